@@ -1,4 +1,4 @@
-"""What a user waits for: scoring whole runs from files to files, the import, and the help."""
+"""Scoring of whole runs from files to files, the import, and the help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures of all measures, options, and what the JSON says of the machine."""
+"""Fixtures and options of all measurements, and the description of the machine in the JSON."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def measure(benchmark: BenchmarkFixture, request: pytest.FixtureRequest) -> Meas
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Suites are compiled anew, for this process and its children."""
+    """An empty cache, so that this process and its children compile suites."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CACHE, str(tmp_path_factory.mktemp("cache")))
         yield
@@ -96,7 +96,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for whatever is made."""
+    """A directory for temporary files."""
     return tmp_path_factory.mktemp("bench")
 
 

@@ -1,4 +1,4 @@
-"""The figures of a measure, as rows of the table."""
+"""The figures of a measurement, as rows of the table."""
 
 from __future__ import annotations
 

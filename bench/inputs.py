@@ -1,4 +1,4 @@
-"""What the measures work on: the published runs of a pfgen-bench checkout, or else the packaged suite.
+"""The input of the measurements: the published runs of a pfgen-bench checkout, or else the packaged suite.
 
 Runs are read without the package, so that none of its readers affects the measurements.
 """
@@ -91,7 +91,7 @@ def checkout_folder() -> Path:
 
 
 def find_inputs(scratch: Path, *, trials: int = 100) -> Inputs:
-    """The published runs if there is a checkout; else runs of the n-gram engine on the packaged suite, made anew."""
+    """The published runs if there is a checkout; else new runs of the n-gram engine on the packaged suite."""
     checkout = checkout_folder()
     if (checkout / "data").is_dir() and (checkout / "result").is_dir():
         return published(checkout)

@@ -1,4 +1,4 @@
-"""What a measure does with pytest-benchmark: its sides take turns, and rows of the table follow from their times."""
+"""Measurements with pytest-benchmark: the sides take turns, and rows of the table follow from their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of what was measured: throughput against threads, and cost against work."""
+"""The pictures of the figures: throughput against threads, and cost against work."""
 
 from __future__ import annotations
 

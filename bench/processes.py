@@ -1,4 +1,4 @@
-"""What is measured in a process of its own: compiling and opening a suite, building a reference set, discernment.
+"""Measurements in a separate process: compiling and opening a suite, building a reference set, discernment.
 
 `python -m bench.processes NAME ARGUMENT...` prints what it has found as JSON.
 """

@@ -1,4 +1,4 @@
-"""Another revision beside this one: both in turns, in processes of their own, after their results are equal bit by bit.
+"""Compares another revision with this one: both in turns, in separate processes, once their results are equal.
 
 `make bench-compare REV=...`, or `pytest bench/revisions.py --rev=... --benchmark-only`. REV is a revision of this
 repository, which is built into build/revisions, or a folder that holds a package `pfgen_fast`.

@@ -1,4 +1,4 @@
-"""One side of a comparison of revisions: a process that measures the package of its revision whenever it is told to.
+"""One side of a comparison of revisions: a process that measures the package of its revision on request.
 
 It reads the names of measures, one a line, and answers each with a line of JSON. It uses only what all revisions have.
 """

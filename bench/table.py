@@ -1,4 +1,4 @@
-"""`python -m bench.table JSON [--readme]`: the table of what pytest-benchmark has saved.
+"""`python -m bench.table JSON [--readme]`: the table of the figures that pytest-benchmark has saved.
 
 With --readme, figures of the published runs are written into this folder: README.md, results.json and pictures/.
 """

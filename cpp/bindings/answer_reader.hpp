@@ -1,4 +1,4 @@
-// What Python makes of an answer before it is scored: positions of patterns with regex syntax, and texts in tokens.
+// The part of reading an answer that needs Python: positions of patterns with regex syntax, and texts in tokens.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -26,10 +26,10 @@ class AnswerReader {
  public:
   explicit AnswerReader(const QuestionSource& question);
 
-  // Whether answers differ from what the core reads by itself.
+  // Whether the core alone cannot read the answers.
   bool is_needed() const { return n_regexes_ > 0 || !token_reader_.is_none(); }
 
-  // Of an answer that is no text nothing is found; the scorer names its row.
+  // In invalid UTF-8 nothing is found; the scorer names the row.
   ReadAnswer read(const TextView& answer, std::span<const std::size_t> look_aheads) const;
 
  private:
@@ -41,7 +41,7 @@ class AnswerReader {
   std::size_t n_regexes_;
 };
 
-// The answers of a batch, ready for the core, with whatever they borrow from.
+// The answers of a batch, ready for the core, with the objects that they borrow from.
 class ReadAnswers {
  public:
   // `codes` has the question of each text; `texts` stay borrowed.

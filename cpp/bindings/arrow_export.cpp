@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "gil.hpp"
-#include "pfgen/arrow_abi.hpp"
+#include "pfgen/arrow_column.hpp"
 
 namespace py = pybind11;
 
 namespace pfgen {
 namespace {
 
-// What the exported structs point into; shared by all of them, so that each may be released on its own.
+// The data of all exported structs, which share it, so that each may be released separately.
 struct ExportedTable {
   ~ExportedTable() {
     if (Py_IsInitialized() == 0) {  // then nothing may be freed, nor need be
@@ -34,23 +34,19 @@ struct ExportedTable {
 };
 using SharedExport = std::shared_ptr<const ExportedTable>;
 
-struct SchemaNode {
-  SharedExport table;
-  std::vector<std::unique_ptr<ArrowSchema>> owned;
-  std::vector<ArrowSchema*> children;
-};
-
-struct ArrayNode {
+// What an exported struct (a schema or an array) points into.
+template <class Struct>
+struct Node {
   SharedExport table;
   std::vector<const void*> buffers;
-  std::vector<std::unique_ptr<ArrowArray>> owned;
-  std::vector<ArrowArray*> children;
+  std::vector<std::unique_ptr<Struct>> owned;
+  std::vector<Struct*> children;
 };
 
-// Releases children that nobody has taken, then the struct's own node.
-template <class Node, class Struct>
+// Releases children that no consumer has taken, then the struct's own node.
+template <class Struct>
 void release(Struct* self) {
-  auto* node = static_cast<Node*>(self->private_data);
+  auto* node = static_cast<Node<Struct>*>(self->private_data);
   for (auto& child : node->owned) {
     if (child->release != nullptr) child->release(child.get());
   }
@@ -58,76 +54,65 @@ void release(Struct* self) {
   self->release = nullptr;
 }
 
-std::unique_ptr<SchemaNode> fill_schema(ArrowSchema& schema, const SharedExport& table, const char* format,
-                                        const char* name) {
-  auto node = std::make_unique<SchemaNode>();
-  node->table = table;
-  schema = {};
+// Empties a struct and gives it a node.
+template <class Struct>
+Node<Struct>& begin(Struct& out, const SharedExport& table) {
+  out = {};
+  auto* node = new Node<Struct>{table, {}, {}, {}};
+  out.private_data = node;
+  out.release = release<Struct>;
+  return *node;
+}
+
+void fill(ArrowSchema& schema, const SharedExport& table, const char* format, const char* name) {
+  begin(schema, table);
   schema.format = format;
   schema.name = name;
   schema.flags = kArrowFlagNullable;
-  schema.release = release<SchemaNode, ArrowSchema>;
-  return node;
 }
 
-std::unique_ptr<ArrayNode> fill_array(ArrowArray& array, const SharedExport& table, std::int64_t length,
-                                      std::vector<const void*> buffers) {
-  auto node = std::make_unique<ArrayNode>();
-  node->table = table;
-  node->buffers = std::move(buffers);
-  array = {};
+void fill(ArrowArray& array, const SharedExport& table, std::int64_t length, std::vector<const void*> buffers) {
+  auto& kept = begin(array, table).buffers = std::move(buffers);
   array.length = length;
-  array.n_buffers = static_cast<std::int64_t>(node->buffers.size());
-  array.buffers = node->buffers.data();
-  array.release = release<ArrayNode, ArrowArray>;
-  return node;
+  array.n_buffers = static_cast<std::int64_t>(kept.size());
+  array.buffers = kept.data();
 }
 
-void export_schema(const SharedExport& table, ArrowSchema& out) {
-  auto root = fill_schema(out, table, "+s", "");
-  for (std::size_t column = 0; column < table->names.size(); ++column) {
-    auto child = std::make_unique<ArrowSchema>();
-    const bool is_dictionary = column == 0;
-    auto node = fill_schema(*child, table, is_dictionary ? "i" : "g", table->names[column].c_str());
-    if (is_dictionary) {
-      auto values = std::make_unique<ArrowSchema>();
-      values->private_data = fill_schema(*values, table, "u", "").release();
-      child->dictionary = values.get();
-      node->owned.push_back(std::move(values));
-    }
-    child->private_data = node.release();
-    root->children.push_back(child.get());
-    root->owned.push_back(std::move(child));
-  }
-  out.n_children = static_cast<std::int64_t>(root->children.size());
-  out.children = root->children.data();
-  out.private_data = root.release();
+void fill_table(ArrowSchema& schema, const SharedExport& table) { fill(schema, table, "+s", ""); }
+void fill_table(ArrowArray& array, const SharedExport& table) { fill(array, table, table->n_rows, {nullptr}); }
+
+void fill_column(ArrowSchema& schema, const SharedExport& table, std::size_t column) {
+  fill(schema, table, column == 0 ? "i" : "g", table->names[column].c_str());
+}
+void fill_column(ArrowArray& array, const SharedExport& table, std::size_t column) {
+  const auto& validity = table->validity[column];
+  fill(array, table, table->n_rows, {validity.empty() ? nullptr : validity.data(), table->data[column]});
+  array.null_count = validity.empty() ? 0 : -1;
 }
 
-void export_batch(const SharedExport& table, ArrowArray& out) {
-  auto root = fill_array(out, table, table->n_rows, {nullptr});
+void fill_dictionary(ArrowSchema& schema, const SharedExport& table) { fill(schema, table, "u", ""); }
+void fill_dictionary(ArrowArray& array, const SharedExport& table) {
+  const auto n_values = static_cast<std::int64_t>(table->value_offsets.size()) - 1;
+  fill(array, table, n_values, {nullptr, table->value_offsets.data(), table->value_bytes.data()});
+}
+
+// Fills a schema or an array with the table: its first column has a dictionary.
+template <class Struct>
+void export_table(const SharedExport& table, Struct& out) {
+  const auto add_to = [](Struct& parent) -> Struct& {
+    return *static_cast<Node<Struct>*>(parent.private_data)->owned.emplace_back(std::make_unique<Struct>());
+  };
+  fill_table(out, table);
+  auto& children = static_cast<Node<Struct>*>(out.private_data)->children;
   for (std::size_t column = 0; column < table->names.size(); ++column) {
-    auto child = std::make_unique<ArrowArray>();
-    const auto& validity = table->validity[column];
-    auto node =
-        fill_array(*child, table, table->n_rows, {validity.empty() ? nullptr : validity.data(), table->data[column]});
-    child->null_count = validity.empty() ? 0 : -1;
-    if (column == 0) {
-      auto values = std::make_unique<ArrowArray>();
-      const auto n_values = static_cast<std::int64_t>(table->value_offsets.size()) - 1;
-      values->private_data =
-          fill_array(*values, table, n_values, {nullptr, table->value_offsets.data(), table->value_bytes.data()})
-              .release();
-      child->dictionary = values.get();
-      node->owned.push_back(std::move(values));
-    }
-    child->private_data = node.release();
-    root->children.push_back(child.get());
-    root->owned.push_back(std::move(child));
+    Struct& child = *children.emplace_back(&add_to(out));
+    fill_column(child, table, column);
+    if (column != 0) continue;
+    child.dictionary = &add_to(child);
+    fill_dictionary(*child.dictionary, table);
   }
-  out.n_children = static_cast<std::int64_t>(root->children.size());
-  out.children = root->children.data();
-  out.private_data = root.release();
+  out.n_children = static_cast<std::int64_t>(children.size());
+  out.children = children.data();
 }
 
 struct StreamNode {
@@ -135,26 +120,27 @@ struct StreamNode {
   bool is_done = false;
 };
 
-// Callbacks of the stream: no exception may leave them.
-template <class Work>
-int guarded(const Work& work) {
+// For callbacks of the stream, which no exception may leave. A consumer does not release what it did not get.
+template <class Struct>
+int export_guarded(const SharedExport& table, Struct& out) {
+  out.release = nullptr;
   try {
-    work();
+    export_table(table, out);
     return 0;
   } catch (...) {
+    if (out.release != nullptr) out.release(&out);
     return ENOMEM;
   }
 }
 
 int get_schema(ArrowArrayStream* self, ArrowSchema* out) {
-  return guarded([&] { export_schema(static_cast<StreamNode*>(self->private_data)->table, *out); });
+  return export_guarded(static_cast<StreamNode*>(self->private_data)->table, *out);
 }
 
 int get_next(ArrowArrayStream* self, ArrowArray* out) {
   auto* node = static_cast<StreamNode*>(self->private_data);
   *out = {};
-  if (std::exchange(node->is_done, true)) return 0;
-  return guarded([&] { export_batch(node->table, *out); });
+  return std::exchange(node->is_done, true) ? 0 : export_guarded(node->table, *out);
 }
 
 const char* get_last_error(ArrowArrayStream*) { return "out of memory"; }

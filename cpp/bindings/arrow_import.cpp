@@ -12,7 +12,7 @@ namespace py = pybind11;
 namespace pfgen {
 namespace {
 
-// Owns a struct of the interface: releases it, wherever the producer has not done so.
+// Owns a struct of the interface and releases it unless the producer has done so.
 template <class Struct>
 struct Owned : Struct {
   Owned() : Struct{} {}
@@ -21,14 +21,14 @@ struct Owned : Struct {
   ~Owned() {
     if (this->release != nullptr) this->release(this);
   }
-  // Takes the content of a struct that belongs to somebody else, as the interface prescribes for moves.
+  // Moves the content out of another struct, as the interface prescribes.
   void take(Struct& other) {
     static_cast<Struct&>(*this) = other;
     other.release = nullptr;
   }
 };
 
-// Takes what a capsule holds, which only one of several threads may.
+// Takes the content of a capsule; only one of several threads can.
 template <class Struct>
 void take_content(const py::handle capsule, const char* name, const std::string& column, Owned<Struct>& into) {
   static std::mutex taking;
@@ -47,7 +47,7 @@ void check_status(ArrowArrayStream& stream, int status) {
   throw ArrowError("the Arrow stream failed: " + std::string(message != nullptr ? message : "no reason given"));
 }
 
-// Calls `add(schema, chunk)` with the GIL for each chunk; only that is done with it.
+// Calls `add(schema, chunk)` for each chunk; only these calls hold the GIL.
 template <class Add>
 void for_each_chunk(const py::object& capsule, const std::string& column, const Add& add) {
   const GilReleased no_gil;

@@ -1,4 +1,5 @@
-// What the files of the binding share. Bindings only translate: take or borrow the data, release the GIL, call, wrap.
+// Declarations that the files of the binding share. Bindings only translate: they take or borrow the data, release the
+// GIL, call the core, and wrap the result.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,16 +17,11 @@ struct UnknownQuestion {
 };
 
 void bind_text_column(pybind11::module_& module);
-void bind_question_index(pybind11::module_& module);
-void bind_keywords(pybind11::module_& module);
+void bind_question(pybind11::module_& module);
 void bind_scorer(pybind11::module_& module);
-void bind_ngram_counts(pybind11::module_& module);
+void bind_counting(pybind11::module_& module);
 void bind_perturbation(pybind11::module_& module);
-void bind_sampler(pybind11::module_& module);
-void bind_selection(pybind11::module_& module);
-void bind_aggregate(pybind11::module_& module);
 void bind_variant_scorer(pybind11::module_& module);
-void bind_answer_record(pybind11::module_& module);
-void bind_trial_lines(pybind11::module_& module);
+void bind_trials(pybind11::module_& module);
 
 }  // namespace pfgen

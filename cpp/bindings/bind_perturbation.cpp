@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,14 +19,6 @@ namespace py = pybind11;
 
 namespace pfgen {
 namespace {
-
-using Groups = py::array_t<std::uint32_t, py::array::c_style>;
-using Languages = py::array_t<std::uint8_t, py::array::c_style>;
-
-template <class Value>
-std::span<const Value> values_of(const py::array_t<Value, py::array::c_style>& array) {
-  return {array.data(), static_cast<std::size_t>(array.size())};
-}
 
 BadRow invalid_utf8(const std::string& column, std::size_t row, std::size_t byte) {
   return {column, row, "invalid UTF-8 at byte " + std::to_string(byte)};
@@ -52,7 +43,7 @@ struct BoundDonors {
 };
 
 // `groups` has the group of each text; without it the donors are a pool.
-std::unique_ptr<BoundDonors> make_donors(const TextColumn& texts, const std::optional<Groups>& groups) {
+std::unique_ptr<BoundDonors> make_donors(const TextColumn& texts, const std::optional<Array<std::uint32_t>>& groups) {
   const auto of_texts = groups ? values_of(*groups) : std::span<const std::uint32_t>();
   try {
     const GilReleased no_gil;
@@ -79,17 +70,15 @@ BoundPerturbedTexts bound(PerturbedTexts& column) {
 std::vector<BoundPerturbedTexts> perturb_texts(const TextColumn& texts, const std::string& kind,
                                                const std::vector<std::uint64_t>& amounts,
                                                const std::vector<bool>& are_absolute, std::uint64_t seed,
-                                               const Languages& languages, const BoundDonors* donors,
-                                               const std::optional<Groups>& groups, const TextColumn* alternatives,
-                                               std::size_t n_threads) {
-  const std::optional<PerturbationKind> found = perturbation_kind(kind);
-  if (!found) throw std::invalid_argument("unknown kind '" + kind + "'");
+                                               const Array<std::uint8_t>& languages, const BoundDonors* donors,
+                                               const std::optional<Array<std::uint32_t>>& groups,
+                                               const TextColumn* alternatives, std::size_t n_threads) {
   std::vector<Degree> degrees;
   for (std::size_t i = 0; i < amounts.size(); ++i) degrees.push_back({amounts[i], are_absolute[i]});
   std::vector<Language> of_texts;
   for (const std::uint8_t language : values_of(languages)) of_texts.push_back(static_cast<Language>(language));
   PerturbationOptions options;
-  options.kind = *found;
+  options.kind = kind;
   options.degrees = degrees;
   options.seed = seed;
   options.languages = of_texts;

@@ -183,15 +183,6 @@ void bind_scorer(py::module_& module) {
           py::arg("i"))
       .def("code", &code_of_row, py::arg("row"))
       .def("row", &row_of, py::arg("row"));
-  py::class_<QuestionSource>(module, "Question", "A question, and the functions that read answers to it.")
-      .def(py::init([](std::shared_ptr<QuestionIndex> index, std::shared_ptr<KeywordRules> rules,
-                       std::vector<std::size_t> set_columns, std::vector<py::object> searchers,
-                       py::object token_reader) {
-             return QuestionSource{std::move(index), std::move(rules), std::move(set_columns), std::move(searchers),
-                                   std::move(token_reader)};
-           }),
-           py::kw_only(), py::arg("index"), py::arg("rules"), py::arg("set_columns"), py::arg("searchers"),
-           py::arg("token_reader"));
   py::class_<UnmetRule>(module, "UnmetRule", "A rule that is not met, and the node that names it.")
       .def_readonly("rule", &UnmetRule::rule)
       .def_readonly("named_by", &UnmetRule::named_by);
@@ -206,11 +197,11 @@ void bind_scorer(py::module_& module) {
       .def("reward", &Scorer::reward, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
       .def("details", &Scorer::details, py::arg("code"), py::arg("answers"), py::arg("row"));
   module.def(
-      "sum",
-      [](const Column& values, FloatSum float_sum) {
-        return sum({values.data(), static_cast<std::size_t>(values.size())}, float_sum);
-      },
+      "sum", [](const std::vector<double>& values, FloatSum float_sum) { return sum(values, float_sum); },
       py::arg("values"), py::arg("float_sum"), "Adds up floats in their order.");
+  module.def(
+      "discount", [](std::size_t n) { return discount_at(n, kTargetLength, kLimit); }, py::arg("n"),
+      "The factor by which a length of n units discounts a score; negative past the limit.");
   module.def("export_stream", &export_stream, py::arg("code_name"), py::arg("codes"), py::arg("code_values"),
              py::arg("names"), py::arg("columns"), "An Arrow stream of one dictionary and several float columns.");
 }

@@ -10,7 +10,6 @@
 
 #include "answer_reader.hpp"
 #include "bind.hpp"
-#include "borrowed_sets.hpp"
 #include "pfgen/variant_scorer.hpp"
 #include "question.hpp"
 #include "text_column.hpp"
@@ -24,8 +23,6 @@ namespace {
 // The scorer of variants as Python sees it, with the functions that apply regexes or spell in tokens.
 class Variants {
  public:
-  using Codes = py::array_t<std::int32_t, py::array::c_style>;
-
   // `reference_sets[q][s]` is the sequence of answers of set s of question q, spelled where the units are tokens.
   Variants(const std::vector<QuestionSource>& questions, const std::vector<std::vector<py::object>>& reference_sets,
            const std::vector<Constants>& constants, std::size_t n_threads)
@@ -38,8 +35,9 @@ class Variants {
   }
 
   // Fluency, truthfulness, helpfulness and average (second axis) of each variant (first) and answer (third).
-  py::array_t<double> score(const Codes& questions, const TextColumn& answers, std::size_t n_threads) const {
-    const std::span<const std::int32_t> codes(questions.data(), static_cast<std::size_t>(questions.size()));
+  py::array_t<double> score(const Array<std::int32_t>& questions, const TextColumn& answers,
+                            std::size_t n_threads) const {
+    const std::span<const std::int32_t> codes = values_of(questions);
     if (codes.size() != answers.size()) throw py::value_error("one question for each answer");
     const auto is_unknown = [&](std::int32_t code) {
       return code < 0 || static_cast<std::size_t>(code) >= readers_.size();
@@ -74,10 +72,8 @@ class Variants {
 
 void bind_variant_scorer(py::module_& module) {
   py::class_<Constants>(module, "Constants", "Constants of the rules.")
-      .def(py::init(
-               [](std::uint32_t first_order, std::uint32_t last_order, double threshold, std::size_t target_length,
-                  std::size_t limit) { return Constants{first_order, last_order, threshold, target_length, limit}; }),
-           py::kw_only(), py::arg("first_order"), py::arg("last_order"), py::arg("threshold"), py::arg("target_length"),
+      .def(py::init<std::uint32_t, std::uint32_t, double, std::size_t, std::size_t>(), py::kw_only(),
+           py::arg("first_order"), py::arg("last_order"), py::arg("threshold"), py::arg("target_length"),
            py::arg("limit"));
   py::class_<Variants>(module, "VariantScorer", "Scores answers by several sets of constants at once.")
       .def(py::init<const std::vector<QuestionSource>&, const std::vector<std::vector<py::object>>&,

@@ -1,4 +1,4 @@
-// Letting go of the GIL, and taking it. Before Python 3.14, a daemon thread that takes it while the interpreter ends is
+// Releasing and taking the GIL. Before Python 3.14, a daemon thread that takes it while the interpreter ends is
 // ended by pthread_exit, which unwinds C++ frames: they may be noexcept, or own Python objects. Such a thread waits
 // here for the end of the process instead.
 #pragma once

@@ -10,8 +10,8 @@ namespace py = pybind11;
 
 namespace {
 
-// Exceptions whose arguments the Python layer turns into sentences. Borrowed from the module, which lives as long as
-// the interpreter.
+// Exceptions whose arguments the Python layer turns into messages. Borrowed from the module, which lives as long as the
+// interpreter.
 struct ErrorTypes {
   py::handle bad_row;
   py::handle bad_column;
@@ -21,7 +21,7 @@ struct ErrorTypes {
 };
 ErrorTypes error_types;
 
-// Producers of Arrow data put any bytes into their messages.
+// Messages of Arrow producers may contain any bytes.
 py::object argument(const std::string& text) {
   return py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
@@ -64,8 +64,8 @@ py::handle new_error(py::module_& module, const char* name) {
 
 }  // namespace
 
-// Free-threaded Python keeps its threads free: nothing here is shared and changed but behind a lock of its own
-// (docs/architecture.md, "Free-threaded Python").
+// Safe without the GIL: shared state is either immutable or behind a lock (docs/architecture.md, "Free-threaded
+// Python").
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   module.doc() = "Native core of pfgen_fast; use the package's public names.";
   module.attr("__version__") = PFGEN_VERSION;
@@ -73,15 +73,10 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
                  new_error(module, "UnknownQuestion"), new_error(module, "IndexFormatError")};
   py::register_exception_translator(&translate);
   pfgen::bind_text_column(module);
-  pfgen::bind_question_index(module);
-  pfgen::bind_keywords(module);
+  pfgen::bind_question(module);
   pfgen::bind_scorer(module);
-  pfgen::bind_ngram_counts(module);
+  pfgen::bind_counting(module);
   pfgen::bind_perturbation(module);
-  pfgen::bind_sampler(module);
-  pfgen::bind_selection(module);
-  pfgen::bind_aggregate(module);
   pfgen::bind_variant_scorer(module);
-  pfgen::bind_answer_record(module);
-  pfgen::bind_trial_lines(module);
+  pfgen::bind_trials(module);
 }

@@ -1,13 +1,15 @@
-// A question as Python hands it to a scorer.
+// Questions and reference answers as Python passes them.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "pfgen/batch_scorer.hpp"
+#include "text_column.hpp"
 
 namespace pfgen {
 
@@ -21,6 +23,26 @@ struct QuestionSource {
   pybind11::object token_reader;
 
   Question taken() const { return {index, rules, set_columns}; }
+};
+
+// The reference answers of many questions, borrowed.
+class BorrowedSets {
+ public:
+  // `questions[q][s]` is the sequence of answers of set s of question q.
+  explicit BorrowedSets(const std::vector<std::vector<pybind11::object>>& questions) : views_(questions.size()) {
+    for (std::size_t q = 0; q < questions.size(); ++q) {
+      for (const pybind11::object& answers : questions[q]) {
+        const TextColumn& column = columns_.emplace_back(answers, "answers", false);
+        views_[q].emplace_back(column.texts().begin(), column.texts().end());
+      }
+    }
+  }
+
+  std::span<const ReferenceSets> views() const noexcept { return views_; }
+
+ private:
+  std::vector<TextColumn> columns_;
+  std::vector<ReferenceSets> views_;
 };
 
 }  // namespace pfgen

@@ -1,5 +1,5 @@
-// The scores of a batch as columns; NumPy arrays are views of it, made when somebody asks, so that runs are scored
-// without NumPy.
+// The scores of a batch as columns. NumPy arrays are views of them, created on access, so that scoring runs does not
+// import NumPy.
 #pragma once
 
 #include <pybind11/numpy.h>

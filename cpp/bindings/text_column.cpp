@@ -1,9 +1,14 @@
 #include "text_column.hpp"
 
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
 #include <cmath>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "bind.hpp"
 #include "gil.hpp"
 
 namespace py = pybind11;
@@ -13,7 +18,7 @@ namespace {
 
 std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 
-// None, NaN, and what pandas has for a missing value.
+// None, NaN, and the missing value of pandas.
 bool is_missing(PyObject* value) {
   return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value))) ||
          std::string_view(Py_TYPE(value)->tp_name) == "NAType";
@@ -23,7 +28,7 @@ bool exports_arrow(py::handle source) {
   return py::hasattr(source, "__arrow_c_stream__") || py::hasattr(source, "__arrow_c_array__");
 }
 
-// A private tuple of the values, so that nobody can change the sequence while other threads read it.
+// A private tuple of the values, so that the sequence cannot change while other threads read it.
 py::tuple as_tuple(py::handle source, const std::string& column) {
   if (PyList_Check(source.ptr()) || PyTuple_Check(source.ptr())) {
     return py::reinterpret_steal<py::tuple>(PySequence_Tuple(source.ptr()));
@@ -43,6 +48,21 @@ py::tuple as_tuple(py::handle source, const std::string& column) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
   PyErr_Clear();
   throw BadColumn{column, "expected a list of str, a NumPy array or an Arrow string column, not " + type_name(source)};
+}
+
+py::array_t<bool> differs_from(const TextColumn& self, const TextColumn& other) {
+  if (self.size() != other.size()) {
+    throw std::invalid_argument(std::to_string(self.size()) + " texts and " + std::to_string(other.size()) +
+                                " to compare with; expected as many");
+  }
+  py::array_t<bool> differs(static_cast<py::ssize_t>(self.size()));
+  bool* const of_rows = differs.mutable_data();
+  const GilReleased no_gil;
+  for (std::size_t row = 0; row < self.size(); ++row) {
+    const TextView &own = self[row], &others = other[row];
+    of_rows[row] = !own.is_null && (others.is_null || !are_equal(own, others));
+  }
+  return differs;
 }
 
 }  // namespace
@@ -156,6 +176,27 @@ py::object TextColumn::item(std::size_t row) const {
   py::object text = to_str(texts_[row]);
   if (!text) throw BadRow{name_, row, "invalid UTF-8"};
   return text;
+}
+
+void bind_text_column(py::module_& module) {
+  py::class_<TextColumn>(module, "TextColumn", "A column of texts, borrowed from Python or Arrow.")
+      .def(py::init<py::handle, std::string, bool>(), py::arg("source"), py::arg("name"),
+           py::arg("nulls_allowed") = false)
+      .def_static("joined", &TextColumn::joined, py::arg("name"), py::arg("columns"),
+                  "The texts of several columns, one after the other.")
+      .def("__len__", &TextColumn::size)
+      .def("differs_from", &differs_from, py::arg("other"),
+           "By row, whether there is a text, and the other column has another one or none.")
+      .def("tolist",
+           [](const TextColumn& self) {
+             py::list values(self.size());
+             for (std::size_t row = 0; row < self.size(); ++row) values[row] = self.item(row);
+             return values;
+           })
+      .def("__getitem__", [](const TextColumn& self, std::size_t row) {
+        if (row >= self.size()) throw py::index_error();
+        return self.item(row);
+      });
 }
 
 }  // namespace pfgen

@@ -15,14 +15,14 @@
 
 namespace pfgen {
 
-// A value of a column that cannot be taken; raised in Python as BadRow(column, row, problem).
+// An invalid value of a column; raised in Python as BadRow(column, row, problem).
 struct BadRow {
   std::string column;
   std::size_t row;
   std::string problem;
 };
 
-// A column that is no column of texts at all; raised in Python as BadColumn(column, problem).
+// A source that is not a column of texts; raised in Python as BadColumn(column, problem).
 struct BadColumn {
   std::string column;
   std::string problem;
@@ -31,9 +31,9 @@ struct BadColumn {
 class TextColumn {
  public:
   // `name` is what errors call the column. Without `nulls_allowed` a missing value is a BadRow.
-  // A source that is a TextColumn already is taken as it is.
+  // A TextColumn as the source is shared.
   TextColumn(pybind11::handle source, std::string name, bool nulls_allowed);
-  // `owners` keep alive what `texts` are views of.
+  // `owners` keep the bytes of `texts` alive.
   TextColumn(std::string name, std::vector<TextView> texts, std::vector<std::shared_ptr<void>> owners)
       : name_(std::move(name)), texts_(std::move(texts)), owners_(std::move(owners)) {}
 

@@ -1,4 +1,4 @@
-// Work of the core without the GIL, and what comes of it as arrays.
+// Work of the core without the GIL, and its input and output as arrays.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -21,7 +21,7 @@ inline void check_signals() {
   if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
 }
 
-// Calls `work(texts, on_pause)` without the GIL. What the core says of all answers becomes a BadColumn.
+// Calls `work(texts, on_pause)` without the GIL. A CompileError becomes a BadColumn.
 template <class Work>
 auto without_gil(const TextColumn& answers, const Work& work) {
   const std::function<void()> on_pause = check_signals;
@@ -31,6 +31,14 @@ auto without_gil(const TextColumn& answers, const Work& work) {
   } catch (const CompileError& error) {
     throw BadColumn{answers.name(), error.what()};
   }
+}
+
+template <class Value>
+using Array = pybind11::array_t<Value, pybind11::array::c_style>;
+
+template <class Value>
+std::span<const Value> values_of(const Array<Value>& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
 template <class Value>

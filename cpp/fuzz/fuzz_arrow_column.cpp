@@ -3,6 +3,7 @@
 // finding.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -26,9 +27,9 @@ constexpr std::int64_t kDataBytes = 64;
 constexpr int kMaxDepth = 70;
 
 // A column made of the input, with all that it points to.
-class Maker {
+class Maker : private fuzz::ByteReader {
  public:
-  explicit Maker(std::span<const std::uint8_t> input) : input_(input) {}
+  using ByteReader::ByteReader;
 
   std::pair<const ArrowSchema*, const ArrowArray*> column(std::int64_t n_rows, int depth = 0) {
     static constexpr const char* kFormats[] = {"u", "U", "vu", "i", "c", "L", "+s", "+s", "n", "g", "", "\xFF"};
@@ -67,49 +68,31 @@ class Maker {
   std::int64_t n_rows() { return byte() % kMaxRows; }
 
  private:
-  std::uint8_t byte() { return at_ < input_.size() ? input_[at_++] : 0; }
   bool is_rare() { return byte() % 8 == 1; }
 
   void break_one(ArrowSchema& schema, ArrowArray& array) {
     constexpr std::int64_t kNumbers[] = {-1, 0, 1, 2, std::numeric_limits<std::int64_t>::min()};
     const std::int64_t number = kNumbers[byte() % std::size(kNumbers)];
-    switch (byte() % 12) {
-      case 0:
-        schema.format = nullptr;
-        break;
-      case 1:
-        schema.children = nullptr;
-        break;
-      case 2:
-        if (schema.children != nullptr) schema.children[0] = nullptr;
-        break;
-      case 3:
-        schema.n_children = number;
-        break;
-      case 4:
-        array.children = nullptr;
-        break;
-      case 5:
-        if (array.children != nullptr) array.children[0] = nullptr;
-        break;
-      case 6:
-        array.n_children = number;
-        break;
-      case 7:
-        array.dictionary = nullptr;
-        break;
-      case 8:
-        array.buffers = nullptr;
-        break;
-      case 9:
-        array.n_buffers = std::min(array.n_buffers, number);
-        break;
-      case 10:
-        (number < 0 ? array.length : array.offset) = number < 0 ? number : std::numeric_limits<std::int64_t>::max();
-        break;
-      default:
-        array.buffers[static_cast<std::size_t>(byte()) % static_cast<std::size_t>(array.n_buffers)] = nullptr;
-    }
+    const std::function<void()> faults[] = {
+        [&] { schema.format = nullptr; },
+        [&] { schema.children = nullptr; },
+        [&] {
+          if (schema.children != nullptr) schema.children[0] = nullptr;
+        },
+        [&] { schema.n_children = number; },
+        [&] { array.children = nullptr; },
+        [&] {
+          if (array.children != nullptr) array.children[0] = nullptr;
+        },
+        [&] { array.n_children = number; },
+        [&] { array.dictionary = nullptr; },
+        [&] { array.buffers = nullptr; },
+        [&] { array.n_buffers = std::min(array.n_buffers, number); },
+        [&] { array.length = std::min(array.length, number); },
+        [&] { array.offset = std::numeric_limits<std::int64_t>::max(); },
+        [&] { array.buffers[byte() % static_cast<std::size_t>(array.n_buffers)] = nullptr; },
+    };
+    faults[byte() % std::size(faults)]();
   }
 
   template <class Struct>
@@ -150,8 +133,6 @@ class Maker {
     return sizes;
   }
 
-  std::span<const std::uint8_t> input_;
-  std::size_t at_ = 0;
   std::vector<std::unique_ptr<ArrowSchema>> schemas_;
   std::vector<std::unique_ptr<ArrowArray>> arrays_;
   std::vector<std::unique_ptr<std::vector<const void*>>> lists_;
@@ -161,7 +142,7 @@ class Maker {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
-  Maker maker({data, n_bytes});
+  Maker maker(std::span(data, n_bytes));
   const std::int64_t n_rows = maker.n_rows();
   const auto [schema, array] = maker.column(n_rows);
   std::vector<TextView> texts;

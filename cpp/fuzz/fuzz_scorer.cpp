@@ -11,25 +11,17 @@ namespace {
 using namespace pfgen;
 using namespace pfgen::test;
 
-// Takes numbers and texts from the front of the bytes; zeros when there are no more.
-class Reader {
+class Reader : public fuzz::ByteReader {
  public:
-  explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+  using ByteReader::ByteReader;
 
-  bool is_at_end() const { return rest_.empty(); }
   std::size_t below(std::size_t n) { return byte() % n; }
-  std::uint8_t byte() {
-    if (rest_.empty()) return 0;
-    const std::uint8_t first = rest_.front();
-    rest_ = rest_.subspan(1);
-    return first;
-  }
 
   // Up to 255 code points. A byte is a letter, or a piece of what was read before: n-grams have to meet.
   Text text() {
     const std::size_t length = byte();
     Text text;
-    while (text.size() < length && !rest_.empty()) {
+    while (text.size() < length && !is_at_end()) {
       const std::uint8_t b = byte();
       if (b < 0xA0 || all_.empty()) {
         text += kAlphabet[b % kAlphabet.size()];
@@ -46,7 +38,6 @@ class Reader {
   }
 
  private:
-  std::span<const std::uint8_t> rest_;
   Text all_;
 };
 
@@ -98,12 +89,4 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
   return 0;
 }
 
-std::vector<pfgen::fuzz::Input> pfgen::fuzz::seeds() {
-  Random random(41);
-  std::vector<Input> inputs;
-  for (int i = 0; i < 12; ++i) {
-    Input& input = inputs.emplace_back(random.between(50, 800));
-    for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random.below(random.one_in(3) ? 256 : 0xB0));
-  }
-  return inputs;
-}
+std::vector<pfgen::fuzz::Input> pfgen::fuzz::seeds() { return random_seeds(41); }

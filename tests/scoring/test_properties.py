@@ -7,7 +7,6 @@ import random
 from collections import Counter
 
 import numpy as np
-import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,17 +53,6 @@ def test_the_order_of_a_batch_does_not_matter(batch, seed):
 
 
 @examples(100)
-@given(batch=strategies.batches())
-def test_an_answer_scores_the_same_alone(batch):
-    suite, questions, answers = batch
-    scorer = Scorer(suite)
-    table = scorer.score(questions, answers)
-    assert scorer.reward(questions, answers).tolist() == table.average.tolist()
-    for row, (question, answer) in enumerate(zip(questions, answers, strict=True)):
-        assert scorer.score_one(question, answer) == table.details(row)
-
-
-@examples(100)
 @given(batch=strategies.batches(), threads=st.integers(2, 4), blocks=st.floats(1.01, 2))
 def test_the_number_of_threads_does_not_matter(batch, threads, blocks):
     suite, questions, answers = batch
@@ -74,18 +62,6 @@ def test_the_number_of_threads_does_not_matter(batch, threads, blocks):
     assert_same(
         Scorer(suite, threads=1).score(questions, answers), Scorer(suite, threads=threads).score(questions, answers)
     )
-
-
-@examples(100)
-@given(batch=strategies.batches())
-def test_the_container_does_not_matter(batch):
-    suite, questions, answers = batch
-    scorer = Scorer(suite)
-    encodable = [answer.replace("\ud800", "") for answer in answers]
-    table = scorer.score(questions, encodable)
-    assert_same(table, scorer.score(tuple(questions), pyarrow.array(encodable)))
-    assert_same(table, scorer.score(pyarrow.array(questions), pyarrow.array(encodable).cast("large_string")))
-    assert_same(table, scorer.score(np.array(questions), np.array(encodable, dtype=object)))
 
 
 @examples(100)

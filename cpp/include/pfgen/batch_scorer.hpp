@@ -1,7 +1,7 @@
 // Scores many answers to many questions with several threads.
 //
-// Every answer is scored on its own, so results depend neither on the number of threads nor on the order or size
-// of batches. The caller's columns are written in place.
+// Each answer is scored separately, so results depend neither on the number of threads nor on the order or size of
+// batches. The caller's columns are written in place.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 #include <span>
 #include <vector>
 
+#include "pfgen/constants.hpp"
 #include "pfgen/keywords.hpp"
-#include "pfgen/profile.hpp"
 #include "pfgen/question_index.hpp"
 #include "pfgen/sums.hpp"
 #include "pfgen/text.hpp"
 
 namespace pfgen {
 
-// All that is needed to score answers to one question.
+// Everything needed to score answers to one question.
 struct Question {
   std::shared_ptr<const QuestionIndex> index;
   std::shared_ptr<const KeywordRules> rules;
@@ -40,8 +40,7 @@ struct ScoreColumns {
   double* truthfulness;
   double* helpfulness;
   double* average;
-  // Per-set columns: element `column * n_rows + row`. Left as they are where a question lacks the set.
-  // Null pointers where the caller does not want them.
+  // Per-set columns: element `column * n_rows + row`, unchanged where a question lacks the set. May be null pointers.
   double* set_fluency;
   double* set_truthfulness;
 };
@@ -63,10 +62,9 @@ class BatchScorer {
   // How many code points of an answer keyword rules see; regexes are searched in an answer cut to as many.
   std::size_t look_ahead() const noexcept;
 
-  // `on_pause` is called by the calling thread every few milliseconds; what it throws ends the work of all threads.
-  // Throws InvalidAnswer for the first row (of the lowest number) that is invalid UTF-8; then the columns are
-  // of no use. Throws IndexFormatError if the file of an index turns out to be damaged, or that of
-  // another suite. `n_threads` is at least 1; small batches use fewer.
+  // The calling thread calls `on_pause` every few milliseconds; an exception from it ends the work of all threads.
+  // Throws InvalidAnswer for the lowest row that is invalid UTF-8; the columns are then unusable. Throws
+  // IndexFormatError if an index is damaged or of another suite. `n_threads` is at least 1; small batches use fewer.
   void score(std::span<const Answer> answers, std::size_t n_threads, const ScoreColumns& columns,
              const std::function<void()>& on_pause = {}) const;
 

@@ -1,4 +1,5 @@
-// The constants of the rules: their usual values, and a set of them that experiments vary (docs/scoring.md, section 9).
+// The profiles, and the constants of the rules: their usual values, and a set of them that experiments vary
+// (docs/scoring.md, section 9).
 #pragma once
 
 #include <cstddef>
@@ -6,13 +7,22 @@
 
 namespace pfgen {
 
-// Nothing is taken off a score up to kTargetLength code points, and from kLimit on nothing is left of it.
+// Which formulas are used: those of the published leaderboard, or those printed in the paper.
+enum class Profile : std::uint8_t { kLeaderboard, kPaper };
+
+// Scores are not discounted up to kTargetLength code points, and are 0 from kLimit on.
 inline constexpr std::size_t kTargetLength = 100;
 inline constexpr std::size_t kLimit = 150;
 
-// Profile leaderboard cuts an answer to so many code points.
+// Profile leaderboard reads at most kLookAhead code points of an answer.
 inline constexpr std::size_t kLookPastLimit = 50;
 inline constexpr std::size_t kLookAhead = kLimit + kLookPastLimit;
+
+// The factor by which a length of `n` code points discounts a score: 0 at the limit, negative past it.
+constexpr double discount_at(std::size_t n, std::size_t target_length, std::size_t limit) noexcept {
+  const std::size_t over = n > target_length ? n - target_length : 0;
+  return 1.0 - static_cast<double>(over) / static_cast<double>(limit - target_length);
+}
 
 struct Constants {
   std::uint32_t first_order = 1;  // of the n-grams of fluency, 1 to 10

@@ -12,12 +12,12 @@ struct CompileError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Bytes that are no index, or a damaged one.
+// Bytes that are not an index, or a damaged index.
 struct IndexFormatError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// An array of the Arrow C data interface that is no column of texts, or breaks the rules of the interface.
+// An array of the Arrow C data interface that is not a column of texts or breaks the rules of the interface.
 struct ArrowError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,7 +32,7 @@ struct InvalidAnswer : std::runtime_error {
   std::size_t byte;
 };
 
-// A text that is longer than it may be, or would be.
+// A text that exceeds the maximum length, or would.
 struct TextTooLong : std::runtime_error {
   TextTooLong(std::size_t row_in, std::size_t most)
       : std::runtime_error("row " + std::to_string(row_in) + ": more than " + std::to_string(most) + " code points"),

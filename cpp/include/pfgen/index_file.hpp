@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pfgen/profile.hpp"
+#include "pfgen/constants.hpp"
 #include "pfgen/question_index.hpp"
 #include "pfgen/section.hpp"
 
@@ -18,11 +18,11 @@ namespace pfgen {
 
 inline constexpr std::uint32_t kIndexVersion = 2;
 
-// What a file says of itself.
+// The metadata of a file.
 struct FileHead {
   Profile profile;
   std::string metadata_hash;  // of the suite: 40 hexadecimal digits
-  std::string details;        // whatever the caller wants to find again
+  std::string details;        // free data of the caller
 };
 
 // The bytes that come before the sections. The file is these, then each section, each followed by zeros up to a
@@ -31,8 +31,8 @@ std::vector<std::byte> make_head(const FileHead& head, std::span<const Section> 
 
 class IndexFile {
  public:
-  // Checks the head and that everything lies inside; the sections are checked when they are first used. Throws
-  // IndexFormatError. `bytes` begin at a multiple of 8; where it is one of Section::kAlignment, states keep to cache
+  // Checks the head and the bounds of the sections; each section is checked when it is first used. Throws
+  // IndexFormatError. `bytes` begin at a multiple of 8; at a multiple of Section::kAlignment, states do not cross cache
   // lines.
   explicit IndexFile(const Section& bytes);
 

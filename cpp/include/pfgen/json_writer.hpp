@@ -10,7 +10,7 @@ namespace pfgen {
 
 class JsonWriter {
  public:
-  // `depth` is how many objects and lists what is written lies in.
+  // `depth` is the number of enclosing objects and lists.
   explicit JsonWriter(std::size_t depth) : depth_(depth) {}
 
   // An object or a list: `bracket` is the one that begins or ends it.
@@ -32,7 +32,7 @@ class JsonWriter {
   bool is_empty_ = false;  // whether the object or list that is being written has nothing yet
 };
 
-// repr(value) of a Python float, and for what is no number the names that JSON lacks: NaN, Infinity, -Infinity.
+// repr(value) of a Python float, or the names that JSON lacks: NaN, Infinity, -Infinity.
 std::string json_number(double value);
 
 }  // namespace pfgen

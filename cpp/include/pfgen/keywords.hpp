@@ -1,5 +1,5 @@
-// Keyword rules, and where an answer meets them. Plain text is searched here; where a pattern has regex syntax
-// the caller gives the position. Immutable and thread-safe.
+// Keyword rules and the positions at which an answer meets them. Plain text is searched here; for patterns with regex
+// syntax the caller supplies the position. Immutable and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace pfgen {
 
-// The position of a pattern that does not match; a number that the rules compare with.
+// The position of a pattern that does not match; rules compare positions.
 inline constexpr std::uint32_t kNotFound = 9999;
 
 struct RuleNode {
@@ -19,7 +19,7 @@ struct RuleNode {
   Form form;
   std::uint32_t n_parts;  // children of kAnd, kOr; they follow in depth-first order
   std::u32string text;    // of kText
-  bool is_named;          // has a name of its own
+  bool is_named;          // has its own name
   double importance;      // of a top-level rule
 };
 

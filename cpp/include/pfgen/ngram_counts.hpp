@@ -1,7 +1,7 @@
 // Counts of the n-grams of many answers: which are rare, and how many answers hold each. All counts are exact.
 //
 // Answers are texts of any length; invalid UTF-8 throws InvalidAnswer, 2^31 code points or more in all throw
-// CompileError. `on_pause` is called by the calling thread now and then; what it throws ends the work of all threads.
+// CompileError. The calling thread calls `on_pause` regularly; an exception from it ends the work of all threads.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace pfgen {
 
-// Of n-grams whose frequencies are counted order by order.
+// The longest n-grams whose document frequencies are counted.
 inline constexpr std::size_t kLongestNgram = 64;
 
 struct RareNgrams {

@@ -1,13 +1,11 @@
-// Texts damaged by rule, in kinds and degrees, by the rules of docs/discernment.md. What becomes of a text depends on
-// the kind, the degree, the text, the seed and the donors, and on nothing else. A character, which is a code point with
-// what joins it, is never split.
+// Texts damaged by the rules of docs/discernment_rules.md, in kinds and degrees. The result depends only on the kind,
+// the degree, the text, the seed and the donors. A character, a code point with those that join it, is never split.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,35 +22,8 @@ enum class Language : std::uint8_t {
   kByText,  // Japanese if the text has hiragana, katakana or kanji
 };
 
-enum class PerturbationKind : std::uint8_t {
-  kCharDelete,
-  kCharTypo,
-  kCharSwap,
-  kCharRepeat,
-  kWordDelete,
-  kWordDrop,
-  kWordSwap,
-  kWordRepeat,
-  kNumberChange,
-  kTermSwap,
-  kFunctionWord,
-  kNegate,
-  kSentenceReorder,
-  kSentenceDelete,
-  kSentenceRepeat,
-  kSentenceInsert,
-  kAnswerSwap,
-  kWrongEnding,
-  kTruncate,
-  kLoop,
-  kIdentity,
-  kNewline,
-  kPunctuation,
-  kWidth,
-};
-
-// The kind of this name, if there is one.
-std::optional<PerturbationKind> perturbation_kind(std::string_view name);
+// The names of all kinds.
+std::vector<std::string_view> perturbation_kinds();
 
 // How many of a text's sites are damaged: a share of them in per mille (1 to 1,000), or a number (1 or more).
 struct Degree {
@@ -79,8 +50,7 @@ struct PerturbedTexts {
 
 struct DonorTables;
 
-// Texts of which parts are put into others. Immutable and thread-safe; what is needed of them is found at its first
-// use.
+// Texts whose parts are inserted into others. Immutable and thread-safe; tables of parts are made at their first use.
 class Donors {
  public:
   // `texts` must be valid as long as the donors are used. A text may take from those of other groups than its own;
@@ -97,7 +67,7 @@ class Donors {
 };
 
 struct PerturbationOptions {
-  PerturbationKind kind = PerturbationKind::kIdentity;
+  std::string_view kind = "identity";
   std::span<const Degree> degrees;  // kinds without degrees do with one of any amount
   std::uint64_t seed = 0;
   std::span<const Language> languages;     // of each text
@@ -106,9 +76,9 @@ struct PerturbationOptions {
   std::span<const TextView> alternatives;  // of each text, some null, all valid; none: no text has one
 };
 
-// The damaged texts of each degree. Throws InvalidAnswer on invalid UTF-8 and TextTooLong on a text that has more than
-// `kMaxPerturbedCodePoints`, or would have. `on_pause` is called by the calling thread now and then; what it throws
-// ends the work of all threads.
+// The damaged texts of each degree. Throws std::invalid_argument for an unknown kind, InvalidAnswer on invalid UTF-8
+// and TextTooLong on a text that has more than `kMaxPerturbedCodePoints`, or would have. `on_pause` is called by the
+// calling thread now and then; what it throws ends the work of all threads.
 std::vector<PerturbedTexts> perturb(std::span<const TextView> texts, const PerturbationOptions& options,
                                     std::size_t n_threads, const std::function<void()>& on_pause = {});
 

@@ -1,5 +1,5 @@
-// The compiled reference sets of one question: built in memory, or a section of a file that is opened when it is first
-// used. Immutable and thread-safe.
+// The compiled reference sets of one question: built in memory, or a section of a file that is opened at its first use.
+// Immutable and thread-safe.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pfgen/profile.hpp"
+#include "pfgen/constants.hpp"
 #include "pfgen/section.hpp"
 #include "pfgen/text.hpp"
 
@@ -30,9 +30,9 @@ class QuestionIndex {
   Profile profile() const noexcept { return profile_; }
   const Section& section() const noexcept { return section_; }
 
-  // Opens the section, and checks it completely, unless that has been done. Threads that ask first at once all do so,
-  // and one result is kept: a lock would stay locked in a process that is forked meanwhile. Throws IndexFormatError,
-  // each time anew, if the section is damaged. So do the functions below.
+  // Opens the section and checks it completely at the first call. Several threads may do so at once, and one result is
+  // kept: a lock would stay locked in a process that is forked meanwhile. Throws IndexFormatError at every call if the
+  // section is damaged, like the functions below.
   const References& references() const;
   std::size_t n_states() const;
   std::vector<double> baselines() const;

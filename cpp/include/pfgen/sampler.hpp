@@ -31,12 +31,12 @@ class NgramSampler {
   // than 2^31 code points, and on options that are out of range.
   NgramSampler(std::span<const TextView> answers, const SamplerOptions& options, std::uint64_t stream);
 
-  // An answer for each seed, in their order, in some pieces; none is longer than `max_code_points`. `on_pause` is
-  // called by the calling thread now and then; what it throws ends the work of all threads.
+  // Returns an answer for each seed, in their order, in several pieces; none is longer than `max_code_points`. The
+  // calling thread calls `on_pause` regularly; an exception from it ends the work of all threads.
   std::vector<SampledTexts> sample(std::span<const std::uint64_t> seeds, std::size_t max_code_points,
                                    std::size_t n_threads, const std::function<void()>& on_pause = {}) const;
 
-  // Contexts that an answer may come by.
+  // Contexts that an answer can reach.
   std::size_t n_contexts() const noexcept { return n_contexts_; }
 
  private:

@@ -1,7 +1,7 @@
-// A few of many answers with nearly the same n-grams: which, and how near. By the rules of docs/selection.md.
+// Selects a few of many answers with nearly the same distribution of n-grams, by the rules of docs/selection.md.
 //
-// All sums are exact. Answers are texts of any length; invalid UTF-8 throws InvalidAnswer, and what is too much to
-// count or out of range throws CompileError.
+// All sums are exact. Answers are texts of any length; invalid UTF-8 throws InvalidAnswer; too many answers to count
+// and options out of range throw CompileError.
 #pragma once
 
 #include <cstddef>
@@ -62,9 +62,9 @@ struct Climb {
   bool is_finished = false;  // no swap lowers the error
 };
 
-// Climbs from random subsets, one climb after another; what there is no time for is left out. Without a limit the
-// climbs run on `n_threads` threads, which changes nothing. `on_progress` is called by the calling thread now and then
-// with a climb that it is at; what it throws ends the work.
+// Climbs from random subsets, one climb after another, until the limit. Without a limit the climbs run on `n_threads`
+// threads, which does not change the result. The calling thread calls `on_progress` regularly; an exception from it
+// ends the work.
 std::vector<Climb> select(std::span<const TextView> answers, const SelectionOptions& options, std::size_t n_threads,
                           const std::function<void(const CurvePoint&)>& on_progress = {});
 

@@ -1,7 +1,7 @@
-// Text as it comes from outside: borrowed bytes in one of four encodings, read as code points.
+// Input text: borrowed bytes in one of four encodings, read as code points.
 //
-// A TextView owns nothing; whoever made it keeps the bytes alive. Reading never fails on code points
-// that are odd (NUL, lone surrogates of a Python str); only UTF-8 can be invalid.
+// A TextView owns nothing; its creator keeps the bytes alive. Any code point is accepted (NUL, lone surrogates of a
+// Python str); only UTF-8 can be invalid.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// The lines of a file of trials: where each lies, and the texts of its question and answer.
+// The lines of a file of trials, with the texts of their questions and answers.
 //
-// A line that is plain JSON is read here, strictly: what is taken has exactly the value that any JSON parser gives it.
-// Everything else (bad lines, and oddities such as lone surrogates or NaN) is left to the caller. Texts without escapes
-// are views of the content, which the caller keeps alive.
+// Plain JSON is read here, strictly: every JSON parser would give these values. All other lines (invalid ones, and
+// oddities such as lone surrogates or NaN) are left to the caller. Texts without escapes are views of the content,
+// which the caller keeps alive.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace pfgen {
 struct TrialLine {
   std::size_t number;  // in the file, from 0
   std::string_view content;
-  bool is_read;  // the rest is of no use otherwise
+  bool is_read;  // otherwise the other members are unset
   TextView question;
   TextView answer;
   std::size_t answer_length;  // code points
@@ -33,7 +33,7 @@ struct TrialLines {
   std::deque<std::string> unescaped;  // the texts that are not views of the content
 };
 
-// Keys and values, in UTF-8, of a line that holds nothing but texts; nothing of any other line.
+// Keys and values, in UTF-8, of a line that contains only texts; nothing for other lines.
 std::optional<std::vector<std::pair<std::string, std::string>>> texts_of(std::string_view line);
 
 }  // namespace pfgen

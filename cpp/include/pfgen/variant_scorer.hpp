@@ -1,8 +1,8 @@
-// What the scores would be if the constants of the rules were others (docs/scoring.md, section 9): profile leaderboard
-// with any number of sets of constants, in one walk over each answer.
+// Scores with other constants of the rules (docs/scoring.md, section 9): profile leaderboard with any number of sets of
+// constants, in one walk over each answer.
 //
-// For experiments. It takes none of the shortcuts that make a BatchScorer fast, and equals it bit for bit where the
-// constants are the usual ones. Thread-safe.
+// For experiments. It has none of the shortcuts of a BatchScorer, and equals it bit for bit with the usual constants.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class VariantScorer {
   std::size_t n_variants() const noexcept;
   // The different look-aheads of the variants, the shortest first.
   const std::vector<std::size_t>& look_aheads() const noexcept { return look_aheads_; }
-  // 0 where no reference answer can score by these constants; then the scores mean nothing.
+  // 0 if no reference answer can score with these constants; then the scores are meaningless.
   double baseline(std::size_t question, std::size_t variant, std::size_t set) const noexcept {
     return baselines_[question][variant * questions_[question].set_columns.size() + set];
   }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "counting/numbering.hpp"
 #include "counting/sorted_windows.hpp"
 #include "counting/symbols.hpp"
 #include "system/parallel.hpp"
@@ -19,49 +20,6 @@ constexpr std::size_t kCodePointsPerPart = std::size_t{1} << 23;
 constexpr std::size_t kCodePointsPerPause = std::size_t{1} << 20;
 constexpr std::size_t kWindowsPerPart = std::size_t{1} << 16;
 constexpr std::uint32_t kManyTimes = std::numeric_limits<std::uint32_t>::max();
-
-// How often each key was seen. Keys are not 0, as no symbol is.
-class KeyCounts {
- public:
-  void add(std::uint64_t key, std::uint64_t hash) {
-    if (2 * (size_ + 1) > entries_.size()) grow();
-    Entry& entry = entries_[place_of(key, hash)];
-    if (entry.count == 0) {
-      entry.key = key;
-      ++size_;
-    }
-    entry.count += entry.count < kManyTimes;
-  }
-  std::uint32_t count_of(std::uint64_t key, std::uint64_t hash) const { return entries_[place_of(key, hash)].count; }
-  std::size_t size() const { return size_; }
-  std::size_t n_below(std::uint64_t below) const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(entries_, [&](const Entry& entry) { return entry.count != 0 && entry.count < below; }));
-  }
-
- private:
-  struct Entry {
-    std::uint64_t key = 0;
-    std::uint32_t count = 0;
-  };
-
-  std::size_t place_of(std::uint64_t key, std::uint64_t hash) const {
-    std::size_t place = hash & (entries_.size() - 1);
-    while (entries_[place].count != 0 && entries_[place].key != key) place = (place + 1) & (entries_.size() - 1);
-    return place;
-  }
-
-  void grow() {
-    std::vector<Entry> old(std::max<std::size_t>(2 * entries_.size(), 1024));
-    old.swap(entries_);
-    for (const Entry& entry : old) {
-      if (entry.count != 0) entries_[place_of(entry.key, mixed(entry.key))] = entry;
-    }
-  }
-
-  std::vector<Entry> entries_;
-  std::size_t size_ = 0;
-};
 
 // Calls `pause` once for every so many code points that were told to it.
 class Pauses {
@@ -128,20 +86,24 @@ RareNgrams find_rare_ngrams(std::span<const TextView> answers, std::size_t order
       Pauses pauses = by_caller;
       const auto for_each_of_part = [&](std::size_t row, const auto& work) {
         keys.for_each(row, [&](std::size_t offset, std::uint64_t key) {
-          const std::uint64_t hash = mixed(key);
-          if ((hash >> 32) * n_parts >> 32 == part) work(offset, key, hash);
+          if ((mixed(key) >> 32) * n_parts >> 32 == part) work(offset, key);
         });
         pauses.after(texts[row].size());
       };
-      KeyCounts counts;
+      KeyTable<0> counts;
       for (std::size_t row = 0; row < texts.size(); ++row) {
-        for_each_of_part(row, [&](std::size_t, std::uint64_t key, std::uint64_t hash) { counts.add(key, hash); });
+        for_each_of_part(row, [&](std::size_t, std::uint64_t key) {
+          std::uint32_t& count = counts[key];
+          count += count < kManyTimes;
+        });
       }
-      const std::size_t n_rare = counts.n_below(below);
+      const auto is_rare = [&](std::uint32_t count) { return count != 0 && count < below; };
+      const auto n_rare =
+          static_cast<std::size_t>(std::ranges::count_if(counts.entries(), is_rare, &KeyTable<0>::Entry::value));
       std::vector<RarePlace> first;
       for (std::size_t row = 0; n_rare > 0 && row < texts.size(); ++row) {
-        for_each_of_part(row, [&](std::size_t offset, std::uint64_t key, std::uint64_t hash) {
-          if (counts.count_of(key, hash) >= below || (!first.empty() && first.back().row == row)) return;
+        for_each_of_part(row, [&](std::size_t offset, std::uint64_t key) {
+          if (counts[key] >= below || (!first.empty() && first.back().row == row)) return;
           first.push_back({row, static_cast<std::int32_t>(offset)});
         });
       }

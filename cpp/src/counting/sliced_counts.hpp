@@ -1,4 +1,4 @@
-// How many of some sets hold each row, counted for 64 rows at once.
+// Counts how many sets contain each row, for 64 rows at once.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace pfgen {
 
-// Counts are kept in binary, each digit of all rows in words of its own. A digit takes two more sets at a time, and
+// Counts are binary, with separate words for each digit of all rows. A digit takes two more sets at a time, and
 // hands on its carries: so a set costs about one addition of a digit, however many digits there are.
 class SlicedCounts {
  public:
@@ -24,7 +24,7 @@ class SlicedCounts {
     }
   }
 
-  // Calls `work(row, counts)` for all rows, eight by eight, and begins anew. Counts are below 2^32.
+  // Calls `work(row, counts)` for all rows, eight by eight, and resets them. Counts are below 2^32.
   template <class Work>
   void take(const Work& work) {
     const std::vector<std::uint64_t> nothing(n_words_);

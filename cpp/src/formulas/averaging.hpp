@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "formulas/rounding.hpp"
 #include "pfgen/sums.hpp"
 
 namespace pfgen {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -67,5 +68,26 @@ inline Helpfulness paper_helpfulness(std::span<const double> importances, std::s
   // Past the limit all truncations score 0: if nothing is better, the whole answer is the largest.
   return best.score > 0.0 ? best : Helpfulness{0.0, n_code_points};
 }
+
+// Scores the helpfulness of answers. Its memory is used again for every answer; for one thread.
+class HelpfulnessScorer {
+ public:
+  // `code_points` hold what the profile looks at; there is one position for each regex of the rules.
+  Helpfulness score(Profile profile, const KeywordRules& rules, std::span<const char32_t> code_points,
+                    std::span<const std::uint32_t> regex_positions) {
+    const bool is_paper = profile == Profile::kPaper;
+    const std::size_t n = is_paper ? code_points.size() : std::min(code_points.size(), kLookAhead);
+    rules.locate({code_points.data(), n}, regex_positions, rule_positions_);
+    return is_paper ? paper_helpfulness(rules.importances(), rule_positions_, n, truncations_)
+                    : leaderboard_helpfulness(UsualLengths(), rules.importances(), rule_positions_, n, truncations_);
+  }
+
+  // Where the latest answer meets the rules.
+  const std::vector<RulePosition>& rule_positions() const noexcept { return rule_positions_; }
+
+ private:
+  std::vector<RulePosition> rule_positions_;
+  std::vector<double> truncations_;
+};
 
 }  // namespace pfgen

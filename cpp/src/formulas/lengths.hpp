@@ -10,12 +10,6 @@
 
 namespace pfgen {
 
-// At most 1, and 0 at the limit; `n` is not above it.
-constexpr double discount_at(std::size_t n, std::size_t target_length, std::size_t limit) noexcept {
-  const std::size_t over = n > target_length ? n - target_length : 0;
-  return 1.0 - static_cast<double>(over) / static_cast<double>(limit - target_length);
-}
-
 class UsualLengths {
  public:
   static constexpr std::size_t target_length() noexcept { return kTargetLength; }

@@ -5,42 +5,21 @@
 namespace pfgen {
 namespace {
 
-// Counts of code points, in pages of those that occur.
-class CodePointCounts {
- public:
-  std::uint32_t& operator[](char32_t code_point) {
-    auto& page = pages_[code_point >> kPageBits];
-    if (page.empty()) page.resize(kPageSize);
-    return page[code_point % kPageSize];
-  }
-
-  // The code points that have been counted, in their order.
-  std::vector<char32_t> found() const {
-    std::vector<char32_t> found;
-    for (std::size_t page = 0; page < pages_.size(); ++page) {
-      for (std::size_t i = 0; i < pages_[page].size(); ++i) {
-        if (pages_[page][i] != 0) found.push_back(static_cast<char32_t>(page << kPageBits | i));
-      }
-    }
-    return found;
-  }
-
- private:
-  static constexpr int kPageBits = 8;
-  static constexpr std::size_t kPageSize = std::size_t{1} << kPageBits;
-
-  std::vector<std::vector<std::uint32_t>> pages_{(kEndMark >> kPageBits) + 1};
-};
-
 std::vector<char32_t> by_falling_frequency(std::span<const AnswerSet> sets) {
-  CodePointCounts counts;
+  constexpr std::size_t kPage = 256;
+  std::vector<std::vector<std::uint32_t>> pages(kEndMark / kPage + 1);  // of counts; empty until a code point occurs
+  std::vector<char32_t> found;
   for (const AnswerSet& set : sets) {
     for (const auto& answer : set) {
-      for (const char32_t code_point : answer) ++counts[code_point];
+      for (const char32_t code_point : answer) {
+        auto& page = pages[code_point / kPage];
+        if (page.empty()) page.resize(kPage);
+        if (page[code_point % kPage]++ == 0) found.push_back(code_point);
+      }
     }
   }
-  std::vector<char32_t> found = counts.found();
-  std::stable_sort(found.begin(), found.end(), [&](char32_t a, char32_t b) { return counts[a] > counts[b]; });
+  const auto count = [&](char32_t code_point) { return pages[code_point / kPage][code_point % kPage]; };
+  std::ranges::sort(found, [&](char32_t a, char32_t b) { return count(a) != count(b) ? count(a) > count(b) : a < b; });
   return found;
 }
 

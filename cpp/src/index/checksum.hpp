@@ -1,4 +1,4 @@
-// XXH64 with seed 0: a fast checksum with a published specification, so that anybody can check a file.
+// XXH64 with seed 0: a fast checksum with a published specification, so that other programs can check a file.
 #pragma once
 
 #include <cstddef>

@@ -34,10 +34,6 @@ struct DirectoryEntry {
 
 constexpr std::uint64_t kChecksumBytes = sizeof(std::uint64_t);
 
-std::uint64_t align(std::uint64_t n) {
-  return (n + Section::kAlignment - 1) / Section::kAlignment * Section::kAlignment;
-}
-
 void require(bool holds, const std::string& what) {
   if (!holds) throw IndexFormatError(what);
 }
@@ -50,9 +46,9 @@ T read(std::span<const std::byte> bytes, std::uint64_t offset) {
 }
 
 FixedHead read_head(std::span<const std::byte> bytes) {
-  require(bytes.size() >= sizeof(FixedHead) + kChecksumBytes, "the file is cut within its header");
+  require(bytes.size() >= sizeof(FixedHead) + kChecksumBytes, "the file ends within its header");
   const auto head = read<FixedHead>(bytes, 0);
-  require(head.magic == kMagic, "the file is no compiled suite");
+  require(head.magic == kMagic, "the file is not a compiled suite");
   require(head.byte_order == kByteOrder, "the file was written by a machine with another byte order");
   require(head.version == kIndexVersion,
           "the file has format version " + std::to_string(head.version) + ", not " + std::to_string(kIndexVersion));
@@ -63,7 +59,7 @@ FixedHead read_head(std::span<const std::byte> bytes) {
   const std::uint64_t room = head.n_head_bytes - sizeof(FixedHead) - kChecksumBytes;
   require(head.n_questions <= room / sizeof(DirectoryEntry) &&
               head.n_detail_bytes <= room - head.n_questions * sizeof(DirectoryEntry),
-          "the header does not hold what it says");
+          "the header is too short for its content");
   const std::uint64_t n_checked = head.n_head_bytes - kChecksumBytes;
   require(checksum(bytes.first(n_checked)) == read<std::uint64_t>(bytes, n_checked), "the header is damaged");
   require(head.profile <= 1, "the header names an unknown profile");
@@ -75,12 +71,12 @@ FixedHead read_head(std::span<const std::byte> bytes) {
 std::vector<std::byte> make_head(const FileHead& head, std::span<const Section> sections) {
   const std::uint64_t directory = sizeof(FixedHead);
   const std::uint64_t details = directory + sections.size() * sizeof(DirectoryEntry);
-  const std::uint64_t n_head_bytes = align(details + head.details.size() + kChecksumBytes);
+  const std::uint64_t n_head_bytes = Section::align(details + head.details.size() + kChecksumBytes);
   std::vector<DirectoryEntry> entries;
   std::uint64_t offset = n_head_bytes;
   for (const Section& section : sections) {
     entries.push_back({offset, section.bytes.size(), checksum(section.bytes)});
-    offset += align(section.bytes.size());
+    offset += Section::align(section.bytes.size());
   }
   FixedHead fixed{kMagic,
                   kIndexVersion,
@@ -113,7 +109,7 @@ IndexFile::IndexFile(const Section& bytes) {
     const std::string name = "the section of question " + std::to_string(question + 1);
     require(entry.offset % Section::kAlignment == 0 && entry.offset <= bytes.bytes.size() &&
                 entry.n_bytes <= bytes.bytes.size() - entry.offset,
-            name + " lies outside of the file");
+            name + " is outside the file");
     questions_.push_back(std::make_shared<const QuestionIndex>(
         Section{bytes.bytes.subspan(entry.offset, entry.n_bytes), bytes.owner}, entry.checksum, name, head_.profile));
   }

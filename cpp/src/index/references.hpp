@@ -1,18 +1,54 @@
-// What the answers to one question are compared with: the n-gram index of its reference sets, the size and the
-// baseline of each, for one profile. Immutable and thread-safe.
+// The reference sets of one question for one profile: their n-gram index, sizes and baselines. Immutable and
+// thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
 
+#include "index/ngram_index.hpp"
 #include "index/section_builder.hpp"
-#include "index/set_group.hpp"
-#include "pfgen/profile.hpp"
+#include "pfgen/constants.hpp"
 #include "pfgen/section.hpp"
 #include "pfgen/text.hpp"
 
 namespace pfgen {
+
+// Up to four reference sets, which share an index, and how much each frequency counts in truthfulness.
+class SetGroup {
+ public:
+  // Borrows `bytes`. Throws IndexFormatError as NgramIndex does.
+  explicit SetGroup(std::span<const std::byte> bytes);
+
+  const NgramIndex& index() const noexcept { return index_; }
+  std::size_t n_sets() const noexcept { return index_.n_sets(); }
+  double n_answers(std::size_t set) const noexcept { return static_cast<double>(index_.n_answers(set)); }
+  double baseline(std::size_t set) const noexcept { return index_.baseline(set); }
+
+  // Adds to each set how much a character counts in truthfulness whose most frequent 3-grams have these levels.
+  void add_support(CompactStates::Levels levels, PerSet<double>& totals) const noexcept {
+    for (std::size_t pair = 0; pair < kPairs; ++pair) {
+      const std::array<double, 2>& support = of_pairs_[pair][levels.of_sets >> 8 * pair & 0xFF];
+      totals[2 * pair] += support[0];
+      totals[2 * pair + 1] += support[1];
+    }
+  }
+  void add_support(const WideStates::Levels& levels, PerSet<double>& totals) const noexcept {
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+      totals[set] += of_sets_[set][std::min<std::size_t>(levels[set], of_sets_[set].size() - 1)];
+    }
+  }
+
+ private:
+  static constexpr std::size_t kPairs = kSetsPerIndex / 2;
+
+  NgramIndex index_;
+  PerSet<std::vector<double>> of_sets_;  // the support of each level
+  // The same of two sets, by the byte that holds the levels of both; only for an index that is not wide.
+  std::array<std::vector<std::array<double, 2>>, kPairs> of_pairs_;
+};
 
 class References {
  public:

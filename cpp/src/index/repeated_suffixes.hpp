@@ -1,5 +1,4 @@
-// What an answer repeats of itself: at each position, how many symbols before it have stood there earlier, in the same
-// order.
+// Finds what an answer repeats: at each position, how many symbols up to there have occurred earlier in the same order.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +13,15 @@
 
 namespace pfgen {
 
-// Keeps its memory from answer to answer. For answers of up to kMaxWindows: places of the same two symbols are compared
-// one by one, which would take too long where they are many.
+// Whether an answer has too many places of the same two symbols to compare them one by one; then its repeats are found
+// by climbing to states (StateCounts).
+inline constexpr std::size_t kMaxWindows = 256;
+inline bool is_long(std::size_t n_symbols) { return n_symbols > kMaxWindows; }
+
+// Keeps its memory from answer to answer. For answers that are not long.
 template <std::size_t kWords>
 class RepeatedSuffixes {
  public:
-  static constexpr std::size_t kMaxWindows = 256;
-
   // For symbols up to `n_symbols`.
   void prepare(std::size_t n_symbols) {
     symbol_seen_in_.assign(n_symbols + 1, 0);

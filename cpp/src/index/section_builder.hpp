@@ -5,7 +5,7 @@
 #include <span>
 
 #include "index/alphabet.hpp"
-#include "pfgen/profile.hpp"
+#include "pfgen/constants.hpp"
 #include "pfgen/section.hpp"
 
 namespace pfgen {

@@ -1,4 +1,4 @@
-// Where the parts of an index lie in a section: the one place that builder and reader share.
+// The layout of an index in its section, shared by builder and reader.
 #pragma once
 
 #include <cstddef>
@@ -37,16 +37,11 @@ struct SectionShape {
     const bool is_wide = header.is_wide != 0;
     const std::uint64_t state_bytes = is_wide ? sizeof(WideStates::State) : sizeof(CompactStates::State);
     const std::uint64_t edge_bytes = is_wide ? sizeof(WideStates::Edge) : sizeof(CompactStates::Edge);
-    sets = align(sizeof(SectionHeader));
-    code_points = align(sets + header.n_sets * std::uint64_t{sizeof(SetHeader)});
-    states = align(code_points + header.n_symbols * std::uint64_t{sizeof(std::uint32_t)});
-    edges = align(states + header.n_states * state_bytes);
-    end = align(edges + header.n_slots * edge_bytes);
-  }
-
- private:
-  static constexpr std::uint64_t align(std::uint64_t n) {
-    return (n + Section::kAlignment - 1) / Section::kAlignment * Section::kAlignment;
+    sets = Section::align(sizeof(SectionHeader));
+    code_points = Section::align(sets + header.n_sets * std::uint64_t{sizeof(SetHeader)});
+    states = Section::align(code_points + header.n_symbols * std::uint64_t{sizeof(std::uint32_t)});
+    edges = Section::align(states + header.n_states * state_bytes);
+    end = Section::align(edges + header.n_slots * edge_bytes);
   }
 };
 

@@ -1,8 +1,8 @@
-// How the states of an index and the edges between them lie in memory, in two forms with one interface.
+// The memory layout of the states of an index and of the edges between them, in two forms with one interface.
 //
-// Both count for four sets; those that an index lacks are zeros. CompactStates is for what is usual: a state takes 16
-// bytes, four of them a cache line. WideStates is for whatever is larger: many answers, millions of states. Both borrow
-// their bytes (docs/index_format.md).
+// Both count for four sets; missing sets are zeros. CompactStates is the usual form: a state takes 16 bytes, four fill
+// a cache line. WideStates is for larger indexes: many answers, millions of states. Both borrow their bytes
+// (docs/index_format.md).
 //
 // The edges of a state lie at its base: the edge of a symbol has the slot base + symbol, if any. No two states that
 // have edges share a base, so the symbol that a slot holds tells whose edge it is. The root has base 0, and an edge for
@@ -120,8 +120,8 @@ class CompactStates {
   static Edge edge(Symbol symbol, Place target) noexcept {
     return {bits_of(target) | PlaceBits{symbol} << kAbovePlace};
   }
-  // The target of the edge if it is that of the symbol, else the link of the state. Without branches, because nobody
-  // could predict them.
+  // The target of the edge if it is that of the symbol, else the link of the state. Without branches, which
+  // would be unpredictable.
   static Place next(const State& state, Edge edge, Symbol symbol, bool& is_edge) noexcept {
     is_edge = edge.symbol() == symbol;
     const PlaceBits all_if_edge = PlaceBits{0} - PlaceBits{is_edge};

@@ -1,5 +1,5 @@
-// What the rule of a kind does to a text: it is read once, and then written with each degree of damage. An object is
-// used for many texts, one after the other, by one thread.
+// The damage of a kind: reads a text once, then writes it with each degree of damage. One thread uses an object for
+// many texts, one after the other.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "perturbation/damaged_text.hpp"
 #include "perturbation/edits.hpp"
@@ -19,17 +20,17 @@ namespace pfgen {
 
 inline constexpr std::uint32_t kNoGroup = 0xFFFFFFFF;
 
-// A text with all that its damage depends on; valid until its last degree is written.
+// A text with everything that its damage depends on; valid until its last degree is written.
 struct Case {
   const Original& original;
   std::string_view kind;  // its name
   std::uint64_t seed = 0;
   std::span<const Degree> degrees;
-  const DonorTables* donors = nullptr;  // if there are any
+  const DonorTables* donors = nullptr;  // null without donors
   std::uint32_t group = kNoGroup;       // of the text
   TextView alternative{.is_null = true};
 
-  // In the state in which the random choices begin.
+  // The generator of the random choices, before the first one.
   Generator generator() const;
 };
 
@@ -40,11 +41,21 @@ class Damage {
   Damage& operator=(const Damage&) = delete;
   virtual ~Damage() = default;
 
-  // Finds what is the same for all degrees.
-  virtual void read(const Case& text) = 0;
-  // Appends the damaged text to `out`, or says why there is none. That it is the same as the original, or blank, is
-  // found by the caller.
+  void read(const Case& text) {
+    original_ = &text.original;
+    prepare(text);
+  }
+  // Appends the damaged text to `out`, or says why the damage is impossible. The caller checks whether the result is
+  // blank or equals the original.
   virtual Impossible write(const Degree& degree, DamagedText& out) = 0;
+
+ protected:
+  // Computes what all degrees share.
+  virtual void prepare(const Case&) {}
+  const Original& original() const noexcept { return *original_; }
+
+ private:
+  const Original* original_ = nullptr;
 };
 
 // k: how many of `n` sites a degree damages; may be more than `n`.
@@ -53,19 +64,18 @@ inline std::size_t n_damaged(const Degree& degree, std::size_t n) {
   return std::max<std::size_t>(1, (degree.amount * n + 500) / 1000);
 }
 
-// The damage of kinds that edit sites apart from each other, of which the first in a random order are taken.
+// The damage of kinds that edit separate sites; a degree takes the first ones of a random order.
 class SiteDamage : public Damage {
  public:
-  void read(const Case& text) final;
   Impossible write(const Degree& degree, DamagedText& out) override;
 
  protected:
-  // Finds the sites of a text and returns their number.
-  virtual std::size_t find_sites(const Case& text) = 0;
-  // Changes the order that the sites are taken in.
-  virtual void reorder(const Case&, SiteOrder&) {}
+  // Finds the sites of the text and returns their number.
+  virtual std::size_t find_sites() = 0;
+  // Changes the order of the sites.
+  virtual void reorder(SiteOrder&) {}
   // Begins the edits of a site. `choice` is the state of a generator for this site alone.
-  virtual void edit(const Case& text, std::size_t site, std::uint64_t choice, std::uint32_t rank) = 0;
+  virtual void edit(std::size_t site, std::uint64_t choice, std::uint32_t rank) = 0;
   // Begins the edits of all sites that may be taken, which are the first `n_taken` in the order.
   virtual void edit_sites(const Case& text, std::size_t n_taken);
   // Why k of the sites cannot be damaged.
@@ -76,39 +86,46 @@ class SiteDamage : public Damage {
   Edits& edits() noexcept { return edits_; }
 
  private:
-  const Original* original_ = nullptr;
+  void prepare(const Case& text) final;
+
   std::size_t n_sites_ = 0;
   SiteOrder order_;
   Edits edits_;
 };
 
-// For kinds that may not take more sites than there are, or not all of them, and need two.
+// Exchanges neighbouring units. The sites are pairs; two pairs that are taken share no unit.
+class PairSwap : public SiteDamage {
+  virtual void find_units(std::vector<Span>& units) = 0;
+  virtual bool may_move(Span) const { return true; }
+
+  std::size_t find_sites() final;
+  void reorder(SiteOrder& order) final { order.keep_apart(firsts_, units_.size()); }
+  void edit(std::size_t site, std::uint64_t choice, std::uint32_t rank) final;
+  Impossible check(const Degree& degree, std::size_t k) const final;
+
+  std::vector<Span> units_;
+  std::vector<std::uint32_t> firsts_;  // the number of the first unit of each pair
+};
+
+// For kinds that need two sites and damage at most `most` of them.
 Impossible check_number(std::size_t k, std::size_t n, std::size_t most);
 
-using DamagePointer = std::unique_ptr<Damage>;
-DamagePointer make_char_delete();
-DamagePointer make_char_typo();
-DamagePointer make_char_swap();
-DamagePointer make_char_repeat();
-DamagePointer make_word_delete();
-DamagePointer make_word_drop();
-DamagePointer make_word_swap();
-DamagePointer make_word_repeat();
-DamagePointer make_number_change();
-DamagePointer make_term_swap();
-DamagePointer make_function_word();
-DamagePointer make_negate();
-DamagePointer make_sentence_reorder();
-DamagePointer make_sentence_delete();
-DamagePointer make_sentence_repeat();
-DamagePointer make_sentence_insert();
-DamagePointer make_answer_swap();
-DamagePointer make_wrong_ending();
-DamagePointer make_truncate();
-DamagePointer make_loop();
-DamagePointer make_identity();
-DamagePointer make_newline();
-DamagePointer make_punctuation();
-DamagePointer make_width();
+struct Kind {
+  std::string_view name;  // part of the seed
+  std::unique_ptr<Damage> (*make)();
+};
+
+template <class OfKind>
+std::unique_ptr<Damage> make_damage() {
+  return std::make_unique<OfKind>();
+}
+
+std::span<const Kind> character_kinds();
+std::span<const Kind> word_kinds();
+std::span<const Kind> phrase_kinds();
+std::span<const Kind> term_kinds();
+std::span<const Kind> negation_kinds();
+std::span<const Kind> sentence_kinds();
+std::span<const Kind> whole_text_kinds();
 
 }  // namespace pfgen

@@ -92,11 +92,13 @@ std::span<const std::uint32_t> DistinctTexts::only_of(std::uint32_t group) const
   return std::span(grouped_).subspan(group_begins_[group], group_begins_[group + 1] - group_begins_[group]);
 }
 
-void Candidates::reset(const DistinctTexts& texts, std::uint32_t group, std::span<const std::uint32_t> own) {
+void Candidates::reset(const DistinctTexts& texts, std::uint32_t group, std::span<const std::u32string_view> own) {
   texts_ = &texts;
   of_group_ = texts.only_of(group);
   own_.clear();
-  for (const std::uint32_t place : own) {
+  for (const std::u32string_view text : own) {
+    const std::uint32_t place = texts.find(text);
+    if (place == DistinctTexts::kAbsent) continue;
     const auto at = std::lower_bound(of_group_.begin(), of_group_.end(), place);
     if (at == of_group_.end() || *at != place) {
       own_.push_back(place - static_cast<std::uint32_t>(at - of_group_.begin()));

@@ -49,11 +49,11 @@ class DistinctTexts {
   std::vector<std::size_t> group_begins_;
 };
 
-// What a text may take: the texts of other groups than its own, but those it holds itself. A number finds one.
+// What a text may take: the texts of other groups, except those that it contains itself. A number selects one.
 class Candidates {
  public:
-  // `own` are the places of what the text holds, in any order.
-  void reset(const DistinctTexts& texts, std::uint32_t group, std::span<const std::uint32_t> own);
+  // `own` is what the text contains, in any order.
+  void reset(const DistinctTexts& texts, std::uint32_t group, std::span<const std::u32string_view> own);
 
   std::size_t size() const noexcept { return size_; }
   std::u32string_view operator[](std::size_t i) const;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "perturbation/sentences.hpp"
 #include "perturbation/words.hpp"
 #include "pfgen/error.hpp"
 
@@ -23,7 +22,7 @@ void DonorTables::for_each_text(Language language, const Add& add) const {
   Original text;
   for (std::size_t row = 0; row < texts_.size(); ++row) {
     const std::size_t error = text.read(texts_[row], language);
-    if (error != kNoError) throw InvalidAnswer(row, error);  // somebody has changed the bytes since they were checked
+    if (error != kNoError) throw InvalidAnswer(row, error);  // the bytes have changed since they were checked
     add(text, groups_.empty() ? DistinctTexts::kShared : groups_[row]);
   }
 }

@@ -45,56 +45,17 @@ struct Denial {
   bool keeps_capital;
 };
 
+struct Match {
+  Denial denial;
+  std::size_t end;
+};
+
 class EnglishNegation {
  public:
   explicit EnglishNegation(const Original& text) : text_(text) {}
 
-  void find(std::vector<Denial>& denials) {
-    std::size_t at = 0;
-    while (at < text_.size()) {
-      if (!is_word(at) || (at > 0 && is_word(at - 1))) {
-        ++at;
-        continue;
-      }
-      const std::optional<Match> match = match_at(at);
-      if (!match) {
-        ++at;
-        continue;
-      }
-      if (!has_joining(at, match->end)) denials.push_back(match->denial);
-      at = match->end;
-    }
-  }
-
- private:
-  struct Match {
-    Denial denial;
-    std::size_t end;
-  };
-
-  bool is_word(std::size_t at) const { return text_.is_alphanumeric(at) || text_.base(at) == U'_'; }
-
-  // Whether one of the code points around `at` is of a word and the other is not.
-  bool is_edge(std::size_t at) const { return (at > 0 && is_word(at - 1)) != (at < text_.size() && is_word(at)); }
-
-  bool stands_at(std::size_t at, std::u32string_view low) const {
-    if (at + low.size() > text_.size()) return false;
-    for (std::size_t i = 0; i < low.size(); ++i) {
-      if (folded(text_.base(at + i)) != low[i]) return false;
-    }
-    return true;
-  }
-
-  bool has_joining(std::size_t begin, std::size_t end) const {
-    while (begin < end && !text_.joins(begin)) ++begin;
-    return begin < end;
-  }
-
-  static Denial denial(std::size_t begin, std::size_t end, std::u32string_view text, bool keeps_capital = false) {
-    return {{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)}, text, keeps_capital};
-  }
-
   std::optional<Match> match_at(std::size_t at) const {
+    if (!is_word(at) || (at > 0 && is_word(at - 1))) return std::nullopt;
     const char32_t first = folded(text_.base(at));
     if (first == U'c' && stands_at(at, kCannot) && is_edge(at + kCannot.size())) {
       return Match{denial(at + kCanLength, at + kCannot.size(), U""), at + kCannot.size()};
@@ -119,6 +80,24 @@ class EnglishNegation {
     return std::nullopt;
   }
 
+ private:
+  bool is_word(std::size_t at) const { return text_.is_alphanumeric(at) || text_.base(at) == U'_'; }
+
+  // Whether one of the code points around `at` is of a word and the other is not.
+  bool is_edge(std::size_t at) const { return (at > 0 && is_word(at - 1)) != (at < text_.size() && is_word(at)); }
+
+  bool stands_at(std::size_t at, std::u32string_view low) const {
+    if (at + low.size() > text_.size()) return false;
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      if (folded(text_.base(at + i)) != low[i]) return false;
+    }
+    return true;
+  }
+
+  static Denial denial(std::size_t begin, std::size_t end, std::u32string_view text, bool keeps_capital = false) {
+    return {{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)}, text, keeps_capital};
+  }
+
   // The end of `n't` at `at`, 0 if it does not stand there.
   std::size_t contraction_end(std::size_t at) const {
     if (at + 3 > text_.size() || folded(text_.base(at)) != U'n') return 0;
@@ -131,37 +110,21 @@ class EnglishNegation {
 
 class JapaneseNegation {
  public:
-  explicit JapaneseNegation(const Original& text) : text_(text), bases_(text.bases(), text.size()) {}
+  explicit JapaneseNegation(const Original& text) : bases_(text.bases(), text.size()) {}
 
-  void find(std::vector<Denial>& denials) {
-    std::size_t at = 0;
-    while (at < bases_.size()) {
-      const std::size_t rule = is_hiragana(bases_[at]) ? rule_at(at) : kNone;
-      if (rule == kNone) {
-        ++at;
-        continue;
-      }
+  std::optional<Match> match_at(std::size_t at) const {
+    if (!is_hiragana(bases_[at])) return std::nullopt;
+    for (const std::size_t rule : kLongestFirst) {
       const auto& [old, other] = kJapaneseNegations[rule];
       const std::size_t end = at + old.size();
-      if (!has_joining(at, end)) {
-        denials.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)}, other, false});
-      }
-      at = end;
+      if (old.front() != bases_[at] || !bases_.substr(at).starts_with(old) || !is_followed(end)) continue;
+      return Match{{{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)}, other, false}, end};
     }
+    return std::nullopt;
   }
 
  private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
   static bool is_hiragana(char32_t c) { return c >= 0x3041 && c <= 0x3096; }
-
-  std::size_t rule_at(std::size_t at) const {
-    for (const std::size_t rule : kLongestFirst) {
-      const std::u32string_view old = kJapaneseNegations[rule].first;
-      if (old.front() == bases_[at] && bases_.substr(at).starts_with(old) && is_followed(at + old.size())) return rule;
-    }
-    return kNone;
-  }
 
   bool is_followed(std::size_t end) const {
     const std::u32string_view rest = bases_.substr(end);
@@ -170,30 +133,31 @@ class JapaneseNegation {
     });
   }
 
-  bool has_joining(std::size_t begin, std::size_t end) const {
-    while (begin < end && !text_.joins(begin)) ++begin;
-    return begin < end;
-  }
-
-  const Original& text_;
   std::u32string_view bases_;
 };
 
 class Negate final : public SiteDamage {
-  std::size_t find_sites(const Case& text) override {
+  std::size_t find_sites() override {
     denials_.clear();
-    if (text.original.is_japanese()) {
-      JapaneseNegation(text.original).find(denials_);
-    } else {
-      EnglishNegation(text.original).find(denials_);
-    }
+    original().is_japanese() ? find(JapaneseNegation(original())) : find(EnglishNegation(original()));
     return denials_.size();
   }
 
-  void edit(const Case& text, std::size_t site, std::uint64_t, std::uint32_t rank) override {
+  // Takes the matches from left to right; those in which a code point joins a character are left alone.
+  template <class Negation>
+  void find(const Negation& negation) {
+    for (std::size_t at = 0; at < original().size();) {
+      const std::optional<Match> match = negation.match_at(at);
+      const std::size_t end = match ? match->end : at + 1;
+      if (match && !original().joins_within(at, end)) denials_.push_back(match->denial);
+      at = end;
+    }
+  }
+
+  void edit(std::size_t site, std::uint64_t, std::uint32_t rank) override {
     const Denial& denial = denials_[site];
     edits().begin(denial.span, rank);
-    if (denial.keeps_capital && text.original.is_capital(denial.span.begin)) {
+    if (denial.keeps_capital && original().is_capital(denial.span.begin)) {
       edits().add(denial.text.front() - (U'a' - U'A'));
       edits().add(denial.text.substr(1));
     } else {
@@ -206,6 +170,9 @@ class Negate final : public SiteDamage {
 
 }  // namespace
 
-DamagePointer make_negate() { return std::make_unique<Negate>(); }
+std::span<const Kind> negation_kinds() {
+  static constexpr std::array kKinds{Kind{"negate", make_damage<Negate>}};
+  return kKinds;
+}
 
 }  // namespace pfgen

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "perturbation/sha256.hpp"
+#include "text/utf8.hpp"
 
 namespace pfgen {
 namespace {
@@ -13,27 +14,6 @@ namespace {
 constexpr std::string_view kPrefix = "discernment";
 constexpr std::size_t kMostBytes = 4;  // of a code point
 constexpr std::size_t kCodePointsAtATime = 256;
-
-// UTF-8, with lone surrogates as three bytes each.
-unsigned char* write_utf8(char32_t c, unsigned char* out) {
-  const auto more = [&](unsigned shift) { *out++ = static_cast<unsigned char>(0x80 | (c >> shift & 0x3F)); };
-  if (c < 0x80) {
-    *out++ = static_cast<unsigned char>(c);
-  } else if (c < 0x800) {
-    *out++ = static_cast<unsigned char>(0xC0 | c >> 6);
-    more(0);
-  } else if (c < 0x10000) {
-    *out++ = static_cast<unsigned char>(0xE0 | c >> 12);
-    more(6);
-    more(0);
-  } else {
-    *out++ = static_cast<unsigned char>(0xF0 | c >> 18);
-    more(12);
-    more(6);
-    more(0);
-  }
-  return out;
-}
 
 }  // namespace
 

@@ -39,6 +39,11 @@ class Original {
   bool is_alphanumeric(std::size_t at) const { return (traits_[at] & kAlphanumeric) != 0; }
   bool is_capital(std::size_t at) const { return (traits_[at] & kCapital) != 0; }
   bool joins(std::size_t at) const { return (traits_[at] & kJoins) != 0; }
+  // Whether a code point of this range joins the one before it.
+  bool joins_within(std::size_t begin, std::size_t end) const {
+    while (begin < end && !joins(begin)) ++begin;
+    return begin < end;
+  }
 
   std::size_t n_characters() const noexcept { return starts_.size() - 1; }
   Span character(std::size_t i) const { return {starts_[i], starts_[i + 1]}; }

@@ -1,13 +1,13 @@
 #include "pfgen/perturbation.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "perturbation/damage.hpp"
 #include "perturbation/donor_tables.hpp"
-#include "perturbation/packed_texts.hpp"
 #include "pfgen/error.hpp"
 #include "system/parallel.hpp"
 
@@ -16,38 +16,83 @@ namespace {
 
 constexpr std::size_t kTextsPerTask = 64;
 
-struct KindEntry {
-  std::string_view name;  // a part of the seed
-  DamagePointer (*make)();
+template <class Unit>
+void narrow(std::u32string_view text, unsigned char* out) {
+  for (const char32_t c : text) {
+    const Unit unit = static_cast<Unit>(c);
+    std::memcpy(out, &unit, sizeof unit);
+    out += sizeof unit;
+  }
+}
+
+Encoding narrowest(std::u32string_view text) {
+  char32_t all = 0;
+  for (const char32_t c : text) all |= c;
+  return all < 0x100 ? Encoding::kLatin1 : all < 0x10000 ? Encoding::kUcs2 : Encoding::kUcs4;
+}
+
+// Texts in as few bytes as they need, each in the narrowest encoding of a Python str.
+class PackedTexts {
+ public:
+  void clear() noexcept {
+    bytes_.clear();
+    places_.clear();
+  }
+  void add_null() { places_.push_back({0, 0, Encoding::kLatin1, true}); }
+  void add(std::u32string_view text) {
+    const Encoding encoding = narrowest(text);
+    const std::size_t size = unit_size(encoding);
+    const std::size_t begin = (bytes_.size() + size - 1) / size * size;
+    bytes_.resize(begin + size * text.size());
+    places_.push_back({begin, text.size(), encoding, false});
+    unsigned char* out = bytes_.data() + begin;
+    switch (encoding) {
+      case Encoding::kUcs2:
+        narrow<std::uint16_t>(text, out);
+        break;
+      case Encoding::kUcs4:
+        narrow<std::uint32_t>(text, out);
+        break;
+      default:
+        narrow<unsigned char>(text, out);
+    }
+  }
+  // Copies the bytes, and writes a view of each text into them.
+  std::unique_ptr<unsigned char[]> copy(TextView* views) const {
+    // Not make_unique, which would write zeros first.
+    std::unique_ptr<unsigned char[]> bytes(new unsigned char[bytes_.size()]);
+    std::copy(bytes_.begin(), bytes_.end(), bytes.get());
+    for (const Place& place : places_)
+      *views++ = {bytes.get() + place.begin, place.n_units, place.encoding, place.is_null};
+    return bytes;
+  }
+
+ private:
+  struct Place {
+    std::size_t begin;  // byte
+    std::size_t n_units;
+    Encoding encoding;
+    bool is_null;
+  };
+  std::vector<unsigned char> bytes_;
+  std::vector<Place> places_;
 };
 
-// In the order of PerturbationKind.
-constexpr std::array<KindEntry, 24> kKinds{{
-    {"char_delete", make_char_delete},
-    {"char_typo", make_char_typo},
-    {"char_swap", make_char_swap},
-    {"char_repeat", make_char_repeat},
-    {"word_delete", make_word_delete},
-    {"word_drop", make_word_drop},
-    {"word_swap", make_word_swap},
-    {"word_repeat", make_word_repeat},
-    {"number_change", make_number_change},
-    {"term_swap", make_term_swap},
-    {"function_word", make_function_word},
-    {"negate", make_negate},
-    {"sentence_reorder", make_sentence_reorder},
-    {"sentence_delete", make_sentence_delete},
-    {"sentence_repeat", make_sentence_repeat},
-    {"sentence_insert", make_sentence_insert},
-    {"answer_swap", make_answer_swap},
-    {"wrong_ending", make_wrong_ending},
-    {"truncate", make_truncate},
-    {"loop", make_loop},
-    {"identity", make_identity},
-    {"newline", make_newline},
-    {"punctuation", make_punctuation},
-    {"width", make_width},
-}};
+std::vector<Kind> all_kinds() {
+  std::vector<Kind> all;
+  for (const auto kinds : {character_kinds(), word_kinds(), phrase_kinds(), term_kinds(), negation_kinds(),
+                           sentence_kinds(), whole_text_kinds()}) {
+    all.insert(all.end(), kinds.begin(), kinds.end());
+  }
+  return all;
+}
+
+Kind kind_of(std::string_view name) {
+  for (const Kind& kind : all_kinds()) {
+    if (kind.name == name) return kind;
+  }
+  throw std::invalid_argument("unknown kind '" + std::string(name) + "'");
+}
 
 // Damages texts one after the other, for one thread.
 class Worker {
@@ -56,7 +101,7 @@ class Worker {
       : texts_(texts),
         options_(options),
         columns_(columns),
-        kind_(kKinds[static_cast<std::size_t>(options.kind)]),
+        kind_(kind_of(options.kind)),
         damage_(kind_.make()),
         packed_(columns.size()) {}
 
@@ -102,7 +147,7 @@ class Worker {
 
   Impossible checked(Impossible reason) const {
     if (reason != Impossible::kNot) return reason;
-    if (options_.kind != PerturbationKind::kIdentity && damaged_.view() == original_.view()) {
+    if (kind_.name != "identity" && damaged_.view() == original_.view()) {
       return Impossible::kUnchanged;
     }
     return damaged_.is_blank() ? Impossible::kNothingLeft : Impossible::kNot;
@@ -111,8 +156,8 @@ class Worker {
   std::span<const TextView> texts_;
   const PerturbationOptions& options_;
   std::vector<PerturbedTexts>& columns_;
-  const KindEntry& kind_;
-  DamagePointer damage_;
+  Kind kind_;
+  std::unique_ptr<Damage> damage_;
   Original original_;
   DamagedText damaged_;
   std::vector<PackedTexts> packed_;  // of each degree
@@ -120,11 +165,10 @@ class Worker {
 
 }  // namespace
 
-std::optional<PerturbationKind> perturbation_kind(std::string_view name) {
-  const auto found =
-      std::find_if(kKinds.begin(), kKinds.end(), [&](const KindEntry& kind) { return kind.name == name; });
-  if (found == kKinds.end()) return std::nullopt;
-  return static_cast<PerturbationKind>(found - kKinds.begin());
+std::vector<std::string_view> perturbation_kinds() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : all_kinds()) names.push_back(kind.name);
+  return names;
 }
 
 Donors::Donors(std::span<const TextView> texts, std::span<const std::uint32_t> groups)

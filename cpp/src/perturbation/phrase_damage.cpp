@@ -22,20 +22,20 @@ std::optional<unsigned> digit_value(char32_t c) {
 }
 
 class NumberChange final : public SiteDamage {
-  std::size_t find_sites(const Case& text) override {
+  std::size_t find_sites() override {
     places_.clear();
     bool is_inside = false;
-    for (std::size_t at = 0; at < text.original.size(); ++at) {
-      const bool is_digit = digit_value(text.original.base(at)).has_value();
+    for (std::size_t at = 0; at < original().size(); ++at) {
+      const bool is_digit = digit_value(original().base(at)).has_value();
       if (is_digit && !is_inside) places_.push_back(static_cast<std::uint32_t>(at));
       is_inside = is_digit;
     }
     return places_.size();
   }
 
-  void edit(const Case& text, std::size_t site, std::uint64_t choice, std::uint32_t rank) override {
+  void edit(std::size_t site, std::uint64_t choice, std::uint32_t rank) override {
     const std::uint32_t at = places_[site];
-    const char32_t c = text.original.base(at);
+    const char32_t c = original().base(at);
     const unsigned old = digit_value(c).value_or(0);
     Generator generator(choice);
     auto digit = static_cast<unsigned>(1 + below(generator, old == 0 ? 9 : 8));
@@ -69,16 +69,16 @@ std::optional<FunctionWord> function_word(const Original& text, Span span) {
 }
 
 class FunctionWords final : public SiteDamage {
-  std::size_t find_sites(const Case& text) override {
+  std::size_t find_sites() override {
     words_.clear();
     particles_.clear();
-    if (text.original.is_japanese()) {
-      find_particles(text.original);
+    if (original().is_japanese()) {
+      find_particles(original());
       return particles_.size();
     }
-    finder_.find_words(text.original, spans_);
+    finder_.find_words(original(), spans_);
     for (const Span span : spans_) {
-      if (const auto word = function_word(text.original, span)) words_.push_back(*word);
+      if (const auto word = function_word(original(), span)) words_.push_back(*word);
     }
     return words_.size();
   }
@@ -97,13 +97,13 @@ class FunctionWords final : public SiteDamage {
     }
   }
 
-  void edit(const Case& text, std::size_t site, std::uint64_t choice, std::uint32_t rank) override {
+  void edit(std::size_t site, std::uint64_t choice, std::uint32_t rank) override {
     Generator generator(choice);
-    if (text.original.is_japanese()) {
+    if (original().is_japanese()) {
       const std::uint32_t at = particles_[site];
       edits().begin({at, at + 1}, rank);
       const std::size_t i = below(generator, kParticles.size() - 1);
-      edits().add(kParticles[i < kParticles.find(text.original.base(at)) ? i : i + 1]);
+      edits().add(kParticles[i < kParticles.find(original().base(at)) ? i : i + 1]);
       return;
     }
     const FunctionWord& word = words_[site];
@@ -113,7 +113,7 @@ class FunctionWords final : public SiteDamage {
     const std::size_t i = below(generator, n_words - 1);
     const std::u32string_view other = set[i < word.own ? i : i + 1];
     edits().begin(word.span, rank);
-    const char32_t shift = text.original.is_capital(word.span.begin) ? U'a' - U'A' : 0;
+    const char32_t shift = original().is_capital(word.span.begin) ? U'a' - U'A' : 0;
     edits().add(other.front() - shift);
     edits().add(other.substr(1));
   }
@@ -127,7 +127,10 @@ class FunctionWords final : public SiteDamage {
 
 }  // namespace
 
-DamagePointer make_number_change() { return std::make_unique<NumberChange>(); }
-DamagePointer make_function_word() { return std::make_unique<FunctionWords>(); }
+std::span<const Kind> phrase_kinds() {
+  static constexpr std::array kKinds{Kind{"number_change", make_damage<NumberChange>},
+                                     Kind{"function_word", make_damage<FunctionWords>}};
+  return kKinds;
+}
 
 }  // namespace pfgen

@@ -1,4 +1,4 @@
-#include "perturbation/sentences.hpp"
+#include "perturbation/words.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -30,10 +30,10 @@ class TermSwap final : public SiteDamage {
     std::uint32_t term = kNoTerm;
   };
 
-  std::size_t find_sites(const Case& text) override {
+  std::size_t find_sites() override {
     first_exchanged_ = std::numeric_limits<std::size_t>::max();
-    finder_.find_terms(text.original, places_);
-    number_places(text.original);
+    finder_.find_terms(original(), places_);
+    number_places();
     terms_.clear();
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Occurring& occurring = occurring_[numbers_[i]];
@@ -45,14 +45,14 @@ class TermSwap final : public SiteDamage {
   }
 
   // Equal texts get equal numbers.
-  void number_places(const Original& text) {
+  void number_places() {
     std::size_t n_slots = 16;
     while (n_slots < 2 * places_.size()) n_slots *= 2;
     slots_.assign(n_slots, kNoTerm);
     occurring_.clear();
     numbers_.clear();
     for (const TermPlace& place : places_) {
-      const std::u32string_view piece = text.view(place.span);
+      const std::u32string_view piece = original().view(place.span);
       std::size_t slot = hash_of(piece) & (n_slots - 1);
       while (slots_[slot] != kNoTerm && occurring_[slots_[slot]].text != piece) slot = (slot + 1) & (n_slots - 1);
       if (slots_[slot] == kNoTerm) {
@@ -83,21 +83,18 @@ class TermSwap final : public SiteDamage {
     }
   }
 
-  void edit(const Case&, std::size_t, std::uint64_t, std::uint32_t) override {}
+  void edit(std::size_t, std::uint64_t, std::uint32_t) override {}
 
   void find_candidates(const Case& text) {
     std::array<bool, kNScripts> is_needed{};
     for (const std::uint32_t number : terms_) is_needed[static_cast<std::size_t>(occurring_[number].script)] = true;
     for (std::size_t script = 0; script < kNScripts; ++script) {
       if (!is_needed[script]) continue;
-      const DistinctTexts& terms = text.donors->terms(static_cast<Script>(script));
       own_.clear();
       for (const Occurring& occurring : occurring_) {
-        if (occurring.script != static_cast<Script>(script)) continue;
-        const std::uint32_t place = terms.find(occurring.text);
-        if (place != DistinctTexts::kAbsent) own_.push_back(place);
+        if (occurring.script == static_cast<Script>(script)) own_.push_back(occurring.text);
       }
-      candidates_[script].reset(terms, text.group, own_);
+      candidates_[script].reset(text.donors->terms(static_cast<Script>(script)), text.group, own_);
     }
   }
 
@@ -109,7 +106,7 @@ class TermSwap final : public SiteDamage {
   std::vector<Occurring> occurring_;
   std::vector<std::uint32_t> slots_;  // numbers in occurring_ by hash
   std::vector<std::uint32_t> terms_;  // the sites: numbers in occurring_
-  std::vector<std::uint32_t> own_;
+  std::vector<std::u32string_view> own_;
   std::array<Candidates, kNScripts> candidates_;
   std::vector<std::u32string_view> others_;  // what each term becomes; empty: it stays
   std::size_t first_exchanged_ = 0;          // the least rank of a term that does not stay
@@ -117,6 +114,9 @@ class TermSwap final : public SiteDamage {
 
 }  // namespace
 
-DamagePointer make_term_swap() { return std::make_unique<TermSwap>(); }
+std::span<const Kind> term_kinds() {
+  static constexpr std::array kKinds{Kind{"term_swap", make_damage<TermSwap>}};
+  return kKinds;
+}
 
 }  // namespace pfgen

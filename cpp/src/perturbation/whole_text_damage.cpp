@@ -1,4 +1,5 @@
 // Texts exchanged, cut and prolonged, and the controls: changes that should not matter.
+#include <array>
 #include <stdexcept>
 
 #include "perturbation/damage.hpp"
@@ -12,15 +13,11 @@ namespace {
 constexpr std::size_t kLoopLength = 10;
 
 class AnswerSwap final : public Damage {
- public:
-  void read(const Case& text) override {
+  void prepare(const Case& text) override {
     has_other_ = false;
     if (text.donors == nullptr) return;
-    const DistinctTexts& donors = text.donors->texts();
-    own_.clear();
-    const std::uint32_t place = donors.find(text.original.view());
-    if (place != DistinctTexts::kAbsent) own_.push_back(place);
-    candidates_.reset(donors, text.group, own_);
+    const std::u32string_view own = original().view();
+    candidates_.reset(text.donors->texts(), text.group, {&own, 1});
     if (candidates_.size() == 0) return;
     Generator generator = text.generator();
     chosen_ = candidates_[below(generator, candidates_.size())];
@@ -33,16 +30,13 @@ class AnswerSwap final : public Damage {
     return Impossible::kNot;
   }
 
- private:
-  std::vector<std::uint32_t> own_;
   Candidates candidates_;
   std::u32string_view chosen_;
   bool has_other_ = false;
 };
 
 class WrongEnding final : public Damage {
- public:
-  void read(const Case& text) override {
+  void prepare(const Case& text) override {
     is_there_ = !text.alternative.is_null;
     if (is_there_) decode(text.alternative, kNoError, ending_);
   }
@@ -53,24 +47,11 @@ class WrongEnding final : public Damage {
     return Impossible::kNot;
   }
 
- private:
   bool is_there_ = false;
   std::vector<char32_t> ending_;
 };
 
-// Damage that needs no more than the text.
-class PlainDamage : public Damage {
- public:
-  void read(const Case& text) final { original_ = &text.original; }
-
- protected:
-  const Original& original() const { return *original_; }
-
- private:
-  const Original* original_ = nullptr;
-};
-
-class Truncate final : public PlainDamage {
+class Truncate final : public Damage {
   Impossible write(const Degree& degree, DamagedText& out) override {
     const std::size_t n = original().n_characters();
     if (n == 0) return Impossible::kNoSite;
@@ -81,7 +62,7 @@ class Truncate final : public PlainDamage {
   }
 };
 
-class Loop final : public PlainDamage {
+class Loop final : public Damage {
   Impossible write(const Degree& degree, DamagedText& out) override {
     const std::size_t n = original().n_characters();
     if (n == 0) return Impossible::kNoSite;
@@ -100,14 +81,14 @@ class Loop final : public PlainDamage {
   }
 };
 
-class Identity final : public PlainDamage {
+class Identity final : public Damage {
   Impossible write(const Degree&, DamagedText& out) override {
     out.append(original().view());
     return Impossible::kNot;
   }
 };
 
-class Newline final : public PlainDamage {
+class Newline final : public Damage {
   Impossible write(const Degree&, DamagedText& out) override {
     out.append(original().view());
     out.append(U'\n');
@@ -116,7 +97,7 @@ class Newline final : public PlainDamage {
 };
 
 // Code points exchanged one by one. Those that join a character are seen as its first, and so stay.
-class Exchange : public PlainDamage {
+class Exchange : public Damage {
   Impossible write(const Degree&, DamagedText& out) override {
     bool is_changed = false;
     const std::u32string_view text = original().view();
@@ -158,13 +139,13 @@ class Width final : public Exchange {
 
 }  // namespace
 
-DamagePointer make_answer_swap() { return std::make_unique<AnswerSwap>(); }
-DamagePointer make_wrong_ending() { return std::make_unique<WrongEnding>(); }
-DamagePointer make_truncate() { return std::make_unique<Truncate>(); }
-DamagePointer make_loop() { return std::make_unique<Loop>(); }
-DamagePointer make_identity() { return std::make_unique<Identity>(); }
-DamagePointer make_newline() { return std::make_unique<Newline>(); }
-DamagePointer make_punctuation() { return std::make_unique<Punctuation>(); }
-DamagePointer make_width() { return std::make_unique<Width>(); }
+std::span<const Kind> whole_text_kinds() {
+  static constexpr std::array kKinds{
+      Kind{"answer_swap", make_damage<AnswerSwap>},  Kind{"wrong_ending", make_damage<WrongEnding>},
+      Kind{"truncate", make_damage<Truncate>},       Kind{"loop", make_damage<Loop>},
+      Kind{"identity", make_damage<Identity>},       Kind{"newline", make_damage<Newline>},
+      Kind{"punctuation", make_damage<Punctuation>}, Kind{"width", make_damage<Width>}};
+  return kKinds;
+}
 
 }  // namespace pfgen

@@ -1,4 +1,5 @@
-// Words deleted, exchanged and written twice.
+// Words deleted, exchanged and repeated.
+#include <array>
 
 #include "perturbation/damage.hpp"
 #include "perturbation/words.hpp"
@@ -6,15 +7,9 @@
 namespace pfgen {
 namespace {
 
-// Deletes words; in English the white space at one of their sides goes too.
+// Deletes words, and in English the white space at one of their sides.
 class WordRemoval : public Damage {
  public:
-  void read(const Case& text) final {
-    original_ = &text.original;
-    finder_.find_words(text.original, words_);
-    if (!words_.empty()) choose(text.generator(), words_.size());
-  }
-
   Impossible write(const Degree& degree, DamagedText& out) final {
     const std::size_t n = words_.size();
     if (n == 0) return Impossible::kNoSite;
@@ -29,12 +24,17 @@ class WordRemoval : public Damage {
   virtual bool is_deleted(std::size_t word, std::size_t n_words, std::size_t k) const = 0;
 
  private:
+  void prepare(const Case& text) final {
+    finder_.find_words(original(), words_);
+    if (!words_.empty()) choose(text.generator(), words_.size());
+  }
+
   void write_without(std::size_t k, DamagedText& out) {
     holes_.clear();
     for (std::size_t word = words_.size(); word-- > 0;) {
       if (is_deleted(word, words_.size(), k)) delete_span(words_[word]);
     }
-    const std::u32string_view text = original_->view();
+    const std::u32string_view text = original().view();
     out.reserve(text.size());
     std::size_t at = 0;
     // Not by std::views::reverse, which clang up to 15 cannot compile with the library of GCC.
@@ -48,12 +48,12 @@ class WordRemoval : public Damage {
   // The span is left of all holes there are, so that these say what stands behind it.
   void delete_span(Span hole) {
     merge(hole);
-    if (!original_->is_japanese()) {
-      if (hole.begin > 0 && original_->is_space(hole.begin - 1)) {
+    if (!original().is_japanese()) {
+      if (hole.begin > 0 && original().is_space(hole.begin - 1)) {
         do --hole.begin;
-        while (hole.begin > 0 && original_->joins(hole.begin));
-      } else if (hole.end < original_->size() && original_->is_space(hole.end)) {
-        hole.end = static_cast<std::uint32_t>(original_->character_end(hole.end));
+        while (hole.begin > 0 && original().joins(hole.begin));
+      } else if (hole.end < original().size() && original().is_space(hole.end)) {
+        hole.end = static_cast<std::uint32_t>(original().character_end(hole.end));
         merge(hole);
       }
     }
@@ -66,7 +66,6 @@ class WordRemoval : public Damage {
     holes_.pop_back();
   }
 
-  const Original* original_ = nullptr;
   WordFinder finder_;
   std::vector<Span> words_;
   std::vector<Span> holes_;  // from right to left, apart from each other
@@ -90,48 +89,22 @@ class WordDrop final : public WordRemoval {
   SiteOrder order_;
 };
 
-class WordSwap final : public SiteDamage {
-  std::size_t find_sites(const Case& text) override {
-    finder_.find_words(text.original, words_);
-    firsts_.clear();
-    for (std::size_t i = 0; i + 1 < words_.size(); ++i) {
-      if (text.original.view(words_[i]) == text.original.view(words_[i + 1])) continue;
-      firsts_.push_back(static_cast<std::uint32_t>(i));
-    }
-    return firsts_.size();
-  }
-
-  void reorder(const Case&, SiteOrder& order) override { order.keep_apart(firsts_, words_.size()); }
-
-  void edit(const Case& text, std::size_t site, std::uint64_t, std::uint32_t rank) override {
-    const Original& original = text.original;
-    const Span first = words_[firsts_[site]];
-    const Span second = words_[firsts_[site] + 1];
-    edits().begin({first.begin, second.end}, rank);
-    edits().add(original.view(second));
-    edits().add(original.view({first.end, second.begin}));
-    edits().add(original.view(first));
-  }
-
-  Impossible check(const Degree& degree, std::size_t k) const override {
-    return degree.is_absolute && k > order().size() ? Impossible::kTooFewSites : Impossible::kNot;
-  }
+class WordSwap final : public PairSwap {
+  void find_units(std::vector<Span>& units) override { finder_.find_words(original(), units); }
 
   WordFinder finder_;
-  std::vector<Span> words_;
-  std::vector<std::uint32_t> firsts_;  // the number of the first word of each pair
 };
 
 class WordRepeat final : public SiteDamage {
-  std::size_t find_sites(const Case& text) override {
-    finder_.find_words(text.original, words_);
+  std::size_t find_sites() override {
+    finder_.find_words(original(), words_);
     return words_.size();
   }
 
-  void edit(const Case& text, std::size_t site, std::uint64_t, std::uint32_t rank) override {
+  void edit(std::size_t site, std::uint64_t, std::uint32_t rank) override {
     edits().insert_at(words_[site].end, rank);
-    if (!text.original.is_japanese()) edits().add(U' ');
-    edits().add(text.original.view(words_[site]));
+    if (!original().is_japanese()) edits().add(U' ');
+    edits().add(original().view(words_[site]));
   }
 
   WordFinder finder_;
@@ -140,9 +113,11 @@ class WordRepeat final : public SiteDamage {
 
 }  // namespace
 
-DamagePointer make_word_delete() { return std::make_unique<WordDelete>(); }
-DamagePointer make_word_drop() { return std::make_unique<WordDrop>(); }
-DamagePointer make_word_swap() { return std::make_unique<WordSwap>(); }
-DamagePointer make_word_repeat() { return std::make_unique<WordRepeat>(); }
+std::span<const Kind> word_kinds() {
+  static constexpr std::array kKinds{Kind{"word_delete", make_damage<WordDelete>},
+                                     Kind{"word_drop", make_damage<WordDrop>}, Kind{"word_swap", make_damage<WordSwap>},
+                                     Kind{"word_repeat", make_damage<WordRepeat>}};
+  return kKinds;
+}
 
 }  // namespace pfgen

@@ -1,7 +1,5 @@
 #include "perturbation/words.hpp"
 
-#include "perturbation/sentences.hpp"
-
 namespace pfgen {
 namespace {
 

@@ -1,4 +1,4 @@
-// Words and terms of a text.
+// Sentences, words and terms of a text.
 #pragma once
 
 #include <vector>
@@ -6,6 +6,12 @@
 #include "perturbation/original.hpp"
 
 namespace pfgen {
+
+// Replaces `sentences`; together they are the whole text.
+void find_sentences(const Original& text, std::vector<Span>& sentences);
+
+// A span without the white space at its ends; its beginning if it is blank.
+Span stripped(const Original& text, Span span);
 
 // Where a term stands, or in English a word that may be one: cut at its first apostrophe. Only those of one class
 // stand for each other.

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "formulas/averaging.hpp"
+#include "formulas/helpfulness.hpp"
 #include "index/references.hpp"
 #include "pfgen/constants.hpp"
 #include "pfgen/error.hpp"
-#include "scoring/helpfulness_scorer.hpp"
 #include "scoring/row_blocks.hpp"
 #include "scoring/set_scores.hpp"
 #include "system/prefetch.hpp"

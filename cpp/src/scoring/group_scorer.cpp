@@ -7,7 +7,7 @@
 
 #include "formulas/fluency.hpp"
 #include "formulas/truthfulness.hpp"
-#include "scoring/marked_trigrams.hpp"
+#include "scoring/cover.hpp"
 
 namespace pfgen {
 
@@ -46,7 +46,10 @@ void GroupScorer<States>::score(Lane& lane, Workspace& work) const {
   take_positions(symbols, positions, work.repeat_finder.is_repeated(), buffers);
   take_repeats_away(symbols, positions, work.repeat_finder, buffers);
   const PerSet<double> fluency_of = fluency(lane, buffers);
-  if (!is_paper_) put_marked_trigrams(symbols, buffers);
+  if (!is_paper_) {
+    for_each_marked_trigram(group_->index().alphabet(), *states_, symbols,
+                            [&](std::size_t number, const auto& state) { buffers.cover.put(number, state.levels()); });
+  }
   buffers.cover.finish();
   find_counted(UsualLengths(), lane.code_points, !is_paper_, work.counted);
   const PerSet<double> truthfulness_of = truthfulness(lane, buffers, work.counted);
@@ -119,14 +122,6 @@ PerSet<double> GroupScorer<States>::fluency(const Lane& lane, const GroupBuffers
     found[s] = paper_fluency(raw[s], group_->n_answers(s), lane.code_points.size());
   }
   return found;
-}
-
-template <class States>
-void GroupScorer<States>::put_marked_trigrams(std::span<const Symbol> symbols, GroupBuffers<States>& buffers) const {
-  for_each_marked_trigram(group_->index().alphabet(), symbols, [&](std::size_t number, Symbol a, Symbol b, Symbol c) {
-    const Cursor end = read_symbol(*states_, read_symbol(*states_, read_symbol(*states_, {}, a), b), c);
-    if (end.matched >= 3) buffers.cover.put(number, (*states_)[end.place.state].levels());
-  });
 }
 
 template <class States>

@@ -4,9 +4,8 @@
 // Everything is sums over these positions. Profile paper differs in what is walked (marks) and in which sums are taken.
 #pragma once
 
-#include "index/set_group.hpp"
-#include "pfgen/profile.hpp"
-#include "scoring/lane.hpp"
+#include "index/references.hpp"
+#include "pfgen/constants.hpp"
 #include "scoring/workspace.hpp"
 
 namespace pfgen {
@@ -34,7 +33,6 @@ class GroupScorer {
   void take_repeats_away(std::span<const Symbol> symbols, Positions positions, RepeatFinder& finder,
                          GroupBuffers<States>& buffers) const;
   PerSet<double> fluency(const Lane& lane, const GroupBuffers<States>& buffers) const;
-  void put_marked_trigrams(std::span<const Symbol> symbols, GroupBuffers<States>& buffers) const;
   PerSet<double> truthfulness(const Lane& lane, const GroupBuffers<States>& buffers,
                               std::span<const std::uint8_t> counted) const;
 

@@ -10,9 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "formulas/cover.hpp"
-#include "index/set_group.hpp"
-#include "scoring/marked_trigrams.hpp"
+#include "index/references.hpp"
+#include "scoring/cover.hpp"
 
 namespace pfgen {
 
@@ -44,9 +43,8 @@ class PrefixCounts {
       store_sums(i + 1);
       if (cursor.matched >= 3) cover_.put(i - 1, frequencies(suffix_state(states_, states_[cursor.place.state], 3)));
     }
-    for_each_marked_trigram(index_.alphabet(), symbols_, [&](std::size_t number, Symbol a, Symbol b, Symbol c) {
-      const Cursor end = read_symbol(states_, read_symbol(states_, read_symbol(states_, {}, a), b), c);
-      if (end.matched >= 3) cover_.put(number, frequencies(suffix_state(states_, states_[end.place.state], 3)));
+    for_each_marked_trigram(index_.alphabet(), states_, symbols_, [&](std::size_t number, const auto& state) {
+      cover_.put(number, frequencies(suffix_state(states_, state, 3)));
     });
     cover_.finish();
   }

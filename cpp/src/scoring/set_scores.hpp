@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "index/references.hpp"
-#include "scoring/lane.hpp"
 #include "scoring/workspace.hpp"
 
 namespace pfgen {

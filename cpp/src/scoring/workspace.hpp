@@ -7,12 +7,41 @@
 #include <type_traits>
 #include <vector>
 
-#include "formulas/cover.hpp"
+#include "formulas/averaging.hpp"
 #include "index/states.hpp"
-#include "scoring/lane.hpp"
+#include "scoring/cover.hpp"
 #include "scoring/repeat_finder.hpp"
 
 namespace pfgen {
+
+// The position of a walk after a symbol: a copy of the state, so that scoring need not look it up. In the place of a
+// base it has the length of the longest n-gram of the references that ends here.
+template <class States>
+struct Position {
+  typename States::State state;
+
+  std::uint32_t matched() const noexcept { return state.link_place().base; }
+};
+
+// One answer on its way: what is read of it, what the walk over it found, and its scores so far. Lanes are used again.
+struct Lane {
+  template <class States>
+  std::vector<Position<States>>& positions() noexcept {
+    if constexpr (std::is_same_v<States, CompactStates>) return compact_positions;
+    else return wide_positions;
+  }
+
+  std::vector<char32_t> code_points;  // as far as the profile looks
+  std::vector<Symbol> symbols;        // what is walked, with the marks of profile paper; then kUnknown
+  std::size_t n_symbols = 0;          // without that
+  // One before the first symbol, one after each; the memory may hold more.
+  std::vector<Position<CompactStates>> compact_positions;
+  std::vector<Position<WideStates>> wide_positions;
+  std::vector<SetScore> sets;  // of the sets that are scored so far
+};
+
+// Answers that are walked side by side: while one waits for memory, the others go on.
+inline constexpr std::size_t kLanes = 32;
 
 // What a walk over a part of an answer found past its border, up to where the next walk finds the same.
 template <class States>

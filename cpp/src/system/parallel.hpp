@@ -1,4 +1,4 @@
-// Tasks on several threads, none of which outlives the call.
+// Tasks on several threads; no thread outlives the call.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class TaskRanges {
     for (std::size_t range = 0; range < n_ranges; ++range) next_[range] = begin(range);
   }
 
-  // Calls `work(task)` with tasks that nobody else has taken, until there are none.
+  // Calls `work(task)` with tasks that no other worker has taken, until none is left.
   template <class Work>
   void take(std::size_t worker, const Work& work) {
     for (std::size_t i = 0; i < next_.size(); ++i) {

@@ -22,7 +22,7 @@ void require(bool holds, const char* problem) {
   if (!holds) throw ArrowError(problem);
 }
 
-// Each value is read once: what was checked is what is used, even if somebody changes the buffer.
+// Each value is read once, so the checked value is used even if another thread changes the buffer.
 template <class Value>
 Value value_at(const void* values, std::int64_t i) {
   Value value;

@@ -15,7 +15,7 @@ void widen(const void* data, std::size_t n, std::vector<char32_t>& out) {
   out.assign(units, units + n);
 }
 
-// At most U+10FFFF, even if somebody changes the bytes after they were checked.
+// At most U+10FFFF, even if another thread changes the bytes after the check.
 char32_t code_point_at(const unsigned char* p, std::size_t length) {
   const auto bits = [&](std::size_t i) { return static_cast<char32_t>(p[i] & 0x3F); };
   switch (length) {

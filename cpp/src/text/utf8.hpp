@@ -1,5 +1,5 @@
-// UTF-8, strictly: overlong forms, surrogates and whatever lies beyond U+10FFFF are invalid. Several bytes are looked
-// at at once where most texts allow it.
+// UTF-8, read strictly: overlong forms, surrogates and code points beyond U+10FFFF are invalid. Several bytes are read
+// at once where most texts allow it.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,7 @@ inline bool has_two_triples(std::uint64_t bytes) noexcept {
 
 inline bool is_ascii(std::uint64_t bytes) noexcept { return (bytes & 0x8080808080808080) == 0; }
 
-// Length of the UTF-8 sequence at `p` (which has `left` bytes), 0 if it is invalid. Refuses overlong forms,
-// surrogates and what lies beyond U+10FFFF.
+// Length of the UTF-8 sequence at `p`, which has `left` bytes; 0 if it is invalid.
 inline std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left) {
   const auto is_continuation = [&](std::size_t i) { return i < left && (p[i] & 0xC0) == 0x80; };
   if (p[0] < 0x80) return 1;
@@ -33,6 +32,15 @@ inline std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left
   if (p[0] == 0xF0 && p[1] < 0x90) return 0;
   if (p[0] == 0xF4 && p[1] >= 0x90) return 0;
   return 4;
+}
+
+// Writes the UTF-8 of a code point, up to four bytes, and returns its end; lone surrogates get three bytes.
+inline unsigned char* write_utf8(char32_t c, unsigned char* out) {
+  const int n_more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  constexpr char32_t kLead[]{0x00, 0xC0, 0xE0, 0xF0};
+  *out++ = static_cast<unsigned char>(kLead[n_more] | c >> 6 * n_more);
+  for (int i = n_more; i-- > 0;) *out++ = static_cast<unsigned char>(0x80 | (c >> 6 * i & 0x3F));
+  return out;
 }
 
 }  // namespace pfgen

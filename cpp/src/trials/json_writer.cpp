@@ -11,34 +11,14 @@ namespace {
 constexpr int kFirstExponent = -4;
 constexpr int kEndOfPlain = 16;
 
-// What stands behind the backslash for a character that JSON escapes by a letter; 0 for all others.
-char short_escape(char c) {
-  switch (c) {
-    case '"':
-    case '\\':
-      return c;
-    case '\b':
-      return 'b';
-    case '\f':
-      return 'f';
-    case '\n':
-      return 'n';
-    case '\r':
-      return 'r';
-    case '\t':
-      return 't';
-    default:
-      return 0;
-  }
-}
-
 bool is_escaped(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
 void append_escape(std::string& json, char c) {
   constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr std::string_view kNamed = "\"\\\b\f\n\r\t", kNames = "\"\\bfnrt";
   json += '\\';
-  if (const char letter = short_escape(c); letter != 0) {
-    json += letter;
+  if (const std::size_t named = kNamed.find(c); named != kNamed.npos) {
+    json += kNames[named];
   } else {
     json += "u00";
     json += kDigits[static_cast<unsigned char>(c) >> 4];

@@ -25,25 +25,6 @@ bool is_plain_ascii(std::uint64_t bytes) {
   return is_ascii(bytes) && is_ascii(bytes - kEach * 0x20) && lacks('"') && lacks('\\');
 }
 
-void append_utf8(std::string& text, char32_t value) {
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (value >> shift & 0x3F)); };
-  if (value < 0x80) {
-    text += static_cast<char>(value);
-  } else if (value < 0x800) {
-    text += static_cast<char>(0xC0 | value >> 6);
-    tail(0);
-  } else if (value < 0x10000) {
-    text += static_cast<char>(0xE0 | value >> 12);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xF0 | value >> 18);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 // The characters of a string between its quotes, as they stand.
 struct RawString {
   std::string_view bytes;
@@ -240,7 +221,8 @@ class LineReader {
     rest.remove_prefix(2);
     if (name == 'u') {
       const auto value = code_point(rest);
-      if (value) append_utf8(plain, *value);
+      std::array<unsigned char, 4> bytes;
+      if (value) plain.append(bytes.data(), write_utf8(*value, bytes.data()));
       return value.has_value();
     }
     const std::size_t known = kNames.find(name);

@@ -3,7 +3,6 @@
 #include <limits>
 #include <vector>
 
-#include "formulas/rounding.hpp"
 #include "makers/check.hpp"
 #include "makers/random.hpp"
 #include "makers/rules.hpp"

@@ -1,7 +1,7 @@
 // Calls of `perturb` in short, with what comes of them as texts.
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -10,20 +10,6 @@
 #include "pfgen/perturbation.hpp"
 
 namespace pfgen::test {
-
-inline constexpr std::size_t kNKinds = static_cast<std::size_t>(PerturbationKind::kWidth) + 1;
-
-inline std::vector<PerturbationKind> all_kinds() {
-  std::vector<PerturbationKind> kinds;
-  for (std::size_t i = 0; i < kNKinds; ++i) kinds.push_back(static_cast<PerturbationKind>(i));
-  return kinds;
-}
-
-inline std::vector<TextView> views_of(const std::vector<Text>& texts) {
-  std::vector<TextView> all;
-  for (const Text& text : texts) all.push_back(view(text));
-  return all;
-}
 
 // A damaged text, or why there is none.
 using Outcome = std::variant<Text, Impossible>;
@@ -40,7 +26,7 @@ struct Setting {
 };
 
 // By degree and text.
-inline std::vector<std::vector<Outcome>> outcomes(PerturbationKind kind, const std::vector<Text>& texts,
+inline std::vector<std::vector<Outcome>> outcomes(std::string_view kind, const std::vector<Text>& texts,
                                                   const Setting& setting) {
   const std::vector<TextView> donor_views = views_of(setting.donors);
   const Donors donors(donor_views, setting.groups);
@@ -71,7 +57,7 @@ inline std::vector<std::vector<Outcome>> outcomes(PerturbationKind kind, const s
 }
 
 // One text with one degree: all of its sites if none is named.
-inline Outcome outcome(PerturbationKind kind, const Text& text, const Setting& setting = {}) {
+inline Outcome outcome(std::string_view kind, const Text& text, const Setting& setting = {}) {
   return outcomes(kind, {text}, setting).front().front();
 }
 

@@ -14,7 +14,7 @@
 #include "formulas/helpfulness.hpp"
 #include "makers/random.hpp"
 #include "makers/texts.hpp"
-#include "pfgen/profile.hpp"
+#include "pfgen/constants.hpp"
 
 namespace pfgen::test {
 

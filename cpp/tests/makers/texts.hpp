@@ -26,11 +26,15 @@ inline Text code_points_from(char32_t first, std::size_t n) {
 inline TextView view(TextRef text) { return {text.data(), text.size(), Encoding::kUcs4}; }
 inline TextView view(const std::vector<unsigned char>& bytes) { return {bytes.data(), bytes.size(), Encoding::kUtf8}; }
 
+inline std::vector<TextView> views_of(const std::vector<Text>& texts) {
+  std::vector<TextView> all;
+  for (const Text& text : texts) all.push_back(view(text));
+  return all;
+}
+
 inline ReferenceSets views(const Sets& sets) {
-  ReferenceSets all(sets.size());
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    for (const Text& answer : sets[s]) all[s].push_back(view(answer));
-  }
+  ReferenceSets all;
+  for (const auto& set : sets) all.push_back(views_of(set));
   return all;
 }
 

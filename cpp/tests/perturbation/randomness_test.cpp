@@ -1,6 +1,5 @@
-// The hash, the generator and the orders that all random choices of damage come from.
+// The hash and the generator that all random choices of damage come from.
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -68,54 +67,6 @@ void streams_depend_on_kind_and_text() {
   }
 }
 
-void sites_are_ordered_anew_by_each_generator() {
-  SiteOrder order;
-  std::set<std::vector<std::uint32_t>> orders;
-  for (std::uint64_t state = 0; state < 200; ++state) {
-    Generator generator(state);
-    order.shuffle(generator, 4);
-    std::vector<std::uint32_t> sites;
-    for (std::size_t rank = 0; rank < order.size(); ++rank) {
-      sites.push_back(order[rank]);
-      CHECK(order.rank(order[rank]) == rank);
-    }
-    orders.insert(sites);
-    // Three numbers are drawn for the order, then one for each site.
-    CHECK(order.choice(0) == Generator(state).ahead(3));
-    CHECK(order.choice(3) == Generator(state).ahead(6));
-  }
-  CHECK(orders.size() == 24);
-  Generator generator(0);
-  order.shuffle(generator, 0);
-  CHECK(order.size() == 0);
-}
-
-void sites_kept_apart_share_no_unit() {
-  Random random(71);
-  SiteOrder order;
-  for (int i = 0; i < 300; ++i) {
-    std::vector<std::uint32_t> units;
-    for (std::uint32_t unit = 0; unit < 20; ++unit) {
-      if (!random.one_in(3)) units.push_back(unit);
-    }
-    Generator generator(static_cast<std::uint64_t>(i));
-    order.shuffle(generator, units.size());
-    std::vector<std::uint32_t> shuffled;
-    for (std::size_t rank = 0; rank < order.size(); ++rank) shuffled.push_back(order[rank]);
-    order.keep_apart(units, 21);
-    std::set<std::uint32_t> used;
-    std::size_t n_kept = 0;
-    for (const std::uint32_t site : shuffled) {
-      const bool is_free = !used.contains(units[site]) && !used.contains(units[site] + 1);
-      CHECK(order.rank(site) == (is_free ? n_kept : kNeverTaken));
-      if (!is_free) continue;
-      used.insert({units[site], units[site] + 1});
-      CHECK(order[n_kept++] == site);
-    }
-    CHECK(order.size() == n_kept);
-  }
-}
-
 }  // namespace
 
 int main() {
@@ -123,7 +74,5 @@ int main() {
   the_length_of_a_message_has_its_own_block_where_it_must();
   numbers_ahead_are_those_that_are_drawn();
   streams_depend_on_kind_and_text();
-  sites_are_ordered_anew_by_each_generator();
-  sites_kept_apart_share_no_unit();
   return report("randomness_test");
 }

@@ -1,14 +1,10 @@
-// Keyword rules and helpfulness: hand-written literals, and random cases against the rules as written.
-#include <algorithm>
+// Keyword rules: hand-written literals.
 #include <utility>
 #include <vector>
 
 #include "makers/check.hpp"
 #include "makers/rule_nodes.hpp"
-#include "makers/rules.hpp"
 #include "pfgen/error.hpp"
-#include "scoring/helpfulness_scorer.hpp"
-#include "scoring/set_scores.hpp"
 
 namespace {
 
@@ -59,33 +55,11 @@ void only_and_and_or_have_parts() {
   CHECK(KeywordRules({}).n_rules() == 0);
 }
 
-void helpfulness_follows_the_rules() {
-  Random random(5);
-  HelpfulnessScorer scorer;
-  for (int i = 0; i < 2500; ++i) {
-    std::vector<RuleNode> nodes(random.below(5), regex_rule());
-    for (RuleNode& node : nodes) node.importance = random.one_in(2) ? 1.0 : random.one_in(4) ? 0.0 : random.unit();
-    const KeywordRules rules(nodes);
-    const std::size_t length = random.one_in(40) ? 10050 : random.pick(kLengths);
-    std::vector<std::uint32_t> positions;
-    for (std::size_t rule = 0; rule < nodes.size(); ++rule) {
-      positions.push_back(random.one_in(4) ? kNotFound : static_cast<std::uint32_t>(random.below(length + 1)));
-    }
-    for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
-      const std::vector<char32_t> code_points(std::min(length, n_looked_at(profile)), U'a');
-      const Helpfulness found = scorer.score(profile, rules, code_points, positions);
-      const Helpfulness expected = rule_helpfulness(profile, length, positions, rules.importances());
-      CHECK(found.score == expected.score && found.truncation == expected.truncation);
-    }
-  }
-}
-
 }  // namespace
 
 int main() {
   a_rule_is_met_at_the_end_of_its_first_match();
   and_takes_the_last_part_or_the_first();
   only_and_and_or_have_parts();
-  helpfulness_follows_the_rules();
   return report("keywords_test");
 }

@@ -1,12 +1,7 @@
-// JSON as Python writes it: hand-written literals, and the shortest digits that give a number again.
+// JSON as Python writes it: hand-written literals.
 #include "pfgen/json_writer.hpp"
 
-#include <array>
-#include <bit>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
-#include <random>
 
 #include "makers/check.hpp"
 
@@ -38,31 +33,6 @@ void a_number_is_the_repr_of_python() {
   CHECK(json_number(-std::numeric_limits<double>::infinity()) == "-Infinity");
 }
 
-void a_number_has_the_shortest_digits_that_give_it_again() {
-  std::mt19937_64 random(1);
-  for (int i = 0; i < 200'000; ++i) {
-    const auto any = std::bit_cast<double>(random());
-    const double share = static_cast<double>(random() % 1'000'001) / 1e6;
-    for (const double value : {any, share}) {
-      if (!(value - value == 0.0)) continue;
-      const std::string json = json_number(value);
-      CHECK(std::strtod(json.c_str(), nullptr) == value);
-      const auto n_digits = [](std::string_view number) {
-        std::string digits;
-        for (const char c : number.substr(0, number.find('e'))) {
-          if (c >= '0' && c <= '9' && !(digits.empty() && c == '0')) digits += c;
-        }
-        return digits.substr(0, digits.find_last_not_of('0') + 1).size();
-      };
-      if (const std::size_t n = n_digits(json); n > 1) {
-        std::array<char, 40> shorter;
-        std::snprintf(shorter.data(), shorter.size(), "%.*e", static_cast<int>(n) - 2, value);
-        CHECK(std::strtod(shorter.data(), nullptr) != value);
-      }
-    }
-  }
-}
-
 std::string text_of(std::string_view utf8) {
   JsonWriter json(0);
   json.text(utf8);
@@ -77,29 +47,10 @@ void a_text_has_the_escapes_of_python() {
   CHECK(text_of("\u6642\u8a08 \u2028") == "\"\u6642\u8a08 \u2028\"");
 }
 
-void objects_and_lists_are_indented() {
-  JsonWriter json(1);
-  json.begin('{');
-  json.key("a");
-  json.begin('[');
-  json.end(']');
-  json.key("b");
-  json.begin('[');
-  json.item();
-  json.number(1.0);
-  json.item();
-  json.written("null");
-  json.end(']');
-  json.end('}');
-  CHECK(std::move(json).take() == "{\n    \"a\": [],\n    \"b\": [\n      1.0,\n      null\n    ]\n  }");
-}
-
 }  // namespace
 
 int main() {
   a_number_is_the_repr_of_python();
-  a_number_has_the_shortest_digits_that_give_it_again();
   a_text_has_the_escapes_of_python();
-  objects_and_lists_are_indented();
   return report("json_writer_test");
 }

@@ -1,17 +1,13 @@
-// Lines of trials: what is read, what is left to the caller, and that no bytes make it read outside the content.
+// Lines of trials: what is read, what is left to the caller.
 #include "pfgen/trial_lines.hpp"
 
-#include <algorithm>
-#include <memory>
-
 #include "makers/check.hpp"
-#include "makers/random.hpp"
+#include "makers/texts.hpp"
 
 namespace {
 
 using namespace pfgen;
 using namespace pfgen::test;
-using std::literals::operator""s;
 
 std::string_view bytes(const TextView& text) { return {static_cast<const char*>(text.data), text.n_units}; }
 
@@ -68,32 +64,32 @@ void only_plain_json_is_read() {
                             R"([1, {"a": [null, "\u00e9"]}])"}) {
     CHECK(is_read(with_value(value)));
   }
-  for (const auto& value : {"01"s,
-                            "1."s,
-                            ".5"s,
-                            "+1"s,
-                            "-"s,
-                            "1e"s,
-                            "NaN"s,
-                            "Infinity"s,
-                            "tru"s,
-                            "'a'"s,
-                            "[1,]"s,
-                            "[1 2]"s,
-                            "{\"a\"}"s,
-                            "{a: 1}"s,
-                            "\"\\x\""s,
-                            "\"\\u12g4\""s,
-                            "\"\\ud800\""s,
-                            "\"\t\""s,
-                            "\"\xFF\""s,
-                            "\"\xE3\x81\""s,
-                            "\"\\ud800\\u0041\""s,
-                            "\"\\udc00\""s,
-                            "\"\\"s,
-                            ""s,
-                            std::string(200, '9'),
-                            std::string(100, '[') + std::string(100, ']')}) {
+  CHECK(!is_read(with_value(std::string(200, '9'))));
+  CHECK(!is_read(with_value(std::string(100, '[') + std::string(100, ']'))));
+  for (const auto* value : {"01",
+                            "1.",
+                            ".5",
+                            "+1",
+                            "-",
+                            "1e",
+                            "NaN",
+                            "Infinity",
+                            "tru",
+                            "'a'",
+                            "[1,]",
+                            "[1 2]",
+                            "{\"a\"}",
+                            "{a: 1}",
+                            "\"\\x\"",
+                            "\"\\u12g4\"",
+                            "\"\\ud800\"",
+                            "\"\t\"",
+                            "\"\xFF\"",
+                            "\"\xE3\x81\"",
+                            "\"\\ud800\\u0041\"",
+                            "\"\\udc00\"",
+                            "\"\\",
+                            ""}) {
     CHECK(!is_read(with_value(value)));
   }
   for (const auto* line : {"{}", "[]", "1", "{\"question\": \"q\"}", R"({"question": "q", "answer": 1})", "\x01",
@@ -140,21 +136,6 @@ void lines_of_texts_are_given_whole() {
   }
 }
 
-// Each piece lies in memory of its own, so that a sanitizer sees a read past its end.
-void no_bytes_are_read_past_the_end() {
-  const std::string line = R"({"question": "水\u3042", "n": [-1.5e3, {"k": "\ud83d\ude00"}], "answer": "é\n😀"})";
-  Random random(5);
-  for (std::size_t n = 0; n < line.size(); ++n) {
-    for (int damage = 0; damage < 20; ++damage) {
-      const auto piece = std::make_unique<char[]>(n + 1);
-      std::copy_n(line.data(), n, piece.get());
-      if (damage > 0 && n > 0) piece[random.below(n)] = static_cast<char>(random.below(256));
-      const TrialLines trials({piece.get(), n});
-      for (const TrialLine& trial : trials.lines) CHECK(!trial.is_read);
-    }
-  }
-}
-
 }  // namespace
 
 int main() {
@@ -165,6 +146,5 @@ int main() {
   only_plain_json_is_read();
   every_place_of_a_text_is_looked_at();
   lines_of_texts_are_given_whole();
-  no_bytes_are_read_past_the_end();
   return report("trial_lines_test");
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
@@ -15,11 +16,29 @@ _MAX_THREADS = 1024
 
 
 class cached_property(functools.cached_property[Value]):  # noqa: N801 - named as the one that it replaces
-    """Without the lock of Python before 3.12, which stays locked in a process that is forked meanwhile."""
+    """Without the lock of Python before 3.12, which would stay locked in a process that is forked meanwhile."""
 
     def __init__(self, function: Callable[[Any], Value]) -> None:
         super().__init__(function)
         self.lock = nullcontext()
+
+
+class ForkSafeLock:
+    """A lock that is new in a forked child, where the thread that may hold it does not exist."""
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 def checked_threads(threads: int | None) -> int:

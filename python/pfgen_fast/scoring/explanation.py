@@ -33,11 +33,11 @@ class SetExplanation:
 
 @dataclass(frozen=True)
 class KeywordExplanation:
-    """One keyword rule: its name, its position in the answer (None if not met), and the factor if it is not met."""
+    """One keyword rule."""
 
     name: str
-    position: int | None
-    left_without: float
+    position: int | None  # in the answer; None if the rule is not met
+    left_without: float  # the factor if the rule is not met
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,7 @@ class Explanation:
         of_units = [add_up(values) / len(values) for values in zip(*(part.cover for part in self.sets), strict=True)]
         if self.question.spelling is None:
             return of_units
-        spelled = self.question.spelling.read(self.answer)
-        return spelled.by_character(of_units, 0.0)
+        return self.question.spelling.read(self.answer).by_character(of_units, 0.0)
 
     def n_characters(self, n_units: int) -> int:
         """The length in code points of the answer's first units."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 from ..errors import IndexFormatError, PfgenError, SuiteError
 from ..files.ownership import ForeignFileError
 from ..native import _core
+from ..native.threads import ForkSafeLock
 from ..suite.cache import building, cached_path, clear_place, warn_once
 from ..suite.compiled import CompiledSuite, SuiteIndex, describe_questions, write_compiled
 from ..suite.faults import check_suite
@@ -18,17 +17,7 @@ from ..suite.questions import Question
 from ..suite.rules import LIMIT, Profile
 from ..suite.suite import Suite
 
-_making = threading.Lock()
-
-
-def _forget_lock() -> None:
-    """A child forked while another thread holds the lock would wait forever, so it gets a new lock."""
-    global _making
-    _making = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
+_making = ForkSafeLock()
 
 
 def index_of(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
@@ -47,9 +36,6 @@ def index_of(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
 
 def _of_questions(suite: Suite, whole: Suite, index: SuiteIndex) -> SuiteIndex:
     return [of for question, of in zip(whole, index, strict=True) if question.question_id in suite]
-
-
-references = index_of  # the name in earlier docs
 
 
 def _found_or_built(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
@@ -120,8 +106,8 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews:
         raise
     except PfgenError as error:  # a cache that cannot be written only costs time
         warn_once(
-            f"{error}, so the compiled suite is kept in memory only; name a folder of yours in PFGEN_FAST_CACHE, or "
-            "leave the variable empty for no cache"
+            f"{error}, so the compiled suite is kept in memory only; set PFGEN_FAST_CACHE to a directory of yours, or "
+            "to an empty string to disable the cache"
         )
         return built_index(suite, profile, threads) if built is None else built
 
@@ -148,7 +134,7 @@ def _warn(damage: str) -> None:
 
 
 def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
-    """The native index of each question, made anew from the reference answers."""
+    """The native index of each question, built from the reference answers."""
     if not suite.is_checked:
         check_suite(suite.name, suite.questions)
     _check_baselines(suite, profile)

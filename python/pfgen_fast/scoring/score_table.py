@@ -193,9 +193,9 @@ class ScoreTable:
         return self.scorer._details(self, self._first + index, found.code, found.values)
 
     def record_json(self, row: int, line: bytes, depth: int) -> bytes | None:
-        """The record of a trial in a result.json, which lies `depth` objects and lists deep, from its line.
+        """The record of a trial in a result.json, indented for `depth` enclosing objects and lists, from its line.
 
-        None where it is to be made of `details`, because the line holds more than texts or the profile is `"paper"`.
+        None if the line contains anything but texts, or the profile is `"paper"`; then `details` has its values.
         """
         code = self._scores.code(self._first + row)
         return self.scorer._record_json(self, self._first + row, code, line, depth)

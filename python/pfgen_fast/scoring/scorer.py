@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -19,7 +20,7 @@ from ..native.threads import cached_property, checked_threads
 from ..suite.compiled import CompiledSuite, SuiteIndex, compiled_pieces
 from ..suite.keywords import depth_first, regex_searchers, token_reader
 from ..suite.questions import Question
-from ..suite.rules import COLUMNS, FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice, discount
+from ..suite.rules import COLUMNS, FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
 from .index import index_of, open_index, renewed_index
 from .score_table import ScoreTable
@@ -80,12 +81,9 @@ class Scorer:
 
         Args:
             content: The bytes, or any object with the buffer protocol. `bytes` and read-only `mmap.mmap` are borrowed;
-                anything else is copied, because its memory may change.
+                anything else is copied, because its memory may change. Damaged bytes raise IndexFormatError.
             float_sum: See `Scorer`.
             threads: See `Scorer`.
-
-        Raises:
-            IndexFormatError: The bytes are damaged or were made by another version.
 
         Example:
             >>> scorer = Scorer.from_bytes(Scorer("mini").to_bytes())
@@ -99,7 +97,7 @@ class Scorer:
         """The compiled suite of this scorer, for processes that cannot read the suite's files; see `from_bytes`.
 
         A large suite takes more than a hundred megabytes, so send it only once to each machine. Where the suite's
-        folder is readable, pickle the scorer instead: a pickle holds only the folder's path and the suite's hash.
+        directory is readable, pickle the scorer instead: a pickle holds only the directory's path and the suite's hash.
         """
         pieces = compiled_pieces(self.suite.metadata_hash, self.profile, self.suite.questions, self._opened_index())
         return b"".join(pieces)
@@ -142,7 +140,8 @@ class Scorer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickling creates the native part again, from an index found or mapped on the receiving side.
-        return _scorer, (self.suite, self.profile, self.float_sum, self._threads, self._index)
+        settings: dict[str, Any] = {"profile": self.profile, "float_sum": self.float_sum}
+        return partial(Scorer, threads=self._threads, index=self._index, **settings), (self.suite,)
 
     def __repr__(self) -> str:
         return f"Scorer({self.suite!r}, profile={self.profile!r}, float_sum={self.float_sum!r})"
@@ -203,21 +202,22 @@ class Scorer:
 
     def _details(self, table: ScoreTable, row: int, code: int, scores: tuple[float, ...]) -> dict[str, Any]:
         """The details of a row; `row` counts from the start of the batch, not of the table."""
-        question, columns = self.suite.questions[code], self._columns[code]
-        helpfulness = self._core.details(code, table._answers, row)
+        question = self.suite.questions[code]
+        fluency, truthfulness = (
+            {name: scores[column] for name, column in self._columns[code][metric].items()} for metric in COLUMNS[:2]
+        )
         is_paper = self.profile == "paper"
-        fluency_discount = max(0.0, discount(_length(question, table._answers[row]))) if is_paper else 1.0
         return {
-            "fluency": {name: scores[column] for name, column in columns["fluency"].items()},
-            "fluency_discount": fluency_discount,
-            "truthfulness": {name: scores[column] for name, column in columns["truthfulness"].items()},
+            "fluency": fluency,
+            "fluency_discount": max(0.0, _core.discount(_length(question, table._answers[row]))) if is_paper else 1.0,
+            "truthfulness": truthfulness,
             "helpfulness": scores[_HELPFULNESS],
-            "helpfulness_results": self._helpfulness_results(code, helpfulness),
+            "helpfulness_results": self._helpfulness_results(code, self._core.details(code, table._answers, row)),
             "average": scores[_AVERAGE],
         }
 
     def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None:
-        """The record of a trial with the details of its row, written by the core; None where it leaves that to us."""
+        """The record of a trial with the details of its row, written by the core; None if the core cannot write it."""
         if self.profile != "leaderboard":
             return None
         cut = self._core.details(code, table._answers, row)
@@ -251,12 +251,8 @@ class Scorer:
         truncation, score = found.truncation, found.score
         results: list[list[Any]] = [[names[each.named_by], 1 - rules[each.rule].importance] for each in found.unmet]
         if truncation > TARGET_LENGTH and score > 0:
-            results.append([f"{truncation - TARGET_LENGTH}字超過", discount(truncation)])
+            results.append([f"{truncation - TARGET_LENGTH}字超過", _core.discount(truncation)])
         return results
-
-
-def _scorer(suite: Suite, profile: Profile, float_sum: FloatSum, threads: int, index: Path | None) -> Scorer:
-    return Scorer(suite, profile=profile, float_sum=float_sum, threads=threads, index=index)
 
 
 def core_question(question: Question, index: _core.QuestionIndex, set_columns: Sequence[int]) -> _core.Question:

@@ -1,54 +1,37 @@
-"""What makes a scorer, in some hundred bytes: for processes that each make the scorer for themselves, once.
+"""A scorer as its settings, in some hundred bytes, for processes that each create the scorer once.
 
-A spec is sent with every task of a distributed engine; the scorer behind it is made when it is first used, and stays
-for the rest of the process.
+A distributed engine sends a spec with every task; the process creates the scorer at the first use and keeps it.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
-import threading
 from pathlib import Path
 from typing import Any
 
-from ..native.threads import cached_property, checked_threads
+from ..native.threads import ForkSafeLock, cached_property, checked_threads
 from ..suite.rules import FLOAT_SUMS, PROFILES, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
 from .score_table import score_columns
 from .scorer import Scorer, signature_of
 
 _scorers: dict[ScorerSpec, Scorer] = {}
-_making = threading.Lock()
-
-
-def _forget_lock() -> None:
-    """A child forked while another thread makes a scorer would wait forever, so it gets a new lock."""
-    global _making
-    _making = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
+_making = ForkSafeLock()
 
 
 class ScorerSpec:
-    """How to make a `Scorer`; small, picklable, comparable.
+    """The settings of a `Scorer`; small, picklable, comparable.
 
-    A pickle holds the path and the hash of a suite's folder, not its references; only a suite that was built in memory
-    is sent whole. Where the receiver has no such folder, or another suite in it, `scorer` says so in one sentence.
-    Where the compiled index is missing, one process builds it into the cache of the machine and the others wait.
+    A pickle contains the path and the hash of a suite's directory, not its references; only a suite that was built in
+    memory is sent whole. `scorer` raises an error if the receiver lacks that directory or has another suite there.
+    If the compiled index is missing, one process builds it into the machine's cache and the others wait.
 
     Args:
         suite: The suite, or anything that `Suite.load` accepts.
         profile: See `Scorer`.
         float_sum: See `Scorer`.
         index: See `Scorer`; a path that every receiver can read.
-        threads: The threads of each scorer; by default one for each core that its process may use.
-
-    Raises:
-        SuiteError: The suite breaks the rules.
-        ValueError: The profile, float sum or number of threads is invalid.
+        threads: The number of threads of each scorer; by default one for each core that its process may use.
 
     Example:
         >>> import pickle
@@ -83,11 +66,7 @@ class ScorerSpec:
 
     @cached_property
     def suite(self) -> Suite:
-        """The suite; of a spec that was sent, it is read when it is first asked for.
-
-        Raises:
-            SuiteError: The suite cannot be read here, or is another one.
-        """
+        """The suite; a receiver reads it at the first use, and raises SuiteError if it is missing or has changed."""
         made = _scorers.get(self)  # engines send a spec with every task, and a suite from memory may be large
         suite: Suite = pickle.loads(self._sent_suite) if made is None else made.suite
         return suite
@@ -103,30 +82,20 @@ class ScorerSpec:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of scores that there are; those of a `ScoreTable` without `question_id`."""
+        """The columns of a `ScoreTable` without `question_id`."""
         return score_columns(self.suite.set_names)
 
     @property
     def scorer(self) -> Scorer:
-        """The scorer of this process; all equal specs share it.
-
-        Raises:
-            SuiteError: The suite cannot be read here, or is another one.
-            IndexFormatError: The file `index` is unusable.
-        """
+        """The scorer of this process, which all equal specs share; raises the errors of `Scorer`."""
         with _making:
             if self not in _scorers:
-                _scorers[self] = Scorer(
-                    self.suite,
-                    profile=self.profile,
-                    float_sum=self.float_sum,
-                    threads=self.threads,
-                    index=self.index,
-                )
+                settings: dict[str, Any] = {"profile": self.profile, "float_sum": self.float_sum}
+                _scorers[self] = Scorer(self.suite, threads=self.threads, index=self.index, **settings)
             return _scorers[self]
 
     def with_threads(self, threads: int) -> ScorerSpec:
-        """The same with a number of threads, unless it has one: for engines that have processes or threads themselves.
+        """The same spec with a number of threads, unless it has one: for engines that start processes or threads.
 
         Example:
             >>> ScorerSpec("mini").with_threads(1).threads, ScorerSpec("mini", threads=4).with_threads(1).threads
@@ -134,13 +103,7 @@ class ScorerSpec:
         """
         if self.threads is not None:
             return self
-        return ScorerSpec(
-            self.suite,
-            profile=self.profile,
-            float_sum=self.float_sum,
-            index=self.index,
-            threads=checked_threads(threads),
-        )
+        return _received(self._sent_suite, *self._key[:-1], checked_threads(threads))
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -160,7 +123,7 @@ class ScorerSpec:
 
 
 def _received(sent_suite: bytes, *key: Any) -> ScorerSpec:
-    """A spec that another process sent; nothing is read yet, so what is missing here is told where it is used."""
+    """A spec that another process sent; the suite is read at the first use."""
     spec = ScorerSpec.__new__(ScorerSpec)
     spec.__dict__["_sent_suite"] = sent_suite
     spec._set(*key)

@@ -1,7 +1,7 @@
 """The user's cache of compiled suites, and the lock that lets one process at a time build an entry.
 
-Everything in the cache can be rebuilt: a missing or damaged entry costs time but never changes a score. What is there
-is believed, so it must be own (`files.ownership`): nobody but this user and root may have written it.
+Everything in the cache can be rebuilt: a missing or damaged entry costs time but never changes a score. Entries are
+trusted, so only this user and root may be able to write them (`files.ownership`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..native import _core
 from .rules import Profile
 
 _PATIENCE_SECONDS = 60
-"""Longer than a suite takes to compile, but not for ever: a process that is stopped keeps its locks."""
+"""Longer than a suite takes to compile; a stopped process keeps its locks."""
 _LOCK_MODE = 0o600
-"""Whoever could open the lock file could hold it."""
+"""Any process that can open the lock file can hold the lock."""
 
 
 def cache_folder() -> Path | None:
@@ -49,8 +49,8 @@ def own_cache_folder() -> Path | None:
             check_own_folder(folder)
     except ForeignFileError as error:
         warn_once(
-            f"{error}, so it is not used as the cache, and suites are compiled in memory; name a folder in "
-            "PFGEN_FAST_CACHE that is yours and that nobody else may write (chmod go-w)"
+            f"{error}, so it is not used as the cache, and suites are compiled in memory; set PFGEN_FAST_CACHE to a "
+            "directory of yours that no other user may write to (chmod go-w)"
         )
         return None
     return folder
@@ -58,7 +58,7 @@ def own_cache_folder() -> Path | None:
 
 @functools.cache
 def warn_once(message: str) -> None:
-    """Warns, but of the same thing only once in a process."""
+    """Warns, but with the same message only once in a process."""
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
@@ -88,7 +88,7 @@ def make_cache_folder(folder: Path) -> None:
 def building(path: Path) -> Iterator[bool]:
     """Lets one process at a time build the file `path`; other processes wait.
 
-    Yields whether this one may; it may not, after a warning, if the lock is not its own or is not released in time.
+    Yields False, after a warning, if others may write to the lock or it is not released in time.
     """
     make_cache_folder(path.parent)
     lock = path.with_suffix(".lock")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -85,26 +85,22 @@ def check_suite(name: str, questions: Iterable[Question]) -> None:
         where = f"suite {name}, question {number}"
         source = describe_question(question)
         del source["sets"]
-        source["answers"] = {name: _as_list(answers) for name, answers in question.answers.items()}
+        source["answers"] = {
+            name: list(answers) if isinstance(answers, tuple) else answers for name, answers in question.answers.items()
+        }
         folder = question.tokenizer.path.parent if isinstance(question.tokenizer, FileTokenizer) else None
-        for fault in (
-            *question_faults(source, folder),
-            *key_faults(taken, question.question_id, question.question, where),
-        ):
-            raise SuiteError(f"{where}: {fault}" if not fault.startswith(where) else fault)
+        for fault in question_faults(source, folder):
+            raise SuiteError(f"{where}: {fault}")
+        for fault in key_faults(taken, question.question_id, question.question, where):
+            raise SuiteError(fault)
     if not taken:
         raise SuiteError(f"suite {name}: a suite holds at least one question")
 
 
-def _as_list(answers: object) -> object:
-    return list(answers) if isinstance(answers, tuple) else answers
-
-
 def find_faults(source: str | Path) -> list[str]:
-    """Every fault of the suite in a folder, one sentence each that names the file; empty if `Suite.load` accepts it.
+    """Every fault of the suite in a directory, one sentence each that names the file; empty if `Suite.load` accepts it.
 
-    Raises:
-        SuiteError: The folder does not exist or holds no question file.
+    Raises SuiteError if the directory does not exist or contains no question file.
     """
     faults: list[str] = []
     taken: dict[str, str] = {}
@@ -118,18 +114,13 @@ def find_faults(source: str | Path) -> list[str]:
         faults.extend(of_file)
         if not of_file:
             faults.extend(key_faults(taken, decoded["question_id"], decoded["question"], path))
-    folder = suite_folder(source)
     for name, faults_of in ((SAMPLES_FILE, samples_faults), (SETTINGS_FILE, settings_faults)):
-        if (folder / name).exists():
-            faults.extend(_guarded(faults_of, folder / name))
+        path = suite_folder(source) / name
+        try:
+            faults += faults_of(path) if path.exists() else ()
+        except SuiteError as error:
+            faults.append(str(error))
     return faults
-
-
-def _guarded(faults_of: Callable[[Path], Iterator[str]], path: Path) -> list[str]:
-    try:
-        return list(faults_of(path))
-    except SuiteError as error:
-        return [str(error)]
 
 
 def samples_faults(path: Path) -> Iterator[str]:
@@ -197,7 +188,7 @@ def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterat
 
 
 def _texts_to_try(pattern: str) -> Iterator[str]:
-    """What the pattern names and usual characters, again and again, as long as a text that a rule sees."""
+    """Repetitions of the pattern's parts and of usual characters, each as long as a text that a rule sees."""
     letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
     single = (*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters))
     for unit in dict.fromkeys((*single, letters, letters[:-1], *re.findall(r"\w+", pattern))):

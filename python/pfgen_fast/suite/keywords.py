@@ -142,8 +142,7 @@ def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
 def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int]]:
     """One function from text to position for each pattern with regex syntax, in the order of the leaves.
 
-    The native core searches plain text itself and calls these functions for all other patterns, so they match
-    exactly as `re.search` does. They raise PatternTimeout within `pattern_time_limit`.
+    The native core searches plain text itself and calls these functions for all other patterns.
     """
     return [_searcher(leaf.pattern, question_id) for rule in rules for leaf in rule.leaves() if not leaf.is_plain_text]
 

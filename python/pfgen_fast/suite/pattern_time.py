@@ -1,7 +1,7 @@
-"""A time limit for the search of a pattern, whatever the pattern and the text.
+"""A time limit for the search of a pattern.
 
-Python's `re` asks for signals while it searches, so a timer can end a search. That works in the main thread of systems
-with `signal.setitimer`; elsewhere (Windows, other threads) a search takes as long as it takes.
+Python's `re` checks for signals while it searches, so a timer can end a search. That works in the main thread of
+systems with `signal.setitimer`; elsewhere (Windows, other threads) there is no limit.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from ..errors import PatternTimeout
 T = TypeVar("T")
 
 PATTERN_SECONDS = 10.0
-"""How long commands let the search of one pattern in one answer take; usual ones take microseconds."""
+"""The limit of commands for the search of one pattern in one answer; a usual search takes microseconds."""
 
 _LOOKS = 10
 """How often the timer looks within the limit."""
 
-
-WHY = "a repeat within a repeat, or many in a row, can match in ever more ways"
+WHY = "nested repeats, or many repeats in a row, can match in exponentially many ways"
 
 
 class _Overdue(Exception):
@@ -49,14 +48,14 @@ def can_be_limited() -> bool:
 def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
     """Within this context, a scorer that searches one pattern in one answer for longer raises PatternTimeout.
 
-    Scorers have no limit of their own, because a timer and its signal (SIGALRM) belong to the program. The context uses
-    both and gives them back; it does nothing outside of the main thread and where there are no such timers (Windows).
-    Scoring becomes no slower: nothing but the timer looks at the time.
+    Scorers set no limit themselves, because a timer and its signal (SIGALRM) belong to the program. The context
+    restores both; it does nothing outside the main thread and on systems without such timers (Windows). It does not
+    slow scoring.
     """
     if not can_be_limited():
         yield
         return
-    watched: FrameType | None = None  # of the search that was running when the timer looked last; held, so not reused
+    watched: FrameType | None = None  # the search at the last look; a frame that is held cannot be reused
     since = 0.0
 
     def look(number: int, frame: FrameType | None) -> None:
@@ -66,7 +65,7 @@ def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
         elif frame is not watched:
             watched, since = frame, time.monotonic()
         elif time.monotonic() - since >= seconds:
-            watched = None  # so that the timer does not interrupt how it is told
+            watched = None  # the timer must not interrupt the handling of the error
             raise _Overdue(f"{seconds:g} s")
 
     former = signal.signal(signal.SIGALRM, look)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ..native import _core
+
 Profile = Literal["leaderboard", "paper"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
@@ -53,24 +55,14 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
 
 
-def discount(length: int) -> float:
-    """The factor by which a length discounts a score; negative past the limit."""
-    return 1 - max(length - TARGET_LENGTH, 0) / (LIMIT - TARGET_LENGTH)
-
-
 def column_of(metric: str) -> str:
     """The column of a `ScoreTable` that holds one of `SCORES`."""
     return "average" if metric == "score" else metric
 
 
 def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> float:
-    """Adds up a few floats in their order (docs/scoring.md, section 5); Python 3.12 changed the result of `sum`."""
-    total = compensation = 0.0
-    for value in values:
-        new = total + value
-        compensation += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
-        total = new
-    return total + compensation if float_sum == "compensated" else total
+    """Adds up floats in their order (docs/scoring.md, section 5); Python 3.12 changed the result of `sum`."""
+    return _core.sum(list(values), getattr(_core.FloatSum, float_sum))
 
 
 @dataclass(frozen=True)

@@ -89,12 +89,9 @@ class Suite:
         """Reads the suite in a folder, or a packaged suite by its name (`"mini"`).
 
         Args:
-            source: A folder with `Q*.json` files, or the name of a packaged suite. To load a folder of the same name,
-                write it with a separator, such as `./mini`.
-            cached: Whether to take what the cache holds; otherwise all files are read and hashed.
-
-        Raises:
-            SuiteError: There is no such suite, or a file breaks the rules; the message names the file.
+            source: A directory with `Q*.json` files, or the name of a packaged suite. To load a directory of the same
+                name, write it with a separator, such as `./mini`.
+            cached: Whether to use the cache; otherwise all files are read and hashed.
         """
         folder = folder_of(source)
         paths = question_files(folder)
@@ -109,12 +106,7 @@ class Suite:
 
     @classmethod
     def from_compiled(cls, compiled: CompiledSuite) -> Suite:
-        """Makes a suite from its compiled form alone; it can be used for scoring but has no reference answers.
-
-        Raises:
-            IndexFormatError: The questions cannot be read.
-            SuiteError: A question uses a tokenizer file, which is not part of a compiled suite.
-        """
+        """Makes a suite from its compiled form alone; it can be used for scoring but has no reference answers."""
         suite = _compiled(compiled.name, compiled, lambda number, names: _AbsentAnswers(names), Path())
         for question in suite:
             if "tokenizer_sha1" in describe_question(question):
@@ -127,16 +119,12 @@ class Suite:
     def only(self, names: Iterable[str] = (), *, limit: int | None = None) -> Suite:
         """The suite cut to some of its questions, in its own order; the suite itself if these are all of them.
 
-        A cut suite has a hash of its own, so that nothing takes a score on some questions for one on all. The prompts
-        for its questions are those of the whole suite.
+        A cut suite has another hash, so a score on some questions is never mistaken for a score on all. The prompts for
+        its questions are those of the whole suite.
 
         Args:
             names: IDs, exact texts, or patterns of IDs such as `"Q0*"`; by default all questions.
             limit: How many of these questions, from the first; by default all of them.
-
-        Raises:
-            TrialsError: A name matches no question; the message names the nearest ones.
-            SuiteError: The limit leaves no question.
 
         Example:
             >>> [question.question_id for question in Suite.load("mini").only(["Q07", "Q0[12]"])]
@@ -209,11 +197,7 @@ class Suite:
 
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
-        """The sample answers of `questions.jsonl`, used in prompts; they have no effect on scores.
-
-        Raises:
-            SuiteError: The file does not exist, or a line is not a sample answer; the message names the line.
-        """
+        """The sample answers of `questions.jsonl`, used in prompts; they have no effect on scores."""
         if self.whole is not None:
             return self.whole.samples
         if self.folder is None or not (self.folder / SAMPLES_FILE).exists():
@@ -228,11 +212,7 @@ class Suite:
 
     @cached_property
     def instructions(self) -> Mapping[str, str]:
-        """Its own texts for prompts, from `suite.json`, by name; they have no effect on scores.
-
-        Raises:
-            SuiteError: `suite.json` exists and breaks the rules.
-        """
+        """Its own texts for prompts, from `suite.json`, by name; they have no effect on scores."""
         if self.whole is not None:
             return self.whole.instructions
         path = None if self.folder is None else self.folder / SETTINGS_FILE
@@ -244,11 +224,7 @@ class Suite:
         return MappingProxyType(own)
 
     def instructions_for(self, question: Question) -> Instructions:
-        """The texts of the prompts for a question: its own, or else ours in the language of the question.
-
-        Raises:
-            SuiteError: `suite.json` exists and breaks the rules.
-        """
+        """The texts of the prompts for a question: its own, or else ours in the language of the question."""
         return Instructions.for_question(question.question, self.instructions)
 
     def unknown_question(self, key: object) -> str:

@@ -1,11 +1,22 @@
+// Compiled references, keyword rules, and the questions made of them.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "bind.hpp"
-#include "borrowed_sets.hpp"
 #include "gil.hpp"
+#include "pfgen/error.hpp"
 #include "pfgen/index_file.hpp"
+#include "pfgen/keywords.hpp"
 #include "pfgen/question_index.hpp"
+#include "question.hpp"
 #include "text_column.hpp"
 
 namespace py = pybind11;
@@ -38,9 +49,29 @@ std::unique_ptr<IndexFile> open_file(const py::buffer& bytes) {
   return std::make_unique<IndexFile>(Section{content, keep_alive(std::move(view))});
 }
 
+RuleNode::Form form_of(const std::string& form, bool is_regex) {
+  if (form == "and") return RuleNode::Form::kAnd;
+  if (form == "or") return RuleNode::Form::kOr;
+  if (form == "t") return is_regex ? RuleNode::Form::kRegex : RuleNode::Form::kText;
+  throw CompileError("a keyword rule of the unknown form '" + form + "'");
+}
+
+std::u32string to_u32(const py::object& text) {
+  std::vector<char32_t> code_points;
+  const TextColumn column(py::make_tuple(text), "pattern", false);
+  decode(column[0], kNoError, code_points);
+  return {code_points.begin(), code_points.end()};
+}
+
+// Without a `text`, the position of the pattern comes with each answer.
+RuleNode make_node(const std::string& form, std::uint32_t n_parts, const std::optional<py::object>& text, bool is_named,
+                   double importance) {
+  return {form_of(form, !text), n_parts, text ? to_u32(*text) : std::u32string(), is_named, importance};
+}
+
 }  // namespace
 
-void bind_question_index(py::module_& module) {
+void bind_question(py::module_& module) {
   py::enum_<Profile>(module, "Profile", "Which formulas are used.")
       .value("leaderboard", Profile::kLeaderboard)
       .value("paper", Profile::kPaper);
@@ -74,6 +105,16 @@ void bind_question_index(py::module_& module) {
                              [](const IndexFile& self) { return py::bytes(self.head().metadata_hash); })
       .def_property_readonly("details", [](const IndexFile& self) { return py::bytes(self.head().details); })
       .def_property_readonly("questions", &IndexFile::questions);
+  py::class_<RuleNode>(module, "RuleNode", "A keyword rule or a part of one; its own parts follow it, depth-first.")
+      .def(py::init(&make_node), py::kw_only(), py::arg("form"), py::arg("n_parts"), py::arg("text"),
+           py::arg("is_named"), py::arg("importance"));
+  py::class_<KeywordRules, std::shared_ptr<KeywordRules>>(module, "KeywordRules", "The keyword rules of one question.")
+      .def(py::init<std::vector<RuleNode>>(), py::arg("nodes"));
+  py::class_<QuestionSource>(module, "Question", "A question, and the functions that read answers to it.")
+      .def(py::init<std::shared_ptr<QuestionIndex>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
+                    std::vector<py::object>, py::object>(),
+           py::kw_only(), py::arg("index"), py::arg("rules"), py::arg("set_columns"), py::arg("searchers"),
+           py::arg("token_reader"));
 }
 
 }  // namespace pfgen

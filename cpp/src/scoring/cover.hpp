@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "index/states.hpp"
+
 namespace pfgen {
 
 // `Values` holds one number for each set: a document frequency, or whatever rises with it; `take_highest(values,
@@ -30,5 +32,23 @@ class Cover {
   std::vector<Values> of_trigrams_;
   std::vector<Values> highest_;
 };
+
+// Calls `put(number, state)` for the two 3-grams with the marks of "^answer$" that the references contain. `^` and `$`
+// are ordinary characters here. 3-gram number j begins at position j of the marked answer. Where an answer is cut, its
+// supposed end lies past all positions that can raise a score.
+template <class States, class Put>
+void for_each_marked_trigram(const Alphabet& alphabet, const States& states, std::span<const Symbol> symbols,
+                             const Put& put) {
+  const std::size_t n = symbols.size();
+  const auto look_up = [&](std::size_t number, Symbol a, Symbol b, Symbol c) {
+    const Cursor end = read_symbol(states, read_symbol(states, read_symbol(states, {}, a), b), c);
+    if (end.matched >= 3) put(number, states[end.place.state]);
+  };
+  if (n == 0) return;
+  const Symbol begin = alphabet.symbol_of(U'^');
+  const Symbol end = alphabet.symbol_of(U'$');
+  if (begin != kUnknown) look_up(0, begin, symbols[0], n == 1 ? end : symbols[1]);
+  if (n >= 2 && end != kUnknown) look_up(n - 1, symbols[n - 2], symbols[n - 1], end);
+}
 
 }  // namespace pfgen

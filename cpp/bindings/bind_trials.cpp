@@ -1,0 +1,207 @@
+// Lines of trial files, the figures of runs, and the records of results.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bind.hpp"
+#include "gil.hpp"
+#include "pfgen/aggregate.hpp"
+#include "pfgen/answer_record.hpp"
+#include "pfgen/trial_lines.hpp"
+#include "scores.hpp"
+#include "text_column.hpp"
+
+namespace py = pybind11;
+
+namespace pfgen {
+namespace {
+
+std::string_view view(const py::bytes& content) {
+  char* data = nullptr;
+  Py_ssize_t n = 0;
+  if (PyBytes_AsStringAndSize(content.ptr(), &data, &n) != 0) throw py::error_already_set();
+  return {data, static_cast<std::size_t>(n)};
+}
+
+// The trials of a file as Python sees them; keeps the content of the file alive.
+class Trials {
+ public:
+  // `parse` gets the number and the bytes of a line that is no plain JSON and returns its (question, answer).
+  Trials(const py::bytes& content, const py::function& parse) : owners_{keep_alive(content)} {
+    const std::string_view bytes = view(content);
+    {
+      const GilReleased no_gil;
+      lines_ = std::make_shared<TrialLines>(bytes);
+    }
+    owners_.push_back(lines_);
+    for (TrialLine& line : lines_->lines) {
+      if (line.is_read) continue;
+      take(line, call_python(parse, py::int_(line.number), py::bytes(line.content.data(), line.content.size())));
+    }
+  }
+
+  std::size_t size() const { return lines_->lines.size(); }
+
+  TextColumn questions() const { return column("questions", &TrialLine::question); }
+  TextColumn answers() const { return column("answers", &TrialLine::answer); }
+
+  std::vector<std::size_t> lengths() const {
+    std::vector<std::size_t> lengths;
+    for (const TrialLine& line : lines_->lines) lengths.push_back(line.answer_length);
+    return lengths;
+  }
+
+  py::dict rows_by_question() const {
+    std::unordered_map<std::string_view, py::list> known;  // by bytes; the same text may have several encodings
+    py::dict rows;
+    for (std::size_t row = 0; row < size(); ++row) {
+      const TextView& text = lines_->lines[row].question;
+      const std::string_view bytes(static_cast<const char*>(text.data), text.n_units * unit_size(text.encoding));
+      auto found = text.encoding == Encoding::kUtf8 ? known.find(bytes) : known.end();
+      if (found != known.end()) {
+        found->second.append(row);
+        continue;
+      }
+      py::list of_question = rows.attr("setdefault")(to_str(text), py::list());
+      of_question.append(row);
+      if (text.encoding == Encoding::kUtf8) known.emplace(bytes, of_question);
+    }
+    return rows;
+  }
+
+  // None where some value is no text.
+  std::optional<py::dict> texts(std::size_t row) const {
+    const auto texts = texts_of(line(row).content);
+    if (!texts) return std::nullopt;
+    py::dict values;
+    for (const auto& [key, value] : *texts) values[py::str(key)] = py::str(value);
+    return values;
+  }
+
+  const TrialLine& line(std::size_t row) const {
+    if (row >= size()) throw py::index_error();
+    return lines_->lines[row];
+  }
+
+ private:
+  void take(TrialLine& line, const py::object& parsed) {
+    const auto [question, answer] = parsed.cast<std::pair<py::str, py::str>>();
+    line.question = view_of_str(question.ptr());
+    line.answer = view_of_str(answer.ptr());
+    line.answer_length = line.answer.n_units;
+    owners_.push_back(keep_alive(parsed));
+  }
+
+  TextColumn column(const char* name, TextView TrialLine::* text) const {
+    std::vector<TextView> texts;
+    texts.reserve(size());
+    for (const TrialLine& line : lines_->lines) texts.push_back(line.*text);
+    return {name, std::move(texts), owners_};
+  }
+
+  std::vector<std::shared_ptr<void>> owners_;
+  std::shared_ptr<TrialLines> lines_;
+};
+
+// The rows of the batch from `first` on are those of the run; there is one for each length.
+ScoredAnswers answers_of(const Scores& scores, std::size_t first, std::span<const double> lengths) {
+  if (first > scores.size() || lengths.size() > scores.size() - first) {
+    throw py::value_error("the run has more answers than the batch");
+  }
+  const auto part = [&](std::size_t column) { return scores.column(column).subspan(first, lengths.size()); };
+  ScoredAnswers answers{part(Scores::kAverage), lengths, {}};
+  for (std::size_t column = 0; column < scores.n_columns(); ++column) answers.columns.push_back(part(column));
+  return answers;
+}
+
+RunFigures aggregate_run(const std::vector<std::vector<std::size_t>>& rows, const Scores& scores, std::size_t first,
+                         const std::vector<double>& lengths, FloatSum float_sum) {
+  const ScoredAnswers answers = answers_of(scores, first, lengths);
+  const auto is_bad = [&](const std::vector<std::size_t>& of_question) {
+    return of_question.empty() || std::ranges::max(of_question) >= lengths.size();
+  };
+  if (rows.empty() || std::ranges::any_of(rows, is_bad)) throw py::value_error("each question needs rows of the run");
+  const GilReleased no_gil;
+  return aggregate(rows, answers, float_sum);
+}
+
+void check_record(const RecordForm& form, const Scores& scores, std::size_t row, const CutAnswer& cut) {
+  const auto is_column = [&](std::size_t column) { return column < scores.n_columns(); };
+  const auto is_rule = [&](const UnmetRule& unmet) {
+    return unmet.rule < form.rule_scores.size() && unmet.named_by < form.rule_names.size();
+  };
+  if (row >= scores.size() || !std::ranges::all_of(form.fluency_columns, is_column) ||
+      !std::ranges::all_of(form.truthfulness_columns, is_column) || !std::ranges::all_of(cut.unmet, is_rule)) {
+    throw py::index_error();
+  }
+}
+
+std::optional<py::bytes> record(const RecordForm& form, std::string_view line, const Scores& scores, std::size_t row,
+                                const CutAnswer& cut, std::size_t depth) {
+  check_record(form, scores, row, cut);
+  std::vector<double> values;
+  for (std::size_t column = 0; column < scores.n_columns(); ++column) values.push_back(scores.column(column)[row]);
+  const std::optional<std::string> json = record_json(line, form, values, cut, depth);
+  return json ? std::optional<py::bytes>(*json) : std::nullopt;
+}
+
+}  // namespace
+
+void bind_trials(py::module_& module) {
+  py::class_<Trials>(module, "TrialLines", "The trials of a file: one for each line that is not blank.")
+      .def(py::init<const py::bytes&, const py::function&>(), py::arg("content"), py::arg("parse"))
+      .def("__len__", &Trials::size)
+      .def_property_readonly("questions", &Trials::questions)
+      .def_property_readonly("answers", &Trials::answers)
+      .def_property_readonly("lengths", &Trials::lengths)
+      .def_property_readonly("rows_by_question", &Trials::rows_by_question)
+      .def("texts", &Trials::texts, py::arg("row"), "All of a line that holds only texts; None of any other.")
+      .def(
+          "number", [](const Trials& self, std::size_t row) { return self.line(row).number; }, py::arg("row"))
+      .def(
+          "line",
+          [](const Trials& self, std::size_t row) {
+            const std::string_view content = self.line(row).content;
+            return py::bytes(content.data(), content.size());
+          },
+          py::arg("row"));
+  py::class_<Figures>(module, "Figures", "Mean and population standard deviation.")
+      .def_readonly("mean", &Figures::mean)
+      .def_readonly("deviation", &Figures::deviation);
+  py::class_<QuestionFigures>(module, "QuestionFigures", "The figures of one question.")
+      .def_readonly("order", &QuestionFigures::order)
+      .def_readonly("score", &QuestionFigures::score)
+      .def_readonly("length", &QuestionFigures::length)
+      .def_readonly("means", &QuestionFigures::means);
+  py::class_<RunFigures>(module, "RunFigures", "The figures of one run.")
+      .def_readonly("n_trials", &RunFigures::n_trials)
+      .def_readonly("score", &RunFigures::score)
+      .def_readonly("length", &RunFigures::length)
+      .def_readonly("questions", &RunFigures::questions);
+  module.def("aggregate", &aggregate_run, py::arg("rows"), py::arg("scores"), py::arg("first"), py::arg("lengths"),
+             py::arg("float_sum"), "The figures of one run, unrounded.");
+  py::class_<RecordForm>(module, "RecordForm", "What a question adds to the records of its answers in a result.json.")
+      .def(py::init([](std::vector<std::string> set_names, std::vector<std::size_t> fluency_columns,
+                       std::vector<std::size_t> truthfulness_columns, std::vector<std::string> rule_names,
+                       std::vector<std::string> rule_scores) {
+             if (fluency_columns.size() != set_names.size() || truthfulness_columns.size() != set_names.size()) {
+               throw py::value_error("each set needs two columns");
+             }
+             return RecordForm{std::move(set_names), std::move(fluency_columns), std::move(truthfulness_columns),
+                               std::move(rule_names), std::move(rule_scores)};
+           }),
+           py::kw_only(), py::arg("set_names"), py::arg("fluency_columns"), py::arg("truthfulness_columns"),
+           py::arg("rule_names"), py::arg("rule_scores"))
+      .def("record", &record, py::arg("line"), py::arg("scores"), py::arg("row"), py::arg("cut"), py::arg("depth"),
+           "The JSON of a record; None where a line is not plain.");
+}
+
+}  // namespace pfgen

@@ -1,0 +1,54 @@
+// A hash table over 64-bit keys.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pfgen {
+
+// A value for each key; `kUnset` is that of a new key, which must be changed at once.
+template <std::uint32_t kUnset>
+class KeyTable {
+ public:
+  struct Entry {
+    std::uint64_t key = 0;
+    std::uint32_t value = kUnset;
+  };
+
+  std::uint32_t& operator[](std::uint64_t key) {
+    if (2 * (size_ + 1) > entries_.size()) grow();
+    Entry& entry = place_of(key);
+    if (entry.value == kUnset) {
+      entry.key = key;
+      ++size_;
+    }
+    return entry.value;
+  }
+  std::size_t size() const noexcept { return size_; }
+  // All entries, and unset ones.
+  const std::vector<Entry>& entries() const noexcept { return entries_; }
+
+ private:
+  Entry& place_of(std::uint64_t key) {
+    std::uint64_t hash = (key ^ key >> 32) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32;
+    std::size_t place = hash & (entries_.size() - 1);
+    while (entries_[place].value != kUnset && entries_[place].key != key) place = (place + 1) & (entries_.size() - 1);
+    return entries_[place];
+  }
+
+  void grow() {
+    std::vector<Entry> old(std::max<std::size_t>(2 * entries_.size(), 1024));
+    old.swap(entries_);
+    for (const Entry& entry : old) {
+      if (entry.value != kUnset) place_of(entry.key) = entry;
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace pfgen
