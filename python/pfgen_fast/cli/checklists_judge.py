@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import discern_options as asking
 from .app import Exit, Quiet, counted, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
+from .engine_options import with_options
+from .server_options import ServerOptions
 
 if TYPE_CHECKING:
     from ..checklists.judging.ask_runs import Judging
@@ -38,6 +40,14 @@ class EmptyChoice(str, enum.Enum):
     zero = "zero"
 
 
+@dataclass(frozen=True)
+class PatientServer(ServerOptions):
+    """The server of a judge, whose replies to long answers take long."""
+
+    timeout: Annotated[float, typer.Option(min=0.001, help="Set the timeout in seconds of a request.")] = 300.0
+
+
+@with_options(asking=PatientServer)
 def judge(
     runs: RunsWithAnswers,
     suite: SuiteOption,
@@ -47,9 +57,6 @@ def judge(
             "--model", "--judge", "-m", help="Name of the judge on its server, best with its date.", metavar="MODEL"
         ),
     ],
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="Address of the judge's server, including /v1.")
-    ] = None,
     profile: Annotated[
         ProfileChoice,
         typer.Option(
@@ -102,16 +109,9 @@ def judge(
         list[Path] | None,
         typer.Option("--read-batch", help="Take in an output file of a batch; ask nothing. Repeat.", metavar="FILE"),
     ] = None,
-    prompt_price: asking.PromptPrice = 0.0,
-    reply_price: asking.ReplyPrice = 0.0,
-    budget: asking.Budget = None,
-    dry_run: asking.DryRun = False,
-    offline: asking.Offline = False,
-    concurrency: asking.Concurrency = 16,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.001, help="Timeout in seconds of a request.")] = 300.0,
-    retries: asking.Retries = 5,
-    key_env: asking.KeyEnv = None,
     quiet: Quiet = False,
+    *,
+    asking: PatientServer,
 ) -> None:
     """Asks a judge the questions of each answer's checklist, and writes its verdicts.
 
@@ -133,10 +133,8 @@ def judge(
     from ..checklists import ChecklistSuite, Judging, open_runs
     from ..checklists.judging.ask_runs import kept_by_others, names_a_version
     from ..checklists.judging.runs_to_judge import JudgeOptions
-    from ..judging.budget import Prices, Spending
-    from ..judging.requests import Server
 
-    _refuse_two_ways(write_batch, read_batch, offline=offline, dry_run=dry_run)
+    _refuse_two_ways(write_batch, read_batch, offline=asking.offline, dry_run=asking.dry_run)
     how = JudgeOptions(
         model,
         profile.value,
@@ -149,9 +147,8 @@ def judge(
         empty.value,
         tuple(area or ()),
     )
-    spending = Spending(Prices(prompt_price, reply_price), budget)
     opened = ChecklistSuite.load(suite)
-    judging = Judging.open(open_runs(runs), opened, how, offline=offline)
+    judging = Judging.open(open_runs(runs), opened, how, offline=asking.offline)
     for fault in (fault for one in judging.runs for fault in one.faults):
         warn(fault)
     if not quiet:
@@ -162,17 +159,19 @@ def judge(
         for sentence in (*opened.notes, *kept_by_others(judging), *_stale(judging)):
             note(sentence)
     problem = _take(judging, read_batch) if read_batch else None
-    sentinels = [] if offline or read_batch or write_batch is not None else _sentinels(judging, sentinel, quiet=quiet)
+    sentinels = (
+        [] if asking.offline or read_batch or write_batch is not None else _sentinels(judging, sentinel, quiet=quiet)
+    )
     asked = Judging([*judging.runs, *(one.now for one in sentinels)])
-    if not read_batch and not offline and (dry_run or not quiet):
-        _say_cost(asked, spending)
-    if write_batch is not None and not dry_run:
+    if not read_batch and not asking.offline and (asking.dry_run or not quiet):
+        _say_cost(asked, asking.spending)
+    if write_batch is not None and not asking.dry_run:
         _write_batch(judging, write_batch)
-    if dry_run or write_batch is not None:
+    if asking.dry_run or write_batch is not None:
         _end_if_partial(judging)
         return
-    server = None if offline or read_batch else Server(base_url, key_env, concurrency, timeout, retries)
-    problem = _ask(asked, judging, server, spending, quiet=quiet) or problem
+    server = None if read_batch else asking.server
+    problem = _ask(asked, judging, server, asking.spending, quiet=quiet) or problem
     _finish_sentinels(sentinels, quiet=quiet)
     _conclude(judging, problem, is_offline=server is None, quiet=quiet)
 
