@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from . import checklists_options as options
-from .app import Json, Quiet, fail
-from .checklists_findings import check_page, present
-from .checklists_printing import Faults
+from .app import fail
+from .checklists_findings import DrawnFindingOptions
+from .engine_options import with_options
 
 
+@with_options(given=DrawnFindingOptions)
 def correlate(
     runs: options.JudgedRuns,
-    suite: options.SuiteOption,
     metrics: Annotated[
         list[Path] | None,
         typer.Option(
@@ -61,13 +61,8 @@ def correlate(
     methods: Annotated[
         list[str] | None, typer.Option("--method", help="Only this method. May be repeated.", metavar="METHOD")
     ] = None,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
-    draws: options.Draws = 1000,
-    seed: options.Seed = 0,
-    output: options.Page = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: DrawnFindingOptions,
 ) -> None:
     """Which methods say the same of answers, and of models?
 
@@ -92,17 +87,14 @@ def correlate(
         people_values,
     )
     from ..checklists.runs import open_runs
-    from ..checklists.suite import ChecklistSuite
     from .suite_line import given_suite
 
-    check_page(output)
     if (marks is None) != (scale is None):
         fail("--marks and --scale belong together: --scale says whether verdicts are 0 to 1 (unit) or 0 to 4 (ui)")
     if (ratings is None) != (rater is None) or (ratings is not None and ngram is None):
         fail("--ratings needs --rater, the judge's name, and --ngram, the suite that was answered")
-    read, listed = ChecklistSuite.load(suite), open_runs(runs)
-    faults = Faults()
-    values = checklist_values(read, listed, judge=judge, mixed=mixed, on_fault=faults)
+    read, listed = given.loaded, open_runs(runs)
+    values = checklist_values(read, listed, **given.of_judge)
     found, notes = dict(values.methods), list(values.notes)
     for path in metrics or ():
         found |= metric_values(path, read)
@@ -119,7 +111,5 @@ def correlate(
             options = JudgeOptions(rater, rater_template, rater_language, n_ratings, seed=rater_seed, cache=ratings)
             found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
     everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
-    compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
-    finding = find(compared)
-    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
-    faults.end()
+    compared = correlated(everything, against=against, methods=methods, draws=given.draws, seed=given.seed)
+    given.finish(find(compared))

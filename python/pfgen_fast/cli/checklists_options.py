@@ -1,12 +1,23 @@
-"""Options of `pfgen-fast checklists` that several of its subcommands have."""
+"""Options of several subcommands of `pfgen-fast checklists`: single ones, and groups for `with_options`."""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .app import Quiet
+from .checklists_printing import Faults
+
+if TYPE_CHECKING:
+    from ..checklists.runs import Run
+    from ..checklists.scoring.scores import Scores
+    from ..checklists.suite import ChecklistSuite
 
 
 class MissingChoice(str, enum.Enum):
@@ -63,43 +74,81 @@ JudgedRuns = Annotated[
         help="Folders of runs, folders with many runs, or files of judgements.", metavar="RUN...", show_default=False
     ),
 ]
+Draws = Annotated[
+    int,
+    typer.Option("--draws", min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.", metavar="N"),
+]
 RunsWithAnswers = Annotated[
     list[Path],
     typer.Argument(help="Folders of runs with answers.jsonl, or folders with many such runs.", metavar="RUN..."),
 ]
-JudgeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--judge", help="Name of the judge, or a version of it; only needed where there are several.", metavar="NAME"
-    ),
-]
-Mixed = Annotated[
-    bool, typer.Option("--mixed", help="Let replies of several versions of the judge, or to several prompts, count.")
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
-Draws = Annotated[
-    int,
-    typer.Option("--draws", min=0, help="Bootstrap draws of tasks for the intervals; 0 for none.", metavar="N"),
-]
-MissingOption = Annotated[
-    MissingChoice | None,
-    typer.Option(
-        help="An answer without a judgement is left out (and marked), or counts as zero. Default: as the suite says.",
-        show_default=False,
-    ),
-]
-MethodOption = Annotated[MethodChoice, typer.Option(help="How the judge was asked.")]
-WeightsOption = Annotated[
-    WeightsChoice, typer.Option(help="The suite's weights, or all questions alike (known as AVG-C).")
-]
-WordsOption = Annotated[
-    WordsChoice,
-    typer.Option(help="Numbers of words as published with the judgements where they are, or counted from all answers."),
-]
-CsvOption = Annotated[
-    Path | None, typer.Option("--csv", help="Also write everything to this file, with full digits.", metavar="FILE")
-]
-Page = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Folder for the page, tables and pictures. Default: text only.", metavar="DIR"),
-]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Set the random seed; the same seed gives the same figures.")]
+
+
+@dataclass(frozen=True)
+class JudgedOptions:
+    """The options of commands that read judgements, for `with_options`."""
+
+    suite: SuiteOption
+    judge: Annotated[
+        str | None,
+        typer.Option(help="Choose one of several judges by its name or version.", metavar="NAME"),
+    ] = None
+    mixed: Annotated[
+        bool, typer.Option("--mixed", help="Count replies of several versions of the judge, or to several prompts.")
+    ] = False
+    quiet: Quiet = False
+
+    @cached_property
+    def loaded(self) -> ChecklistSuite:
+        """The suite."""
+        from ..checklists.suite import ChecklistSuite
+
+        return ChecklistSuite.load(self.suite)
+
+    @cached_property
+    def faults(self) -> Faults:
+        """The lines that cannot be read."""
+        return Faults()
+
+    @property
+    def of_judge(self) -> dict[str, Any]:
+        """The arguments of functions that read judgements."""
+        return {"judge": self.judge, "mixed": self.mixed, "on_fault": self.faults}
+
+
+@dataclass(frozen=True)
+class ScoreOptions(JudgedOptions):
+    """The options of commands that show scores."""
+
+    missing: Annotated[
+        MissingChoice | None,
+        typer.Option(
+            help="Leave out (and mark) answers without a judgement, or count them as zero. Default: as the suite says.",
+            show_default=False,
+        ),
+    ] = None
+    method: Annotated[MethodChoice, typer.Option(help="Choose how the judge was asked.")] = MethodChoice.checklist
+    weights: Annotated[
+        WeightsChoice, typer.Option(help="Use the suite's weights, or equal weights (known as AVG-C).")
+    ] = WeightsChoice.suite
+    words: Annotated[
+        WordsChoice,
+        typer.Option(help="Use the published numbers of words where they exist, or count the words of all answers."),
+    ] = WordsChoice.published
+    draws: Draws = 10_000
+
+    def score(self, runs: Sequence[Run]) -> Scores:
+        """Scores runs."""
+        from ..checklists import score_runs
+
+        return score_runs(
+            self.loaded,
+            runs,
+            missing=None if self.missing is None else self.missing.value,
+            method=self.method.value,
+            weights=self.weights.value,
+            words=self.words.value,
+            draws=self.draws,
+            **self.of_judge,
+        )

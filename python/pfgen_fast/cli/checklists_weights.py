@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,9 @@ import typer
 
 from ..errors import ChecklistError
 from . import checklists_options as options
-from .app import Json, Quiet, print_line, shown
-from .checklists_findings import check_page, present
-from .checklists_printing import Faults
+from .app import print_line, shown
+from .checklists_findings import FindingOptions
+from .engine_options import with_options
 
 if TYPE_CHECKING:
     from ..checklists.runs import Run
@@ -28,6 +29,19 @@ class CombineChoice(str, enum.Enum):
     mean = "mean"
 
 
+@dataclass(frozen=True)
+class FitOptions(FindingOptions):
+    """Likewise, with another option for the page."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--page", help="Write a page with tables and pictures of the fit to this directory.", metavar="DIR"
+        ),
+    ] = None
+
+
+@with_options(given=FitOptions)
 def fit(
     marks: Annotated[
         Path,
@@ -37,12 +51,11 @@ def fit(
             metavar="MARKS",
         ),
     ],
-    suite: options.SuiteOption,
     scale: Annotated[
         options.ScaleChoice,
         typer.Option("--scale", help="Verdicts from 0 to 1 (unit), or from 0 to 4 as annotation tools give them (ui)."),
     ],
-    output: Annotated[
+    to: Annotated[
         Path | None,
         typer.Option(
             "--output",
@@ -82,15 +95,9 @@ def fit(
             metavar="RUN",
         ),
     ] = None,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
     seed: options.Seed = 0,
-    page: Annotated[
-        Path | None,
-        typer.Option("--page", help="Folder for a page with tables and pictures of the fit.", metavar="DIR"),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: FitOptions,
 ) -> None:
     """Fits the weights of each checklist to people's marks.
 
@@ -107,7 +114,6 @@ def fit(
       pfgen-fast checklists fit marks.jsonl --suite SUITE --scale ui --json
     """
     from ..checklists.scoring.scoring import score_runs
-    from ..checklists.suite import ChecklistSuite
     from ..checklists.suite_writing import check_suite_folder
     from ..checklists.weights.fit_finding import fit_finding, fit_to_dict
     from ..checklists.weights.fitting import fit_suite
@@ -115,36 +121,32 @@ def fit(
 
     if table and not bootstrap:
         raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
-    check_page(page)
-    if output is not None and output.suffix != ".json":
-        check_suite_folder(output)
-    loaded = ChecklistSuite.load(suite)
+    if to is not None and to.suffix != ".json":
+        check_suite_folder(to)
     found = fit_suite(
-        loaded,
-        read_marks(marks, loaded, scale=scale.value, runs=_runs(run)),
+        given.loaded,
+        read_marks(marks, given.loaded, scale=scale.value, runs=_runs(run)),
         combine=combine.value,
         bound=bound,
         draws=bootstrap,
         seed=seed,
         allow_unidentified=allow_unidentified,
     )
-    faults = Faults()
     order = None
     if table:
         runs = _runs(table)
-        order = _order(found, score_runs(loaded, runs, judge=judge, mixed=mixed, draws=0, on_fault=faults))
-    data = fit_to_dict(found, order) if as_json else None
-    present(fit_finding(found, order), page, tables=("fitted", "draws"), data=data, quiet=quiet)
-    if output is not None:
-        _write(found, output)
-        if not (quiet or as_json):
-            print_line(f"weights of {len(found.weights)} categories: {shown(str(output))}")
-    faults.end()
+        order = _order(found, score_runs(given.loaded, runs, draws=0, **given.of_judge))
+    given.present(fit_finding(found, order), fit_to_dict(found, order), tables=("fitted", "draws"))
+    if to is not None:
+        _write(found, to)
+        if not (given.quiet or given.as_json):
+            print_line(f"weights of {len(found.weights)} categories: {shown(str(to))}")
+    given.faults.end()
 
 
+@with_options(given=FindingOptions)
 def sensitivity(
     runs: options.JudgedRuns,
-    suite: options.SuiteOption,
     draws: Annotated[int, typer.Option("--draws", min=0, help="How often to draw random weights; 0 for none.")] = 1000,
     concentration: Annotated[
         int,
@@ -156,12 +158,9 @@ def sensitivity(
             metavar="N",
         ),
     ] = 100,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
     seed: options.Seed = 0,
-    output: options.Page = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: FindingOptions,
 ) -> None:
     """How much do averages and places depend on the weights, and on what missing answers count?
 
@@ -175,18 +174,12 @@ def sensitivity(
       pfgen-fast checklists sensitivity RUNS --suite SUITE --concentration 30 -o sensitivity
     """
     from ..checklists.scoring.scoring import score_runs
-    from ..checklists.suite import ChecklistSuite
     from ..checklists.weights.sensitivity import sensitivity as measure
     from ..checklists.weights.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
 
-    check_page(output)
-    loaded = ChecklistSuite.load(suite)
-    faults = Faults()
-    scores = score_runs(loaded, _runs(runs), judge=judge, mixed=mixed, draws=0, on_fault=faults)
+    scores = score_runs(given.loaded, _runs(runs), draws=0, **given.of_judge)
     found = measure(scores, draws=draws, concentration=concentration, seed=seed)
-    data = sensitivity_to_dict(found) if as_json else None
-    present(sensitivity_finding(found), output, tables=("variations", "draws"), data=data, quiet=quiet)
-    faults.end()
+    given.finish(sensitivity_finding(found), sensitivity_to_dict(found), tables=("variations", "draws"))
 
 
 def _runs(paths: list[Path] | None) -> list[Run]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -143,5 +144,10 @@ def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., 
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    found = inspect.signature(function, eval_str=True).parameters
-    return {name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for name, one in found.items()}
+    found = inspect.signature(function, eval_str=not is_dataclass(function)).parameters
+    # The fields of a dataclass may be inherited from another module, whose names they use.
+    hints = get_type_hints(function, include_extras=True) if is_dataclass(function) else {}
+    return {
+        name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints.get(name, one.annotation))
+        for name, one in found.items()
+    }
