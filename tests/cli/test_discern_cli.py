@@ -53,8 +53,6 @@ def _at_work(tmp_path, monkeypatch):
     sys.modules.pop("mine", None)
     Path("mine.py").write_text(EVALUATORS, encoding="utf-8")
     monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", lambda results: ())
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def rows_of(n=12, **more):
