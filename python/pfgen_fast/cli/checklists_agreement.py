@@ -17,7 +17,7 @@ from .engine_options import with_options
 Paths = Annotated[
     list[Path],
     typer.Argument(
-        help="Folders of runs, folders that hold such folders, or files of judgements; each path is one side.",
+        help="Directories of runs, directories with many runs, or files of judgements; each path is one side.",
         metavar="PATH...",
     ),
 ]
@@ -54,9 +54,7 @@ def drift(
     paths: Paths,
     sentinels: Annotated[
         bool,
-        typer.Option(
-            "--sentinels", help="Compare the runs with the answers that 'judge --sentinel' asked anew, the last time."
-        ),
+        typer.Option("--sentinels", help="Compare the runs with the last answers that 'judge --sentinel' asked again."),
     ] = False,
     fail_on_drift: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if an area or a question moved beyond chance.")
@@ -95,7 +93,8 @@ def drift(
 def noise(
     runs: JudgedRuns,
     wanted: Annotated[
-        float, typer.Option("--wanted", min=0.01, help="Half width of an interval to plan for, in points.", metavar="X")
+        float,
+        typer.Option("--wanted", min=0.01, help="Plan for this half width of an interval, in points.", metavar="X"),
     ] = 1.0,
     *,
     given: FindingOptions,

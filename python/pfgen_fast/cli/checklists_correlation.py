@@ -20,46 +20,46 @@ def correlate(
         list[Path] | None,
         typer.Option(
             "--metrics",
-            help="A table with a row for each answer, as 'checklists metrics -o' writes it. May be repeated.",
+            help="Compare with a table of metrics, as 'checklists metrics -o' writes it. May be repeated.",
             metavar="FILE",
         ),
     ] = None,
     marks: Annotated[
-        Path | None, typer.Option("--marks", help="People's marks, as for 'checklists fit'.", metavar="FILE")
+        Path | None, typer.Option("--marks", help="Compare with marks, as for 'checklists fit'.", metavar="FILE")
     ] = None,
     scale: Annotated[
         options.ScaleChoice | None,
-        typer.Option("--scale", help="The scale of the verdicts in --marks: 0 to 1, or 0 to 4."),
+        typer.Option("--scale", help="Set the scale of the verdicts in --marks: 0 to 1, or 0 to 4."),
     ] = None,
     ngram: Annotated[
         str | None,
         typer.Option(
-            "--ngram", help="The n-gram suite that 'checklists from-suite' made the suite of.", metavar="FOLDER"
+            "--ngram", help="Compare with n-gram scores by the suite given to 'from-suite'.", metavar="FOLDER"
         ),
     ] = None,
     ratings: Annotated[
         Path | None,
-        typer.Option("--ratings", help="With --ngram: the stored replies of 'experiment judge'.", metavar="FILE"),
+        typer.Option(
+            "--ratings", help="Compare with stored replies of 'experiment judge', with --ngram.", metavar="FILE"
+        ),
     ] = None,
-    rater: Annotated[
-        str | None, typer.Option("--rater", help="The judge of --ratings, as it was named there.", metavar="MODEL")
-    ] = None,
+    rater: Annotated[str | None, typer.Option("--rater", help="Name the judge of --ratings.", metavar="MODEL")] = None,
     rater_template: Annotated[
-        str, typer.Option("--rater-template", help="The template of --ratings.", metavar="NAME")
+        str, typer.Option("--rater-template", help="Name the template of --ratings.", metavar="NAME")
     ] = "default",
     n_ratings: Annotated[
-        int, typer.Option("--n-ratings", min=1, help="How often --ratings has each answer rated.")
+        int, typer.Option("--n-ratings", min=1, help="Set how often --ratings has each answer rated.")
     ] = 1,
     rater_language: Annotated[
-        str, typer.Option("--rater-language", help="The language that --ratings expected of answers.")
+        str, typer.Option("--rater-language", help="Set the language that --ratings expected of answers.")
     ] = "Japanese",
-    rater_seed: Annotated[str, typer.Option("--rater-seed", help="The seed of --ratings.")] = "",
+    rater_seed: Annotated[str, typer.Option("--rater-seed", help="Set the seed of --ratings.")] = "",
     against: Annotated[
         str | None,
-        typer.Option("--against", help="The method to compare with. Default: people, or else checklist.", metavar="M"),
+        typer.Option("--against", help="Compare with this method. Default: people, or else checklist.", metavar="M"),
     ] = None,
     methods: Annotated[
-        list[str] | None, typer.Option("--method", help="Only this method. May be repeated.", metavar="METHOD")
+        list[str] | None, typer.Option("--method", help="Take only this method. May be repeated.", metavar="METHOD")
     ] = None,
     *,
     given: DrawnFindingOptions,

@@ -54,7 +54,7 @@ def judge(
     model: Annotated[
         str,
         typer.Option(
-            "--model", "--judge", "-m", help="Name of the judge on its server, best with its date.", metavar="MODEL"
+            "--model", "--judge", "-m", help="Name the judge on its server, best with its date.", metavar="MODEL"
         ),
     ],
     profile: Annotated[
@@ -67,47 +67,47 @@ def judge(
     ] = ProfileChoice.plain,
     method: Annotated[
         MethodChoice,
-        typer.Option("--method", help="A verdict on each question, or one rating, without or with the questions."),
+        typer.Option(
+            "--method", help="Ask for a verdict on each question, or one rating without or with the questions."
+        ),
     ] = MethodChoice.checklist,
     area: Annotated[
-        list[str] | None, typer.Option("--area", help="Only answers of this area. May be repeated.", metavar="AREA")
+        list[str] | None, typer.Option("--area", help="Judge only this area. May be repeated.", metavar="AREA")
     ] = None,
-    tries: Annotated[
-        int, typer.Option("--tries", min=1, help="How often the judge is asked while its reply cannot be used.")
-    ] = 3,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="Ask at most this often for a usable reply.")] = 3,
     ratings: Annotated[
-        int, typer.Option("--ratings", min=1, help="How many ratings each answer gets, with other seeds.")
+        int, typer.Option("--ratings", min=1, help="Rate each answer this often, with different seeds.")
     ] = 1,
     temperature: Annotated[
         float | None,
         typer.Option(
             "--temperature",
-            help="Sampling temperature: by default 0, for several ratings 1; 0.8 for the profile upstream.",
+            help="Set the temperature. Default: 0, for several ratings 1; 0.8 for the profile upstream.",
         ),
     ] = None,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum number of tokens in a reply.")] = 4096,
-    seed: Annotated[str, typer.Option("--seed", help="Any text; determines the seeds. upstream: a number.")] = "",
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 4096,
+    seed: Annotated[str, typer.Option("--seed", help="Set the seed (any text). upstream: a number.")] = "",
     empty: Annotated[
-        EmptyChoice, typer.Option("--empty", help="Empty answers: judged like any other, or 0 without asking.")
+        EmptyChoice, typer.Option("--empty", help="Judge empty answers like others, or give them 0 without asking.")
     ] = EmptyChoice.judge,
     sentinel: Annotated[
         int,
         typer.Option(
             "--sentinel",
             min=0,
-            help="Ask anew about this many judged answers of each run, to see whether the judge has changed.",
+            help="Ask again about this many judged answers of each run, to see whether the judge has changed.",
             metavar="N",
         ),
     ] = 0,
     write_batch: Annotated[
         Path | None,
         typer.Option(
-            "--write-batch", help="Write what is missing for OpenAI's Batch API; ask nothing.", metavar="FILE"
+            "--write-batch", help="Write the missing requests for OpenAI's Batch API; send nothing.", metavar="FILE"
         ),
     ] = None,
     read_batch: Annotated[
         list[Path] | None,
-        typer.Option("--read-batch", help="Take in an output file of a batch; ask nothing. Repeat.", metavar="FILE"),
+        typer.Option("--read-batch", help="Read a batch's output; send nothing. May be repeated.", metavar="FILE"),
     ] = None,
     quiet: Quiet = False,
     *,

@@ -61,17 +61,19 @@ SuiteOption = Annotated[
     typer.Option(
         "--suite",
         "-s",
-        help="Checklist suite: its folder, or a packaged one such as essays-en or essays-ja.",
+        help="Use this checklist suite: a directory, or a packaged suite such as essays-en or essays-ja.",
         metavar="SUITE",
     ),
 ]
 SuiteFolder = Annotated[
-    Path, typer.Option("--output", "-o", help="Folder of the checklist suite to write.", metavar="SUITE")
+    Path, typer.Option("--output", "-o", help="Write the checklist suite to this directory.", metavar="SUITE")
 ]
 JudgedRuns = Annotated[
     list[Path],
     typer.Argument(
-        help="Folders of runs, folders with many runs, or files of judgements.", metavar="RUN...", show_default=False
+        help="Runs: directories, directories with many runs, or files of judgements.",
+        metavar="RUN...",
+        show_default=False,
     ),
 ]
 Draws = Annotated[
@@ -79,8 +81,7 @@ Draws = Annotated[
     typer.Option("--draws", min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.", metavar="N"),
 ]
 RunsWithAnswers = Annotated[
-    list[Path],
-    typer.Argument(help="Folders of runs with answers.jsonl, or folders with many such runs.", metavar="RUN..."),
+    list[Path], typer.Argument(help="Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Set the random seed; the same seed gives the same figures.")]
 
@@ -91,8 +92,7 @@ class JudgedOptions:
 
     suite: SuiteOption
     judge: Annotated[
-        str | None,
-        typer.Option(help="Choose one of several judges by its name or version.", metavar="NAME"),
+        str | None, typer.Option(help="Choose one of several judges by its name or version.", metavar="NAME")
     ] = None
     mixed: Annotated[
         bool, typer.Option("--mixed", help="Count replies of several versions of the judge, or to several prompts.")

@@ -22,7 +22,7 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The page to write, such as report.html; or a folder for a page with its data beside it.",
+            help="Write a page such as report.html, or a directory with a page and its data.",
             metavar="FILE.html|FOLDER",
         ),
     ] = Path("checklists"),

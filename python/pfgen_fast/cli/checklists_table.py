@@ -31,7 +31,7 @@ def table(
     runs: JudgedRuns,
     categories: Annotated[bool, typer.Option("--categories", help="Also show the score on each category.")] = False,
     lengths: Annotated[
-        bool, typer.Option("--lengths", help="Also show the tests of wanted lengths, and how far answers are off.")
+        bool, typer.Option("--lengths", help="Also show the tests of wanted lengths, and the errors of lengths.")
     ] = False,
     csv: CsvOption = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
@@ -80,7 +80,7 @@ def table(
 
 @with_options(given=ScoreOptions)
 def score(
-    run: Annotated[Path, typer.Argument(help="Folder of the run, or its file of judgements.", metavar="RUN")],
+    run: Annotated[Path, typer.Argument(help="Directory of the run, or its file of judgements.", metavar="RUN")],
     csv: CsvOption = None,
     as_json: Json = False,
     *,

@@ -53,45 +53,43 @@ def fit(
     ],
     scale: Annotated[
         options.ScaleChoice,
-        typer.Option("--scale", help="Verdicts from 0 to 1 (unit), or from 0 to 4 as annotation tools give them (ui)."),
+        typer.Option("--scale", help="Read verdicts from 0 to 1 (unit), or from 0 to 4 as of annotation tools (ui)."),
     ],
     to: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="A .json file for the weights alone, or a folder for a copy of the suite with them.",
+            help="Write the weights to a .json file, or a copy of the suite with the weights to a directory.",
             metavar="OUT",
         ),
     ] = None,
     combine: Annotated[
         CombineChoice,
-        typer.Option("--combine", help="Several annotators of an answer: a row each, or one row of their means."),
+        typer.Option("--combine", help="Use a row for each annotator of an answer, or one row of their means."),
     ] = CombineChoice.pool,
     bound: Annotated[
-        float, typer.Option("--bound", min=0, help="The smallest coefficient, so that no question is ignored.")
+        float, typer.Option("--bound", min=0, help="Set the smallest coefficient, so that no question is ignored.")
     ] = 0.5,
     allow_unidentified: Annotated[
         bool,
         typer.Option(
             "--allow-unidentified",
-            help="Where the marks do not define the weights, take those nearest to equal weights.",
+            help="Where marks do not define the weights, take the weights nearest to equal weights.",
         ),
     ] = False,
     bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help="How often to draw the answers again and refit.", metavar="N")
+        int, typer.Option("--bootstrap", min=0, help="Refit on this many draws of the answers.", metavar="N")
     ] = 0,
     run: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--run", help="Run with the marked answers: marks of other answers are left out. Repeat.", metavar="RUN"
-        ),
+        typer.Option("--run", help="Use only marks of answers in this run. May be repeated.", metavar="RUN"),
     ] = None,
     table: Annotated[
         list[Path] | None,
         typer.Option(
             "--table",
-            help="Runs with judgements: how sure is their order under the draws? May be repeated.",
+            help="Show how sure the order of these judged runs is under the draws. May be repeated.",
             metavar="RUN",
         ),
     ] = None,
@@ -147,13 +145,13 @@ def fit(
 @with_options(given=FindingOptions)
 def sensitivity(
     runs: options.JudgedRuns,
-    draws: Annotated[int, typer.Option("--draws", min=0, help="How often to draw random weights; 0 for none.")] = 1000,
+    draws: Annotated[int, typer.Option("--draws", min=0, help="Draw random weights this often; 0: never.")] = 1000,
     concentration: Annotated[
         int,
         typer.Option(
             "--concentration",
             min=2,
-            help="How near random weights are to the suite's: a weight w varies by about the square root of "
+            help="Draw random weights this near to the suite's: a weight w varies by about the square root of "
             "w (100 - w) / N.",
             metavar="N",
         ),

@@ -50,7 +50,7 @@ def compare(
     limit: options.Limit = None,
     unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     deciding: Annotated[
-        int | None, typer.Option("--deciding", min=0, help="Number of deciding questions to show. Default: 10.")
+        int | None, typer.Option("--deciding", min=0, help="Show this many deciding questions. Default: 10.")
     ] = None,
     paired_bs: Annotated[
         bool,
@@ -61,7 +61,7 @@ def compare(
         ),
     ] = False,
     paired_ar: Annotated[
-        bool, typer.Option("--paired-ar", help="Likewise by paired approximate randomization.")
+        bool, typer.Option("--paired-ar", help="Compare runs with the first by approximate randomization.")
     ] = False,
     paired_n: Annotated[
         int | None,
@@ -69,19 +69,18 @@ def compare(
             "--paired-n",
             min=1,
             max=1_000_000,
-            help="Number of draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
+            help="Set the draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
         ),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the draws of a paired test. Default: 0."),
+        int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Set the seed of a paired test. Default: 0.")
     ] = None,
     metric: Annotated[
-        MetricChoice | None, typer.Option("--metric", help="What a paired test compares. Default: score.")
+        MetricChoice | None, typer.Option("--metric", help="Choose the metric of a paired test. Default: score.")
     ] = None,
     threads: options.Threads = None,
     format: Annotated[
-        ComparisonFormat, typer.Option("--format", "-f", help="Output format; json is the same as --json.")
+        ComparisonFormat, typer.Option("--format", "-f", help="Choose the output format; json is the same as --json.")
     ] = ComparisonFormat.text,
     as_json: Json = False,
 ) -> None:

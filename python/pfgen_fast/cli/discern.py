@@ -46,8 +46,7 @@ def run(
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Write the page, tables and pictures to this directory.", metavar="DIR"),
+        Path, typer.Option("--output", "-o", help="Write page, tables and pictures to this directory.", metavar="DIR")
     ] = Path("discernment"),
     weights: Annotated[
         str | None,

@@ -47,9 +47,7 @@ class Evaluators:
     ratings: Annotated[
         int | None,
         typer.Option(
-            "--ratings",
-            min=1,
-            help="Rate each text this often. Default: judge 5 by each metric, checklists 1.",
+            "--ratings", min=1, help="Rate each text this often. Default: judge 5 by each metric, checklists 1."
         ),
     ] = None
     temperature: Annotated[
@@ -75,11 +73,7 @@ class Evaluators:
     ] = None
     max_tokens: Annotated[
         int | None,
-        typer.Option(
-            "--max-tokens",
-            min=1,
-            help="Limit the tokens of a reply. Default: judge 300, checklists 4096.",
-        ),
+        typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply. Default: judge 300, checklists 4096."),
     ] = None
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:

@@ -36,7 +36,7 @@ def perturb(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="Table of texts: .parquet, .jsonl, .csv or .tsv, also packed.", metavar="FILE"
+            "--output", "-o", help="Write a .parquet, .jsonl, .csv or .tsv table, also packed.", metavar="FILE"
         ),
     ],
     *,
@@ -80,21 +80,21 @@ def perturb(
 def show(
     text: Annotated[str, typer.Argument(help="The text.", metavar="TEXT")],
     kind: Annotated[
-        list[str] | None, typer.Option("--kind", help="The kind of damage. May be repeated. Default: all of them.")
+        list[str] | None, typer.Option("--kind", help="Show this kind of damage. May be repeated. Default: all kinds.")
     ] = None,
     permille: Annotated[
-        int | None, typer.Option("--permille", min=1, max=1000, help="How much: per mille of the sites in the text.")
+        int | None, typer.Option("--permille", min=1, max=1000, help="Damage this per mille of the sites in the text.")
     ] = None,
-    k: Annotated[int | None, typer.Option("--k", min=1, help="How much: the number of sites.")] = None,
+    k: Annotated[int | None, typer.Option("--k", min=1, help="Damage this number of sites.")] = None,
     degree: Annotated[
-        int | None, typer.Option("--degree", min=1, max=5, help="How much: the step of the kind's usual ladder.")
+        int | None, typer.Option("--degree", min=1, max=5, help="Damage by this step of the kind's usual ladder.")
     ] = None,
     language: Language = None,
     donor: Annotated[
         list[str] | None,
-        typer.Option("--donor", help="A text to take from, for answer_swap, sentence_insert, term_swap. May repeat."),
+        typer.Option("--donor", help="Take from this text for answer_swap, sentence_insert, term_swap. Repeatable."),
     ] = None,
-    alternative: Annotated[str | None, typer.Option("--alternative", help="The text of wrong_ending.")] = None,
+    alternative: Annotated[str | None, typer.Option("--alternative", help="Give the text of wrong_ending.")] = None,
     seed: Seed = 0,
     analyser: Analyser = None,
 ) -> None:
@@ -163,7 +163,7 @@ def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]
 
 
 def kinds(
-    language: Annotated[str, typer.Option("--language", help="The language of the examples, ja or en.")] = "en",
+    language: Annotated[str, typer.Option("--language", help="Choose the language of the examples, ja or en.")] = "en",
 ) -> None:
     """Lists all kinds of damage with their levels and usual degrees, and an example of each.
 
@@ -199,13 +199,10 @@ def kinds(
 
 def votes(
     survey: Annotated[
-        Path,
-        typer.Argument(
-            help="The survey: a table with the columns voter, task, perturbation, metric.", metavar="SURVEY"
-        ),
+        Path, typer.Argument(help="Table with the columns voter, task, perturbation, metric.", metavar="SURVEY")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="CSV of weights, for discern run --weights.", metavar="FILE.csv")
+        Path, typer.Option("--output", "-o", help="Write a CSV for discern run --weights.", metavar="FILE.csv")
     ],
 ) -> None:
     """Makes weights of a survey, in which experts chose for each kind of damage the metric that it harms most.

@@ -48,25 +48,22 @@ ClusterOption = Annotated[
     ClusterChoice,
     typer.Option(
         "--cluster",
-        help="For the intervals: runs of the same model, or organisation (what is before the slash), are not "
-        "independent.",
+        help="Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals.",
     ),
 ]
-RunsOption = Annotated[
-    RunsChoice, typer.Option("--runs", help="If a model has several runs: use all, the best or the mean.")
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
+RunsOption = Annotated[RunsChoice, typer.Option("--runs", help="Use all runs of a model, the best run, or their mean.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Set the random seed; the same seed gives the same figures.")]
 
 
 OptionalPaths = Annotated[
     list[str] | None,
-    typer.Argument(help="Folders of runs, trials files, folders with many runs, or globs.", metavar="[PATH...]"),
+    typer.Argument(help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"),
 ]
 LeaderboardFile = Annotated[
     Path | None,
     typer.Option(
         "--table",
-        help="Instead of runs: a leaderboard as CSV, as 'leaderboard --format csv' writes it.",
+        help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it.",
         metavar="FILE.csv",
     ),
 ]
@@ -82,7 +79,7 @@ Trials = Annotated[
 ]
 OutsideFiles = typer.Option(
     "--scores",
-    help="CSV with a header: model names, then columns of scores (empty: unknown). May be repeated.",
+    help="Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
     metavar="FILE.csv",
 )
 
@@ -157,12 +154,7 @@ def relations(
 
 @experiment.command()
 @with_options(call=Call)
-def parts(
-    paths: OptionalPaths = None,
-    table: LeaderboardFile = None,
-    *,
-    call: Call,
-) -> None:
+def parts(paths: OptionalPaths = None, table: LeaderboardFile = None, *, call: Call) -> None:
     """Which part of a score is hardest, and from where on are answers helpful?
 
     Compares fluency, truthfulness and helpfulness over runs: their order, how far the best runs and the human and
@@ -187,9 +179,7 @@ def sets(
     table: LeaderboardFile = None,
     chosen: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", help="A set to compare; repeat for several. Default: those that most questions have together."
-        ),
+        typer.Option("--set", help="Compare this set. May be repeated. Default: the sets that most questions share."),
     ] = None,
     runs: RunsOption = RunsChoice.all,
     cluster: ClusterOption = ClusterChoice.model,
@@ -228,13 +218,13 @@ def stability(
     references: Annotated[
         list[int] | None,
         typer.Option(
-            "--references", min=1, help="Reference answers per set to try; repeat for several. Default: 500 to 5."
+            "--references", min=1, help="Keep N reference answers per set. May be repeated. Default: 500 to 5."
         ),
     ] = None,
     reference_draws: Annotated[
-        int, typer.Option("--reference-draws", min=0, help="Draws of two parts of the reference answers; 0 skips them.")
+        int, typer.Option("--reference-draws", min=0, help="Draw two parts of the references this often; 0: never.")
     ] = 2,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Number of draws of questions and trials.")] = 100,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Draw questions and trials this often.")] = 100,
     trials: Trials = None,
     seed: Seed = 0,
     *,
@@ -268,7 +258,7 @@ def external(
     paths: options.Paths,
     scores: Annotated[list[Path], OutsideFiles],
     pick: Annotated[
-        PickChoice, typer.Option("--runs", help="If a model has several runs: use the best or the mean.")
+        PickChoice, typer.Option("--runs", help="Use the best run of a model, or the mean of its runs.")
     ] = PickChoice.best,
     cluster: ClusterOption = ClusterChoice.model,
     *,
@@ -305,10 +295,10 @@ class CorrectionChoice(str, enum.Enum):
 @with_options(call=Call)
 def significance(
     paths: options.Paths,
-    alpha: Annotated[float, typer.Option("--alpha", help="Significance level.")] = 0.05,
+    alpha: Annotated[float, typer.Option("--alpha", help="Set the significance level.")] = 0.05,
     correction: Annotated[
         CorrectionChoice,
-        typer.Option(help="For multiple comparisons: bh controls the share of false alarms, holm the chance of any."),
+        typer.Option(help="Correct for comparisons: bh controls the share of false alarms, holm the chance of any."),
     ] = CorrectionChoice.bh,
     *,
     call: Call,
@@ -335,7 +325,7 @@ def sensitivity(
         list[str] | None,
         typer.Option(
             "--vary",
-            help="A constant and its values (limit=120,150,200); repeat for several. Constants: last_order, "
+            help="Vary a constant over values (limit=120,150,200). May be repeated. Constants: last_order, "
             "first_order, threshold, target_length, limit. Default: all of them.",
             metavar="NAME=VALUES",
         ),

@@ -18,28 +18,28 @@ from .server_options import ServerOptions
 @with_options(asking=ServerOptions, call=Call)
 def judge(
     paths: options.Paths,
-    model: Annotated[str, typer.Option("--model", "-m", help="The judge's name on the server.")],
+    model: Annotated[str, typer.Option("--model", "-m", help="Name the judge on the server.")],
     template: Annotated[
         str,
         typer.Option(
-            help="Prompt template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
+            help="Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
             metavar="NAME|FILE",
         ),
     ] = "default",
-    language: Annotated[str, typer.Option(help="Expected language of the answers.")] = "Japanese",
-    ratings: Annotated[int, typer.Option("--ratings", min=1, help="How often each answer is rated.")] = 1,
+    language: Annotated[str, typer.Option(help="Set the expected language of the answers.")] = "Japanese",
+    ratings: Annotated[int, typer.Option("--ratings", min=1, help="Rate each answer this often.")] = 1,
     trials: Annotated[
-        int | None, typer.Option("--trials", "-n", min=1, help="Answers rated per question of a run. Default: all.")
+        int | None, typer.Option("--trials", "-n", min=1, help="Rate N answers per question of a run. Default: all.")
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(help="Temperature of the judge. Default: 0 for one rating, 1 for several.")
+        float | None, typer.Option(help="Set the temperature of the judge. Default: 0 for one rating, 1 for several.")
     ] = None,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum number of tokens in a reply.")] = 300,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 300,
     cache: Annotated[
         Path | None,
-        typer.Option(help="File that stores the ratings. Default: judge-ratings.jsonl in DIR.", metavar="FILE"),
+        typer.Option(help="Store the ratings in this file. Default: judge-ratings.jsonl in DIR.", metavar="FILE"),
     ] = None,
-    seed: Annotated[str, typer.Option(help="Any text; determines the choice of answers and the replies.")] = "",
+    seed: Annotated[str, typer.Option(help="Set the seed (any text) of the choice of answers and of replies.")] = "",
     *,
     asking: ServerOptions,
     call: Call,

@@ -19,9 +19,9 @@ _NAMES_WIDTH = 26
 
 
 def explain(
-    question: Annotated[str, typer.Option("--question", "-q", help="ID or text of the question.")],
+    question: Annotated[str, typer.Option("--question", "-q", help="Name the question by its ID or text.")],
     answer: Annotated[
-        str | None, typer.Option("--answer", "-a", help="The answer; '-' or no option reads stdin.")
+        str | None, typer.Option("--answer", "-a", help="Give the answer; '-' or no option reads stdin.")
     ] = None,
     suite: options.SuiteOption = None,
     format: options.Format = options.FormatChoice.text,

@@ -27,7 +27,7 @@ def generate(
         typer.Option(
             "--engine",
             "-e",
-            help="ngram (needs no model), openai (any server that speaks its protocol), anthropic, gemini, "
+            help="Take answers from ngram (needs no model), openai (any OpenAI-compatible server), anthropic, gemini, "
             "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the "
             "answers), replay (existing answers), ground-truth and reference "
             "(answers of the suite itself); hf and openai-api: transformers and openai under the names in the "
@@ -42,15 +42,13 @@ def generate(
         typer.Option(
             "--model",
             "-m",
-            help="Name of the model, and of the run's folder. Default for ngram: ngram/order-N; for answers of the "
+            help="Name the model, and so the run's directory. Default for ngram: ngram/order-N; for answers of the "
             "suite itself: as published.",
         ),
     ] = None,
     trials: Annotated[
         int | None,
-        typer.Option(
-            "--trials", "-n", min=1, help="How often each question is asked. Default: 10, or all stored answers."
-        ),
+        typer.Option("--trials", "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."),
     ] = None,
     mode: options.ModeOption = options.ModeChoice.completion,
     temperature: options.Temperature = 1.0,

@@ -41,14 +41,13 @@ def leaderboard(
         typer.Option(
             "--format",
             "-f",
-            help="Output format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
-            "markdown otherwise.",
+            help="Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a "
+            "terminal, markdown otherwise.",
             show_default=False,
         ),
     ] = None,
     update_file: Annotated[
-        Path | None,
-        typer.Option("--update", help="Replace the table between this file's leaderboard comments."),
+        Path | None, typer.Option("--update", help="Replace the table between this file's leaderboard comments.")
     ] = None,
     output: options.OutputFile = None,
     float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FormatChoice(str, enum.Enum):
-    """Our own lines, or the input file of a batch API."""
+    """Write our own lines, or the input file of a batch API."""
 
     jsonl = "jsonl"
     openai_batch = "openai-batch"
@@ -48,10 +48,10 @@ def prompts(
     examples: options.Examples = 20,
     seed: options.Seed = "",
     prefix: options.Prefix = "",
-    format: Annotated[FormatChoice, typer.Option(help="Our own lines, or the input file of a batch API.")] = (
+    format: Annotated[FormatChoice, typer.Option(help="Write our own lines, or the input file of a batch API.")] = (
         FormatChoice.jsonl
     ),
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Batch: name of the model.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Batch: name the model.")] = None,
     temperature: options.Temperature = 1.0,
     top_p: options.TopP = 0.98,
     top_k: options.TopK = None,
@@ -62,7 +62,7 @@ def prompts(
         typer.Option(
             "--engine",
             "-e",
-            help="openai-batch: openai, openai-api or gemini; see generate. Default: openai; other formats have one "
+            help="Choose openai, openai-api or gemini for openai-batch. Default: openai; other formats have one "
             "engine each.",
         ),
     ] = None,

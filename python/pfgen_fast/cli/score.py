@@ -26,8 +26,8 @@ def score(
     paths: Annotated[
         list[str],
         typer.Argument(
-            help="Runs: their folders, trials files, folders with many runs, globs (including '**'). Tables: files, "
-            "folders, globs, URLs such as s3://bucket/in/, or '-'.",
+            help="Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
+            "directories, globs, URLs such as s3://bucket/in/, or '-'.",
             metavar="PATH...",
         ),
     ],
@@ -40,27 +40,27 @@ def score(
         typer.Option(
             "--output",
             "-o",
-            help="Folder for the results, instead of the runs' own folders. For a table: the output file, or '-'; for "
-            "several: their folder. Tables may go elsewhere, such as to s3://bucket/folder/.",
+            help="Write results below this directory instead of the runs. Tables: write to this file, or '-'; several "
+            "tables: to this directory, also a remote one such as s3://bucket/folder/.",
             metavar="PATH",
         ),
     ] = None,
     in_place: Annotated[
-        bool, typer.Option("--in-place", help="A table: replace the input, once all of it is scored.")
+        bool, typer.Option("--in-place", help="Tables: replace the input once all of it is scored.")
     ] = False,
-    question_column: Annotated[str | None, typer.Option(help="Score a table: its question column.")] = None,
-    answer_column: Annotated[str | None, typer.Option(help="Score a table: its answer column.")] = None,
+    question_column: Annotated[str | None, typer.Option(help="Tables: name the question column.")] = None,
+    answer_column: Annotated[str | None, typer.Option(help="Tables: name the answer column.")] = None,
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Tables: the scores to add, such as average,helpfulness. Default: all of them.", metavar="NAME,..."
+            help="Tables: add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
         ),
     ] = None,
     where: Annotated[
         str | None,
         typer.Option(
             "--filter",
-            help="Tables: write only rows with such scores, as in 'average >= 0.6 and helpfulness > 0.5'.",
+            help="Tables: write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
             metavar="CONDITION",
         ),
     ] = None,
@@ -68,7 +68,7 @@ def score(
     encoding: Annotated[
         str | None,
         typer.Option(
-            help="Tables: encoding of CSV and TSV, such as cp932. Default: that of the byte-order mark, or UTF-8.",
+            help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
             metavar="NAME",
         ),
     ] = None,
@@ -77,7 +77,7 @@ def score(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", "-f", help="Also score what is up to date; for tables, also what was scored otherwise."
+            "--force", "-f", help="Also score runs that are up to date, and tables scored with other settings."
         ),
     ] = False,
     threads: options.Threads = None,

@@ -90,7 +90,7 @@ def compile(
     suite: options.SuiteArgument = None,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Output file, instead of the one in the cache.")
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead of the cache.")
     ] = None,
     threads: options.Threads = None,
     as_json: Json = False,

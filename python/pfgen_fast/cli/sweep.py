@@ -35,39 +35,39 @@ def sweep(
             help="A TOML file whose keys are the names of the flags; flags override it.", metavar="[GRID.toml]"
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", "-e", help="Source of the answers; see generate.")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", "-e", help="Choose an engine; see generate.")] = None,
     suite: Annotated[
-        str | None, typer.Option("--suite", "-s", help="Suite of questions; see generate.", metavar="FOLDER")
+        str | None, typer.Option("--suite", "-s", help="Name the suite of questions; see generate.", metavar="FOLDER")
     ] = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
-    trials: Annotated[int | None, typer.Option("--trials", "-n", help="Maximum number of trials. Default: 10.")] = None,
+    trials: Annotated[int | None, typer.Option("--trials", "-n", help="Limit the trials. Default: 10.")] = None,
     until_interval: Annotated[
         float | None,
         typer.Option(
             help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), from 640 answers on."
         ),
     ] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name of a model. {_AGAIN}")] = None,
-    mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Kind of prompts. {_AGAIN}")] = None,
-    temperature: Annotated[list[float] | None, typer.Option(help=f"Sampling temperature. {_AGAIN}")] = None,
-    top_p: Annotated[list[str] | None, typer.Option(help=f"A number, or none. {_AGAIN}", metavar="NUMBER|none")] = None,
-    top_k: Annotated[list[int] | None, typer.Option(help=f"Most likely tokens to sample from. {_AGAIN}")] = None,
-    max_tokens: Annotated[
-        list[int] | None, typer.Option(help=f"Maximum number of tokens in an answer. {_AGAIN}")
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name a model. {_AGAIN}")] = None,
+    mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Choose the kind of prompts. {_AGAIN}")] = None,
+    temperature: Annotated[list[float] | None, typer.Option(help=f"Set the sampling temperature. {_AGAIN}")] = None,
+    top_p: Annotated[
+        list[str] | None, typer.Option(help=f"Set top-p to a number, or none. {_AGAIN}", metavar="NUMBER|none")
     ] = None,
-    examples: Annotated[list[int] | None, typer.Option(help=f"Sample answers in a prompt. {_AGAIN}")] = None,
-    seed: Annotated[list[str] | None, typer.Option(help=f"Any text; see generate. {_AGAIN}")] = None,
-    prefix: Annotated[list[str] | None, typer.Option(help=f"Text that begins every prompt. {_AGAIN}")] = None,
+    top_k: Annotated[list[int] | None, typer.Option(help=f"Sample from this many most likely tokens. {_AGAIN}")] = None,
+    max_tokens: Annotated[list[int] | None, typer.Option(help=f"Limit the tokens of an answer. {_AGAIN}")] = None,
+    examples: Annotated[list[int] | None, typer.Option(help=f"Set the sample answers in a prompt. {_AGAIN}")] = None,
+    seed: Annotated[list[str] | None, typer.Option(help=f"Set any text; see generate. {_AGAIN}")] = None,
+    prefix: Annotated[list[str] | None, typer.Option(help=f"Begin every prompt with this text. {_AGAIN}")] = None,
     stop: Annotated[
-        list[str] | None, typer.Option(help="See generate; a file can sweep over it.", metavar="TEXT")
+        list[str] | None, typer.Option(help="End answers here; see generate. A file can sweep over it.", metavar="TEXT")
     ] = None,
-    order: Annotated[list[int] | None, typer.Option(help=f"ngram: code points per n-gram. {_AGAIN}")] = None,
+    order: Annotated[list[int] | None, typer.Option(help=f"ngram: set the code points per n-gram. {_AGAIN}")] = None,
     *,
     of_engine: dict[str, Any],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder below which the runs' folders are created. Default: result."),
+        typer.Option("--output", "-o", help="Create the runs' directories below this directory. Default: result."),
     ] = None,
     table: Annotated[
         Path | None, typer.Option(help=f"Also write the table to a file ({', '.join(_TABLES)}).", metavar="FILE")
@@ -76,7 +76,7 @@ def sweep(
         Path | None,
         typer.Option(help="Plot scores over parameters, intervals over trials (.png, .svg).", metavar="FILE"),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the points and their folders.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the points and their directories.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:

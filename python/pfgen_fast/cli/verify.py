@@ -27,7 +27,7 @@ def verify(
     unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     sample: Annotated[
         int | None,
-        typer.Option("--sample", min=1, help="Number of answers per run that the oracle scores. Default: all."),
+        typer.Option("--sample", min=1, help="Let the oracle score this many answers per run. Default: all."),
     ] = None,
     float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     quiet: Quiet = False,

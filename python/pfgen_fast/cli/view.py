@@ -17,7 +17,9 @@ from .suite_line import given_suite
 def view(
     paths: options.Paths,
     suite: options.SuiteOption = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
+    ] = 0,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
 ) -> None:
