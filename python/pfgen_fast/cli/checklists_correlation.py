@@ -99,7 +99,7 @@ def correlate(
     for path in metrics or ():
         found |= metric_values(path, read)
     if marks is not None and scale is not None:
-        found["people"], of_marks = people_values(marks, read, listed, scale=scale.value)
+        found["people"], of_marks = people_values(marks, read, listed, scale=scale)
         notes += of_marks
     ngram_suite = given_suite(ngram)
     if ngram_suite is not None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,13 +18,7 @@ if TYPE_CHECKING:
     from ..checklists.tasks import Task
 
 
-class PromptChoice(str, enum.Enum):
-    """The kind of prompts."""
-
-    qa = "qa"
-    completion = "completion"
-
-
+PromptChoice = Literal["qa", "completion"]
 _OTHERS = (
     "order",
     "sets",
@@ -69,7 +62,7 @@ def generate(
     trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask for this many answers to each task.")] = 1,
     mode: Annotated[
         PromptChoice, typer.Option(help="Choose the prompts: one user message, or a text to continue (base models).")
-    ] = PromptChoice.qa,
+    ] = "qa",
     temperature: options.Temperature = 0.8,
     top_p: options.TopP = None,
     top_k: options.TopK = None,
@@ -105,7 +98,7 @@ def generate(
     from ..generation.engines import HOSTED, Sampling
 
     sampling = Sampling(max_tokens, temperature, top_p, top_k, tuple(stop or ()))
-    setting = Setting(model, sampling, mode.value, seed)
+    setting = Setting(model, sampling, mode, seed)
     loaded = ChecklistSuite.load(suite)
     tasks = chosen_tasks(loaded, lengths=length or (), areas=area or (), limit=limit)
     folder = output / (run_name(model) if name is None else run_name(name))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -26,18 +25,8 @@ if TYPE_CHECKING:
 _N_NAMED = 3
 
 
-class ProfileChoice(str, enum.Enum):
-    """How an answer is shown to the judge."""
-
-    plain = "plain"
-    upstream = "upstream"
-
-
-class EmptyChoice(str, enum.Enum):
-    """What happens to an empty answer."""
-
-    judge = "judge"
-    zero = "zero"
+ProfileChoice = Literal["plain", "upstream"]
+EmptyChoice = Literal["judge", "zero"]
 
 
 @dataclass(frozen=True)
@@ -64,13 +53,13 @@ def judge(
             help="plain shows an answer as it is; upstream as HelloBench does: words joined by single blanks, "
             "temperature 0.8, seed 42, and the verdicts may stand anywhere in a reply.",
         ),
-    ] = ProfileChoice.plain,
+    ] = "plain",
     method: Annotated[
         MethodChoice,
         typer.Option(
             "--method", help="Ask for a verdict on each question, or one rating without or with the questions."
         ),
-    ] = MethodChoice.checklist,
+    ] = "checklist",
     area: Annotated[
         list[str] | None, typer.Option("--area", help="Judge only this area. May be repeated.", metavar="AREA")
     ] = None,
@@ -89,7 +78,7 @@ def judge(
     seed: Annotated[str, typer.Option("--seed", help="Set the seed (any text). upstream: a number.")] = "",
     empty: Annotated[
         EmptyChoice, typer.Option("--empty", help="Judge empty answers like others, or give them 0 without asking.")
-    ] = EmptyChoice.judge,
+    ] = "judge",
     sentinel: Annotated[
         int,
         typer.Option(
@@ -137,14 +126,14 @@ def judge(
     _refuse_two_ways(write_batch, read_batch, offline=asking.offline, dry_run=asking.dry_run)
     how = JudgeOptions(
         model,
-        profile.value,
-        method.value,
+        profile,
+        method,
         tries,
         ratings,
         temperature,
         max_tokens,
         seed,
-        empty.value,
+        empty,
         tuple(area or ()),
     )
     opened = ChecklistSuite.load(suite)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -35,13 +34,7 @@ _KEY_TYPES: Mapping[str, type] = {
 }
 
 
-class ProfileChoice(str, enum.Enum):
-    """Whose rules find errors."""
-
-    ours = "ours"
-    published = "published"
-
-
+ProfileChoice = Literal["ours", "published"]
 Areas = Annotated[bool, typer.Option("--areas", help="Print a line for each area of the suite, too.")]
 PerAnswer = Annotated[
     Path | None,
@@ -155,7 +148,7 @@ def errors(
             help="Choose the rules; published: the rules of the published figures (any sentence three times; an answer "
             "begins with 'Given the')."
         ),
-    ] = ProfileChoice.ours,
+    ] = "ours",
     phrases: Annotated[
         Path | None,
         typer.Option(
@@ -196,7 +189,7 @@ def errors(
     if output is not None:
         check_value_table(output)
     opened = ChecklistSuite.load(suite)
-    rules = ErrorRules(opened, profile.value, None if phrases is None else phrases_for(opened.language, phrases))
+    rules = ErrorRules(opened, profile, None if phrases is None else phrases_for(opened.language, phrases))
 
     def counted_errors(run: Run, on_fault: OnFault) -> ModelErrors:
         return model_errors(run.key, errors_of(run, rules, on_fault=on_fault), rules)
@@ -209,7 +202,7 @@ def errors(
             {**model.to_dict(), **({"examples": examples_of(model.answers, examples)} if examples else {})}
             for model in found
         ]
-        print_json({"profile": profile.value, "signature": rules.signature, "notes": rules.notes, "rows": rows})
+        print_json({"profile": profile, "signature": rules.signature, "notes": rules.notes, "rows": rows})
     elif not quiet:
         _print_errors(found, with_areas=areas)
         _print_lengths(found, with_areas=areas)

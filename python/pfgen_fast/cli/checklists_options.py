@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,42 +19,11 @@ if TYPE_CHECKING:
     from ..checklists.suite import ChecklistSuite
 
 
-class MissingChoice(str, enum.Enum):
-    """What an answer without a judgement counts."""
-
-    skip = "skip"
-    zero = "zero"
-
-
-class MethodChoice(str, enum.Enum):
-    """What a judge is asked."""
-
-    checklist = "checklist"
-    llm_eval = "llm-eval"
-    llm_eval_c = "llm-eval-c"
-
-
-class WeightsChoice(str, enum.Enum):
-    """Whether the suite's weights count."""
-
-    suite = "suite"
-    equal = "equal"
-
-
-class WordsChoice(str, enum.Enum):
-    """Where numbers of words are from."""
-
-    published = "published"
-    counted = "count"
-
-
-class ScaleChoice(str, enum.Enum):
-    """The scale of people's verdicts."""
-
-    unit = "unit"
-    ui = "ui"
-
-
+MissingChoice = Literal["skip", "zero"]
+MethodChoice = Literal["checklist", "llm-eval", "llm-eval-c"]
+WeightsChoice = Literal["suite", "equal"]
+WordsChoice = Literal["published", "count"]
+ScaleChoice = Literal["unit", "ui"]
 SuiteOption = Annotated[
     str,
     typer.Option(
@@ -128,14 +96,14 @@ class ScoreOptions(JudgedOptions):
             show_default=False,
         ),
     ] = None
-    method: Annotated[MethodChoice, typer.Option(help="Choose how the judge was asked.")] = MethodChoice.checklist
+    method: Annotated[MethodChoice, typer.Option(help="Choose how the judge was asked.")] = "checklist"
     weights: Annotated[
         WeightsChoice, typer.Option(help="Use the suite's weights, or equal weights (known as AVG-C).")
-    ] = WeightsChoice.suite
+    ] = "suite"
     words: Annotated[
         WordsChoice,
         typer.Option(help="Use the published numbers of words where they exist, or count the words of all answers."),
-    ] = WordsChoice.published
+    ] = "published"
     draws: Draws = 10_000
 
     def score(self, runs: Sequence[Run]) -> Scores:
@@ -145,10 +113,10 @@ class ScoreOptions(JudgedOptions):
         return score_runs(
             self.loaded,
             runs,
-            missing=None if self.missing is None else self.missing.value,
-            method=self.method.value,
-            weights=self.weights.value,
-            words=self.words.value,
+            missing=self.missing,
+            method=self.method,
+            weights=self.weights,
+            words=self.words,
             draws=self.draws,
             **self.of_judge,
         )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,11 +21,7 @@ if TYPE_CHECKING:
     from ..checklists.weights.table_stability import Stability
 
 
-class CombineChoice(str, enum.Enum):
-    """What several annotators of an answer make."""
-
-    pool = "pool"
-    mean = "mean"
+CombineChoice = Literal["pool", "mean"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ def fit(
     combine: Annotated[
         CombineChoice,
         typer.Option("--combine", help="Use a row for each annotator of an answer, or one row of their means."),
-    ] = CombineChoice.pool,
+    ] = "pool",
     bound: Annotated[
         float, typer.Option("--bound", min=0, help="Set the smallest coefficient, so that no question is ignored.")
     ] = 0.5,
@@ -123,8 +118,8 @@ def fit(
         check_suite_folder(to)
     found = fit_suite(
         given.loaded,
-        read_marks(marks, given.loaded, scale=scale.value, runs=_runs(run)),
-        combine=combine.value,
+        read_marks(marks, given.loaded, scale=scale, runs=_runs(run)),
+        combine=combine,
         bound=bound,
         draws=bootstrap,
         seed=seed,

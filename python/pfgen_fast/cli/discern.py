@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -25,11 +24,7 @@ discern.command()(discern_texts.kinds)
 discern.command()(discern_texts.votes)
 
 
-class ZerosChoice(str, enum.Enum):
-    """How unchanged scores are treated."""
-
-    drop = "drop"
-    pratt = "pratt"
+ZerosChoice = Literal["drop", "pratt"]
 
 
 @discern.command()
@@ -63,7 +58,7 @@ def run(
     ] = None,
     zeros: Annotated[
         ZerosChoice, typer.Option("--zeros", help="Leave out scores that do not change, or rank them first.")
-    ] = ZerosChoice.drop,
+    ] = "drop",
     draws: Annotated[
         int, typer.Option("--draws", min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.")
     ] = 1000,
@@ -106,7 +101,7 @@ def run(
         check_libraries()
     source.collection.check_size(min_items)
     opened_weights = None if weights is None else open_weights(weights)
-    test = Test(source, asking, opened_weights, zeros.value, min_items, draws)
+    test = Test(source, asking, opened_weights, zeros, min_items, draws)
     figures = None if published is None else read_published(published)
     opened = [evaluators.open(name, output, source, asking) for name in evaluator]
     for one in opened:

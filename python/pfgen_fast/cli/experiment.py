@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,29 +20,9 @@ if TYPE_CHECKING:
 experiment = new_group(LINES["experiment"])
 
 
-class ClusterChoice(str, enum.Enum):
-    """Which runs depend on one another."""
-
-    model = "model"
-    organisation = "organisation"
-    none = "none"
-
-
-class PickChoice(str, enum.Enum):
-    """Which of a model's runs count."""
-
-    best = "best"
-    mean = "mean"
-
-
-class RunsChoice(str, enum.Enum):
-    """Which runs count, where all of them may."""
-
-    all = "all"
-    best = "best"
-    mean = "mean"
-
-
+ClusterChoice = Literal["model", "organisation", "none"]
+PickChoice = Literal["best", "mean"]
+RunsChoice = Literal["all", "best", "mean"]
 ClusterOption = Annotated[
     ClusterChoice,
     typer.Option(
@@ -121,8 +100,8 @@ def everything(
 def relations(
     paths: OptionalPaths = None,
     table: LeaderboardFile = None,
-    runs: RunsOption = RunsChoice.all,
-    cluster: ClusterOption = ClusterChoice.model,
+    runs: RunsOption = "all",
+    cluster: ClusterOption = "model",
     seed: Seed = 0,
     *,
     call: Call,
@@ -145,11 +124,11 @@ def relations(
     of: RunMeans | ScoredRuns
     if file:
         of = _picked(call.table(file).runs, runs)
-    elif runs is RunsChoice.all:
+    elif runs == "all":
         of = call.scored(paths or [])
     else:
         of = _picked(call.figures(paths or []).run_means, runs)
-    call.finish(find(of, cluster=cluster.value, seed=seed))
+    call.finish(find(of, cluster=cluster, seed=seed))
 
 
 @experiment.command()
@@ -181,8 +160,8 @@ def sets(
         list[str] | None,
         typer.Option("--set", help="Compare this set. May be repeated. Default: the sets that most questions share."),
     ] = None,
-    runs: RunsOption = RunsChoice.all,
-    cluster: ClusterOption = ClusterChoice.model,
+    runs: RunsOption = "all",
+    cluster: ClusterOption = "model",
     *,
     call: Call,
 ) -> None:
@@ -206,9 +185,9 @@ def sets(
         by_set = scores_in_table(leaderboard, call.suite_of(file), chosen)
     else:
         by_set = scores_by_set(call.figures(paths or []), chosen)
-    if runs is not RunsChoice.all:
-        by_set = by_set.one_per_model(runs.value)
-    call.finish(find(by_set, cluster=cluster.value))
+    if runs != "all":
+        by_set = by_set.one_per_model(runs)
+    call.finish(find(by_set, cluster=cluster))
 
 
 @experiment.command()
@@ -259,8 +238,8 @@ def external(
     scores: Annotated[list[Path], OutsideFiles],
     pick: Annotated[
         PickChoice, typer.Option("--runs", help="Use the best run of a model, or the mean of its runs.")
-    ] = PickChoice.best,
-    cluster: ClusterOption = ClusterChoice.model,
+    ] = "best",
+    cluster: ClusterOption = "model",
     *,
     call: Call,
 ) -> None:
@@ -278,17 +257,13 @@ def external(
 
     files = [read_scores(path) for path in scores]
     means = call.figures(paths).run_means
-    call.finish(find(means, files, pick=pick.value, cluster=cluster.value))
+    call.finish(find(means, files, pick=pick, cluster=cluster))
 
 
 experiment.command()(judge)
 
 
-class CorrectionChoice(str, enum.Enum):
-    """How p-values are corrected for many comparisons."""
-
-    bh = "bh"
-    holm = "holm"
+CorrectionChoice = Literal["bh", "holm"]
 
 
 @experiment.command()
@@ -299,7 +274,7 @@ def significance(
     correction: Annotated[
         CorrectionChoice,
         typer.Option(help="Correct for comparisons: bh controls the share of false alarms, holm the chance of any."),
-    ] = CorrectionChoice.bh,
+    ] = "bh",
     *,
     call: Call,
 ) -> None:
@@ -314,7 +289,7 @@ def significance(
     """
     from ..experiments.significance import significance as find
 
-    call.finish(find(call.figures(paths), alpha=alpha, correction=correction.value))
+    call.finish(find(call.figures(paths), alpha=alpha, correction=correction))
 
 
 @experiment.command()
@@ -371,4 +346,4 @@ def _table_instead(paths: list[str] | None, table: Path | None) -> Path | None:
 
 
 def _picked(runs: RunMeans, which: RunsChoice) -> RunMeans:
-    return runs if which is RunsChoice.all else runs.one_per_model(which.value)
+    return runs if which == "all" else runs.one_per_model(which)

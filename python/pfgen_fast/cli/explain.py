@@ -24,7 +24,7 @@ def explain(
         str | None, typer.Option("--answer", "-a", help="Give the answer; '-' or no option reads stdin.")
     ] = None,
     suite: options.SuiteOption = None,
-    format: options.Format = options.FormatChoice.text,
+    format: options.Format = "text",
     as_json: Json = False,
 ) -> None:
     """Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.
@@ -41,7 +41,7 @@ def explain(
     from ..scoring import explanation as library
     from ..scoring.scorer import signature_of
 
-    as_json = as_json or format is options.FormatChoice.json
+    as_json = as_json or format == "json"
     if answer is None or answer == "-":
         try:
             answer = stdin().read().decode("utf-8").rstrip("\n")

@@ -50,7 +50,7 @@ def generate(
         int | None,
         typer.Option("--trials", "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."),
     ] = None,
-    mode: options.ModeOption = options.ModeChoice.completion,
+    mode: options.ModeOption = "completion",
     temperature: options.Temperature = 1.0,
     top_p: options.TopP = 0.98,
     top_k: options.TopK = None,
@@ -109,7 +109,7 @@ def generate(
     generation = Generation.of(
         engine,
         model=model,
-        mode=mode.value,
+        mode=mode,
         temperature=temperature,
         top_p=top_p,
         top_k=top_k,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -64,13 +63,7 @@ def names_of(questions: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for text in questions or () for name in text.split(","))
 
 
-class UnknownQuestionsChoice(str, enum.Enum):
-    """What happens to trials of questions that the suite lacks."""
-
-    error = "error"
-    skip = "skip"
-
-
+UnknownQuestionsChoice = Literal["error", "skip"]
 UnknownQuestions = Annotated[
     UnknownQuestionsChoice, typer.Option("--unknown-questions", help="Refuse or skip trials of unknown questions.")
 ]
@@ -80,13 +73,7 @@ Threads = Annotated[
 ]
 
 
-class FormatChoice(str, enum.Enum):
-    """How a command prints its results."""
-
-    text = "text"
-    json = "json"
-
-
+FormatChoice = Literal["text", "json"]
 _FORMAT_HELP = "Choose the output format; json is the same as --json."
 Format = Annotated[FormatChoice, typer.Option("--format", "-f", help=_FORMAT_HELP)]
 FormatWithoutLetter = Annotated[FormatChoice, typer.Option("--format", help=_FORMAT_HELP)]
@@ -111,28 +98,9 @@ Root = Annotated[
 ]
 
 
-class FloatSumChoice(str, enum.Enum):
-    """How rounded parts are summed."""
-
-    compensated = "compensated"
-    naive = "naive"
-
-
-class ResultSumChoice(str, enum.Enum):
-    """How rounded parts of a result are summed."""
-
-    auto = "auto"
-    compensated = "compensated"
-    naive = "naive"
-
-
-class ProfileChoice(str, enum.Enum):
-    """Which formulas are used."""
-
-    leaderboard = "leaderboard"
-    paper = "paper"
-
-
+FloatSumChoice = Literal["compensated", "naive"]
+ResultSumChoice = Literal["auto", "compensated", "naive"]
+ProfileChoice = Literal["leaderboard", "paper"]
 FloatSumOption = Annotated[
     FloatSumChoice,
     typer.Option(help="Sum rounded parts like Python 3.12 and later, or like older versions. Affects the last digit."),
@@ -150,14 +118,7 @@ ProfileOption = Annotated[
 ]
 
 
-class ModeChoice(str, enum.Enum):
-    """The kind of prompts."""
-
-    completion = "completion"
-    qa = "qa"
-    chat = "chat"
-
-
+ModeChoice = Literal["completion", "qa", "chat"]
 Trials = Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask each question this often.")]
 ModeOption = Annotated[
     ModeChoice,

@@ -32,7 +32,7 @@ def report(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write a README.md beside each result instead, like the published ones.")
     ] = False,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.FloatSumOption = "compensated",
     quiet: Quiet = False,
 ) -> None:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
@@ -74,7 +74,7 @@ def report(
                 run_name(path.parent),
                 _link(path, output),
                 read_result(path),
-                float_sum=float_sum.value,
+                float_sum=float_sum,
                 result_hash=file_sha1(path),
             )
             check_run(run, of_runs)

@@ -34,7 +34,7 @@ def score(
     suite: options.SuiteOption = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
-    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
+    unknown_questions: options.UnknownQuestions = "error",
     output: Annotated[
         str | None,
         typer.Option(
@@ -72,8 +72,8 @@ def score(
             metavar="NAME",
         ),
     ] = None,
-    profile: options.ProfileOption = options.ProfileChoice.leaderboard,
-    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
+    profile: options.ProfileOption = "leaderboard",
+    float_sum: options.ResultSumOption = "auto",
     force: Annotated[
         bool,
         typer.Option(
@@ -83,7 +83,7 @@ def score(
     threads: options.Threads = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be done.")] = False,
     quiet: Quiet = False,
-    format: options.FormatWithoutLetter = options.FormatChoice.text,
+    format: options.FormatWithoutLetter = "text",
     as_json: Json = False,
 ) -> None:
     """Scores runs, or tables of answers.
@@ -114,10 +114,10 @@ def score(
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
-    as_json = as_json or format is options.FormatChoice.json
+    as_json = as_json or format == "json"
     if force and paths[-1] == "json" and not Path("json").exists():
         fail("json: no such file or folder; -f is --force here; give --format json")
-    usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
+    usual_sum: FloatSum = "naive" if float_sum == "naive" else "compensated"
     tables = TableCommand(
         list(map(table_place, paths)),
         suite,
@@ -133,11 +133,11 @@ def score(
         dry_run,
     )
     if tables.are_meant:
-        if questions or limit or unknown_questions.value != "error":
+        if questions or limit or unknown_questions != "error":
             fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
-        tables.score(profile=profile.value, float_sum=usual_sum, threads=threads, quiet=quiet, as_json=as_json)
+        tables.score(profile=profile, float_sum=usual_sum, threads=threads, quiet=quiet, as_json=as_json)
         return
-    unusual = (profile.value, usual_sum) != ("leaderboard", "compensated")
+    unusual = (profile, usual_sum) != ("leaderboard", "compensated")
     if unusual and not (output or force):
         fail("results of another profile or float sum would replace the usual ones: give --output or --force")
     try:
@@ -149,9 +149,9 @@ def score(
         suite=given_suite(suite),
         questions=options.names_of(questions),
         limit=limit,
-        unknown=unknown_questions.value,
-        profile=profile.value,
-        float_sum=float_sum.value,
+        unknown=unknown_questions,
+        profile=profile,
+        float_sum=float_sum,
         force=force,
         output=None if output is None else Path(output),
         dry_run=dry_run,

@@ -30,9 +30,9 @@ def serve(
     ] = None,
     mode: Annotated[
         options.ModeChoice, typer.Option("--mode", help="Choose OpenRLHF's prompts: where an answer begins and ends.")
-    ] = options.ModeChoice.completion,
-    profile: options.ProfileOption = options.ProfileChoice.leaderboard,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    ] = "completion",
+    profile: options.ProfileOption = "leaderboard",
+    float_sum: options.FloatSumOption = "compensated",
     max_answers: Annotated[int, typer.Option("--max-answers", min=1, help="Limit the answers in a request.")] = 16_384,
     max_requests: Annotated[
         int, typer.Option("--max-requests", min=1, help="Limit the requests in progress; more get 429.")
@@ -66,12 +66,12 @@ def serve(
         n_held_bytes=max(256, max_mib) << 20,
         seconds=seconds,
     )
-    scorer = Scorer(suite_or_here(suite), profile=profile.value, float_sum=float_sum.value, threads=threads)
+    scorer = Scorer(suite_or_here(suite), profile=profile, float_sum=float_sum, threads=threads)
 
     def started(address: str) -> None:
         about = f"{address} rewards answers to {scorer.suite.name}; signature {scorer.signature}; limits {limits}"
         print_line(shown(about))
 
-    if not server.serve(scorer, host=host, port=port, token=token, limits=limits, mode=mode.value, on_start=started):
+    if not server.serve(scorer, host=host, port=port, token=token, limits=limits, mode=mode, on_start=started):
         warn("ended before all requests in progress had their replies")
         os._exit(Exit.STOPPED)  # a worker may still be scoring

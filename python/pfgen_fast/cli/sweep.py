@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +28,12 @@ _AGAIN = "May be repeated."
 _OTHERS = ("order", "thinking_budget", "safety", "input", "question_column", "answer_column")
 
 
+class _Mode(str, enum.Enum):  # typer takes no list of literals
+    completion = "completion"
+    qa = "qa"
+    chat = "chat"
+
+
 @with_options(of_engine=engine_options(without=_OTHERS))
 def sweep(
     file: Annotated[
@@ -49,7 +56,7 @@ def sweep(
         ),
     ] = None,
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name a model. {_AGAIN}")] = None,
-    mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Choose the kind of prompts. {_AGAIN}")] = None,
+    mode: Annotated[list[_Mode] | None, typer.Option(help=f"Choose the kind of prompts. {_AGAIN}")] = None,
     temperature: Annotated[list[float] | None, typer.Option(help=f"Set the sampling temperature. {_AGAIN}")] = None,
     top_p: Annotated[
         list[str] | None, typer.Option(help=f"Set top-p to a number, or none. {_AGAIN}", metavar="NUMBER|none")
@@ -110,7 +117,7 @@ def sweep(
         "until_interval": until_interval,
         "output": None if output is None else str(output),
         "model": model,
-        "mode": [choice.value for choice in mode or ()],
+        "mode": [one.value for one in mode or ()],
         "temperature": temperature,
         "top_p": ["none" if value is None else value for value in map(options.number_or_none, top_p or ())],
         "top_k": top_k,

@@ -21,7 +21,7 @@ def view(
         int, typer.Option("--port", min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
     ] = 0,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.FloatSumOption = "compensated",
 ) -> None:
     """Serves the report page on this machine, and shows results as they change.
 
@@ -44,7 +44,7 @@ def view(
         tempfile.TemporaryDirectory(prefix="pfgen-view-") as folder,
         ReportServer(Path(folder), port) as server,
     ):
-        live = LiveReport(paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=float_sum.value)
+        live = LiveReport(paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=float_sum)
         live.write()
         with server.running():
             print_line(f"{shown(server.address)} shows {counted(live.n_runs, 'run')}; Ctrl-C ends it")
