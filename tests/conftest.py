@@ -87,14 +87,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keeps compiled suites of the tests in a cache of this run, which all workers share and others may not write."""
+def _plain_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keeps compiled suites in a cache of this run, shared by all workers, and hides servers and keys of the user."""
     os.umask(0o022)
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PFGEN_FAST_CACHE", str(folder))
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            patch.delenv(name, raising=False)  # of the user, which tests of servers must not find
         yield
 
 

@@ -50,30 +50,23 @@ def test_whole_packages_pass():
     package.check_wheel(WHEEL, FILES)
 
 
-@pytest.mark.parametrize("name", ["cpp/src/a.cpp", "python/pfgen_fast/_core.pyi", "CMakeLists.txt", "LICENSE"])
-def test_an_sdist_that_lacks_a_file_is_a_fault(name):
-    with pytest.raises(package.Fault, match=rf"^the sdist lacks {re.escape(name)}$"):
-        package.check_sdist(SDIST - {name}, FILES)
+SURPLUS = "has files that do not belong to it: "
 
 
 @pytest.mark.parametrize(
-    "name", ["bench/a.py", ".gitignore", "notes.txt", "python/pfgen_fast/_core.so", "tests/__pycache__/a.pyc"]
+    ("kind", "change", "names"),
+    [
+        ("sdist", "lacks ", ("cpp/src/a.cpp", "python/pfgen_fast/_core.pyi", "CMakeLists.txt", "LICENSE")),
+        ("sdist", SURPLUS, ("bench/a.py", ".gitignore", "python/pfgen_fast/_core.so", "tests/__pycache__/a.pyc")),
+        ("wheel", "lacks ", ("pfgen_fast/py.typed", "pfgen_fast/_core.pyi", "pfgen_fast/data/mini/Q01.json")),
+        ("wheel", SURPLUS, ("tests/conftest.py", "pfgen_fast/a.cpp", "pfgen_fast.libs/libstdc++.so.6")),
+    ],
 )
-def test_an_sdist_with_something_else_is_a_fault(name):
-    with pytest.raises(package.Fault, match=rf"^the sdist has files that do not belong to it: {re.escape(name)}$"):
-        package.check_sdist(SDIST | {name}, FILES | {".gitignore"})
-
-
-@pytest.mark.parametrize("name", ["pfgen_fast/py.typed", "pfgen_fast/_core.pyi", "pfgen_fast/data/mini/Q01.json"])
-def test_a_wheel_that_lacks_a_file_is_a_fault(name):
-    with pytest.raises(package.Fault, match=rf"^the wheel lacks {re.escape(name)}$"):
-        package.check_wheel(WHEEL - {name}, FILES)
-
-
-@pytest.mark.parametrize("name", ["tests/conftest.py", "pfgen_fast/a.cpp", "pfgen_fast.libs/libstdc++.so.6"])
-def test_a_wheel_with_something_else_is_a_fault(name):
-    with pytest.raises(package.Fault, match=rf"^the wheel has files that do not belong to it: {re.escape(name)}$"):
-        package.check_wheel(WHEEL | {name}, FILES)
+def test_a_file_too_few_or_too_many_is_a_fault(kind, change, names):
+    check, whole = (package.check_sdist, SDIST) if kind == "sdist" else (package.check_wheel, WHEEL)
+    for name in names:
+        with pytest.raises(package.Fault, match=rf"^the {kind} {change}{re.escape(name)}$"):
+            check(whole ^ {name}, FILES | {".gitignore"})
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,6 @@ from pfgen_fast.cli import asking
 from pfgen_fast.generation import Trouble
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 class Clock:
     """A clock that a test moves."""
 

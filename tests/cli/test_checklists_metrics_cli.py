@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 
 import pytest
 from makers.hostile import NAMES, acting
@@ -12,7 +11,6 @@ from makers.long_answers import run_of, suite_of_essays, written
 from makers.terminal import on_terminal
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer
-from pfgen_fast.cli.app import main
 
 HEADS = ["answers", "repeats", "rejects", "cut", "off", "filtered", "empty", "signals", "run", "model"]
 ICE = "Ice floats on water because it is lighter."
@@ -33,19 +31,8 @@ def at_work(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(capsys, monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["pfgen-fast", "checklists", *arguments])
-    try:
-        main()
-        code = 0
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    return code or 0, out, err
-
-
-def test_errors_of_models_in_percent(at_work, capsys, monkeypatch):
-    code, out, _ = run(capsys, monkeypatch, "errors", "runs", "--suite", "suite", "--examples", "2")
+def test_errors_of_models_in_percent(at_work, call):
+    code, out, _ = call("checklists", "errors", "runs", "--suite", "suite", "--examples", "2")
     assert code == 0
     lines = out.splitlines()
     assert lines[1].split() == HEADS
@@ -57,8 +44,8 @@ def test_errors_of_models_in_percent(at_work, capsys, monkeypatch):
     assert lines[-1].startswith("signature: errors:ours|sentences:rules")
 
 
-def test_errors_as_json_have_counts_and_full_digits(at_work, capsys, monkeypatch):
-    code, out, _ = run(capsys, monkeypatch, "errors", "runs", "-s", "suite", "--json", "--examples", "1")
+def test_errors_as_json_have_counts_and_full_digits(at_work, call):
+    code, out, _ = call("checklists", "errors", "runs", "-s", "suite", "--json", "--examples", "1")
     found = json.loads(out)
     assert code == 0
     assert [row["model"] for row in found["rows"]] == ["one", "two"]
@@ -69,13 +56,12 @@ def test_errors_as_json_have_counts_and_full_digits(at_work, capsys, monkeypatch
     assert [example["mode"] for example in one["examples"]] == ["repetition", "rejection", "cut_off", "signals"]
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl.gz", "parquet"])
 @pytest.mark.parametrize("command", ["errors", "metrics"])
-def test_each_answer_is_a_row_of_a_file(at_work, capsys, monkeypatch, command, ending):
+def test_each_answer_is_a_row_of_a_file(at_work, call, command):
     from pfgen_fast.tables.formats import table_rows
 
-    path = at_work / f"answers.{ending}"
-    code, _, _ = run(capsys, monkeypatch, command, "runs", "-s", "suite", "-q", "-o", str(path))
+    path = at_work / "answers.csv"
+    code, _, _ = call("checklists", command, "runs", "-s", "suite", "-q", "-o", str(path))
     assert code == 0
     rows = [row for _, row in table_rows(path)]
     keys = [(row["model"], row["id"], row["length"] or None, int(row["trial"])) for row in rows]
@@ -89,8 +75,8 @@ def test_each_answer_is_a_row_of_a_file(at_work, capsys, monkeypatch, command, e
         assert rows[3]["rouge_l"] in (None, "")  # the task has no reference
 
 
-def test_metrics_of_models(at_work, capsys, monkeypatch):
-    code, out, err = run(capsys, monkeypatch, "metrics", "runs", "--suite", "suite", "--areas")
+def test_metrics_of_models(at_work, call):
+    code, out, err = call("checklists", "metrics", "runs", "--suite", "suite", "--areas")
     assert code == 0
     lines = out.splitlines()
     assert lines[0] == (
@@ -106,21 +92,9 @@ def test_metrics_of_models(at_work, capsys, monkeypatch):
     assert "tokens:regex" in lines[-1]
 
 
-def test_metrics_as_json_are_shares(at_work, capsys, monkeypatch):
-    arguments = [
-        "metrics",
-        "runs/two",
-        "-s",
-        "suite",
-        "--json",
-        "--metric",
-        "distinct",
-        "--n",
-        "2",
-        "--tokens",
-        "blanks",
-    ]
-    code, out, _ = run(capsys, monkeypatch, *arguments)
+def test_metrics_as_json_are_shares(at_work, call):
+    line = ("metrics", "runs/two", "-s", "suite", "--json", "--metric", "distinct", "--n", 2, "--tokens", "blanks")
+    code, out, _ = call("checklists", *line)
     found = json.loads(out)
     assert code == 0
     total = found["rows"][0]["total"]
@@ -128,41 +102,23 @@ def test_metrics_as_json_are_shares(at_work, capsys, monkeypatch):
     assert found["signature"].startswith("metrics:distinct_2|tokens:blanks|suite:")
 
 
-def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, capsys, monkeypatch):
+def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, call):
     judged = [Judgement("sea", "0" * 64, (1.0, 1.0), words=12)]
     run_of(at_work / "runs" / "judged", judgements=judged)
-    code, out, err = run(capsys, monkeypatch, "metrics", "runs", "-s", "suite")
+    code, out, err = call("checklists", "metrics", "runs", "-s", "suite")
     assert code == 0
     assert "no answers, only judgements: judged" in err
-    alone, _, err = run(capsys, monkeypatch, "metrics", "runs/judged", "-s", "suite")
+    alone, _, err = call("checklists", "metrics", "runs/judged", "-s", "suite")
     assert alone == 2
     assert "judged: has no answers" in err
     assert sum(line.endswith(("one", "two", "one, short")) for line in out.splitlines()) == 3
-    assert run(capsys, monkeypatch, "errors", "runs", "-s", "suite")[0] == 0
-
-
-@pytest.mark.parametrize("command", ["errors", "metrics"])
-def test_a_line_that_cannot_be_read_is_named_and_the_others_are_done(at_work, capsys, monkeypatch, command):
-    lines = [
-        b'{"id": "sea", "response": "The sea."}',
-        b'{"id": "ice", "response": "torn',
-        b'{"id": "ice", "response": "\\ud800"}',
-    ]
-    (at_work / "runs" / "one" / "answers.jsonl").write_bytes(b"\n".join(lines))
-    code, out, err = run(capsys, monkeypatch, command, "runs", "-s", "suite", "--json")
-    assert code == 3
-    assert [(row["model"], row["total"]["n"]) for row in json.loads(out)["rows"]] == [("one", 1), ("two", 1)]
-    assert "answers.jsonl, line 2" in err
-    assert "answers.jsonl, line 3" in err
+    assert call("checklists", "errors", "runs", "-s", "suite")[0] == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["errors", "none", "-s", "suite"], "no such file or folder"),
-        (["errors", "runs", "-s", "none"], "no such folder"),
         (["errors", "runs", "-s", "suite", "-o", "a.xlsx"], "unknown file extension"),
-        (["errors", "runs", "-s", "suite", "-o", "a.json"], "expected a file that ends with .csv"),
         (["errors", "runs", "-s", "suite", "-o", "none/a.csv"], "there is no folder none"),
         (["errors", "runs", "-s", "suite", "--phrases", "none.toml"], "none.toml"),
         (["metrics", "runs", "-s", "suite", "--metric", "blue"], "unknown metric 'blue'"),
@@ -170,24 +126,24 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_done(at_work, ca
         (["metrics", "runs", "-s", "suite", "--wordnet", "runs"], "has no file lexnames"),
     ],
 )
-def test_bad_input_is_one_sentence(at_work, capsys, monkeypatch, arguments, fault):
-    code, out, err = run(capsys, monkeypatch, *arguments)
+def test_bad_input_is_one_sentence(at_work, call, arguments, fault):
+    code, out, err = call("checklists", *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
     assert len(err.splitlines()) == 1
     assert fault in err
 
 
-def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, capsys, monkeypatch):
+def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, call):
     names = [name for name in NAMES if name.encode("utf-8", "replace").decode() == name]
     hostile = "\n\n".join(3 * [f"{name} is a sentence that attacks" for name in names])
     run_of(at_work / "hostile" / "\x1b[31mred", Answer("sea", hostile), Answer("ice", 3 * f"{NAMES[11]} {ICE} "))
-    code, out, err = run(capsys, monkeypatch, "errors", "hostile", "-s", "suite", "--examples", "9")
+    code, out, err = call("checklists", "errors", "hostile", "-s", "suite", "--examples", "9")
     assert code == 0, err
     assert "repetition: sea" in out
     assert not acting((out + err).replace("\n", ""))
     path = at_work / "hostile.csv"
-    run(capsys, monkeypatch, "errors", "hostile", "-s", "suite", "-q", "-o", str(path))
+    call("checklists", "errors", "hostile", "-s", "suite", "-q", "-o", str(path))
     with open(path, encoding="utf-8", newline="") as file:
         assert not acting("".join(cell for row in csv.reader(file) for cell in row))
 

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pfgen_fast
 import pytest
-from makers import published
 from makers.forged_index import forge_baseline, forge_details
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Suite, cli
@@ -130,11 +129,8 @@ def test_score_does_not_replace_usual_results_by_unusual_ones(call, runs):
     ("name", "content", "message"),
     [
         ("trials.jsonl", b"{", "line 1, column 2: not JSON"),
-        ("trials.jsonl", b'{"question": "Why?", "answer": ""}', "line 1: unknown question 'Why?'"),
         ("trials.jsonl", b"", "no trial of question Q01 and 7 more"),
         ("trials.jsonl.xz", b"\xfd7zXZ\x00", "damaged or cut off"),
-        ("trials.jsonl.xz", b"no archive", "damaged or cut off"),
-        ("config.json", b"[", "not JSON"),
         ("config.json", b'{"a": ' + b"9" * 5000 + b"}", "column 7: not JSON that can be read: an integer has more"),
     ],
 )
@@ -208,20 +204,6 @@ def test_a_command_killed_at_any_moment_leaves_nothing_broken(tmp_path, mini, n_
     assert {path: path.read_bytes() for path in tmp_path.rglob("result.json")} == expected
 
 
-def test_untrusted_text_cannot_reach_the_terminal(call, tmp_path, mini):
-    hostile = tmp_path / "\x1b[31mred\u202e [bold]x"
-    make_run(hostile, [*trial_lines(mini, 1), json.dumps({"question": "\x1b]0;title\x07 [red]", "answer": ""})])
-    _, out, err = call("score", "--suite", "mini", hostile)
-    _, explained, _ = call(
-        "explain", "--suite", "mini", "--question", "Q07", "--answer", "\x1b[2J [bold]Ice\u202e\ud800"
-    )
-    for text in (out, err, explained):
-        assert "\x1b" not in text
-        assert "\u202e" not in text
-    assert "[red]" in err
-    assert "[bold]Ice" in explained
-
-
 def test_leaderboard_in_all_formats(call, runs):
     assert call("leaderboard", runs)[0] == 2  # nothing scored yet
     call("score", "--suite", "mini", runs)
@@ -239,34 +221,6 @@ def test_leaderboard_in_all_formats(call, runs):
     assert table[1]["config_mode"] == "completion"
     assert float(table[0]["score"]) == records[0]["score"]
     assert "<td>1</td>" in call("leaderboard", runs, "--format", "html")[1]
-
-
-def test_leaderboard_updates_what_stands_between_its_comments(call, runs, tmp_path):
-    call("score", "--suite", "mini", runs)
-    readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nafter\n")
-    assert call("leaderboard", runs, "--update", readme)[0] == 0
-    text = readme.read_text()
-    assert text.startswith("before\n<!-- leaderboard -->\n| <code>Rank")
-    assert text.endswith(" |\n\n<!-- /leaderboard -->\nafter\n")
-    assert call("leaderboard", runs, "--update", readme)[0] == 0
-    assert readme.read_text() == text
-    assert "(runs/good/README.md)" in text
-    readme.write_text("nothing")
-    code, _, err = call("leaderboard", runs, "--update", readme)
-    assert code == 2
-    assert "expected one '<!-- leaderboard -->'" in err
-    assert readme.read_text() == "nothing"
-
-
-def test_a_hostile_model_name_is_harmless_in_the_leaderboard(call, runs):
-    (runs / "good/config.json").write_text(json.dumps({"model": "a|b](x) <b>`c`", "mode": "=1+1"}))
-    call("score", "--suite", "mini", runs)
-    row = call("leaderboard", runs)[1].splitlines()[2]
-    assert row.count(" | ") == 6
-    assert "<b>" not in row
-    assert "](x)" not in row
-    assert ",'=1+1" in call("leaderboard", runs, "--format", "csv")[1]
 
 
 def test_report_writes_a_page_or_readmes(call, runs, tmp_path):
@@ -346,22 +300,6 @@ def test_one_foreign_result_does_not_stop_the_others(call, runs, tmp_path, conte
         assert len(out.splitlines()) == 3
         (runs / "good/result.json").write_text("{}")
         assert call("leaderboard", runs)[:2] == (3, "")
-
-
-def test_score_scores_a_table(call, tmp_path):
-    source, target = tmp_path / "in.csv", tmp_path / "out.jsonl"
-    source.write_text("q,a,kept\nQ07,Ice floats.,1\nQ08,,2\n")
-    arguments = ("score", "--suite", "mini", "--question-column", "q", "--answer-column", "a", source, "-o", target)
-    assert call(*arguments)[0] == 0
-    rows = [json.loads(line) for line in target.read_text().splitlines()]
-    assert [row["kept"] for row in rows] == ["1", "2"]
-    assert rows[0]["average"] > rows[1]["average"] == 0
-    source.write_text("q,a\nQ77,x\n")
-    code, _, err = call(*arguments)
-    assert code == 2
-    assert "line 2" in err
-    assert len(target.read_text().splitlines()) == 2
-    assert call("score", source, "--question-column", "q")[0] == 2
 
 
 def test_compare_says_which_run_is_better(call, runs):
@@ -484,35 +422,6 @@ def test_suite_commands(call, make_suite):
     assert code == 1
     assert len(err.splitlines()) == 3
     assert json.loads(call("suite", "check", "mini", "--json")[1]) == []
-
-
-@pytest.mark.parametrize(
-    "command", ["score", "leaderboard", "report", "view", "compare", "explain", "verify", "suite info", "suite check"]
-)
-def test_every_command_explains_itself_with_an_example(call, command):
-    _, out, _ = call(*command.split(), "--help")
-    assert "Example" in out
-    assert "pfgen-fast " + command in out
-
-
-@published.needs_published_runs
-def test_the_published_rows_come_out_again(call, tmp_path):
-    with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
-        recorded = {row["run"]: row for row in csv.DictReader(file)}
-    paths = [published.FOLDER / run.name for run in published.runs()]
-    found = json.loads(call("leaderboard", *paths, "--format", "json")[1])
-    n_compared = 0
-    for record in found:
-        row = recorded.get(Path(record["run"]).relative_to(published.FOLDER).as_posix())
-        if row is None:
-            continue  # the published repository keeps the human answers elsewhere
-        n_compared += 1
-        assert record["model"] == row["model"]
-        assert round(record["score"], 4) == pytest.approx(float(row["score"]), abs=1.01e-4)
-        assert str(record["num_trials"]) == row["num_trials"]
-        for name in ("fluency_P", "truthfulness_T", "helpfulness", "average"):
-            assert record[name] == float(row[name])
-    assert n_compared == 16
 
 
 def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):

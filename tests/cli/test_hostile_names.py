@@ -371,8 +371,6 @@ def test_experiment(asked, suite, few_runs, tmp_path, experiment, count):
 
 
 def test_experiments_with_ratings(asked, suite, few_runs, tmp_path, monkeypatch):
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     usual = (few_runs, "--suite", suite, "-o", tmp_path)
     with serving(lambda request: answering(f"{NAMES[11]} [[{1 + len(request.prompt) % 9}]]")) as server:

@@ -122,9 +122,3 @@ def test_a_path_is_shortened_nearer_to_its_beginning():
     assert layout.shortened(path, 21) == "resul…4-08-06/5e1e9f4"
     assert cell_len(layout.shortened("結果" * 40, 30)) <= 30
     assert layout.shortened(path, 3) == layout.shortened(path, 12)  # what is shorter tells nothing
-
-
-def test_a_signature_is_folded_at_its_separators():
-    lines = layout.folded("signature: a:1|suite:0123456789|sum:naive", 24, after="|")
-    assert lines == ["signature: a:1|", "  suite:0123456789|", "  sum:naive"]
-    assert layout.folded("a|b|c", None, after="|") == ["a|b|c"]

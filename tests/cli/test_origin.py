@@ -156,8 +156,6 @@ def test_import_batch_takes_the_suite_of_the_checkout(call, checkout, tmp_path, 
 
 def test_judge_takes_the_suite_of_the_checkout(call, checkout, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
     with serving(lambda request: answering(f"[[{1 + len(request.prompt) % 9}]]")) as server:
         arguments = ("-m", "org/judge", "--base-url", server.base_url, "-n", 1, "-o", tmp_path)
         code, out, err = call("experiment", "judge", checkout / "result", *arguments)

@@ -29,7 +29,7 @@ def build(
         bool, typer.Option("--until-stable", help="Repeat the frequency filter until it removes nothing.")
     ] = False,
     threads: options.Threads = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Run stages again that are done.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Run finished stages again.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Do not write the report.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -60,9 +60,7 @@ def build(
             if built.is_written and not no_report:
                 n_stages = len(built.branches) * len(NAMES)
                 report = write_building_report(
-                    built,
-                    threads=threads,
-                    on_branch=lambda branch: count(n_stages, n_stages, f"report: {branch.name}"),
+                    built, threads=threads, on_branch=lambda branch: count(n_stages, n_stages, f"report: {branch.name}")
                 )
     except KeyboardInterrupt:
         fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
@@ -127,9 +125,9 @@ def _left(branch: Branch) -> list[str]:
 def keywords(
     suite: options.RequiredSuite,
     question: Annotated[str, typer.Argument(help="ID or text of a question.", metavar="QUESTION")],
-    number: Annotated[int, typer.Option("--number", "-n", min=1, help="Maximum number of suggestions.")] = 20,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="Limit the number of suggestions.")] = 20,
     min_share: Annotated[
-        float, typer.Option(help="Minimum share of the question's reference answers that must hold an n-gram.")
+        float, typer.Option(help="Suggest n-grams in at least this share of the question's reference answers.")
     ] = 0.1,
     threads: options.Threads = None,
     as_json: Json = False,

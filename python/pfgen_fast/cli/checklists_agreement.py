@@ -9,30 +9,25 @@ from typing import Annotated
 import typer
 
 from ..errors import ChecklistError
-from . import checklists_options as options
-from .app import Exit, Json, Quiet, fail
-from .checklists_findings import check_page, present
-from .checklists_printing import Faults
+from .app import Exit, fail
+from .checklists_findings import DrawnFindingOptions, FindingOptions
+from .checklists_options import JudgedRuns
+from .engine_options import with_options
 
 Paths = Annotated[
     list[Path],
     typer.Argument(
-        help="Folders of runs, folders that hold such folders, or files of judgements; each path is one side.",
+        help="Directories of runs, directories with many runs, or files of judgements; each path is one side.",
         metavar="PATH...",
     ),
 ]
 
 
+@with_options(given=DrawnFindingOptions)
 def agree(
     paths: Paths,
-    suite: options.SuiteOption,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
-    draws: options.Draws = 1000,
-    seed: options.Seed = 0,
-    output: options.Page = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: DrawnFindingOptions,
 ) -> None:
     """How far do two judges agree who judged the same answers?
 
@@ -49,36 +44,23 @@ def agree(
     """
     from ..checklists.reliability.agreement_finding import agree as find
     from ..checklists.reliability.judge_selection import open_sides
-    from ..checklists.suite import ChecklistSuite
 
-    check_page(output)
-    read = ChecklistSuite.load(suite)
-    faults = Faults()
-    sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
-    finding = find(sides, read, draws=draws, seed=seed)
-    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
-    faults.end()
+    sides = open_sides(paths, given.loaded, **given.of_judge)
+    given.finish(find(sides, given.loaded, draws=given.draws, seed=given.seed))
 
 
+@with_options(given=DrawnFindingOptions)
 def drift(
     paths: Paths,
-    suite: options.SuiteOption,
-    judge: options.JudgeOption = None,
     sentinels: Annotated[
         bool,
-        typer.Option(
-            "--sentinels", help="Compare the runs with the answers that 'judge --sentinel' asked anew, the last time."
-        ),
+        typer.Option("--sentinels", help="Compare the runs with the last answers that 'judge --sentinel' asked again."),
     ] = False,
-    mixed: options.Mixed = False,
     fail_on_drift: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if an area or a question moved beyond chance.")
     ] = False,
-    draws: options.Draws = 1000,
-    seed: options.Seed = 0,
-    output: options.Page = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: DrawnFindingOptions,
 ) -> None:
     """Does a judge still say what it said?
 
@@ -94,36 +76,28 @@ def drift(
     """
     from ..checklists.reliability.drift import drift_finding, drifted
     from ..checklists.reliability.judge_selection import check_pair, open_sides, sentinel_sides
-    from ..checklists.suite import ChecklistSuite
 
-    check_page(output)
-    read = ChecklistSuite.load(suite)
-    faults = Faults()
+    sides = open_sides(paths, given.loaded, **{**given.of_judge, "mixed": given.mixed or sentinels})
     if sentinels:
-        before = open_sides(paths, read, judge=judge, mixed=True, on_fault=faults)
-        sides = [*before, sentinel_sides(paths, read, judge=judge, on_fault=faults)[-1]]
-    else:
-        sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
+        sides.append(sentinel_sides(paths, given.loaded, judge=given.judge, on_fault=given.faults)[-1])
     old, new = check_pair(sides, "drift")
-    found = drifted(old, new, read, draws=draws, seed=seed)
+    found = drifted(old, new, given.loaded, draws=given.draws, seed=given.seed)
     finding = drift_finding(found, old, new)
-    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
+    given.present(finding, finding.to_dict())
     if fail_on_drift and found.has_moved:
         fail("the judge has drifted", Exit.NO)
-    faults.end()
+    given.faults.end()
 
 
+@with_options(given=FindingOptions)
 def noise(
-    runs: options.JudgedRuns,
-    suite: options.SuiteOption,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
+    runs: JudgedRuns,
     wanted: Annotated[
-        float, typer.Option("--wanted", min=0.01, help="Half width of an interval to plan for, in points.", metavar="X")
+        float,
+        typer.Option("--wanted", min=0.01, help="Plan for this half width of an interval, in points.", metavar="X"),
     ] = 1.0,
-    output: options.Page = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: FindingOptions,
 ) -> None:
     """How much of a score is chance, and which questions are worth asking?
 
@@ -138,15 +112,9 @@ def noise(
     from ..checklists.reliability.judge_selection import check_single, counted_words, open_together
     from ..checklists.reliability.noise import measured
     from ..checklists.reliability.noise_finding import noise_finding
-    from ..checklists.suite import ChecklistSuite
 
     if not math.isfinite(wanted):
         raise ChecklistError(f"--wanted: expected a number of points, not {wanted}")
-    check_page(output)
-    read = ChecklistSuite.load(suite)
-    faults = Faults()
-    side = check_single(open_together(runs, read, judge=judge, mixed=mixed, on_fault=faults))
-    found = measured(side, read, counted_words(runs, side, read))
-    finding = noise_finding(found, wanted)
-    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
-    faults.end()
+    side = check_single(open_together(runs, given.loaded, **given.of_judge))
+    found = measured(side, given.loaded, counted_words(runs, side, given.loaded))
+    given.finish(noise_finding(found, wanted))

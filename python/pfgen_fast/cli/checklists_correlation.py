@@ -8,66 +8,61 @@ from typing import Annotated
 import typer
 
 from . import checklists_options as options
-from .app import Json, Quiet, fail
-from .checklists_findings import check_page, present
-from .checklists_printing import Faults
+from .app import fail
+from .checklists_findings import DrawnFindingOptions
+from .engine_options import with_options
 
 
+@with_options(given=DrawnFindingOptions)
 def correlate(
     runs: options.JudgedRuns,
-    suite: options.SuiteOption,
     metrics: Annotated[
         list[Path] | None,
         typer.Option(
             "--metrics",
-            help="A table with a row for each answer, as 'checklists metrics -o' writes it. May be repeated.",
+            help="Compare with a table of metrics, as 'checklists metrics -o' writes it. May be repeated.",
             metavar="FILE",
         ),
     ] = None,
     marks: Annotated[
-        Path | None, typer.Option("--marks", help="People's marks, as for 'checklists fit'.", metavar="FILE")
+        Path | None, typer.Option("--marks", help="Compare with marks, as for 'checklists fit'.", metavar="FILE")
     ] = None,
     scale: Annotated[
         options.ScaleChoice | None,
-        typer.Option("--scale", help="The scale of the verdicts in --marks: 0 to 1, or 0 to 4."),
+        typer.Option("--scale", help="Set the scale of the verdicts in --marks: 0 to 1, or 0 to 4."),
     ] = None,
     ngram: Annotated[
         str | None,
         typer.Option(
-            "--ngram", help="The n-gram suite that 'checklists from-suite' made the suite of.", metavar="FOLDER"
+            "--ngram", help="Compare with n-gram scores by the suite given to 'from-suite'.", metavar="FOLDER"
         ),
     ] = None,
     ratings: Annotated[
         Path | None,
-        typer.Option("--ratings", help="With --ngram: the stored replies of 'experiment judge'.", metavar="FILE"),
+        typer.Option(
+            "--ratings", help="Compare with stored replies of 'experiment judge', with --ngram.", metavar="FILE"
+        ),
     ] = None,
-    rater: Annotated[
-        str | None, typer.Option("--rater", help="The judge of --ratings, as it was named there.", metavar="MODEL")
-    ] = None,
+    rater: Annotated[str | None, typer.Option("--rater", help="Name the judge of --ratings.", metavar="MODEL")] = None,
     rater_template: Annotated[
-        str, typer.Option("--rater-template", help="The template of --ratings.", metavar="NAME")
+        str, typer.Option("--rater-template", help="Name the template of --ratings.", metavar="NAME")
     ] = "default",
     n_ratings: Annotated[
-        int, typer.Option("--n-ratings", min=1, help="How often --ratings has each answer rated.")
+        int, typer.Option("--n-ratings", min=1, help="Set how often --ratings has each answer rated.")
     ] = 1,
     rater_language: Annotated[
-        str, typer.Option("--rater-language", help="The language that --ratings expected of answers.")
+        str, typer.Option("--rater-language", help="Set the language that --ratings expected of answers.")
     ] = "Japanese",
-    rater_seed: Annotated[str, typer.Option("--rater-seed", help="The seed of --ratings.")] = "",
+    rater_seed: Annotated[str, typer.Option("--rater-seed", help="Set the seed of --ratings.")] = "",
     against: Annotated[
         str | None,
-        typer.Option("--against", help="The method to compare with. Default: people, or else checklist.", metavar="M"),
+        typer.Option("--against", help="Compare with this method. Default: people, or else checklist.", metavar="M"),
     ] = None,
     methods: Annotated[
-        list[str] | None, typer.Option("--method", help="Only this method. May be repeated.", metavar="METHOD")
+        list[str] | None, typer.Option("--method", help="Take only this method. May be repeated.", metavar="METHOD")
     ] = None,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
-    draws: options.Draws = 1000,
-    seed: options.Seed = 0,
-    output: options.Page = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: DrawnFindingOptions,
 ) -> None:
     """Which methods say the same of answers, and of models?
 
@@ -92,22 +87,19 @@ def correlate(
         people_values,
     )
     from ..checklists.runs import open_runs
-    from ..checklists.suite import ChecklistSuite
     from .suite_line import given_suite
 
-    check_page(output)
     if (marks is None) != (scale is None):
         fail("--marks and --scale belong together: --scale says whether verdicts are 0 to 1 (unit) or 0 to 4 (ui)")
     if (ratings is None) != (rater is None) or (ratings is not None and ngram is None):
         fail("--ratings needs --rater, the judge's name, and --ngram, the suite that was answered")
-    read, listed = ChecklistSuite.load(suite), open_runs(runs)
-    faults = Faults()
-    values = checklist_values(read, listed, judge=judge, mixed=mixed, on_fault=faults)
+    read, listed = given.loaded, open_runs(runs)
+    values = checklist_values(read, listed, **given.of_judge)
     found, notes = dict(values.methods), list(values.notes)
     for path in metrics or ():
         found |= metric_values(path, read)
     if marks is not None and scale is not None:
-        found["people"], of_marks = people_values(marks, read, listed, scale=scale.value)
+        found["people"], of_marks = people_values(marks, read, listed, scale=scale)
         notes += of_marks
     ngram_suite = given_suite(ngram)
     if ngram_suite is not None:
@@ -119,7 +111,5 @@ def correlate(
             options = JudgeOptions(rater, rater_template, rater_language, n_ratings, seed=rater_seed, cache=ratings)
             found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
     everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
-    compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
-    finding = find(compared)
-    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
-    faults.end()
+    compared = correlated(everything, against=against, methods=methods, draws=given.draws, seed=given.seed)
+    given.finish(find(compared))

@@ -21,10 +21,10 @@ _MOST_NOT_WHOLE = 3
 
 
 def import_suite(
-    source: Annotated[str, typer.Argument(help="Whose suite it is: hellobench.", metavar="hellobench")],
+    source: Annotated[str, typer.Argument(help="Source of the suite: hellobench.", metavar="hellobench")],
     folder: Annotated[
         Path,
-        typer.Argument(help="A checkout of the repository, or a folder with its data in compact form.", metavar="DIR"),
+        typer.Argument(help="Checkout of the repository, or a directory with its data in compact form.", metavar="DIR"),
     ],
     output: options.SuiteFolder,
     quiet: Quiet = False,
@@ -56,16 +56,16 @@ def import_results(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="A checkout of HelloBench, its results, a folder in them, or a folder with their compact form.",
+            help="Checkout of HelloBench, its results, a directory in them, or a directory with their compact form.",
             metavar="FOLDER",
         ),
     ],
     suite: options.SuiteOption,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder in which each model gets a folder.", metavar="RUNS")
+        Path, typer.Option("--output", "-o", help="Write a directory for each model here.", metavar="RUNS")
     ],
     judge: Annotated[
-        str, typer.Option("--judge", help="The judge of the judgements, which the files do not name.", metavar="MODEL")
+        str, typer.Option("--judge", help="Name the judge, which the files do not name.", metavar="MODEL")
     ] = "gpt-4o",
     quiet: Quiet = False,
 ) -> None:
@@ -90,20 +90,20 @@ def import_results(
 
 
 def from_suite(
-    suite: Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="PFGEN-SUITE")],
+    suite: Annotated[str, typer.Argument(help="Directory with Q*.json files, or 'mini'.", metavar="PFGEN-SUITE")],
     output: options.SuiteFolder,
     runs: Annotated[
         list[str] | None,
         typer.Option(
-            "--runs", help="A run on the suite, or a folder of runs, whose answers are taken too. May be repeated."
+            "--runs", help="Also take the answers of a run on the suite, or of a directory of runs. May be repeated."
         ),
     ] = None,
     trials: Annotated[
-        int | None, typer.Option("--trials", min=1, help="How many answers to each question are taken. Default: all.")
+        int | None, typer.Option("--trials", min=1, help="Take this many answers to each question. Default: all.")
     ] = None,
     runs_output: Annotated[
         Path | None,
-        typer.Option("--runs-output", help="Folder of the checklist runs. Default: runs in SUITE.", metavar="RUNS"),
+        typer.Option("--runs-output", help="Write the checklist runs here. Default: runs in SUITE.", metavar="RUNS"),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -157,7 +157,7 @@ def _write_runs(suite: Suite, runs: Iterable[RunFolder], n_trials: int | None, o
 
 
 def show(
-    suite: Annotated[str, typer.Argument(help="Folder of a checklist suite, or a packaged one.", metavar="SUITE")],
+    suite: Annotated[str, typer.Argument(help="Directory of a checklist suite, or a packaged suite.", metavar="SUITE")],
     questions: Annotated[
         bool, typer.Option("--questions", help="Print the questions of each category with their weights.")
     ] = False,

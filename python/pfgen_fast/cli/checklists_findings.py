@@ -1,13 +1,17 @@
-"""How the commands of `checklists` that find something out say it: as text, as JSON, or as a page with its files."""
+"""How findings of `checklists` are presented: as text, as JSON, or as a page with tables and pictures."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from .app import print_json, print_line, shown
+import typer
+
+from .app import Json, print_json, print_line, shown
+from .checklists_options import Draws, JudgedOptions, Seed
 from .checklists_printing import print_table
 from .findings import say_finding, show_finding
 
@@ -18,35 +22,53 @@ if TYPE_CHECKING:
 _MOST_ROWS = 30
 
 
-def check_page(folder: Path | None) -> None:
-    """Raises PfgenError, before anything is computed, for a folder that cannot be written or missing libraries."""
-    if folder is None:
-        return
-    from ..files.writing import check_folder
-    from ..report.findings import check_libraries
+@dataclass(frozen=True)
+class FindingOptions(JudgedOptions):
+    """The options of commands that end with a finding; its output is checked before anything is computed."""
 
-    check_folder(folder)
-    check_libraries()
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write a page, tables and pictures to this directory. Default: print text only.",
+            metavar="DIR",
+        ),
+    ] = None
+    as_json: Json = False
+
+    def __post_init__(self) -> None:
+        if self.output is not None:
+            from ..files.writing import check_folder
+            from ..report.findings import check_libraries
+
+            check_folder(self.output)
+            check_libraries()
+
+    def present(self, finding: Finding, data: Mapping[str, Any], *, tables: Sequence[str] = ()) -> None:
+        """Writes a page of the finding if a directory is given, and prints it as text, or its data as JSON."""
+        is_silent = self.quiet or self.as_json
+        if self.output is not None:
+            show_finding(finding, self.output, report=None, quiet=is_silent)
+        elif not is_silent:
+            say_finding(finding)
+        if self.as_json:
+            print_json(data)
+        elif not self.quiet:
+            _print_tables(finding, tables, has_page=self.output is not None)
+
+    def finish(self, finding: Finding, data: Mapping[str, Any] | None = None, *, tables: Sequence[str] = ()) -> None:
+        """Presents the finding; exits with 3 if lines could not be read."""
+        self.present(finding, finding.to_dict() if data is None else data, tables=tables)
+        self.faults.end()
 
 
-def present(
-    finding: Finding,
-    folder: Path | None,
-    *,
-    quiet: bool,
-    tables: Sequence[str] = (),
-    data: Mapping[str, Any] | None = None,
-) -> None:
-    """Writes a page of a finding if a folder is given, and prints the finding as text or as JSON."""
-    is_silent = quiet or data is not None
-    if folder is not None:
-        show_finding(finding, folder, report=None, quiet=is_silent)
-    elif not is_silent:
-        say_finding(finding)
-    if data is not None:
-        print_json(data)
-    elif not quiet:
-        _print_tables(finding, tables, has_page=folder is not None)
+@dataclass(frozen=True)
+class DrawnFindingOptions(FindingOptions):
+    """Likewise, with bootstrap draws."""
+
+    draws: Draws = 1000
+    seed: Seed = 0
 
 
 def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,13 +19,7 @@ if TYPE_CHECKING:
     from ..checklists.tasks import Task
 
 
-class PromptChoice(str, enum.Enum):
-    """The kind of prompts."""
-
-    qa = "qa"
-    completion = "completion"
-
-
+PromptChoice = Literal["qa", "completion"]
 _OTHERS = (
     "order",
     "sets",
@@ -43,48 +36,48 @@ _OTHERS = (
 @with_options(of_engine=engine_options(without=_OTHERS), reasoning=reasoning_options)
 def generate(
     suite: SuiteOption,
-    model: Annotated[str, typer.Option("--model", "-m", help="Name of the model, and of the run's folder.")],
+    model: Annotated[str, typer.Option("--model", "-m", help="Name the model, and so the run's directory.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of runs, below which the run's folder is.", metavar="RUNS")
+        Path, typer.Option("--output", "-o", help="Create the run's directory below this directory.", metavar="RUNS")
     ],
     engine: Annotated[
         str,
         typer.Option(
             "--engine",
             "-e",
-            help="openai (any server that speaks its protocol), anthropic, gemini, gemini-native (hosted models), "
+            help="Ask openai (any OpenAI-compatible server), anthropic, gemini, gemini-native (hosted models), "
             "transformers, vllm (local weights).",
         ),
     ] = "openai",
     name: Annotated[
-        str | None, typer.Option("--name", help="Name of the run's folder. Default: that of the model, with _ for /.")
+        str | None, typer.Option("--name", help="Name the run's directory. Default: the model, with _ for /.")
     ] = None,
     length: Annotated[
         list[str] | None,
-        typer.Option("--length", help="The tasks with this length instead of those of the table. May be repeated."),
+        typer.Option("--length", help="Take the tasks of this length, not of the table. May be repeated."),
     ] = None,
-    area: Annotated[list[str] | None, typer.Option("--area", help="Only this area. May be repeated.")] = None,
+    area: Annotated[list[str] | None, typer.Option("--area", help="Take only this area. May be repeated.")] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only so many tasks, of all areas, for a quick try.")
+        int | None, typer.Option("--limit", min=1, help="Take only this many tasks, of all areas, for a quick try.")
     ] = None,
-    trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="How often each task is answered.")] = 1,
+    trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask for this many answers to each task.")] = 1,
     mode: Annotated[
-        PromptChoice, typer.Option(help="Prompts: one user message, or a text to continue (base models).")
-    ] = PromptChoice.qa,
+        PromptChoice, typer.Option(help="Choose the prompts: one user message, or a text to continue (base models).")
+    ] = "qa",
     temperature: options.Temperature = 0.8,
     top_p: options.TopP = None,
     top_k: options.TopK = None,
     max_tokens: options.MaxTokens = 16_384,
-    seed: Annotated[str, typer.Option("--seed", help="Any text; determines the sampling seeds.")] = "",
+    seed: Annotated[str, typer.Option("--seed", help="Set the seed (any text) of sampling.")] = "",
     stop: options.Stop = None,
-    tries: Annotated[int, typer.Option("--tries", min=1, help="How often a task without an answer is asked.")] = 3,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="Ask at most this often for an answer to a task.")] = 3,
     timeout: Annotated[
-        float, typer.Option(help="Hosted models: seconds until the whole reply must be there; long answers take long.")
+        float, typer.Option(help="Hosted models: set the timeout of a whole reply, in seconds; long answers take long.")
     ] = 1200.0,
     *,
     reasoning: Any,
     of_engine: dict[str, Any],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be asked.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the number of requests.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -107,7 +100,7 @@ def generate(
     from ..generation.engines import HOSTED, Sampling
 
     sampling = Sampling(max_tokens, options.temperature_of(temperature, of_engine), top_p, top_k, tuple(stop or ()))
-    setting = Setting(model, sampling, mode.value, seed, reasoning)
+    setting = Setting(model, sampling, mode, seed, reasoning)
     loaded = ChecklistSuite.load(suite)
     tasks = chosen_tasks(loaded, lengths=length or (), areas=area or (), limit=limit)
     folder = output / (run_name(model) if name is None else run_name(name))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import enum
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from . import discern_options as asking
 from .app import Exit, Quiet, counted, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
+from .engine_options import with_options
+from .server_options import ServerOptions
 
 if TYPE_CHECKING:
     from ..checklists.judging.ask_runs import Judging
@@ -24,32 +25,27 @@ if TYPE_CHECKING:
 _N_NAMED = 3
 
 
-class ProfileChoice(str, enum.Enum):
-    """How an answer is shown to the judge."""
-
-    plain = "plain"
-    upstream = "upstream"
+ProfileChoice = Literal["plain", "upstream"]
+EmptyChoice = Literal["judge", "zero"]
 
 
-class EmptyChoice(str, enum.Enum):
-    """What happens to an empty answer."""
+@dataclass(frozen=True)
+class PatientServer(ServerOptions):
+    """The server of a judge, whose replies to long answers take long."""
 
-    judge = "judge"
-    zero = "zero"
+    timeout: Annotated[float, typer.Option(min=0.001, help="Set the timeout in seconds of a request.")] = 300.0
 
 
+@with_options(asking=PatientServer)
 def judge(
     runs: RunsWithAnswers,
     suite: SuiteOption,
     model: Annotated[
         str,
         typer.Option(
-            "--model", "--judge", "-m", help="Name of the judge on its server, best with its date.", metavar="MODEL"
+            "--model", "--judge", "-m", help="Name the judge on its server, best with its date.", metavar="MODEL"
         ),
     ],
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="Address of the judge's server, including /v1.")
-    ] = None,
     profile: Annotated[
         ProfileChoice,
         typer.Option(
@@ -57,61 +53,54 @@ def judge(
             help="plain shows an answer as it is; upstream as HelloBench does: words joined by single blanks, "
             "temperature 0.8, seed 42, and the verdicts may stand anywhere in a reply.",
         ),
-    ] = ProfileChoice.plain,
+    ] = "plain",
     method: Annotated[
         MethodChoice,
-        typer.Option("--method", help="A verdict on each question, or one rating, without or with the questions."),
-    ] = MethodChoice.checklist,
+        typer.Option(
+            "--method", help="Ask for a verdict on each question, or one rating without or with the questions."
+        ),
+    ] = "checklist",
     area: Annotated[
-        list[str] | None, typer.Option("--area", help="Only answers of this area. May be repeated.", metavar="AREA")
+        list[str] | None, typer.Option("--area", help="Judge only this area. May be repeated.", metavar="AREA")
     ] = None,
-    tries: Annotated[
-        int, typer.Option("--tries", min=1, help="How often the judge is asked while its reply cannot be used.")
-    ] = 3,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="Ask at most this often for a usable reply.")] = 3,
     ratings: Annotated[
-        int, typer.Option("--ratings", min=1, help="How many ratings each answer gets, with other seeds.")
+        int, typer.Option("--ratings", min=1, help="Rate each answer this often, with different seeds.")
     ] = 1,
     temperature: Annotated[
         float | None,
         typer.Option(
             "--temperature",
-            help="Sampling temperature: by default 0, for several ratings 1; 0.8 for the profile upstream.",
+            help="Set the temperature. Default: 0, for several ratings 1; 0.8 for the profile upstream.",
         ),
     ] = None,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum number of tokens in a reply.")] = 4096,
-    seed: Annotated[str, typer.Option("--seed", help="Any text; determines the seeds. upstream: a number.")] = "",
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 4096,
+    seed: Annotated[str, typer.Option("--seed", help="Set the seed (any text). upstream: a number.")] = "",
     empty: Annotated[
-        EmptyChoice, typer.Option("--empty", help="Empty answers: judged like any other, or 0 without asking.")
-    ] = EmptyChoice.judge,
+        EmptyChoice, typer.Option("--empty", help="Judge empty answers like others, or give them 0 without asking.")
+    ] = "judge",
     sentinel: Annotated[
         int,
         typer.Option(
             "--sentinel",
             min=0,
-            help="Ask anew about this many judged answers of each run, to see whether the judge has changed.",
+            help="Ask again about this many judged answers of each run, to see whether the judge has changed.",
             metavar="N",
         ),
     ] = 0,
     write_batch: Annotated[
         Path | None,
         typer.Option(
-            "--write-batch", help="Write what is missing for OpenAI's Batch API; ask nothing.", metavar="FILE"
+            "--write-batch", help="Write the missing requests for OpenAI's Batch API; send nothing.", metavar="FILE"
         ),
     ] = None,
     read_batch: Annotated[
         list[Path] | None,
-        typer.Option("--read-batch", help="Take in an output file of a batch; ask nothing. Repeat.", metavar="FILE"),
+        typer.Option("--read-batch", help="Read a batch's output; send nothing. May be repeated.", metavar="FILE"),
     ] = None,
-    prompt_price: asking.PromptPrice = 0.0,
-    reply_price: asking.ReplyPrice = 0.0,
-    budget: asking.Budget = None,
-    dry_run: asking.DryRun = False,
-    offline: asking.Offline = False,
-    concurrency: asking.Concurrency = 16,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.001, help="Timeout in seconds of a request.")] = 300.0,
-    retries: asking.Retries = 5,
-    key_env: asking.KeyEnv = None,
     quiet: Quiet = False,
+    *,
+    asking: PatientServer,
 ) -> None:
     """Asks a judge the questions of each answer's checklist, and writes its verdicts.
 
@@ -133,25 +122,22 @@ def judge(
     from ..checklists import ChecklistSuite, Judging, open_runs
     from ..checklists.judging.ask_runs import kept_by_others, names_a_version
     from ..checklists.judging.runs_to_judge import JudgeOptions
-    from ..judging.budget import Prices, Spending
-    from ..judging.requests import Server
 
-    _refuse_two_ways(write_batch, read_batch, offline=offline, dry_run=dry_run)
+    _refuse_two_ways(write_batch, read_batch, offline=asking.offline, dry_run=asking.dry_run)
     how = JudgeOptions(
         model,
-        profile.value,
-        method.value,
+        profile,
+        method,
         tries,
         ratings,
         temperature,
         max_tokens,
         seed,
-        empty.value,
+        empty,
         tuple(area or ()),
     )
-    spending = Spending(Prices(prompt_price, reply_price), budget)
     opened = ChecklistSuite.load(suite)
-    judging = Judging.open(open_runs(runs), opened, how, offline=offline)
+    judging = Judging.open(open_runs(runs), opened, how, offline=asking.offline)
     for fault in (fault for one in judging.runs for fault in one.faults):
         warn(fault)
     if not quiet:
@@ -162,17 +148,19 @@ def judge(
         for sentence in (*opened.notes, *kept_by_others(judging), *_stale(judging)):
             note(sentence)
     problem = _take(judging, read_batch) if read_batch else None
-    sentinels = [] if offline or read_batch or write_batch is not None else _sentinels(judging, sentinel, quiet=quiet)
+    sentinels = (
+        [] if asking.offline or read_batch or write_batch is not None else _sentinels(judging, sentinel, quiet=quiet)
+    )
     asked = Judging([*judging.runs, *(one.now for one in sentinels)])
-    if not read_batch and not offline and (dry_run or not quiet):
-        _say_cost(asked, spending)
-    if write_batch is not None and not dry_run:
+    if not read_batch and not asking.offline and (asking.dry_run or not quiet):
+        _say_cost(asked, asking.spending)
+    if write_batch is not None and not asking.dry_run:
         _write_batch(judging, write_batch)
-    if dry_run or write_batch is not None:
+    if asking.dry_run or write_batch is not None:
         _end_if_partial(judging)
         return
-    server = None if offline or read_batch else Server(base_url, key_env, concurrency, timeout, retries)
-    problem = _ask(asked, judging, server, spending, quiet=quiet) or problem
+    server = None if read_batch else asking.server
+    problem = _ask(asked, judging, server, asking.spending, quiet=quiet) or problem
     _finish_sentinels(sentinels, quiet=quiet)
     _conclude(judging, problem, is_offline=server is None, quiet=quiet)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -35,13 +34,7 @@ _KEY_TYPES: Mapping[str, type] = {
 }
 
 
-class ProfileChoice(str, enum.Enum):
-    """Whose rules find errors."""
-
-    ours = "ours"
-    published = "published"
-
-
+ProfileChoice = Literal["ours", "published"]
 Areas = Annotated[bool, typer.Option("--areas", help="Print a line for each area of the suite, too.")]
 PerAnswer = Annotated[
     Path | None,
@@ -61,36 +54,35 @@ def metrics(
         list[str] | None,
         typer.Option(
             "--metric",
-            help="repetition, distinct, bleu, rouge_l, meteor or ppl; may be repeated. Default: whatever the suite and "
-            "the installed packages allow.",
+            help="Compute repetition, distinct, bleu, rouge_l, meteor or ppl. May be repeated. Default: all that "
+            "the suite and the installed packages allow.",
             metavar="NAME",
         ),
     ] = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="Order of the n-grams of Repetition and Distinct.")] = 4,
+    n: Annotated[int, typer.Option("--n", min=1, help="Set the order of the n-grams of Repetition and Distinct.")] = 4,
     tokens: Annotated[
         str | None,
         typer.Option(
             "--tokens",
-            help="What tokens are: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
+            help="Choose the tokens: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
             "suite's words.",
             metavar="NAME|FILE",
         ),
     ] = None,
     wordnet: Annotated[
-        Path | None,
-        typer.Option("--wordnet", help="meteor: the folder of NLTK's WordNet, for synonyms.", metavar="FOLDER"),
+        Path | None, typer.Option("--wordnet", help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
     ] = None,
     perplexity: Annotated[
         str | None,
         typer.Option(
             "--perplexity",
             help="Compute perplexity with this causal model: a folder, or a name on the Hugging Face Hub such as "
-            "openai-community/gpt2-large, which the published figures have.",
+            "openai-community/gpt2-large, the model of the published figures.",
             metavar="MODEL",
         ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", help="Where the model of --perplexity runs, such as cpu or cuda:0.")
+        str | None, typer.Option("--device", help="Run the model of --perplexity there, such as on cuda:0.")
     ] = None,
     areas: Areas = False,
     output: PerAnswer = None,
@@ -153,20 +145,18 @@ def errors(
     profile: Annotated[
         ProfileChoice,
         typer.Option(
-            help="published: the rules that the published figures follow from (any sentence three times; an answer "
+            help="Choose the rules; published: the rules of the published figures (any sentence three times; an answer "
             "begins with 'Given the')."
         ),
-    ] = ProfileChoice.ours,
+    ] = "ours",
     phrases: Annotated[
         Path | None,
         typer.Option(
-            "--phrases",
-            help="TOML file with phrases of rejection by language, in place of the packaged ones: [en] phrases = [..].",
-            metavar="FILE",
+            "--phrases", help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
         ),
     ] = None,
     examples: Annotated[
-        int, typer.Option("--examples", min=0, help="Show so many answers of each model with each error.", metavar="N")
+        int, typer.Option("--examples", min=0, help="Show N answers of each model with each error.", metavar="N")
     ] = 0,
     areas: Areas = False,
     output: PerAnswer = None,
@@ -199,7 +189,7 @@ def errors(
     if output is not None:
         check_value_table(output)
     opened = ChecklistSuite.load(suite)
-    rules = ErrorRules(opened, profile.value, None if phrases is None else phrases_for(opened.language, phrases))
+    rules = ErrorRules(opened, profile, None if phrases is None else phrases_for(opened.language, phrases))
 
     def counted_errors(run: Run, on_fault: OnFault) -> ModelErrors:
         return model_errors(run.key, errors_of(run, rules, on_fault=on_fault), rules)
@@ -212,7 +202,7 @@ def errors(
             {**model.to_dict(), **({"examples": examples_of(model.answers, examples)} if examples else {})}
             for model in found
         ]
-        print_json({"profile": profile.value, "signature": rules.signature, "notes": rules.notes, "rows": rows})
+        print_json({"profile": profile, "signature": rules.signature, "notes": rules.notes, "rows": rows})
     elif not quiet:
         _print_errors(found, with_areas=areas)
         _print_lengths(found, with_areas=areas)

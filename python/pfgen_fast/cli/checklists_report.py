@@ -8,32 +8,26 @@ from typing import Annotated
 
 import typer
 
-from . import checklists_options as options
-from .app import Quiet, counted, counting, shown, stdout
-from .checklists_printing import Faults
+from .app import counted, counting, shown, stdout
+from .checklists_options import JudgedRuns, ScoreOptions
 from .checklists_table import say_and_end
+from .engine_options import with_options
 
 
+@with_options(given=ScoreOptions)
 def report(
-    runs: options.JudgedRuns,
-    suite: options.SuiteOption,
+    runs: JudgedRuns,
     output: Annotated[
         Path,
         typer.Option(
             "--output",
             "-o",
-            help="The page to write, such as report.html; or a folder for a page with its data beside it.",
+            help="Write a page such as report.html, or a directory with a page and its data.",
             metavar="FILE.html|FOLDER",
         ),
     ] = Path("checklists"),
-    missing: options.MissingOption = None,
-    method: options.MethodOption = options.MethodChoice.checklist,
-    weights: options.WeightsOption = options.WeightsChoice.suite,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
-    words: options.WordsOption = options.WordsChoice.published,
-    draws: options.Draws = 10_000,
-    quiet: Quiet = False,
+    *,
+    given: ScoreOptions,
 ) -> None:
     """Creates a page of models: scores with intervals, categories, questions, and answers beside verdicts and reasons.
 
@@ -53,7 +47,7 @@ def report(
 
       pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report.html
     """
-    from ..checklists import ChecklistSuite, open_runs, score_runs
+    from ..checklists import open_runs
     from ..files.writing import check_folder
     from ..report.checklists import write_checklists
     from ..report.checklists.writing import is_one_file
@@ -61,31 +55,19 @@ def report(
 
     library("jinja2")  # before any work
     check_folder(output.parent if is_one_file(output) else output)
-    faults = Faults()
     opened = open_runs(runs)
-    scores = score_runs(
-        ChecklistSuite.load(suite),
-        opened,
-        missing=None if missing is None else missing.value,
-        method=method.value,
-        weights=weights.value,
-        judge=judge,
-        mixed=mixed,
-        words=words.value,
-        draws=draws,
-        on_fault=faults,
-    )
-    with counting("models", quiet=quiet) as count:
+    scores = given.score(opened)
+    with counting("models", quiet=given.quiet) as count:
         done = itertools.count()
         page, *beside = write_checklists(
             scores,
             opened,
             output,
-            judge=judge,
-            on_fault=faults,
+            judge=given.judge,
+            on_fault=given.faults,
             on_model=lambda key: count(next(done), len(scores.models), key),
         )
-    if not quiet:
+    if not given.quiet:
         names = ", ".join(shown(path.name) for path in beside)
         stdout().print(f"{counted(len(scores.models), 'model')}: {shown(str(page))}, and beside it {names}")
-    say_and_end(scores, faults, is_quiet=True)
+    say_and_end(scores, given.faults, is_quiet=True)

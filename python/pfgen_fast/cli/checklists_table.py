@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import checklists_options as options
-from .app import Exit, Json, Quiet, note, print_json, print_line, shown
+from .app import Exit, Json, note, print_json, print_line, shown
+from .checklists_options import JudgedRuns, ScoreOptions
 from .checklists_printing import Faults, print_table
+from .engine_options import with_options
 from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..checklists.scoring.scores import Scores
 
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", help="Also write all figures with full digits to this file.", metavar="FILE")
+]
+
 _WIDE = 120
 """A terminal of so many columns has room for the areas beside the average."""
 _MOST_SENTENCES = 12
 
 
+@with_options(given=ScoreOptions)
 def table(
-    runs: options.JudgedRuns,
-    suite: options.SuiteOption,
-    missing: options.MissingOption = None,
-    method: options.MethodOption = options.MethodChoice.checklist,
-    weights: options.WeightsOption = options.WeightsChoice.suite,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
-    words: options.WordsOption = options.WordsChoice.published,
-    draws: options.Draws = 10_000,
+    runs: JudgedRuns,
     categories: Annotated[bool, typer.Option("--categories", help="Also show the score on each category.")] = False,
     lengths: Annotated[
-        bool, typer.Option("--lengths", help="Also show the tests of wanted lengths, and how far answers are off.")
+        bool, typer.Option("--lengths", help="Also show the tests of wanted lengths, and the errors of lengths.")
     ] = False,
-    csv: options.CsvOption = None,
+    csv: CsvOption = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    quiet: Quiet = False,
     as_json: Json = False,
+    *,
+    given: ScoreOptions,
 ) -> None:
     """Scores models and ranks them: average, interval, areas, words, and who cannot be told apart.
 
@@ -59,10 +57,11 @@ def table(
 
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
     """
+    from ..checklists import open_runs
     from ..checklists.scoring.table_data import to_dict
     from ..checklists.scoring.text_tables import by_area, by_category, by_length, ranking, to_markdown, words_by_area
 
-    scores, faults = _scores(runs, suite, missing, method, weights, judge, mixed, words, draws)
+    scores = given.score(open_runs(runs))
     _write_csv(scores, csv)
     if as_json:
         print_json(to_dict(scores))
@@ -76,22 +75,16 @@ def table(
         shown_tables += [by_length(scores)] if lengths and any(model.lengths for model in scores.models) else []
         for one in shown_tables:
             print_table(one)
-    say_and_end(scores, faults, is_quiet=quiet or as_json or markdown)
+    say_and_end(scores, given.faults, is_quiet=given.quiet or as_json or markdown)
 
 
+@with_options(given=ScoreOptions)
 def score(
-    run: Annotated[Path, typer.Argument(help="Folder of the run, or its file of judgements.", metavar="RUN")],
-    suite: options.SuiteOption,
-    missing: options.MissingOption = None,
-    method: options.MethodOption = options.MethodChoice.checklist,
-    weights: options.WeightsOption = options.WeightsChoice.suite,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
-    words: options.WordsOption = options.WordsChoice.published,
-    draws: options.Draws = 10_000,
-    csv: options.CsvOption = None,
-    quiet: Quiet = False,
+    run: Annotated[Path, typer.Argument(help="Directory of the run, or its file of judgements.", metavar="RUN")],
+    csv: CsvOption = None,
     as_json: Json = False,
+    *,
+    given: ScoreOptions,
 ) -> None:
     """Scores one run: its areas and categories, and the mean verdict on each question.
 
@@ -101,10 +94,11 @@ def score(
 
       pfgen-fast checklists score runs/gpt-4o --suite hellobench --json
     """
+    from ..checklists import open_runs
     from ..checklists.scoring.table_data import to_dict
     from ..checklists.scoring.text_tables import by_category, by_length, by_question, parts_of
 
-    scores, faults = _scores([run], suite, missing, method, weights, judge, mixed, words, draws)
+    scores = given.score(open_runs([run]))
     _write_csv(scores, csv)
     if as_json:
         print_json(to_dict(scores, with_questions=True))
@@ -115,36 +109,7 @@ def score(
         for one in shown_tables:
             if one.rows:
                 print_table(one)
-    say_and_end(scores, faults, is_quiet=quiet or as_json)
-
-
-def _scores(
-    runs: Sequence[Path],
-    suite: str,
-    missing: options.MissingChoice | None,
-    method: options.MethodChoice,
-    weights: options.WeightsChoice,
-    judge: str | None,
-    mixed: bool,
-    words: options.WordsChoice,
-    draws: int,
-) -> tuple[Scores, Faults]:
-    from ..checklists import ChecklistSuite, open_runs, score_runs
-
-    faults = Faults()
-    scores = score_runs(
-        ChecklistSuite.load(suite),
-        open_runs(runs),
-        missing=None if missing is None else missing.value,
-        method=method.value,
-        weights=weights.value,
-        judge=judge,
-        mixed=mixed,
-        words=words.value,
-        draws=draws,
-        on_fault=faults,
-    )
-    return scores, faults
+    say_and_end(scores, given.faults, is_quiet=given.quiet or as_json)
 
 
 def _write_csv(scores: Scores, path: Path | None) -> None:

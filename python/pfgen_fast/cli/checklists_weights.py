@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import enum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..errors import ChecklistError
 from . import checklists_options as options
-from .app import Json, Quiet, print_line, shown
-from .checklists_findings import check_page, present
-from .checklists_printing import Faults
+from .app import print_line, shown
+from .checklists_findings import FindingOptions
+from .engine_options import with_options
 
 if TYPE_CHECKING:
     from ..checklists.runs import Run
@@ -21,13 +21,22 @@ if TYPE_CHECKING:
     from ..checklists.weights.table_stability import Stability
 
 
-class CombineChoice(str, enum.Enum):
-    """What several annotators of an answer make."""
-
-    pool = "pool"
-    mean = "mean"
+CombineChoice = Literal["pool", "mean"]
 
 
+@dataclass(frozen=True)
+class FitOptions(FindingOptions):
+    """Likewise, with another option for the page."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--page", help="Write a page with tables and pictures of the fit to this directory.", metavar="DIR"
+        ),
+    ] = None
+
+
+@with_options(given=FitOptions)
 def fit(
     marks: Annotated[
         Path,
@@ -37,60 +46,51 @@ def fit(
             metavar="MARKS",
         ),
     ],
-    suite: options.SuiteOption,
     scale: Annotated[
         options.ScaleChoice,
-        typer.Option("--scale", help="Verdicts from 0 to 1 (unit), or from 0 to 4 as annotation tools give them (ui)."),
+        typer.Option("--scale", help="Read verdicts from 0 to 1 (unit), or from 0 to 4 as of annotation tools (ui)."),
     ],
-    output: Annotated[
+    to: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="A .json file for the weights alone, or a folder for a copy of the suite with them.",
+            help="Write the weights to a .json file, or a copy of the suite with the weights to a directory.",
             metavar="OUT",
         ),
     ] = None,
     combine: Annotated[
         CombineChoice,
-        typer.Option("--combine", help="Several annotators of an answer: a row each, or one row of their means."),
-    ] = CombineChoice.pool,
+        typer.Option("--combine", help="Use a row for each annotator of an answer, or one row of their means."),
+    ] = "pool",
     bound: Annotated[
-        float, typer.Option("--bound", min=0, help="The smallest coefficient, so that no question is ignored.")
+        float, typer.Option("--bound", min=0, help="Set the smallest coefficient, so that no question is ignored.")
     ] = 0.5,
     allow_unidentified: Annotated[
         bool,
         typer.Option(
             "--allow-unidentified",
-            help="Where the marks do not define the weights, take those nearest to equal weights.",
+            help="Where marks do not define the weights, take the weights nearest to equal weights.",
         ),
     ] = False,
     bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help="How often to draw the answers again and refit.", metavar="N")
+        int, typer.Option("--bootstrap", min=0, help="Refit on this many draws of the answers.", metavar="N")
     ] = 0,
     run: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--run", help="Run with the marked answers: marks of other answers are left out. Repeat.", metavar="RUN"
-        ),
+        typer.Option("--run", help="Use only marks of answers in this run. May be repeated.", metavar="RUN"),
     ] = None,
     table: Annotated[
         list[Path] | None,
         typer.Option(
             "--table",
-            help="Runs with judgements: how sure is their order under the draws? May be repeated.",
+            help="Show how sure the order of these judged runs is under the draws. May be repeated.",
             metavar="RUN",
         ),
     ] = None,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
     seed: options.Seed = 0,
-    page: Annotated[
-        Path | None,
-        typer.Option("--page", help="Folder for a page with tables and pictures of the fit.", metavar="DIR"),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: FitOptions,
 ) -> None:
     """Fits the weights of each checklist to people's marks.
 
@@ -107,7 +107,6 @@ def fit(
       pfgen-fast checklists fit marks.jsonl --suite SUITE --scale ui --json
     """
     from ..checklists.scoring.scoring import score_runs
-    from ..checklists.suite import ChecklistSuite
     from ..checklists.suite_writing import check_suite_folder
     from ..checklists.weights.fit_finding import fit_finding, fit_to_dict
     from ..checklists.weights.fitting import fit_suite
@@ -115,53 +114,46 @@ def fit(
 
     if table and not bootstrap:
         raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
-    check_page(page)
-    if output is not None and output.suffix != ".json":
-        check_suite_folder(output)
-    loaded = ChecklistSuite.load(suite)
+    if to is not None and to.suffix != ".json":
+        check_suite_folder(to)
     found = fit_suite(
-        loaded,
-        read_marks(marks, loaded, scale=scale.value, runs=_runs(run)),
-        combine=combine.value,
+        given.loaded,
+        read_marks(marks, given.loaded, scale=scale, runs=_runs(run)),
+        combine=combine,
         bound=bound,
         draws=bootstrap,
         seed=seed,
         allow_unidentified=allow_unidentified,
     )
-    faults = Faults()
     order = None
     if table:
         runs = _runs(table)
-        order = _order(found, score_runs(loaded, runs, judge=judge, mixed=mixed, draws=0, on_fault=faults))
-    data = fit_to_dict(found, order) if as_json else None
-    present(fit_finding(found, order), page, tables=("fitted", "draws"), data=data, quiet=quiet)
-    if output is not None:
-        _write(found, output)
-        if not (quiet or as_json):
-            print_line(f"weights of {len(found.weights)} categories: {shown(str(output))}")
-    faults.end()
+        order = _order(found, score_runs(given.loaded, runs, draws=0, **given.of_judge))
+    given.present(fit_finding(found, order), fit_to_dict(found, order), tables=("fitted", "draws"))
+    if to is not None:
+        _write(found, to)
+        if not (given.quiet or given.as_json):
+            print_line(f"weights of {len(found.weights)} categories: {shown(str(to))}")
+    given.faults.end()
 
 
+@with_options(given=FindingOptions)
 def sensitivity(
     runs: options.JudgedRuns,
-    suite: options.SuiteOption,
-    draws: Annotated[int, typer.Option("--draws", min=0, help="How often to draw random weights; 0 for none.")] = 1000,
+    draws: Annotated[int, typer.Option("--draws", min=0, help="Draw random weights this often; 0: never.")] = 1000,
     concentration: Annotated[
         int,
         typer.Option(
             "--concentration",
             min=2,
-            help="How near random weights are to the suite's: a weight w varies by about the square root of "
+            help="Draw random weights this near to the suite's: a weight w varies by about the square root of "
             "w (100 - w) / N.",
             metavar="N",
         ),
     ] = 100,
-    judge: options.JudgeOption = None,
-    mixed: options.Mixed = False,
     seed: options.Seed = 0,
-    output: options.Page = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    given: FindingOptions,
 ) -> None:
     """How much do averages and places depend on the weights, and on what missing answers count?
 
@@ -175,18 +167,12 @@ def sensitivity(
       pfgen-fast checklists sensitivity RUNS --suite SUITE --concentration 30 -o sensitivity
     """
     from ..checklists.scoring.scoring import score_runs
-    from ..checklists.suite import ChecklistSuite
     from ..checklists.weights.sensitivity import sensitivity as measure
     from ..checklists.weights.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
 
-    check_page(output)
-    loaded = ChecklistSuite.load(suite)
-    faults = Faults()
-    scores = score_runs(loaded, _runs(runs), judge=judge, mixed=mixed, draws=0, on_fault=faults)
+    scores = score_runs(given.loaded, _runs(runs), draws=0, **given.of_judge)
     found = measure(scores, draws=draws, concentration=concentration, seed=seed)
-    data = sensitivity_to_dict(found) if as_json else None
-    present(sensitivity_finding(found), output, tables=("variations", "draws"), data=data, quiet=quiet)
-    faults.end()
+    given.finish(sensitivity_finding(found), sensitivity_to_dict(found), tables=("variations", "draws"))
 
 
 def _runs(paths: list[Path] | None) -> list[Run]:

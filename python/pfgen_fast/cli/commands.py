@@ -71,7 +71,7 @@ class Root(Group):
     def invoke(self, ctx: Any) -> Any:
         """Runs a subcommand within the time limit of patterns; typer would end without a word after Ctrl-C.
 
-        Arguments that are refused may be names of strangers, which a shell put there for `*`.
+        Refused arguments may be untrusted file names, which a shell expanded from `*`.
         """
         try:
             from ..suite.pattern_time import pattern_time_limit
@@ -115,5 +115,5 @@ def _alone(function: Any) -> typer.Typer:
 
 
 def new_group(line: str) -> typer.Typer:
-    """Creates a subcommand that has subcommands of its own."""
+    """Creates a subcommand that has subcommands."""
     return typer.Typer(cls=Group, help=line, no_args_is_help=True, add_completion=False, rich_markup_mode=None)

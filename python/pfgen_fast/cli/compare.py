@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,22 +21,8 @@ if TYPE_CHECKING:
     from ..scoring.scorer import Scorer
 
 
-class ComparisonFormat(str, enum.Enum):
-    """The format of a comparison."""
-
-    text = "text"
-    markdown = "markdown"
-    json = "json"
-
-
-class MetricChoice(str, enum.Enum):
-    """What a paired test compares."""
-
-    score = "score"
-    fluency = "fluency"
-    truthfulness = "truthfulness"
-    helpfulness = "helpfulness"
-    length = "length"
+ComparisonFormat = Literal["text", "markdown", "json"]
+MetricChoice = Literal["score", "fluency", "truthfulness", "helpfulness", "length"]
 
 
 def compare(
@@ -48,9 +33,9 @@ def compare(
     suite: options.SuiteOption = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
-    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
+    unknown_questions: options.UnknownQuestions = "error",
     deciding: Annotated[
-        int | None, typer.Option("--deciding", min=0, help="Number of deciding questions to show. Default: 10.")
+        int | None, typer.Option("--deciding", min=0, help="Show this many deciding questions. Default: 10.")
     ] = None,
     paired_bs: Annotated[
         bool,
@@ -61,7 +46,7 @@ def compare(
         ),
     ] = False,
     paired_ar: Annotated[
-        bool, typer.Option("--paired-ar", help="Likewise by paired approximate randomization.")
+        bool, typer.Option("--paired-ar", help="Compare runs with the first by approximate randomization.")
     ] = False,
     paired_n: Annotated[
         int | None,
@@ -69,20 +54,19 @@ def compare(
             "--paired-n",
             min=1,
             max=1_000_000,
-            help="Number of draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
+            help="Set the draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
         ),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the draws of a paired test. Default: 0."),
+        int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Set the seed of a paired test. Default: 0.")
     ] = None,
     metric: Annotated[
-        MetricChoice | None, typer.Option("--metric", help="What a paired test compares. Default: score.")
+        MetricChoice | None, typer.Option("--metric", help="Choose the metric of a paired test. Default: score.")
     ] = None,
     threads: options.Threads = None,
     format: Annotated[
-        ComparisonFormat, typer.Option("--format", "-f", help="Output format; json is the same as --json.")
-    ] = ComparisonFormat.text,
+        ComparisonFormat, typer.Option("--format", "-f", help="Choose the output format; json is the same as --json.")
+    ] = "text",
     as_json: Json = False,
 ) -> None:
     """Tells whether run A is better than run B, by how much, and which questions decide it.
@@ -99,7 +83,7 @@ def compare(
       pfgen-fast compare result/baseline result/first result/second --paired -f markdown
     """
     if as_json:
-        format = ComparisonFormat.json
+        format = "json"
     if paired_bs and paired_ar:
         fail("--paired-bs and --paired-ar are two tests: give one of them")
     is_paired = paired_bs or paired_ar
@@ -115,8 +99,8 @@ def compare(
         baseline, others = _one(runs[0]), _all(runs[1:])
         others = [run for run in others if _place(run) != _place(baseline)] or others
         scorer = _scorer_of([baseline, *others], suite, options.names_of(questions), limit, threads)
-        of_metric = "average" if metric in (None, MetricChoice.score) else metric.value
-        print_paired(baseline, others, scorer, of_metric, draws, format=format.value, unknown=unknown_questions.value)
+        of_metric = "average" if metric in (None, "score") else metric
+        print_paired(baseline, others, scorer, of_metric, draws, format=format, unknown=unknown_questions)
         return
     if len(runs) != 2:
         fail(f"{counted(len(runs), 'run')}: expected two, or --paired, which compares all others with the first")
@@ -146,12 +130,12 @@ def _compare_two(
     from ..runs import comparison as library
     from .compare_paired import interval_text, p_text, print_markdown
 
-    found = library.compare(a, b, scorer, unknown=unknown_questions.value)
-    if format is ComparisonFormat.json:
+    found = library.compare(a, b, scorer, unknown=unknown_questions)
+    if format == "json":
         about = {"suite": scorer.suite.name, "signature": scorer.signature}
         print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
         return
-    if format is ComparisonFormat.markdown:
+    if format == "markdown":
         rows = [
             (
                 "score" if row.metric == "average" else row.metric,

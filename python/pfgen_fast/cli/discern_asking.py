@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import numpy as np
+import typer
 
 from ..evaluators.evaluator import text_column
-from .app import Exit, counted, fail, note, print_line
+from .app import Exit, Quiet, counted, fail, note, print_line
 from .asking import watch_over
+from .server_options import ServerOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from ..discernment.plan import Plan
     from ..evaluators.asking_evaluator import AskingEvaluator
     from ..evaluators.evaluator import Item
-    from ..judging.budget import Spending
-    from ..judging.requests import Server
     from ..native import _core
 
 _TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use what is complete"
@@ -30,83 +30,52 @@ _OFFLINE = "run the same command without --offline to ask for them, or with --pa
 
 
 @dataclass(frozen=True)
-class ServerOptions:
-    """The options that say where a model is, and how patiently it is asked."""
+class Asking(ServerOptions):
+    """The options of models that are asked, and what is asked of them; `offline` sends nothing."""
 
-    base_url: str | None
-    key_env: str | None
-    concurrency: int = 16
-    timeout: float = 120.0
-    retries: int = 5
-    offline: bool = False
+    maker: Annotated[
+        str | None,
+        typer.Option(
+            "--maker",
+            help="Name the model that writes texts for kinds that rules cannot make. Default: the judge.",
+            metavar="NAME",
+        ),
+    ] = None
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Use the items that are complete, and leave out the others.")
+    ] = False
+    quiet: Quiet = False
 
-
-@dataclass(frozen=True)
-class Asking:
-    """How models are asked.
-
-    Attributes:
-        server: The server; None sends nothing.
-        spending: Prices and budget, shared by judge and maker.
-        is_partial: Whether items that lack a reply are left out.
-        is_dry: Whether only the cost is shown.
-        quiet: Whether nothing but errors is printed.
-    """
-
-    server: Server | None
-    spending: Spending
-    is_partial: bool
-    is_dry: bool
-    quiet: bool
-
-    @classmethod
-    def opened(
-        cls,
-        server: ServerOptions,
-        prompt_price: float,
-        reply_price: float,
-        budget: float | None,
-        *,
-        is_partial: bool,
-        is_dry: bool,
-        quiet: bool,
-    ) -> Asking:
-        """How models are asked, as the options say; nothing is connected to."""
-        from ..judging.budget import Prices, Spending
+    def texts(
+        self, model: str | None, cache: Path, collection: Collection, plan: Plan
+    ) -> tuple[Maker | None, Collection]:
+        """Asks for the texts of a plan that a model makes, if any; returns the model and the items that have them."""
+        from ..discernment.model_damage import Making, open_maker
         from ..judging.requests import Server
-
-        at = Server(server.base_url, server.key_env, server.concurrency, server.timeout, server.retries)
-        spending = Spending(Prices(prompt_price, reply_price), budget)
-        return cls(None if server.offline else at, spending, is_partial=is_partial, is_dry=is_dry, quiet=quiet)
-
-    def maker(self, model: str, cache: Path) -> Maker:
-        """The model that makes texts."""
-        from ..discernment.model_damage import open_maker
-        from ..judging.requests import Server
-
-        server = self.server or Server()
-        found = open_maker(model, server=server, spending=self.spending, cache=cache, partial=self.is_partial)
-        return found if self.server is not None else replace(found, connect=None)
-
-    def texts(self, maker: Maker, collection: Collection, plan: Plan) -> Collection:
-        """Asks for all texts that a model makes; returns the items that have them."""
-        from ..discernment.model_damage import Making
 
         perturbations = [one for one in plan.perturbations if one.method == "model"]
+        if not perturbations:
+            return None, collection
+        if model is None:
+            fail("--maker is missing: some kinds of the plan need a language model; or give --rules-only")
+        server = self.server or Server()
+        maker = open_maker(model, server=server, spending=self.spending, cache=cache, partial=self.partial)
+        if self.server is None:
+            maker = replace(maker, connect=None)
         making = Making(collection.items, perturbations, maker)
         self._say(making.estimate().sentence("damaged texts"))
-        if self.is_dry:
-            return collection
+        if self.dry_run:
+            return maker, collection
         with watch_over("damaged texts", quiet=self.quiet) as watch:
             problem = making.ask(on_progress=watch.count, events=watch.events)
         if not making.n_missing:
-            return collection
-        if not self.is_partial:
+            return maker, collection
+        if not self.partial:
             n_texts = len(collection.items) * len(perturbations)
             self._fail_for(
                 problem, f"{maker.replies.path}: {making.n_missing:,} of {n_texts:,} damaged texts are missing"
             )
-        return _complete(collection, making.is_complete(), "damaged texts")
+        return maker, _complete(collection, making.is_complete(), "damaged texts")
 
     def stand_ins(self, maker: Maker, collection: Collection, plan: Plan) -> list[_core.TextColumn]:
         """The texts that a model makes as far as there are any, and originals in the place of the others."""
@@ -124,7 +93,7 @@ class Asking:
             asked.append((judge.again(), collection.items, originals))
         estimates = [one.estimate(rated, column) for one, rated, column in asked]
         self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
-        if self.is_dry:
+        if self.dry_run:
             self._say_cheaper(judge)
             return collection
         problem: str | None = None
@@ -136,7 +105,7 @@ class Asking:
                 is_complete &= one.is_complete(rated, column).reshape(-1, len(collection.items)).all(axis=0)
         if is_complete.all():
             return collection
-        if not self.is_partial:
+        if not self.partial:
             n_missing = sum(one.n_missing(rated, column) for one, rated, column in asked)
             of_items = f"{int((~is_complete).sum()):,} of {counted(len(collection.items), 'item')}"
             what = f"{n_missing:,} of {sum(one.n_replies for one in estimates):,} ratings are missing, of {of_items}"
@@ -150,7 +119,7 @@ class Asking:
         fail(f"{problem or missing}; {_TO_CONTINUE}", Exit.PARTIAL)
 
     def _say(self, sentence: str) -> None:
-        if self.is_dry or not self.quiet:
+        if self.dry_run or not self.quiet:
             print_line(sentence)
 
     def _say_cheaper(self, judge: AskingEvaluator) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from .app import fail, shown, stderr
 from .discern_asking import Asking
@@ -14,6 +17,7 @@ from .discern_source import Source
 if TYPE_CHECKING:
     from ..evaluators.evaluator import Evaluator
     from ..evaluators.table import TableScores
+    from ..suite.suite import Suite
 
 KEPT_SCORES = "scores.jsonl"
 KEPT_RATINGS = "judge-ratings.jsonl"
@@ -25,71 +29,94 @@ KEPT_REPLIES = "checklist-replies.jsonl"
 class Evaluators:
     """The options of evaluators."""
 
-    folder: Path
-    source: Source  # which texts are damaged
-    asking: Asking  # how models are asked
-    # options of `judge` and `checklists`, which are those of `open_judge` and `open_checklists`
-    judge: Mapping[str, Any] = field(default_factory=dict)
-    leave_out: bool = False  # whether `ngram` scores with a suite without the originals that it holds
-    allow_self_reference: bool = False  # whether `metrics` takes items whose text is among their references
-    lower_is_better: Sequence[str] = ()  # metrics of programs, functions and tables of which lower is better
-    time_limit: float | None = None  # how many seconds a program may be silent
-    threads: int | None = None  # number of threads; None for one for each core
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Name the judge on the server.", metavar="NAME")
+    ] = None
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="ngram: remove the originals from the suite before scoring.")
+    ] = False
+    allow_self_reference: Annotated[
+        bool, typer.Option("--allow-self-reference", help="metrics: accept items whose text is among their references.")
+    ] = False
+    lower_is_better: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lower-is-better", help="Name a metric for which lower is better. May be repeated.", metavar="METRIC"
+        ),
+    ] = None
+    ratings: Annotated[
+        int | None,
+        typer.Option(
+            "--ratings", min=1, help="Rate each text this often. Default: judge 5 by each metric, checklists 1."
+        ),
+    ] = None
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            "--temperature",
+            help="Set the temperature of judge or checklists. Default: 0 for one rating, 1 for several.",
+        ),
+    ] = None
+    category: Annotated[
+        str | None,
+        typer.Option(
+            "--category",
+            help="checklists: judge items that are not tasks of the suite by the checklist of this category.",
+            metavar="NAME",
+        ),
+    ] = None
+    criteria: Annotated[
+        Path | None, typer.Option("--criteria", help="judge: read tasks and metrics from a TOML file.", metavar="FILE")
+    ] = None
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", help="judge: rate only by this metric. May be repeated.")
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply. Default: judge 300, checklists 4096."),
+    ] = None
 
-    def open(self, name: str) -> Evaluator | TableScores:
+    def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
         """Opens an evaluator, of which nothing is asked yet."""
         from ..evaluators.asking_evaluator import AskingEvaluator
         from ..evaluators.opening import open_evaluator
 
+        kept = {"lower_is_better": self.lower_is_better or (), "cache": folder / KEPT_SCORES}
+        asked = partial(self._asked, folder, asking)
+        judge = {"criteria": self.criteria, "metrics": self.metric}
         options_of: Mapping[str, Callable[[], dict[str, Any]]] = {
-            "ngram": self._ngram,
+            "ngram": lambda: {"suite": self._suite(source), "threads": source.threads},
             "metrics": lambda: {"allow_self_reference": self.allow_self_reference},
-            "judge": self._judge,
-            "checklists": self._checklists,
-            "python": self._kept,
-            "command": lambda: {**self._kept(), "time_limit": self.time_limit, "show": _show},
-            "table": lambda: {"lower_is_better": self.lower_is_better},
+            "judge": lambda: {**asked(KEPT_RATINGS), **judge, "tasks": source.collection.tasks},
+            "checklists": lambda: {**asked(KEPT_REPLIES), "category": self.category},
+            "python": lambda: kept,
+            "command": lambda: {**kept, "time_limit": asking.timeout, "show": _show},
+            "table": lambda: {"lower_is_better": self.lower_is_better or ()},
         }
-        options = options_of.get(name.partition(":")[0], dict)()
-        found = open_evaluator(name, **options)
-        # Without a server the replies may all be missing: what is said then is how many, and not that there is no file.
-        if isinstance(found, AskingEvaluator) and self.asking.server is None:
-            return found.offline()
-        return found
+        found = open_evaluator(name, **options_of.get(name.partition(":")[0], dict)())
+        # Without a server all replies may be missing: the message then says how many, not that the file is missing.
+        return found.offline() if isinstance(found, AskingEvaluator) and asking.server is None else found
 
-    def _ngram(self) -> dict[str, Any]:
+    def _suite(self, source: Source) -> Suite:
         from ..discernment.originals import without_originals
 
-        suite = self.source.loaded_suite
-        if self.leave_out:
-            suite = without_originals(suite, self.source.collection)
-        return {"suite": suite, "threads": self.threads}
+        return without_originals(source.loaded_suite, source.collection) if self.leave_out else source.loaded_suite
 
-    def _judge(self) -> dict[str, Any]:
-        own = {name: self.judge.get(name) for name in ("criteria", "metrics")}
-        return {**self._asked(KEPT_RATINGS), **own, "tasks": self.source.collection.tasks}
-
-    def _checklists(self) -> dict[str, Any]:
-        return {**self._asked(KEPT_REPLIES), "category": self.judge.get("category")}
-
-    def _asked(self, kept: str) -> dict[str, Any]:
-        """The options of whatever asks a judge; what is not given is as usual there."""
+    def _asked(self, folder: Path, asking: Asking, kept: str) -> dict[str, Any]:
+        """The options of evaluators that ask a judge; an option that is not given keeps its default there."""
         from ..judging.requests import Server
 
-        if self.judge["model"] is None and not self.asking.is_dry:
+        if self.model is None and not asking.dry_run:
             fail("--model is missing: expected the judge's name on the server")
-        numbers = {name: self.judge.get(name) for name in ("n_ratings", "temperature", "max_tokens")}
+        numbers = {"n_ratings": self.ratings, "temperature": self.temperature, "max_tokens": self.max_tokens}
         return {
             **{name: value for name, value in numbers.items() if value is not None},
-            "model": self.judge["model"] or "judge",  # what asking would cost does not depend on it
-            "server": self.asking.server or Server(),
-            "spending": self.asking.spending,
-            "partial": self.asking.is_partial,
-            "cache": self.folder / kept,
+            "model": self.model or "judge",  # the estimate does not depend on the name
+            "server": asking.server or Server(),
+            "spending": asking.spending,
+            "partial": asking.partial,
+            "cache": folder / kept,
         }
-
-    def _kept(self) -> dict[str, Any]:
-        return {"lower_is_better": self.lower_is_better, "cache": self.folder / KEPT_SCORES}
 
 
 def _show(line: str) -> None:

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .app import counted, counting, fail, note, print_line, shown
+from .app import counted, counting, note, print_line, shown
 from .asking import duration
 from .discern_asking import Asking
+from .discern_source import Source
 
 if TYPE_CHECKING:
-    from ..discernment.damaged import Damage
-    from ..discernment.items import Collection
     from ..discernment.model_damage import Maker
-    from ..discernment.plan import Plan
     from ..discernment.result import Discernment
     from ..discernment.weights import Weights
     from ..evaluators.evaluator import Evaluator, Item
@@ -33,18 +31,18 @@ _LONG_SECONDS = 5.0
 class Test:
     """A test as the options describe it."""
 
-    collection: Collection  # items; fewer once those that lack replies are left out
-    plan: Plan
-    asking: Asking  # how models are asked
-    seed: int
-    donors: list[str] | None
-    analyser: str | None
+    source: Source
+    asking: Asking
     weights: Weights | None
     zeros: Any
     min_items: int
     draws: int
-    threads: int | None
     maker: Maker | None = None  # model that makes texts
+
+    def __post_init__(self) -> None:
+        self.collection = self.source.collection  # fewer items once those that lack replies are left out
+        self.plan = self.source.opened_plan
+        self.damaging = self.source.damaging  # reads the donors before anything is asked
 
     def check(self, evaluator: Evaluator | TableScores) -> None:
         """Raises DiscernmentError for what would fail after a model was asked; says what will take long."""
@@ -64,12 +62,7 @@ class Test:
 
     def make_texts(self, model: str | None, folder: Path) -> None:
         """Asks for the texts that a model makes, if the plan has any."""
-        if all(one.method != "model" for one in self.plan.perturbations):
-            return
-        if model is None:
-            fail("--maker is missing: some kinds of the plan are made by a language model; --rules-only does without")
-        self.maker = self.asking.maker(model, folder / MADE_TEXTS)
-        self.collection = self.asking.texts(self.maker, self.collection, self.plan)
+        self.maker, self.collection = self.asking.texts(model, folder / MADE_TEXTS, self.collection, self.plan)
 
     def ask(self, evaluator: Evaluator | TableScores) -> None:
         """Asks for whatever an evaluator needs of a model; if nothing is asked at all, says what would be."""
@@ -78,7 +71,7 @@ class Test:
         if isinstance(evaluator, AskingEvaluator):
             items, texts = self._all_texts()
             self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
-        elif self.asking.is_dry:
+        elif self.asking.dry_run:
             texts_to_score = counted(self._n_texts, "text")
             print_line(f"{shown(evaluator.name)}: {texts_to_score} at most to be scored; asks no model of a server")
 
@@ -86,26 +79,13 @@ class Test:
     def _n_texts(self) -> int:
         return len(self.collection.items) * (1 + len(self.plan.perturbations))
 
-    def _damage(self) -> Damage:
-        from ..discernment.running import damage_of
-
-        return damage_of(
-            self.collection,
-            self.plan,
-            seed=self.seed,
-            donors=self.donors,
-            maker=self.maker,
-            analyser=self.analyser,
-            threads=self.threads,
-        )
-
     def _all_texts(self) -> tuple[list[Item], _core.TextColumn]:
         from ..discernment.damaged import all_texts
 
         stand_ins = None
-        if self.maker is not None and self.asking.is_dry:
+        if self.maker is not None and self.asking.dry_run:
             stand_ins = self.asking.stand_ins(self.maker, self.collection, self.plan)
-        return all_texts(self._damage(), stand_ins)
+        return all_texts(self.source.damage(self.collection, self.maker), stand_ins)
 
     def run(self, evaluator: Evaluator | TableScores) -> Discernment:
         """Scores all texts, and finds what follows."""
@@ -117,15 +97,12 @@ class Test:
                 self.collection,
                 self.plan,
                 self.weights,
-                seed=self.seed,
-                donors=self.donors,
                 maker=self.maker,
-                analyser=self.analyser,
                 zeros=self.zeros,
                 min_items=self.min_items,
                 draws=self.draws,
-                threads=self.threads,
                 on_progress=count,
+                **self.damaging,
             )
 
     def agreements(self, found: Sequence[Discernment]) -> dict[tuple[int, int], dict[str, Agreement]]:

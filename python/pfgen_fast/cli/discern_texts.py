@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import discern_options as options
-from .app import Quiet, counted, counting, fail, print_line, shown, stdout, styled
-from .discern_asking import Asking, ServerOptions
-from .discern_source import Source
-from .options import Threads
+from .app import counted, counting, fail, print_line, shown, stdout, styled
+from .discern_asking import Asking
+from .discern_source import Analyser, Language, Seed, Source
+from .engine_options import with_options
 
 if TYPE_CHECKING:
     from ..experiments.finding import Piece
@@ -32,40 +31,17 @@ _DONORS = {
 _ROWS_AT_A_TIME = 10_000
 
 
+@with_options(source=Source, asking=Asking)
 def perturb(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="Table of texts: .parquet, .jsonl, .csv or .tsv, also packed.", metavar="FILE"
+            "--output", "-o", help="Write a .parquet, .jsonl, .csv or .tsv table, also packed.", metavar="FILE"
         ),
     ],
-    collection: options.CollectionFile = None,
-    from_run: options.FromRun = None,
-    from_suite: options.FromSuite = False,
-    suite: options.SuiteOption = None,
-    per_question: options.PerQuestion = 2,
-    items: options.MaxItems = None,
-    column: options.Columns = None,
-    task: options.Task = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    plan: options.PlanOption = "usual",
-    kinds: options.Kinds = None,
-    level: options.Levels = None,
-    rules_only: options.RulesOnly = False,
-    donors: options.Donors = None,
-    seed: options.Seed = 0,
-    analyser: options.AnalyserOption = None,
-    maker: options.Maker = None,
-    base_url: options.BaseUrl = None,
-    key_env: options.KeyEnv = None,
-    prompt_price: options.PromptPrice = 0.0,
-    reply_price: options.ReplyPrice = 0.0,
-    budget: options.Budget = None,
-    offline: options.Offline = False,
-    dry_run: options.DryRun = False,
-    threads: Threads = None,
-    quiet: Quiet = False,
+    *,
+    source: Source,
+    asking: Asking,
 ) -> None:
     """Writes damaged texts to a table, to be scored elsewhere.
 
@@ -77,42 +53,26 @@ def perturb(
       pfgen-fast discern perturb texts.jsonl -o damaged.parquet
     """
     from ..discernment.damaged import texts_of as rows_of
-    from ..discernment.running import damage_of
     from ..tables.value_table import check_value_table, writing_values
 
     check_value_table(output)
-    source = Source(collection, from_run, from_suite, per_question, items, suite, column, task, language, encoding)
-    chosen = source.plan(plan, options.listed(kinds), level, rules_only=rules_only)
-    found, model = source.collection, None
-    if any(one.method == "model" for one in chosen.perturbations):
-        if maker is None:
-            fail("--maker is missing: some kinds of the plan are made by a language model; --rules-only does without")
-        server = ServerOptions(base_url, key_env, offline=offline)
-        asking = Asking.opened(server, prompt_price, reply_price, budget, is_partial=False, is_dry=dry_run, quiet=quiet)
-        model = asking.maker(maker, output.with_name("perturbed-texts.jsonl"))
-        found = asking.texts(model, found, chosen)
-    n_texts = len(found.items) * (1 + len(chosen.perturbations))
-    if dry_run:
+    maker, found = asking.texts(
+        asking.maker, output.with_name("perturbed-texts.jsonl"), source.collection, source.opened_plan
+    )
+    n_texts = len(found.items) * (1 + len(source.opened_plan.perturbations))
+    if asking.dry_run:
         print_line(f"{counted(n_texts, 'text')} at most of {counted(len(found.items), 'item')}: {shown(str(output))}")
         return
-    damage = damage_of(
-        found,
-        chosen,
-        seed=seed,
-        donors=source.donors(donors),
-        maker=model,
-        analyser=analyser,
-        threads=threads,
-    )
+    damage = source.damage(found, maker)
     n_written = 0
     types = dict.fromkeys(("item", "perturbation", "text"), str)
-    with writing_values(output, types) as write, counting("texts", quiet=quiet) as count:
+    with writing_values(output, types) as write, counting("texts", quiet=asking.quiet) as count:
         rows = rows_of(damage)
         while batch := list(islice(rows, _ROWS_AT_A_TIME)):
             write(batch)
             n_written += len(batch)
             count(n_written, n_texts)
-    if not quiet:
+    if not asking.quiet:
         print_line(f"{counted(n_written, 'text')} of {counted(len(found.items), 'item')}: {shown(str(output))}")
         source.print_suite()
 
@@ -120,23 +80,23 @@ def perturb(
 def show(
     text: Annotated[str, typer.Argument(help="The text.", metavar="TEXT")],
     kind: Annotated[
-        list[str] | None, typer.Option("--kind", help="The kind of damage. May be repeated. Default: all of them.")
+        list[str] | None, typer.Option("--kind", help="Show this kind of damage. May be repeated. Default: all kinds.")
     ] = None,
     permille: Annotated[
-        int | None, typer.Option("--permille", min=1, max=1000, help="How much: per mille of the sites in the text.")
+        int | None, typer.Option("--permille", min=1, max=1000, help="Damage this per mille of the sites in the text.")
     ] = None,
-    k: Annotated[int | None, typer.Option("--k", min=1, help="How much: the number of sites.")] = None,
+    k: Annotated[int | None, typer.Option("--k", min=1, help="Damage this number of sites.")] = None,
     degree: Annotated[
-        int | None, typer.Option("--degree", min=1, max=5, help="How much: the step of the kind's usual ladder.")
+        int | None, typer.Option("--degree", min=1, max=5, help="Damage by this step of the kind's usual ladder.")
     ] = None,
-    language: options.Language = None,
+    language: Language = None,
     donor: Annotated[
         list[str] | None,
-        typer.Option("--donor", help="A text to take from, for answer_swap, sentence_insert, term_swap. May repeat."),
+        typer.Option("--donor", help="Take from this text for answer_swap, sentence_insert, term_swap. Repeatable."),
     ] = None,
-    alternative: Annotated[str | None, typer.Option("--alternative", help="The text of wrong_ending.")] = None,
-    seed: options.Seed = 0,
-    analyser: options.AnalyserOption = None,
+    alternative: Annotated[str | None, typer.Option("--alternative", help="Give the text of wrong_ending.")] = None,
+    seed: Seed = 0,
+    analyser: Analyser = None,
 ) -> None:
     """Shows what damage does to a text, with the changes marked; all degrees, unless one is named.
 
@@ -203,7 +163,7 @@ def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]
 
 
 def kinds(
-    language: Annotated[str, typer.Option("--language", help="The language of the examples, ja or en.")] = "en",
+    language: Annotated[str, typer.Option("--language", help="Choose the language of the examples, ja or en.")] = "en",
 ) -> None:
     """Lists all kinds of damage with their levels and usual degrees, and an example of each.
 
@@ -239,13 +199,10 @@ def kinds(
 
 def votes(
     survey: Annotated[
-        Path,
-        typer.Argument(
-            help="The survey: a table with the columns voter, task, perturbation, metric.", metavar="SURVEY"
-        ),
+        Path, typer.Argument(help="Table with the columns voter, task, perturbation, metric.", metavar="SURVEY")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="CSV of weights, for discern run --weights.", metavar="FILE.csv")
+        Path, typer.Option("--output", "-o", help="Write a CSV for discern run --weights.", metavar="FILE.csv")
     ],
 ) -> None:
     """Makes weights of a survey, in which experts chose for each kind of damage the metric that it harms most.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -46,43 +47,45 @@ def with_options(**makers: Callable[..., Any]) -> Callable[[Command], Command]:
 class _Options:
     """The options of all engines; each is None if it is not given."""
 
-    order: Annotated[int | None, typer.Option(help="ngram: code points per n-gram. Default: 5.", metavar="N")]
+    order: Annotated[int | None, typer.Option(help="ngram: set the code points per n-gram. Default: 5.", metavar="N")]
     sets: Annotated[
         list[str] | None,
-        typer.Option(help="ngram, reference: a reference set to use; may be repeated. Default: all.", metavar="NAME"),
+        typer.Option(help="ngram, reference: use this reference set. May be repeated. Default: all.", metavar="NAME"),
     ]
     base_url: Annotated[
         str | None,
         typer.Option(
-            help="Hosted models: address of the server, including /v1. Default: that of the engine; for openai "
+            help="Hosted models: set the address of the server, including /v1. Default: the engine's own; for openai "
             "$OPENAI_BASE_URL, or OpenAI."
         ),
     ]
     key_env: Annotated[
         str | None,
         typer.Option(
-            help="Hosted models: environment variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY, "
+            help="Hosted models: name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY, "
             "GEMINI_API_KEY.",
             metavar="NAME",
         ),
     ]
-    concurrency: Annotated[int | None, typer.Option(help="Hosted models: concurrent requests. Default: 16.")]
-    retries: Annotated[int | None, typer.Option(help="Hosted models: how often a request is retried. Default: 5.")]
+    concurrency: Annotated[int | None, typer.Option(help="Hosted models: limit the concurrent requests. Default: 16.")]
+    retries: Annotated[int | None, typer.Option(help="Hosted models: set how often a request is retried. Default: 5.")]
     timeout: Annotated[
-        float | None, typer.Option(help="Hosted models: seconds until the whole reply must be there. Default: 120.")
+        float | None, typer.Option(help="Hosted models: set the timeout of a whole reply, in seconds. Default: 120.")
     ]
     max_tokens_name: Annotated[
         str | None,
-        typer.Option(help="openai: max_completion_tokens for models without max_tokens.", metavar="NAME"),
+        typer.Option(help="openai: send --max-tokens by this name, such as max_completion_tokens.", metavar="NAME"),
     ]
     served_model: Annotated[
         str | None,
-        typer.Option(help="Hosted models: name of the model on the server. Default: that of --model.", metavar="NAME"),
+        typer.Option(
+            help="Hosted models: ask for this model, while --model names the run. Default: --model.", metavar="NAME"
+        ),
     ]
     omit: Annotated[
         list[str] | None,
         typer.Option(
-            help="Hosted models: parameters that are not sent, such as temperature,top_p,stop,seed.",
+            help="Hosted models: do not send these parameters, such as temperature,top_p,stop,seed.",
             parser=names,
             metavar="NAME,...",
         ),
@@ -90,7 +93,7 @@ class _Options:
     extra_body: Annotated[
         dict[str, Any] | None,
         typer.Option(
-            help="Hosted models: a JSON object that is merged into each request; recorded.",
+            help="Hosted models: merge a JSON object into each request, and record it.",
             parser=json_object,
             metavar="JSON|@FILE",
         ),
@@ -98,13 +101,14 @@ class _Options:
     chat_template_kwargs: Annotated[
         dict[str, Any] | None,
         typer.Option(
-            help="openai, transformers, vllm: variables of the chat template, as a JSON object; recorded.",
+            help="openai, transformers, vllm: set variables of the chat template, as a JSON object; recorded.",
             parser=json_object,
             metavar="JSON|@FILE",
         ),
     ]
     reasoning_effort: Annotated[
-        str | None, typer.Option(help="openai: how much the model reasons, such as low or high.", metavar="EFFORT")
+        str | None,
+        typer.Option(help="openai, gemini: set how much the model reasons, such as low or high.", metavar="EFFORT"),
     ]
     requests_per_minute: Annotated[
         float | None, typer.Option(help="Hosted models: send no more requests than this. Default: no limit.")
@@ -116,67 +120,66 @@ class _Options:
         bool | None,
         typer.Option(
             "--enable-thinking/--disable-thinking",
-            help="Whether the model reasons first (Qwen3, Gemini, Claude). Default: as the model or server likes.",
+            help="Let the model reason first, or not (Qwen3, Gemini, Claude). Default: up to the model or server.",
         ),
     ]
     multi_choice: Annotated[
         bool | None,
         typer.Option(
             "--multi-choice/--no-multi-choice",
-            help="gemini: whether a reply may have several choices; the last counts.",
+            help="gemini: accept or refuse replies with several choices; the last counts.",
         ),
     ]
     thinking_budget: Annotated[
         int | None,
         typer.Option(
-            help="anthropic, gemini-native: tokens to reason with, besides --max-tokens. Default: as the model likes.",
+            help="anthropic, gemini-native: set the tokens of reasoning, beside --max-tokens. Default: by the model.",
             metavar="N",
         ),
     ]
     safety: Annotated[
         str | None,
-        typer.Option(help="gemini-native: from when on answers are blocked, such as BLOCK_NONE.", metavar="THRESHOLD"),
+        typer.Option(
+            help="gemini-native: block answers from this threshold on, such as BLOCK_NONE.", metavar="THRESHOLD"
+        ),
     ]
     input: Annotated[
         Path | None,
-        typer.Option(help="replay: table (.jsonl, .csv, .parquet), run folder, or samples_*.jsonl.", metavar="PATH"),
+        typer.Option(help="replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"),
     ]
-    question_column: Annotated[str | None, typer.Option(help="replay: question column. Default: question.")]
-    answer_column: Annotated[str | None, typer.Option(help="replay: answer column. Default: answer.")]
+    question_column: Annotated[str | None, typer.Option(help="replay: name the question column. Default: question.")]
+    answer_column: Annotated[str | None, typer.Option(help="replay: name the answer column. Default: answer.")]
     path: Annotated[
-        str | None,
-        typer.Option(help="transformers, vllm: folder of the model, if --model is only a name.", metavar="FOLDER"),
+        str | None, typer.Option(help="transformers, vllm: load the model from this directory.", metavar="FOLDER")
     ]
     trust_remote_code: Annotated[
         bool | None,
-        typer.Option("--trust-remote-code", help="transformers, vllm: run the program code that comes with a model."),
+        typer.Option("--trust-remote-code", help="transformers, vllm: run program code that comes with a model."),
     ]
     chat_template: Annotated[
         str | None,
-        typer.Option(
-            help="transformers, vllm: file with a chat template, instead of the model's own; recorded.", metavar="FILE"
-        ),
+        typer.Option(help="transformers, vllm: use the chat template in this file, and record it.", metavar="FILE"),
     ]
     device: Annotated[
-        str | None, typer.Option(help="transformers: such as cpu or cuda:0. Default: a GPU, if available.")
+        str | None, typer.Option(help="transformers: choose cpu, cuda:0, ... Default: a GPU, if available.")
     ]
     dtype: Annotated[
-        str | None, typer.Option(help="transformers, vllm: such as bfloat16. Default: as the weights are stored.")
+        str | None, typer.Option(help="transformers, vllm: choose a type such as bfloat16. Default: as stored.")
     ]
-    batch_size: Annotated[int | None, typer.Option(help="transformers: answers sampled at once. Default: 16.")]
-    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: GPUs that share the model. Default: 1.")]
-    max_model_len: Annotated[int | None, typer.Option(help="vllm: maximum tokens of prompt and answer.")]
+    batch_size: Annotated[int | None, typer.Option(help="transformers: set the batch size. Default: 16.")]
+    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: set the GPUs per model. Default: 1.")]
+    max_model_len: Annotated[int | None, typer.Option(help="vllm: limit the tokens of prompt and answer.")]
     engine_args: Annotated[
         dict[str, Any] | None,
         typer.Option(
-            help="vllm: further arguments of vllm.LLM, as a JSON object; recorded if they shape answers.",
+            help="vllm: pass further arguments to vllm.LLM, as a JSON object; recorded if they shape answers.",
             parser=json_object,
             metavar="JSON|@FILE",
         ),
     ]
     quantization: Annotated[
         str | None,
-        typer.Option(help="vllm: such as fp8 or bitsandbytes. Default: as the model's files say.", metavar="METHOD"),
+        typer.Option(help="vllm: choose a method such as fp8. Default: as the model's files say.", metavar="METHOD"),
     ]
 
 
@@ -201,5 +204,10 @@ def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., 
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    found = inspect.signature(function, eval_str=True).parameters
-    return {name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for name, one in found.items()}
+    found = inspect.signature(function, eval_str=not is_dataclass(function)).parameters
+    # The fields of a dataclass may be inherited from another module, whose names they use.
+    hints = get_type_hints(function, include_extras=True) if is_dataclass(function) else {}
+    return {
+        name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints.get(name, one.annotation))
+        for name, one in found.items()
+    }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,52 +20,29 @@ if TYPE_CHECKING:
 experiment = new_group(LINES["experiment"])
 
 
-class ClusterChoice(str, enum.Enum):
-    """Which runs depend on one another."""
-
-    model = "model"
-    organisation = "organisation"
-    none = "none"
-
-
-class PickChoice(str, enum.Enum):
-    """Which of a model's runs count."""
-
-    best = "best"
-    mean = "mean"
-
-
-class RunsChoice(str, enum.Enum):
-    """Which runs count, where all of them may."""
-
-    all = "all"
-    best = "best"
-    mean = "mean"
-
-
+ClusterChoice = Literal["model", "organisation", "none"]
+PickChoice = Literal["best", "mean"]
+RunsChoice = Literal["all", "best", "mean"]
 ClusterOption = Annotated[
     ClusterChoice,
     typer.Option(
         "--cluster",
-        help="For the intervals: runs of the same model, or organisation (what is before the slash), are not "
-        "independent.",
+        help="Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals.",
     ),
 ]
-RunsOption = Annotated[
-    RunsChoice, typer.Option("--runs", help="If a model has several runs: use all, the best or the mean.")
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
+RunsOption = Annotated[RunsChoice, typer.Option("--runs", help="Use all runs of a model, the best run, or their mean.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Set the random seed; the same seed gives the same figures.")]
 
 
 OptionalPaths = Annotated[
     list[str] | None,
-    typer.Argument(help="Folders of runs, trials files, folders with many runs, or globs.", metavar="[PATH...]"),
+    typer.Argument(help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"),
 ]
 LeaderboardFile = Annotated[
     Path | None,
     typer.Option(
         "--table",
-        help="Instead of runs: a leaderboard as CSV, as 'leaderboard --format csv' writes it.",
+        help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it.",
         metavar="FILE.csv",
     ),
 ]
@@ -82,7 +58,7 @@ Trials = Annotated[
 ]
 OutsideFiles = typer.Option(
     "--scores",
-    help="CSV with a header: model names, then columns of scores (empty: unknown). May be repeated.",
+    help="Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
     metavar="FILE.csv",
 )
 
@@ -124,8 +100,8 @@ def everything(
 def relations(
     paths: OptionalPaths = None,
     table: LeaderboardFile = None,
-    runs: RunsOption = RunsChoice.all,
-    cluster: ClusterOption = ClusterChoice.model,
+    runs: RunsOption = "all",
+    cluster: ClusterOption = "model",
     seed: Seed = 0,
     *,
     call: Call,
@@ -148,21 +124,16 @@ def relations(
     of: RunMeans | ScoredRuns
     if file:
         of = _picked(call.table(file).runs, runs)
-    elif runs is RunsChoice.all:
+    elif runs == "all":
         of = call.scored(paths or [])
     else:
         of = _picked(call.figures(paths or []).run_means, runs)
-    call.finish(find(of, cluster=cluster.value, seed=seed))
+    call.finish(find(of, cluster=cluster, seed=seed))
 
 
 @experiment.command()
 @with_options(call=Call)
-def parts(
-    paths: OptionalPaths = None,
-    table: LeaderboardFile = None,
-    *,
-    call: Call,
-) -> None:
+def parts(paths: OptionalPaths = None, table: LeaderboardFile = None, *, call: Call) -> None:
     """Which part of a score is hardest, and from where on are answers helpful?
 
     Compares fluency, truthfulness and helpfulness over runs: their order, how far the best runs and the human and
@@ -187,12 +158,10 @@ def sets(
     table: LeaderboardFile = None,
     chosen: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", help="A set to compare; repeat for several. Default: those that most questions have together."
-        ),
+        typer.Option("--set", help="Compare this set. May be repeated. Default: the sets that most questions share."),
     ] = None,
-    runs: RunsOption = RunsChoice.all,
-    cluster: ClusterOption = ClusterChoice.model,
+    runs: RunsOption = "all",
+    cluster: ClusterOption = "model",
     *,
     call: Call,
 ) -> None:
@@ -216,9 +185,9 @@ def sets(
         by_set = scores_in_table(leaderboard, call.suite_of(file), chosen)
     else:
         by_set = scores_by_set(call.figures(paths or []), chosen)
-    if runs is not RunsChoice.all:
-        by_set = by_set.one_per_model(runs.value)
-    call.finish(find(by_set, cluster=cluster.value))
+    if runs != "all":
+        by_set = by_set.one_per_model(runs)
+    call.finish(find(by_set, cluster=cluster))
 
 
 @experiment.command()
@@ -228,13 +197,13 @@ def stability(
     references: Annotated[
         list[int] | None,
         typer.Option(
-            "--references", min=1, help="Reference answers per set to try; repeat for several. Default: 500 to 5."
+            "--references", min=1, help="Keep N reference answers per set. May be repeated. Default: 500 to 5."
         ),
     ] = None,
     reference_draws: Annotated[
-        int, typer.Option("--reference-draws", min=0, help="Draws of two parts of the reference answers; 0 skips them.")
+        int, typer.Option("--reference-draws", min=0, help="Draw two parts of the references this often; 0: never.")
     ] = 2,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Number of draws of questions and trials.")] = 100,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Draw questions and trials this often.")] = 100,
     trials: Trials = None,
     seed: Seed = 0,
     *,
@@ -268,9 +237,9 @@ def external(
     paths: options.Paths,
     scores: Annotated[list[Path], OutsideFiles],
     pick: Annotated[
-        PickChoice, typer.Option("--runs", help="If a model has several runs: use the best or the mean.")
-    ] = PickChoice.best,
-    cluster: ClusterOption = ClusterChoice.model,
+        PickChoice, typer.Option("--runs", help="Use the best run of a model, or the mean of its runs.")
+    ] = "best",
+    cluster: ClusterOption = "model",
     *,
     call: Call,
 ) -> None:
@@ -288,28 +257,24 @@ def external(
 
     files = [read_scores(path) for path in scores]
     means = call.figures(paths).run_means
-    call.finish(find(means, files, pick=pick.value, cluster=cluster.value))
+    call.finish(find(means, files, pick=pick, cluster=cluster))
 
 
 experiment.command()(judge)
 
 
-class CorrectionChoice(str, enum.Enum):
-    """How p-values are corrected for many comparisons."""
-
-    bh = "bh"
-    holm = "holm"
+CorrectionChoice = Literal["bh", "holm"]
 
 
 @experiment.command()
 @with_options(call=Call)
 def significance(
     paths: options.Paths,
-    alpha: Annotated[float, typer.Option("--alpha", help="Significance level.")] = 0.05,
+    alpha: Annotated[float, typer.Option("--alpha", help="Set the significance level.")] = 0.05,
     correction: Annotated[
         CorrectionChoice,
-        typer.Option(help="For multiple comparisons: bh controls the share of false alarms, holm the chance of any."),
-    ] = CorrectionChoice.bh,
+        typer.Option(help="Correct for comparisons: bh controls the share of false alarms, holm the chance of any."),
+    ] = "bh",
     *,
     call: Call,
 ) -> None:
@@ -324,7 +289,7 @@ def significance(
     """
     from ..experiments.significance import significance as find
 
-    call.finish(find(call.figures(paths), alpha=alpha, correction=correction.value))
+    call.finish(find(call.figures(paths), alpha=alpha, correction=correction))
 
 
 @experiment.command()
@@ -335,7 +300,7 @@ def sensitivity(
         list[str] | None,
         typer.Option(
             "--vary",
-            help="A constant and its values (limit=120,150,200); repeat for several. Constants: last_order, "
+            help="Vary a constant over values (limit=120,150,200). May be repeated. Constants: last_order, "
             "first_order, threshold, target_length, limit. Default: all of them.",
             metavar="NAME=VALUES",
         ),
@@ -381,4 +346,4 @@ def _table_instead(paths: list[str] | None, table: Path | None) -> Path | None:
 
 
 def _picked(runs: RunMeans, which: RunsChoice) -> RunMeans:
-    return runs if which is RunsChoice.all else runs.one_per_model(which.value)
+    return runs if which == "all" else runs.one_per_model(which)

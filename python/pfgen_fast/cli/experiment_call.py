@@ -29,14 +29,13 @@ class Call:
     def __init__(
         self,
         output: Annotated[
-            Path, typer.Option("--output", "-o", help="Folder for the page, tables and pictures.", metavar="DIR")
+            Path,
+            typer.Option("--output", "-o", help="Write page, tables and pictures to this directory.", metavar="DIR"),
         ],
         suite: options.SuiteOption = None,
         report: Annotated[
             Path | None,
-            typer.Option(
-                help="A report of the same runs (pfgen-fast report), to which the page links.", metavar="FILE.html"
-            ),
+            typer.Option(help="Link the page to a report of the same runs (pfgen-fast report).", metavar="FILE.html"),
         ] = None,
         threads: options.Threads = None,
         quiet: Quiet = False,

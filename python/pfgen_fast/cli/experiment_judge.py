@@ -12,49 +12,36 @@ from .app import Exit, fail, stdout
 from .asking import watch_over
 from .engine_options import with_options
 from .experiment_call import Call
+from .server_options import ServerOptions
 
 
-@with_options(call=Call)
+@with_options(asking=ServerOptions, call=Call)
 def judge(
     paths: options.Paths,
-    model: Annotated[str, typer.Option("--model", "-m", help="The judge's name on the server.")],
-    base_url: Annotated[str | None, typer.Option(help="Address of the server, including /v1.")] = None,
-    key_env: Annotated[
-        str | None,
-        typer.Option(help="Environment variable that holds the key. Default: OPENAI_API_KEY.", metavar="NAME"),
-    ] = None,
+    model: Annotated[str, typer.Option("--model", "-m", help="Name the judge on the server.")],
     template: Annotated[
         str,
         typer.Option(
-            help="Prompt template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
+            help="Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
             metavar="NAME|FILE",
         ),
     ] = "default",
-    language: Annotated[str, typer.Option(help="Expected language of the answers.")] = "Japanese",
-    ratings: Annotated[int, typer.Option("--ratings", min=1, help="How often each answer is rated.")] = 1,
+    language: Annotated[str, typer.Option(help="Set the expected language of the answers.")] = "Japanese",
+    ratings: Annotated[int, typer.Option("--ratings", min=1, help="Rate each answer this often.")] = 1,
     trials: Annotated[
-        int | None, typer.Option("--trials", "-n", min=1, help="Answers rated per question of a run. Default: all.")
+        int | None, typer.Option("--trials", "-n", min=1, help="Rate N answers per question of a run. Default: all.")
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(help="Temperature of the judge. Default: 0 for one rating, 1 for several.")
+        float | None, typer.Option(help="Set the temperature of the judge. Default: 0 for one rating, 1 for several.")
     ] = None,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum number of tokens in a reply.")] = 300,
-    prompt_price: Annotated[float, typer.Option(help="Price per million prompt tokens, for the estimate.")] = 0.0,
-    reply_price: Annotated[float, typer.Option(help="Price per million reply tokens.")] = 0.0,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="Stop before the estimated cost of this call could exceed this.")
-    ] = None,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 300,
     cache: Annotated[
         Path | None,
-        typer.Option(help="File that stores the ratings. Default: judge-ratings.jsonl in DIR.", metavar="FILE"),
+        typer.Option(help="Store the ratings in this file. Default: judge-ratings.jsonl in DIR.", metavar="FILE"),
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Send no requests; use the stored ratings.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be asked, and its cost.")] = False,
-    concurrency: Annotated[int, typer.Option(min=1, help="Maximum number of concurrent requests.")] = 16,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Timeout of a request in seconds.")] = 120.0,
-    retries: Annotated[int, typer.Option(min=0, help="How often a failed request is retried.")] = 5,
-    seed: Annotated[str, typer.Option(help="Any text; determines the choice of answers and the replies.")] = "",
+    seed: Annotated[str, typer.Option(help="Set the seed (any text) of the choice of answers and of replies.")] = "",
     *,
+    asking: ServerOptions,
     call: Call,
 ) -> None:
     """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
@@ -70,7 +57,6 @@ def judge(
       pfgen-fast experiment judge result -m gpt-4o --prompt-price 2.5 --reply-price 10 --budget 20 -o judge
     """
     from ..experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns
-    from ..judging import Prices, Server
 
     wanted = JudgeOptions(
         model,
@@ -81,20 +67,20 @@ def judge(
         temperature=temperature,
         max_tokens=max_tokens,
         seed=seed,
-        server=None if offline else Server(base_url, key_env, concurrency, timeout, retries),
-        prices=Prices(prompt_price, reply_price),
-        budget=budget,
+        server=asking.server,
+        prices=asking.spending.prices,
+        budget=asking.budget,
         cache=cache or call.output / "judge-ratings.jsonl",
     )
     evaluator = wanted.evaluator()
     answers = AnswersToJudge(trials, seed)
     rated = RatedRuns(call.figures(paths, answers), answers.found, evaluator)
-    if dry_run or not call.quiet:
+    if asking.dry_run or not call.quiet:
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
-    if dry_run:
+    if asking.dry_run:
         return
     with watch_over("ratings", quiet=call.quiet) as watch:
-        problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=watch.count, events=watch.events)
+        problem = rated.ask(prices=wanted.prices, budget=asking.budget, on_progress=watch.count, events=watch.events)
     if problem:
         again = "run the same command again to continue, or with --offline to use the stored ratings"
         fail(f"{problem}; {again}", Exit.PARTIAL)

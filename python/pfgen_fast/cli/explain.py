@@ -19,12 +19,12 @@ _NAMES_WIDTH = 26
 
 
 def explain(
-    question: Annotated[str, typer.Option("--question", "-q", help="ID or text of the question.")],
+    question: Annotated[str, typer.Option("--question", "-q", help="Name the question by its ID or text.")],
     answer: Annotated[
-        str | None, typer.Option("--answer", "-a", help="The answer; '-' or no option reads stdin.")
+        str | None, typer.Option("--answer", "-a", help="Give the answer; '-' or no option reads stdin.")
     ] = None,
     suite: options.SuiteOption = None,
-    format: options.Format = options.FormatChoice.text,
+    format: options.Format = "text",
     as_json: Json = False,
 ) -> None:
     """Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.
@@ -41,7 +41,7 @@ def explain(
     from ..scoring import explanation as library
     from ..scoring.scorer import signature_of
 
-    as_json = as_json or format is options.FormatChoice.json
+    as_json = as_json or format == "json"
     if answer is None or answer == "-":
         try:
             answer = stdin().read().decode("utf-8").rstrip("\n")

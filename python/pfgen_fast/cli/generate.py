@@ -29,7 +29,7 @@ def generate(
         typer.Option(
             "--engine",
             "-e",
-            help="ngram (needs no model), openai (any server that speaks its protocol), anthropic, gemini, "
+            help="Take answers from ngram (needs no model), openai (any OpenAI-compatible server), anthropic, gemini, "
             "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the "
             "answers), replay (existing answers), ground-truth and reference "
             "(answers of the suite itself); hf and openai-api: transformers and openai under the names in the "
@@ -44,20 +44,18 @@ def generate(
         typer.Option(
             "--model",
             "-m",
-            help="Name of the model, and of the run's folder. Default for ngram: ngram/order-N; for answers of the "
+            help="Name the model, and so the run's directory. Default for ngram: ngram/order-N; for answers of the "
             "suite itself: as published.",
         ),
     ] = None,
     trials: Annotated[
         int | None,
-        typer.Option(
-            "--trials", "-n", min=1, help="How often each question is asked. Default: 10, or all stored answers."
-        ),
+        typer.Option("--trials", "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."),
     ] = None,
     mode: Annotated[
         options.ModeChoice | None,
         typer.Option(
-            help="Prompts: a text to continue (completion), one user message (qa), or system and user messages (chat). "
+            help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). "
             "Default: chat for local weights with a chat template; for replay, as the config.json beside the input "
             "says; otherwise completion.",
         ),
@@ -128,7 +126,7 @@ def generate(
     generation = Generation.of(
         engine,
         model=model,
-        mode=chosen if mode is None else mode.value,
+        mode=chosen if mode is None else mode,
         temperature=temperature,
         top_p=top_p,
         top_k=top_k,

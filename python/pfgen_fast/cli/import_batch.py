@@ -22,7 +22,7 @@ def import_batch(
         typer.Option(
             "--config",
             "-c",
-            help="The parameters that prompts wrote beside the batch file.",
+            help="Read the run's parameters, which prompts wrote beside the batch file.",
             metavar="NAME.config.json",
         ),
     ],

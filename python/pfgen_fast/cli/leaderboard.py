@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,13 +24,7 @@ _PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "help
 _SHORTEST_NAME = 16
 
 
-class Format(str, enum.Enum):
-    """The format of the table."""
-
-    markdown = "markdown"
-    json = "json"
-    csv = "csv"
-    html = "html"
+Format = Literal["markdown", "json", "csv", "html"]
 
 
 def leaderboard(
@@ -41,17 +34,16 @@ def leaderboard(
         typer.Option(
             "--format",
             "-f",
-            help="Output format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
-            "markdown otherwise.",
+            help="Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a "
+            "terminal, markdown otherwise.",
             show_default=False,
         ),
     ] = None,
     update_file: Annotated[
-        Path | None,
-        typer.Option("--update", help="Replace the table between this file's leaderboard comments."),
+        Path | None, typer.Option("--update", help="Replace the table between this file's leaderboard comments.")
     ] = None,
     output: options.OutputFile = None,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.FloatSumOption = "compensated",
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -73,11 +65,11 @@ def leaderboard(
     from ..runs.leaderboard import find_results, mixed_suites, rank, to_csv, to_html, to_json, to_markdown, update
 
     if as_json:
-        format = Format.json
-    if update_file and (format not in (None, Format.markdown) or output):
+        format = "json"
+    if update_file and (format not in (None, "markdown") or output):
         fail("--update writes Markdown into its own file: leave --format and --output away")
     problems: list[TrialsError] = []
-    entries = rank(find_results(paths), float_sum=float_sum.value, on_problem=problems.append)
+    entries = rank(find_results(paths), float_sum=float_sum, on_problem=problems.append)
     for problem in problems:
         warn(str(problem))
     mixed = mixed_suites(entry.result for entry in entries)
@@ -92,11 +84,11 @@ def leaderboard(
     elif entries and format is None and not output and sys.stdout.isatty():
         _print_table(entries)
     elif entries:
-        to_text = {Format.markdown: to_markdown, Format.json: to_json, Format.csv: to_csv, Format.html: to_html}
-        if format in (None, Format.markdown) and output:
+        to_text = {"markdown": to_markdown, "json": to_json, "csv": to_csv, "html": to_html}
+        if format in (None, "markdown") and output:
             text = to_markdown(entries, output.resolve().parent)
         else:
-            text = to_text[format or Format.markdown](entries)
+            text = to_text[format or "markdown"](entries)
         table = utf8(text)
         if output:
             write_whole(output, table)

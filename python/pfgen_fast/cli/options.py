@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +15,8 @@ _MAX_FILE_BYTES = 1 << 20
 Paths = Annotated[
     list[str],
     typer.Argument(
-        help="Folders of runs, trials files, folders with many runs, or globs (including '**').", metavar="PATH..."
+        help="Runs: directories, trials files, directories with many runs, or globs (including '**').",
+        metavar="PATH...",
     ),
 ]
 SuiteOption = Annotated[
@@ -24,15 +24,15 @@ SuiteOption = Annotated[
     typer.Option(
         "--suite",
         "-s",
-        help="Folder with Q*.json files, or 'mini'. Default: data/ of the checkout that contains the runs (or, if no "
-        "run is given, the working folder).",
+        help="Name the suite: a directory with Q*.json files, or 'mini'. Default: data/ of the checkout that contains "
+        "the runs, or the working directory.",
         metavar="FOLDER",
     ),
 ]
 SuiteArgument = Annotated[
     str | None,
     typer.Argument(
-        help="Folder with Q*.json files, or 'mini'. Default: data/ of the checkout that contains the working folder.",
+        help="Directory with Q*.json files, or 'mini'. Default: data/ of the checkout of the working directory.",
         metavar="[SUITE]",
     ),
 ]
@@ -51,14 +51,13 @@ Questions = Annotated[
     list[str] | None,
     typer.Option(
         "--questions",
-        help="Only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
+        help="Take only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
         parser=question_names,
         metavar="ID,...",
     ),
 ]
 Limit = Annotated[
-    int | None,
-    typer.Option("--limit", min=1, help="Only this many questions, from the first, for a quick try.", metavar="N"),
+    int | None, typer.Option("--limit", min=1, help="Take only the first N questions, for a quick try.", metavar="N")
 ]
 
 
@@ -67,35 +66,24 @@ def names_of(questions: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for text in questions or () for name in text.split(","))
 
 
-class UnknownQuestionsChoice(str, enum.Enum):
-    """What happens to trials of questions that the suite lacks."""
-
-    error = "error"
-    skip = "skip"
-
-
+UnknownQuestionsChoice = Literal["error", "skip"]
 UnknownQuestions = Annotated[
-    UnknownQuestionsChoice,
-    typer.Option("--unknown-questions", help="Trials of questions that the suite lacks: an error, or left out."),
+    UnknownQuestionsChoice, typer.Option("--unknown-questions", help="Refuse or skip trials of unknown questions.")
 ]
-RequiredSuite = Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="SUITE")]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Number of threads. Default: one per core.")]
+RequiredSuite = Annotated[str, typer.Argument(help="Directory with Q*.json files, or 'mini'.", metavar="SUITE")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", min=1, help="Set the number of threads. Default: one per core.")
+]
 
 
-class FormatChoice(str, enum.Enum):
-    """How a command prints its results."""
-
-    text = "text"
-    json = "json"
-
-
-_FORMAT_HELP = "Output format; json is the same as --json."
+FormatChoice = Literal["text", "json"]
+_FORMAT_HELP = "Choose the output format; json is the same as --json."
 Format = Annotated[FormatChoice, typer.Option("--format", "-f", help=_FORMAT_HELP)]
 FormatWithoutLetter = Annotated[FormatChoice, typer.Option("--format", help=_FORMAT_HELP)]
 """For commands whose -f is --force."""
 
 OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Output file. Default: stdout.", metavar="FILE")
+    Path | None, typer.Option("--output", "-o", help="Write to this file. Default: stdout.", metavar="FILE")
 ]
 
 SuiteToAsk = Annotated[
@@ -103,50 +91,29 @@ SuiteToAsk = Annotated[
     typer.Option(
         "--suite",
         "-s",
-        help="Folder with Q*.json files and questions.jsonl, or 'mini'. Default: data/ of the checkout that contains "
-        "the working folder.",
+        help="Name the suite: a directory with Q*.json files and questions.jsonl, or 'mini'. Default: data/ of the "
+        "checkout that contains the working directory.",
         metavar="FOLDER",
     ),
 ]
 Root = Annotated[
-    Path, typer.Option("--output", "-o", help="Folder below which the run's folder is created.", metavar="FOLDER")
+    Path, typer.Option("--output", "-o", help="Create the run's directory below this directory.", metavar="FOLDER")
 ]
 
 
-class FloatSumChoice(str, enum.Enum):
-    """How rounded parts are summed."""
-
-    compensated = "compensated"
-    naive = "naive"
-
-
-class ResultSumChoice(str, enum.Enum):
-    """How rounded parts of a result are summed."""
-
-    auto = "auto"
-    compensated = "compensated"
-    naive = "naive"
-
-
-class ProfileChoice(str, enum.Enum):
-    """Which formulas are used."""
-
-    leaderboard = "leaderboard"
-    paper = "paper"
-
-
+FloatSumChoice = Literal["compensated", "naive"]
+ResultSumChoice = Literal["auto", "compensated", "naive"]
+ProfileChoice = Literal["leaderboard", "paper"]
 FloatSumOption = Annotated[
     FloatSumChoice,
-    typer.Option(
-        help="How rounded parts are summed: like Python 3.12 and later, or like older versions. Affects the last digit."
-    ),
+    typer.Option(help="Sum rounded parts like Python 3.12 and later, or like older versions. Affects the last digit."),
 ]
 ResultSumOption = Annotated[
     ResultSumChoice,
     typer.Option(
         "--float-sum",
-        help="How rounded parts are summed: like Python 3.12 and later, or naively, like older versions; affects the "
-        "last digit. auto: as in the result.json that is there, which is tried; compensated where there is none.",
+        help="Sum rounded parts like Python 3.12 and later, or naively, like older versions; affects the last digit. "
+        "auto: as in an existing result.json, or else compensated.",
     ),
 ]
 ProfileOption = Annotated[
@@ -154,21 +121,14 @@ ProfileOption = Annotated[
 ]
 
 
-class ModeChoice(str, enum.Enum):
-    """The kind of prompts."""
-
-    completion = "completion"
-    qa = "qa"
-    chat = "chat"
-
-
-Trials = Annotated[int, typer.Option("--trials", "-n", min=1, help="How often each question is asked.")]
+ModeChoice = Literal["completion", "qa", "chat"]
+Trials = Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask each question this often.")]
 ModeOption = Annotated[
     ModeChoice,
-    typer.Option(help="Prompts: a text to continue (base models), one user message, or system and user messages."),
+    typer.Option(help="Use a text to continue (base models), one user message, or system and user messages."),
 ]
-Examples = Annotated[int, typer.Option("--examples", min=0, help="Number of sample answers in a prompt.")]
-Seed = Annotated[str, typer.Option("--seed", help="Any text; determines the sample answers and the sampling seed.")]
+Examples = Annotated[int, typer.Option("--examples", min=0, help="Set the sample answers in a prompt.")]
+Seed = Annotated[str, typer.Option("--seed", help="Set the seed (any text) of sample answers and sampling.")]
 
 
 def text_or_file(text: str) -> str:
@@ -196,13 +156,13 @@ def json_object(text: str) -> dict[str, Any]:
 System = Annotated[
     str,
     typer.Option(
-        help="A system message, which precedes that of mode chat. @FILE reads it from a file.",
+        help="Send this system message, before that of mode chat. @FILE reads it from a file.",
         parser=text_or_file,
         metavar="TEXT|@FILE",
     ),
 ]
-Prefix = Annotated[str, typer.Option("--prefix", help="Text that begins every prompt; \\n is a line break.")]
-Model = Annotated[str, typer.Option("--model", "-m", help="Name of the model, and of the run's folder.")]
+Prefix = Annotated[str, typer.Option("--prefix", help="Begin every prompt with this text; \\n is a line break.")]
+Model = Annotated[str, typer.Option("--model", "-m", help="Name the model, and so the run's directory.")]
 
 
 def number_or_none(text: str) -> float | None:
@@ -217,7 +177,7 @@ Temperature = Annotated[
     float | None,
     typer.Option(
         "--temperature",
-        help="Sampling temperature; 0 takes the most likely token; none sends no temperature to a server.",
+        help="Set the sampling temperature; 0 takes the most likely token; none sends no temperature to a server.",
         parser=number_or_none,
         metavar="NUMBER|none",
     ),
@@ -235,26 +195,26 @@ TopP = Annotated[
     float | None,
     typer.Option(
         "--top-p",
-        help="Sample from the most likely tokens that reach this probability; none: all, or as the server likes.",
+        help="Sample from the most likely tokens that reach this probability; none: all, or the server's default.",
         parser=number_or_none,
         metavar="NUMBER|none",
     ),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", help="Sample from this many most likely tokens. Default: all.")]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", help="Maximum number of tokens in an answer.")]
+MaxTokens = Annotated[int, typer.Option("--max-tokens", help="Limit the tokens of an answer.")]
 Stop = Annotated[
     list[str] | None,
     typer.Option(
         "--stop",
-        help="Another text that ends an answer, such as an end token that a server does not know. May be repeated.",
+        help="End answers at this text too, such as an end token that a server does not know. May be repeated.",
         metavar="TEXT",
     ),
 ]
 PromptPrice = Annotated[
-    float, typer.Option("--prompt-price", help="Price per million prompt tokens, in any currency, to show the cost.")
+    float, typer.Option("--prompt-price", help="Set the price per million prompt tokens, in any currency.")
 ]
-ReplyPrice = Annotated[float, typer.Option("--reply-price", help="Price per million reply tokens.")]
+ReplyPrice = Annotated[float, typer.Option("--reply-price", help="Set the price per million reply tokens.")]
 CachedPrice = Annotated[
     float | None,
-    typer.Option("--cached-price", help="Price per million prompt tokens from a cache. Default: as the others."),
+    typer.Option("--cached-price", help="Set the price per million cached prompt tokens. Default: as the others."),
 ]

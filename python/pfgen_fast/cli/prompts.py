@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,15 +22,7 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 
-class FormatChoice(str, enum.Enum):
-    """Our own lines, or the input file of a batch API."""
-
-    jsonl = "jsonl"
-    openai_batch = "openai-batch"
-    anthropic_batch = "anthropic-batch"
-    gemini_batch = "gemini-batch"
-
-
+FormatChoice = Literal["jsonl", "openai-batch", "anthropic-batch", "gemini-batch"]
 _USUAL_ENGINES = {"openai-batch": "openai", "anthropic-batch": "anthropic", "gemini-batch": "gemini-native"}
 """The engines for which the batch files are."""
 
@@ -47,15 +38,15 @@ def prompts(
     suite: options.SuiteToAsk = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
-    mode: options.ModeOption = options.ModeChoice.completion,
+    mode: options.ModeOption = "completion",
     trials: options.Trials = 1,
     examples: options.Examples = 20,
     seed: options.Seed = "",
     prefix: options.Prefix = "",
-    format: Annotated[FormatChoice, typer.Option(help="Our own lines, or the input file of a batch API.")] = (
-        FormatChoice.jsonl
-    ),
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Batch: name of the model.")] = None,
+    format: Annotated[
+        FormatChoice, typer.Option(help="Write our own lines, or the input file of a batch API.")
+    ] = "jsonl",
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Batch: name the model.")] = None,
     temperature: options.Temperature = 1.0,
     top_p: options.TopP = 0.98,
     top_k: options.TopK = None,
@@ -67,7 +58,7 @@ def prompts(
         typer.Option(
             "--engine",
             "-e",
-            help="openai-batch: openai, openai-api or gemini; see generate. Default: openai; other formats have one "
+            help="Choose openai, openai-api or gemini for openai-batch. Default: openai; other formats have one "
             "engine each.",
         ),
     ] = None,
@@ -99,25 +90,18 @@ def prompts(
     from ..generation.prompts import STOP
     from ..generation.setting import Setting
 
-    is_batch = format is not FormatChoice.jsonl
+    is_batch = format != "jsonl"
     if is_batch and not (model and output):
-        fail(f"--format {format.value} needs --model and --output: the run's parameters are written beside it")
+        fail(f"--format {format} needs --model and --output: the run's parameters are written beside it")
     sampling = Sampling(
         max_tokens=max_tokens,
         temperature=options.temperature_of(temperature, of_engine),
         top_p=top_p,
         top_k=top_k,
-        stop=(*STOP[mode.value], *(stop or ())),
+        stop=(*STOP[mode], *(stop or ())),
     )
     setting = Setting(
-        model or "",
-        mode.value,
-        sampling,
-        num_examples=examples,
-        seed=seed,
-        prefix=prefix,
-        reasoning=reasoning,
-        system=system,
+        model or "", mode, sampling, num_examples=examples, seed=seed, prefix=prefix, reasoning=reasoning, system=system
     )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     if is_batch and output:
@@ -137,10 +121,10 @@ def _engine_of(format: FormatChoice, engine: str | None) -> str:
     """The engine whose requests a batch file of this format has."""
     from ..generation.batch_api import REQUEST_FORMS
 
-    usual = _USUAL_ENGINES[format.value]
+    usual = _USUAL_ENGINES[format]
     of_engine = REQUEST_FORMS.get(engine or usual)
-    if of_engine is not None and of_engine.batch_format != format.value:
-        fail(f"the engine {engine} has batches of --format {of_engine.batch_format}, not {format.value}")
+    if of_engine is not None and of_engine.batch_format != format:
+        fail(f"the engine {engine} has batches of --format {of_engine.batch_format}, not {format}")
     return engine or usual
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,19 +12,12 @@ if TYPE_CHECKING:
     from ..generation.raw_replies import ReplySummary
 
 
-class ReasoningChoice(str, enum.Enum):
-    """What happens to reasoning."""
-
-    strip_ = "strip"
-    keep = "keep"
-
-
-TAGS_HELP = "Tags around reasoning, besides the known ones such as <think> </think>. May be repeated."
+ReasoningChoice = Literal["strip", "keep"]
 Tags = Annotated[
     list[str] | None,
     typer.Option(
         "--reasoning-tags",
-        help=TAGS_HELP,
+        help="Add tags around reasoning to the known ones, such as <think> </think>. May be repeated.",
         metavar="OPEN CLOSE",
         click_type=(str, str),  # makes click read pairs
     ),
@@ -36,11 +28,11 @@ def reasoning_options(
     reasoning: Annotated[
         ReasoningChoice,
         typer.Option(help="Remove reasoning from answers, or keep it as a part of them, as in the published runs."),
-    ] = ReasoningChoice.strip_,
+    ] = "strip",
     reasoning_tags: Tags = None,
     reasoning_tokens: Annotated[
         int,
-        typer.Option(min=0, help="Tokens for reasoning, in addition to --max-tokens for the answer.", metavar="N"),
+        typer.Option(min=0, help="Allow this many tokens for reasoning, in addition to --max-tokens.", metavar="N"),
     ] = 0,
     retry_unfinished: Annotated[
         int,
@@ -56,7 +48,7 @@ def reasoning_options(
     from ..generation.reasoning import Reasoning
 
     pairs: Any = tuple(reasoning_tags or ())
-    return Reasoning(reasoning is ReasoningChoice.keep, pairs, reasoning_tokens, retry_unfinished)
+    return Reasoning(reasoning == "keep", pairs, reasoning_tokens, retry_unfinished)
 
 
 def print_replies(replies: ReplySummary | None, *, quiet: bool) -> None:

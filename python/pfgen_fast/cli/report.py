@@ -25,14 +25,14 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The page to write, such as report.html; or a folder for a page with its data beside it.",
+            help="Write a page such as report.html, or a directory with a page and its data.",
             metavar="FILE.html|FOLDER",
         ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write a README.md beside each result instead, like the published ones.")
     ] = False,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.FloatSumOption = "compensated",
     quiet: Quiet = False,
 ) -> None:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
@@ -75,7 +75,7 @@ def report(
                 run_name(path.parent),
                 _link(path, output),
                 read_result(path),
-                float_sum=float_sum.value,
+                float_sum=float_sum,
                 replies=sentence_of(path.parent),
                 result_hash=file_sha1(path),
             )

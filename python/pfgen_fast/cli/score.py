@@ -27,41 +27,41 @@ def score(
     paths: Annotated[
         list[str],
         typer.Argument(
-            help="Runs: their folders, trials files, folders with many runs, globs (including '**'). Tables: files, "
-            "folders, globs, URLs such as s3://bucket/in/, or '-'.",
+            help="Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
+            "directories, globs, URLs such as s3://bucket/in/, or '-'.",
             metavar="PATH...",
         ),
     ],
     suite: options.SuiteOption = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
-    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
+    unknown_questions: options.UnknownQuestions = "error",
     output: Annotated[
         str | None,
         typer.Option(
             "--output",
             "-o",
-            help="Folder for the results, instead of the runs' own folders. For a table: the output file, or '-'; for "
-            "several: their folder. Tables may go elsewhere, such as to s3://bucket/folder/.",
+            help="Write results below this directory instead of the runs. Tables: write to this file, or '-'; several "
+            "tables: to this directory, also a remote one such as s3://bucket/folder/.",
             metavar="PATH",
         ),
     ] = None,
     in_place: Annotated[
-        bool, typer.Option("--in-place", help="A table: replace the input, once all of it is scored.")
+        bool, typer.Option("--in-place", help="Tables: replace the input once all of it is scored.")
     ] = False,
-    question_column: Annotated[str | None, typer.Option(help="Score a table: its question column.")] = None,
-    answer_column: Annotated[str | None, typer.Option(help="Score a table: its answer column.")] = None,
+    question_column: Annotated[str | None, typer.Option(help="Tables: name the question column.")] = None,
+    answer_column: Annotated[str | None, typer.Option(help="Tables: name the answer column.")] = None,
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Tables: the scores to add, such as average,helpfulness. Default: all of them.", metavar="NAME,..."
+            help="Tables: add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
         ),
     ] = None,
     where: Annotated[
         str | None,
         typer.Option(
             "--filter",
-            help="Tables: write only rows with such scores, as in 'average >= 0.6 and helpfulness > 0.5'.",
+            help="Tables: write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
             metavar="CONDITION",
         ),
     ] = None,
@@ -69,26 +69,25 @@ def score(
     encoding: Annotated[
         str | None,
         typer.Option(
-            help="Tables: encoding of CSV and TSV, such as cp932. Default: that of the byte-order mark, or UTF-8.",
+            help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
             metavar="NAME",
         ),
     ] = None,
     reasoning: Annotated[
-        ReasoningChoice,
-        typer.Option(help="Score answers as they are, or without the reasoning of a model (docs/generation.md)."),
-    ] = ReasoningChoice.keep,
-    profile: options.ProfileOption = options.ProfileChoice.leaderboard,
-    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
+        ReasoningChoice, typer.Option(help="Score answers unchanged, or without reasoning (docs/generation.md).")
+    ] = "keep",
+    profile: options.ProfileOption = "leaderboard",
+    float_sum: options.ResultSumOption = "auto",
     force: Annotated[
         bool,
         typer.Option(
-            "--force", "-f", help="Also score what is up to date; for tables, also what was scored otherwise."
+            "--force", "-f", help="Also score runs that are up to date, and tables scored with other settings."
         ),
     ] = False,
     threads: options.Threads = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be done.")] = False,
     quiet: Quiet = False,
-    format: options.FormatWithoutLetter = options.FormatChoice.text,
+    format: options.FormatWithoutLetter = "text",
     as_json: Json = False,
 ) -> None:
     """Scores runs, or tables of answers.
@@ -119,10 +118,10 @@ def score(
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
-    as_json = as_json or format is options.FormatChoice.json
+    as_json = as_json or format == "json"
     if force and paths[-1] == "json" and not Path("json").exists():
         fail("json: no such file or folder; -f is --force here; give --format json")
-    usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
+    usual_sum: FloatSum = "naive" if float_sum == "naive" else "compensated"
     tables = TableCommand(
         list(map(table_place, paths)),
         suite,
@@ -136,14 +135,14 @@ def score(
         encoding,
         force,
         dry_run,
-        reasoning.value,
+        reasoning,
     )
     if tables.are_meant:
-        if questions or limit or unknown_questions.value != "error":
+        if questions or limit or unknown_questions != "error":
             fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
-        tables.score(profile=profile.value, float_sum=usual_sum, threads=threads, quiet=quiet, as_json=as_json)
+        tables.score(profile=profile, float_sum=usual_sum, threads=threads, quiet=quiet, as_json=as_json)
         return
-    unusual = (profile.value, usual_sum, reasoning.value) != ("leaderboard", "compensated", "keep")
+    unusual = (profile, usual_sum, reasoning) != ("leaderboard", "compensated", "keep")
     if unusual and not (output or force):
         fail("results of another profile, float sum or --reasoning replace the usual ones: give --output or --force")
     try:
@@ -155,14 +154,14 @@ def score(
         suite=given_suite(suite),
         questions=options.names_of(questions),
         limit=limit,
-        unknown=unknown_questions.value,
-        profile=profile.value,
-        float_sum=float_sum.value,
+        unknown=unknown_questions,
+        profile=profile,
+        float_sum=float_sum,
         force=force,
         output=None if output is None else Path(output),
         dry_run=dry_run,
         threads=threads,
-        reasoning=reasoning.value,
+        reasoning=reasoning,
     )
     scored = track(run_scorer.score(runs), len(runs), "runs", quiet=quiet or as_json)
     outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=usual_sum)

@@ -16,29 +16,29 @@ from .suite_line import suite_or_here
 def serve(
     suite: options.SuiteOption = None,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; any that is not of the loopback needs a token.")
+        str, typer.Option("--host", help="Listen on this address; any address but a loopback address needs a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Set the port; 0 takes a free port.")] = 8000,
     token_file: Annotated[
         Path | None,
         typer.Option(
             "--token-file",
-            help="File with the token that requests must show; others may not read it. Default: the environment "
+            help="Read the token of requests from this file, which others may not read. Default: the environment "
             "variable PFGEN_FAST_TOKEN.",
             metavar="FILE",
         ),
     ] = None,
     mode: Annotated[
-        options.ModeChoice, typer.Option("--mode", help="Prompts of OpenRLHF: where an answer begins and ends.")
-    ] = options.ModeChoice.completion,
-    profile: options.ProfileOption = options.ProfileChoice.leaderboard,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
-    max_answers: Annotated[int, typer.Option("--max-answers", min=1, help="The most answers in a request.")] = 16_384,
+        options.ModeChoice, typer.Option("--mode", help="Choose OpenRLHF's prompts: where an answer begins and ends.")
+    ] = "completion",
+    profile: options.ProfileOption = "leaderboard",
+    float_sum: options.FloatSumOption = "compensated",
+    max_answers: Annotated[int, typer.Option("--max-answers", min=1, help="Limit the answers in a request.")] = 16_384,
     max_requests: Annotated[
-        int, typer.Option("--max-requests", min=1, help="The most requests in progress; more get 429.")
+        int, typer.Option("--max-requests", min=1, help="Limit the requests in progress; more get 429.")
     ] = 256,
-    max_mib: Annotated[int, typer.Option("--max-mib", min=1, help="The largest body of a request, in MiB.")] = 32,
-    seconds: Annotated[float, typer.Option("--seconds", min=1, help="The most time that a request may take.")] = 60.0,
+    max_mib: Annotated[int, typer.Option("--max-mib", min=1, help="Limit the body of a request, in MiB.")] = 32,
+    seconds: Annotated[float, typer.Option("--seconds", min=1, help="Limit the time of a request.")] = 60.0,
     threads: options.Threads = None,
 ) -> None:
     """Serves rewards and scores over HTTP, for trainers on other machines.
@@ -66,12 +66,12 @@ def serve(
         n_held_bytes=max(256, max_mib) << 20,
         seconds=seconds,
     )
-    scorer = Scorer(suite_or_here(suite), profile=profile.value, float_sum=float_sum.value, threads=threads)
+    scorer = Scorer(suite_or_here(suite), profile=profile, float_sum=float_sum, threads=threads)
 
     def started(address: str) -> None:
         about = f"{address} rewards answers to {scorer.suite.name}; signature {scorer.signature}; limits {limits}"
         print_line(shown(about))
 
-    if not server.serve(scorer, host=host, port=port, token=token, limits=limits, mode=mode.value, on_start=started):
+    if not server.serve(scorer, host=host, port=port, token=token, limits=limits, mode=mode, on_start=started):
         warn("ended before all requests in progress had their replies")
         os._exit(Exit.STOPPED)  # a worker may still be scoring

@@ -88,9 +88,9 @@ def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
 @suite.command()
 def compile(
     suite: options.SuiteArgument = None,
-    profile: options.ProfileOption = options.ProfileChoice.leaderboard,
+    profile: options.ProfileOption = "leaderboard",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Output file, instead of the one in the cache.")
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead of the cache.")
     ] = None,
     threads: options.Threads = None,
     as_json: Json = False,
@@ -115,10 +115,10 @@ def compile(
     threads = threads or default_threads()
     begin = time.perf_counter()
     if output is None:
-        output = cached_path(loaded.metadata_hash, profile.value)
-        compiled = index_of(loaded, profile.value, threads)
+        output = cached_path(loaded.metadata_hash, profile)
+        compiled = index_of(loaded, profile, threads)
     else:
-        compiled = save_index(loaded, profile.value, threads, output)
+        compiled = save_index(loaded, profile, threads, output)
     n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
     seconds = time.perf_counter() - begin
     where = output if output is not None and output.exists() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +29,12 @@ _AGAIN = "May be repeated."
 _OTHERS = ("order", "thinking_budget", "safety", "input", "question_column", "answer_column")
 
 
+class _Mode(str, enum.Enum):  # typer takes no list of literals
+    completion = "completion"
+    qa = "qa"
+    chat = "chat"
+
+
 @with_options(of_engine=engine_options(without=_OTHERS))
 def sweep(
     file: Annotated[
@@ -36,55 +43,58 @@ def sweep(
             help="A TOML file whose keys are the names of the flags; flags override it.", metavar="[GRID.toml]"
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", "-e", help="Source of the answers; see generate.")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", "-e", help="Choose an engine; see generate.")] = None,
     suite: Annotated[
-        str | None, typer.Option("--suite", "-s", help="Suite of questions; see generate.", metavar="FOLDER")
+        str | None, typer.Option("--suite", "-s", help="Name the suite of questions; see generate.", metavar="FOLDER")
     ] = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
-    trials: Annotated[int | None, typer.Option("--trials", "-n", help="Maximum number of trials. Default: 10.")] = None,
+    trials: Annotated[int | None, typer.Option("--trials", "-n", help="Limit the trials. Default: 10.")] = None,
     until_interval: Annotated[
         float | None,
         typer.Option(
             help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), from 640 answers on."
         ),
     ] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name of a model. {_AGAIN}")] = None,
-    mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Kind of prompts. {_AGAIN}")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name a model. {_AGAIN}")] = None,
+    mode: Annotated[list[_Mode] | None, typer.Option(help=f"Choose the kind of prompts. {_AGAIN}")] = None,
     temperature: Annotated[
-        list[str] | None, typer.Option(help=f"A number, or none. {_AGAIN}", metavar="NUMBER|none")
+        list[str] | None,
+        typer.Option(help=f"Set the temperature to a number, or none. {_AGAIN}", metavar="NUMBER|none"),
     ] = None,
-    top_p: Annotated[list[str] | None, typer.Option(help=f"A number, or none. {_AGAIN}", metavar="NUMBER|none")] = None,
-    top_k: Annotated[list[int] | None, typer.Option(help=f"Most likely tokens to sample from. {_AGAIN}")] = None,
-    max_tokens: Annotated[
-        list[int] | None, typer.Option(help=f"Maximum number of tokens in an answer. {_AGAIN}")
+    top_p: Annotated[
+        list[str] | None, typer.Option(help=f"Set top-p to a number, or none. {_AGAIN}", metavar="NUMBER|none")
     ] = None,
-    examples: Annotated[list[int] | None, typer.Option(help=f"Sample answers in a prompt. {_AGAIN}")] = None,
-    seed: Annotated[list[str] | None, typer.Option(help=f"Any text; see generate. {_AGAIN}")] = None,
-    prefix: Annotated[list[str] | None, typer.Option(help=f"Text that begins every prompt. {_AGAIN}")] = None,
+    top_k: Annotated[list[int] | None, typer.Option(help=f"Sample from this many most likely tokens. {_AGAIN}")] = None,
+    max_tokens: Annotated[list[int] | None, typer.Option(help=f"Limit the tokens of an answer. {_AGAIN}")] = None,
+    examples: Annotated[list[int] | None, typer.Option(help=f"Set the sample answers in a prompt. {_AGAIN}")] = None,
+    seed: Annotated[list[str] | None, typer.Option(help=f"Set any text; see generate. {_AGAIN}")] = None,
+    prefix: Annotated[list[str] | None, typer.Option(help=f"Begin every prompt with this text. {_AGAIN}")] = None,
     stop: Annotated[
-        list[str] | None, typer.Option(help="See generate; a file can sweep over it.", metavar="TEXT")
+        list[str] | None, typer.Option(help="End answers here; see generate. A file can sweep over it.", metavar="TEXT")
     ] = None,
     system: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"A system message; see generate. {_AGAIN}", parser=options.text_or_file, metavar="TEXT|@FILE"
+            help=f"Send this system message; see generate. {_AGAIN}",
+            parser=options.text_or_file,
+            metavar="TEXT|@FILE",
         ),
     ] = None,
-    reasoning: Annotated[ReasoningChoice | None, typer.Option(help="What happens to reasoning; see generate.")] = None,
+    reasoning: Annotated[ReasoningChoice | None, typer.Option(help="Strip or keep reasoning; see generate.")] = None,
     reasoning_tags: Tags = None,
     reasoning_tokens: Annotated[
-        list[int] | None, typer.Option(help=f"Tokens for reasoning; see generate. {_AGAIN}", metavar="N")
+        list[int] | None, typer.Option(help=f"Allow tokens for reasoning; see generate. {_AGAIN}", metavar="N")
     ] = None,
     retry_unfinished: Annotated[
         int | None, typer.Option(help="Ask again after unfinished reasoning; see generate.", metavar="N")
     ] = None,
-    order: Annotated[list[int] | None, typer.Option(help=f"ngram: code points per n-gram. {_AGAIN}")] = None,
+    order: Annotated[list[int] | None, typer.Option(help=f"ngram: set the code points per n-gram. {_AGAIN}")] = None,
     *,
     of_engine: dict[str, Any],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder below which the runs' folders are created. Default: result."),
+        typer.Option("--output", "-o", help="Create the runs' directories below this directory. Default: result."),
     ] = None,
     table: Annotated[
         Path | None, typer.Option(help=f"Also write the table to a file ({', '.join(_TABLES)}).", metavar="FILE")
@@ -93,7 +103,7 @@ def sweep(
         Path | None,
         typer.Option(help="Plot scores over parameters, intervals over trials (.png, .svg).", metavar="FILE"),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the points and their folders.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the points and their directories.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -127,7 +137,7 @@ def sweep(
         "until_interval": until_interval,
         "output": None if output is None else str(output),
         "model": model,
-        "mode": [choice.value for choice in mode or ()],
+        "mode": [one.value for one in mode or ()],
         "temperature": _numbers(temperature),
         "top_p": _numbers(top_p),
         "top_k": top_k,
@@ -137,7 +147,7 @@ def sweep(
         "prefix": prefix,
         "stop": stop,
         "system": system,
-        "reasoning": None if reasoning is None else reasoning.value,
+        "reasoning": reasoning,
         "reasoning_tags": [tag for pair in reasoning_tags or () for tag in pair],
         "reasoning_tokens": reasoning_tokens,
         "retry_unfinished": retry_unfinished,

@@ -24,14 +24,14 @@ def verify(
     suite: options.SuiteOption = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
-    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
+    unknown_questions: options.UnknownQuestions = "error",
     sample: Annotated[
         int | None,
-        typer.Option("--sample", min=1, help="Number of answers per run that the oracle scores. Default: all."),
+        typer.Option("--sample", min=1, help="Let the oracle score this many answers per run. Default: all."),
     ] = None,
-    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
+    float_sum: options.ResultSumOption = "auto",
     quiet: Quiet = False,
-    format: options.Format = options.FormatChoice.text,
+    format: options.Format = "text",
     as_json: Json = False,
 ) -> None:
     """Scores runs again with the slow oracle, and checks their result.json against the inputs.
@@ -52,7 +52,7 @@ def verify(
     from ..runs.trials import find_runs
     from ..runs.verification import Verifier
 
-    as_json = as_json or format is options.FormatChoice.json
+    as_json = as_json or format == "json"
     runs = find_runs(paths)
     given = given_suite(suite)
     verifiers: dict[Suite, Verifier] = {}
@@ -63,9 +63,7 @@ def verify(
             of_run = suite_of(run.folder, given)
             if of_run not in verifiers:
                 asked = of_run.only(options.names_of(questions), limit=limit)
-                verifiers[of_run] = Verifier(
-                    asked, float_sum=float_sum.value, sample=sample, unknown=unknown_questions.value
-                )
+                verifiers[of_run] = Verifier(asked, float_sum=float_sum, sample=sample, unknown=unknown_questions)
                 if not quiet and not as_json:
                     for difference in verifiers[of_run].index_differences:
                         stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))

@@ -17,9 +17,11 @@ from .suite_line import given_suite
 def view(
     paths: options.Paths,
     suite: options.SuiteOption = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
+    ] = 0,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.FloatSumOption = "compensated",
 ) -> None:
     """Serves the report page on this machine, and shows results as they change.
 
@@ -42,7 +44,7 @@ def view(
         tempfile.TemporaryDirectory(prefix="pfgen-view-") as folder,
         ReportServer(Path(folder), port) as server,
     ):
-        live = LiveReport(paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=float_sum.value)
+        live = LiveReport(paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=float_sum)
         live.write()
         with server.running():
             print_line(f"{shown(server.address)} shows {counted(live.n_runs, 'run')}; Ctrl-C ends it")
