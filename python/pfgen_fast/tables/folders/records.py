@@ -80,7 +80,7 @@ class Record:
         if self.job != job.description:
             raise PfgenError(
                 f"{target}: was scored with {_difference(self.job, job.description)}; --force (again=True) scores it "
-                "anew, or give another output folder"
+                "again; or give another output directory"
             )
         if source != self.source_info and self.source != recorded_name(task.source):
             raise PfgenError(
@@ -160,7 +160,7 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
         if info.n_bytes != record.n_bytes:
             notes.append(f"{target}: is not as it was written, and its source is not among the inputs")
     gone = [record.source for name, record in records.items() if name in outputs and name not in by_name]
-    near = {_host(source) for source in by_source}  # a record may be anybody's: it leads to no other server
+    near = {_host(source) for source in by_source}  # a record is untrusted, so it leads to no other server
     gone = [source for source in gone if _host(source) in near and _is_gone(source)]
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
@@ -195,7 +195,7 @@ def source_info(task: FileTask) -> FileInfo | None:
 
 
 def foreign(target: str) -> PfgenError:
-    """The error for a table that nobody here made."""
+    """The error for a table without a record."""
     return PfgenError(
         f"{target}: has no record in {RECORDS}/, so it is not one of the outputs and would be read together with them; "
         "move it, or give another output folder"

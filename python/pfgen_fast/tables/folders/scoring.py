@@ -1,4 +1,4 @@
-"""Many tables scored into a folder, one output for each; what is finished stays, and is not scored again."""
+"""Scores many tables into a directory, one output for each; finished outputs are not scored again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Status = Literal["scored", "current", "pending", "failed"]
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of a file."""
+    """The outcome of a file."""
 
     task: FileTask
     status: Status
@@ -48,7 +48,7 @@ class FileOutcome:
 
 @dataclass(frozen=True)
 class FilesProgress:
-    """How far many files are; files that were finished before count as done, but their rows and bytes do not."""
+    """Progress over many files; files that were finished before count as done, but their rows and bytes do not."""
 
     n_files: int
     n_files_done: int
@@ -68,12 +68,10 @@ class _IsFinished(Exception):
 def score_one_file(
     task: FileTask, job: TableJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
 ) -> FileOutcome:
-    """Scores a file into a folder, unless that is finished: what each process of an engine does with its share.
+    """Scores a file into a directory unless its output is finished; the workers of an engine call it.
 
-    The output is there whole or not at all, and is finished only with its record in the folder `_pfgen_fast`; so it may
-    be called again after whatever ended it. Where two processes score one file at the same time, each output is whole,
-    one takes the place of the other, and both are equal if their jobs are. (Call `read_folder` once before all files:
-    it refuses a folder in which this job's outputs would lie among others.)
+    The output is complete or absent, and finished only with its record, so the call may be repeated after a kill, and
+    two processes may score one file. Call `read_folder` once before all files: it refuses outputs of other jobs.
     """
     with Fetching([task.source]) as fetching:
         return _outcome(task, job, lambda: fetching.get(0), again=again, on_batch=on_batch)
@@ -99,35 +97,33 @@ def score_files(
 ) -> list[FileOutcome]:
     """Scores tables into a folder, one after another; outputs that are finished already are left as they are.
 
-    A file that cannot be scored does not stop the others. After a kill at any moment the same call goes on with the
-    file that it was at. A remote file is fetched while the one before it is scored. Two processes may score into one
-    folder, which is no faster: each output is whole, whichever process is last.
+    A file that cannot be scored does not stop the others. After a kill, the same call continues with the unfinished
+    file. A remote file is fetched while the previous one is scored. Two processes may score into one directory.
 
     Args:
-        sources: See `plan_files`.
-        target: The output folder, here or elsewhere; it is made. It holds the outputs and the folder `_pfgen_fast` with
-            a record of each.
+        sources: Files, directories or globs, local or remote; an output is named after its path below a directory.
+        target: The output directory, local or remote; it is created, and also holds records in `_pfgen_fast`.
         spec: How to make the scorer.
-        question_column: See `score_table`, also for the next ones.
+        question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
         columns: The scores to append.
-        nulls: How to treat missing answers.
-        where: Which rows are written.
+        nulls: How to treat missing answers; see `score_table`.
+        where: Which rows to write; see `score_table`.
         encoding: The encoding of the CSV and TSV files among the tables.
-        again: Whether everything is scored again, whatever made the outputs that are there.
-        dry_run: Whether only to say what would be done.
+        again: Whether to score everything again and replace existing outputs.
+        dry_run: Whether to score nothing and only report the status of each file.
         on_progress: Called after each batch and each file.
         on_outcome: Called after each file.
-        on_note: Called with sentences about what else is in the output folder.
-        on_passed_over: See `plan_files`.
+        on_note: Called with sentences about other content of the output directory.
+        on_passed_over: Called with each file that is skipped because it is not a table.
 
     Returns:
-        What became of each file, in their order.
+        The outcome of each file, in their order.
 
     Raises:
-        TrialsError: A source is not there, cannot be listed, or holds no table.
-        PfgenError: Nothing was begun: outputs would get into each other's way or among other tables (see `plan_files`
-            and `read_folder`), or the folder cannot be written.
+        TrialsError: A source does not exist, cannot be listed, or has no table.
+        PfgenError: Outputs would collide with each other or with other tables, or the directory cannot be written;
+            nothing was scored.
 
     Example:
         >>> import pathlib, tempfile
