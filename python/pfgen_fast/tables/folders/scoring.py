@@ -169,14 +169,25 @@ def score_sources(
     tasks = plan_files(sources, target, on_passed_over=on_passed_over)
 
     def one_by_one(todo: Sequence[FileTask]) -> Generator[FileOutcome, None, None]:
-        progress = _Progress(len(tasks), todo, on_progress)
+        done = FilesProgress(len(tasks), len(tasks) - len(todo), 0, sum(map(_size, todo)), 0)
+
+        def tell(n_rows: int = 0) -> None:
+            if on_progress is not None:
+                on_progress(replace(done, n_rows=done.n_rows + n_rows))
+
         with Fetching([task.source for task in todo]) as fetching:
             for number, task in enumerate(todo):
-                get = partial(fetching.get, number)
-                outcome = FileOutcome(task, "pending")
-                if not dry_run:
-                    outcome = _outcome(task, job, get, again=again, on_batch=progress.rows)
-                    progress.file(outcome)
+                if dry_run:
+                    yield FileOutcome(task, "pending")
+                    continue
+                outcome = _outcome(task, job, partial(fetching.get, number), again=again, on_batch=tell)
+                done = replace(
+                    done,
+                    n_files_done=done.n_files_done + 1,
+                    n_rows=done.n_rows + outcome.n_rows,
+                    n_bytes_done=done.n_bytes_done + _size(task),
+                )
+                tell()
                 yield outcome
 
     return run_tasks(tasks, job, one_by_one, again=again, dry_run=dry_run, on_outcome=on_outcome, on_note=on_note)
@@ -281,32 +292,6 @@ def _score(
     name = shown_place(task.source)
     of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
     return score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
-
-
-class _Progress:
-    """Adds up what is done over all files."""
-
-    def __init__(
-        self, n_files: int, todo: Sequence[FileTask], on_progress: Callable[[FilesProgress], None] | None
-    ) -> None:
-        self._on_progress = on_progress
-        self._done = FilesProgress(n_files, n_files - len(todo), 0, sum(map(_size, todo)), 0)
-
-    def rows(self, n_rows: int) -> None:
-        """Notes how many rows of a file are done."""
-        if self._on_progress is not None:
-            self._on_progress(replace(self._done, n_rows=self._done.n_rows + n_rows))
-
-    def file(self, outcome: FileOutcome) -> None:
-        """Notes that a file is done."""
-        done = self._done
-        self._done = replace(
-            done,
-            n_files_done=done.n_files_done + 1,
-            n_rows=done.n_rows + outcome.n_rows,
-            n_bytes_done=done.n_bytes_done + _size(outcome.task),
-        )
-        self.rows(0)
 
 
 def _size(task: FileTask) -> int:
