@@ -143,7 +143,7 @@ def test_what_is_no_table_is_passed_over(call, tables):
         (("in", "-o", "in/a.csv"), "in/a.csv: is a file; several tables are scored into a folder"),
         (("in", "-o", "out.csv"), "out.csv: is named like a file; several tables are scored into a folder, such as"),
         (("in", "-o", "out", "--columns", ""), "columns: no score ''"),
-        (("in", "-o", "in"), "in: is the input folder itself"),
+        (("in", "-o", "in"), "in: is the input directory itself"),
         (("none", "-o", "out"), "none: no such file or folder"),
     ],
 )

@@ -1,7 +1,6 @@
-"""Seeded mutations of every kind of file that strangers write: each is read, or one sentence names the file.
+"""Seeded mutations of every kind of untrusted file: each is read, or refused in one sentence that names the file.
 
-Whoever refuses a file has written nothing. The numbers of mutations that pass and that are refused are checked, so
-that a mutator that has become too mild or too coarse shows.
+A refused file causes no output. The test counts both outcomes, so a mutator that is too mild or too coarse fails.
 """
 
 from __future__ import annotations
@@ -35,6 +34,8 @@ from pfgen_fast.generation.sweep import SweepOptions
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.refset.config import read_config as read_build_config
 from pfgen_fast.refset.inputs import gather
+from pfgen_fast.report import ReportRun, write_readme, write_report
+from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank, to_csv, to_html, to_json, to_markdown
 from pfgen_fast.runs.result import encode, read_result
@@ -232,10 +233,13 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
     votes = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
     bars = [["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]]
 
-    def read_result_and_rank(path: Path) -> None:
-        read_result(path)
+    def show_result(path: Path) -> None:
+        shown = ReportRun(str(path), None, read_result(path))
+        check_run(shown, suite)
         entries = rank([path])
         assert all(write(entries) for write in (to_markdown, to_json, to_csv, to_html))
+        write_readme(shown, suite, path.with_name("README.md"))
+        write_report([shown], suite, path.with_name("report.html"))
 
     def score(path: Path) -> None:
         """Scores the run of a config.json or of trials."""
@@ -274,7 +278,7 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
         import_batch([path], suite, batch, output=path.parent / "result")
 
     return [
-        Kind("result.json", result, as_json, read_result_and_rank),
+        Kind("result.json", result, as_json, show_result),
         Kind("config.json", config, as_json, score_config),
         Kind("trials.jsonl", trials, as_json_lines, score),
         Kind("Q01.json", question, as_json, read_suite),

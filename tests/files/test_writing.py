@@ -19,6 +19,19 @@ def either_kind(request, monkeypatch):
         monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
 
 
+def test_a_file_is_replaced_whole_and_leaves_nothing_behind(tmp_path, either_kind):
+    path = tmp_path / "result.json"
+    writing.write_whole(path, b"old")
+    with pytest.raises(TypeError), writing.writing_whole(path) as file:
+        file.writelines([b"half", None])
+    assert path.read_bytes() == b"old"
+    writing.write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(PfgenError, match="cannot be written"):
+        writing.write_whole(path / "result.json", b"")
+
+
 @posix
 def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path, either_kind, monkeypatch):
     monkeypatch.setattr(writing.secrets, "token_hex", lambda n: "0" * n)

@@ -61,17 +61,6 @@ def test_occurrences_count_not_answers():
     assert found.first.tolist() == [1, 0]  # abcde occurs twice, in one answer; bcde- once
 
 
-def test_an_answer_shorter_than_the_order_holds_no_rare_ngram():
-    found = find_rare_ngrams(["", "abcd", "abcde", "bcdef", "abcdef"])
-    assert found.first.tolist() == [-1] * 5
-    assert (found.n_rare, found.n_distinct) == (0, 2)
-
-
-def test_no_answers_hold_no_ngrams():
-    found = find_rare_ngrams([])
-    assert (found.rows.tolist(), found.n_rare, found.n_distinct) == ([], 0, 0)
-
-
 def test_every_kind_of_column_gives_the_same():
     answers = ["日本の水は軟水", "日本の水が", "", "\U0010ffffの水は", "ice floats"]
     expected = find_rare_ngrams(answers, order=2)

@@ -10,8 +10,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import TrialsError, _core
-from pfgen_fast.errors import PfgenError
-from pfgen_fast.files import reading, writing
+from pfgen_fast.files import reading
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials
 
 LINES = b'{"question": "q", "answer": "a\\u0085b\xe2\x80\xa8c", "n": 1}\n\n{"question": "r", "answer": ""}'
@@ -141,28 +140,6 @@ def test_a_config_is_an_object_or_an_error(tmp_path):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(TrialsError, match=r"config\.json(: expected an object|, column 2: not JSON)"):
             run.config()
-
-
-def test_a_file_is_replaced_whole_and_leaves_nothing_behind(tmp_path):
-    path = tmp_path / "result.json"
-    writing.write_whole(path, b"old")
-    with pytest.raises(TypeError), writing.writing_whole(path) as file:
-        file.writelines([b"half", None])
-    assert path.read_bytes() == b"old"
-    writing.write_whole(path, b"new")
-    assert path.read_bytes() == b"new"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_system_without_unnamed_files_does_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "_open_unnamed", lambda folder, mode: None)
-    test_a_file_is_replaced_whole_and_leaves_nothing_behind(tmp_path)
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(PfgenError, match="cannot be written"):
-        writing.write_whole(tmp_path / "file" / "result.json", b"")
 
 
 JSON_VALUES = st.recursive(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pfgen_fast import PfgenError, ScorerSpec, TrialsError
+from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.tables.folders.plans import plan_files
 from pfgen_fast.tables.folders.scoring import score_files
 from pfgen_fast.tables.places import fetching as fetching_module
@@ -20,11 +20,6 @@ from pfgen_fast.tables.places.storage import storage_of
 fsspec = pytest.importorskip("fsspec")
 
 TABLE = "".join(json.dumps({"id": row, "question": "Q07", "answer": "Ice floats."}) + "\n" for row in range(3)).encode()
-
-
-@pytest.fixture(scope="module")
-def spec() -> ScorerSpec:
-    return ScorerSpec("mini", threads=1)
 
 
 @pytest.fixture
@@ -136,9 +131,9 @@ def test_hidden_names_elsewhere_are_passed_over(some):
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("memory://in", "memory://in: is the input folder itself"),
-        ("memory:///in/", "is the input folder itself"),
-        ("memory://in/out", "memory://in/out: lies in the input folder, memory://in;"),
+        ("memory://in", "memory://in: is the input directory itself"),
+        ("memory:///in/", "is the input directory itself"),
+        ("memory://in/out", "memory://in/out: lies in the input directory, memory://in;"),
     ],
 )
 def test_folders_elsewhere_do_not_lie_in_each_other(some, target, told):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from makers.engines import engine
-from pfgen_fast import PfgenError, ScorerSpec
+from pfgen_fast import PfgenError
 from pfgen_fast.tables.folders.scoring import FileOutcome, score_files
 
 engine("s3fs")
@@ -20,11 +20,6 @@ moto_server = engine("moto.server")
 pytestmark = pytest.mark.engines
 
 ROWS = 50
-
-
-@pytest.fixture(scope="module")
-def spec() -> ScorerSpec:
-    return ScorerSpec("mini", threads=1)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from ..errors import PfgenError
 from .lock import held
 from .reading import opened
 from .untrusted_text import utf8
-from .writing import write_whole
+from .writing import make_folder, write_whole
 
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is written or read."""
@@ -29,10 +29,7 @@ def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterato
     If another process writes to the folder, `error` names what that process is `doing`.
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise PfgenError(f"{folder}: cannot be made: {problem.strerror or problem}") from None
+    make_folder(folder)
     try:
         with held(folder / ".lock") as alone:
             if not alone:
@@ -75,10 +72,7 @@ class Journal:
 
         Whatever was read before may be incomplete by now: read the new entries first.
         """
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise error(f"{self.path.parent}: cannot be made: {problem.strerror or problem}") from None
+        make_folder(self.path.parent, error)
         with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
             if not alone:
                 raise error(f"{self.path}: another process is adding {what} to it")

@@ -19,7 +19,7 @@ _NULL = re.compile(rb"null,?(?:\n|\Z)")
 
 
 class WrittenObject(Mapping[str, Any]):
-    """An object of which the JSON is already written, and which is decoded only when somebody looks into it."""
+    """An object with its JSON, which is decoded on the first access."""
 
     __slots__ = ("_decoded", "json")
 

@@ -1,7 +1,6 @@
-"""Whose a file is: for files that are believed as they are, because nothing but their owner says who made them.
+"""Checks that a trusted file is ours: owned by this user or root, and not writable by others.
 
-A checksum finds accidents, not forgers. Own is what belongs to this user or to root and what nobody else may write.
-Windows has no such owners and modes, so everything there counts as own.
+A checksum finds accidents, not forgeries. Windows has no such owners and modes, so every file there counts as ours.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class ForeignFileError(PfgenError):
 
 
 def open_own(path: Path) -> IO[bytes]:
-    """Opens an own file for reading; a symbolic link is not followed."""
+    """Opens an own file for reading, without following a symbolic link."""
     check_own_file(path)
     file = open_regular(path, getattr(os, "O_NOFOLLOW", 0))
     try:
@@ -46,9 +45,9 @@ def check_own_file(path: Path) -> None:
 
 
 def check_own_folder(path: Path) -> None:
-    """Raises ForeignFileError if this folder is not own; it need not exist, and an own link may lead to it.
+    """Raises ForeignFileError if a directory is not own; it need not exist, and may be reached by an own link.
 
-    The folders above it are not looked at: what others put in its place would be theirs, and refused.
+    Directories above it are not checked: a directory that others put in its place belongs to them, and is refused.
     """
     with contextlib.suppress(OSError):
         _check_owner(path, os.lstat(path))

@@ -28,7 +28,7 @@ MAX_LINE_BYTES = 1 << 24
 """The longest line."""
 
 AT_ONCE_BYTES = 1 << 23
-"""What is read or decompressed in one call; larger content is first looked through in pieces, then read."""
+"""The most that is read or decompressed in one call; larger content is scanned in pieces before it is read."""
 
 
 class Content(NamedTuple):
@@ -203,7 +203,7 @@ def _joined(pieces: Iterable[bytes]) -> bytes:
 
 
 def _whole_lines(pieces: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """The pieces cut anew, so that each ends with a line."""
+    """Cuts the pieces again, so that each ends with a line."""
     number = 1  # of the line that `rest` begins
     rest = b""
     for piece in pieces:

@@ -24,6 +24,14 @@ def check_folder(folder: Path) -> None:
         raise PfgenError(f"{folder}: cannot be written: {there} does not allow it")
 
 
+def make_folder(folder: Path, kind: type[PfgenError] = PfgenError) -> None:
+    """Makes a directory with its parents; a failure is an error of the given kind."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise kind(f"{folder}: cannot be made: {error.strerror or error}") from None
+
+
 def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
     """Writes a file atomically and leaves no temporary file behind; see `writing_whole`."""
     with writing_whole(path, mode=mode) as file:

@@ -198,7 +198,7 @@ def _config(top: ConfigTable, path: Path) -> Config:
     suite = _folder(top, "suite", "", folder)
     work = _folder(top, "work", f"{top.content['suite']}.work", folder)
     if work.resolve() == suite.resolve() or suite.resolve() in work.resolve().parents:
-        raise BuildError(f"work: expected a folder outside of that of the suite, {suite}")
+        raise BuildError(f"work: expected a directory outside the suite's directory, {suite}")
     sets = top.file_lists("sets")
     asked_for = _questions(top.value("question", list, []), folder, _tokenizer(top, folder, None))
     questions = tuple(sorted(asked_for, key=lambda asked: asked.question_id))

@@ -19,7 +19,7 @@ from ..errors import BuildError, PfgenError
 from ..files.lock import held
 from ..files.reading import file_sha1
 from ..files.untrusted_json import read_json
-from ..files.writing import write_whole
+from ..files.writing import make_folder, write_whole
 from ..native.threads import default_threads
 from .answer_tables import read_table, write_table
 from .config import Config, QuestionConfig
@@ -89,7 +89,7 @@ class Built:
         problems: Why no suite was written, one sentence each.
         n_run: The number of stages that were run, as opposed to stages that were already done.
         is_written: Whether the suite was written.
-        notes: What was done otherwise than the config says, one sentence each.
+        notes: Where the build deviated from the config, one sentence each.
     """
 
     config: Config
@@ -123,7 +123,7 @@ def build(
         config: The config as `read_config` returns it.
         stage: Run only this stage, on the result of the previous one.
         threads: Number of threads; by default one per core. The result does not depend on it.
-        force: Whether to run stages again that are done.
+        force: Whether to run finished stages again.
         on_step: Called with the progress; see `OnStep`.
 
     Returns:
@@ -138,10 +138,7 @@ def build(
     if stage is not None and stage not in NAMES:
         raise BuildError(f"stage: expected one of {', '.join(NAMES)}, not {stage!r}")
     check_place(config)
-    try:
-        config.work.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PfgenError(f"{config.work}: cannot be made: {error.strerror or error}") from None
+    make_folder(config.work)
     with building_alone(config):
         return _Build(config, stage, threads or default_threads(), force, on_step).run()
 
@@ -291,7 +288,7 @@ class _Build:
     def _too_few(self, branch: Branch, stage: Stage, was: Mapping[str, Any], record: Mapping[str, Any]) -> str:
         return (
             f"{branch.name}: stage {stage.name} leaves {record['left']['n']:,} of {was['left']['n']:,} answers, fewer "
-            f"than the {self._config.select.size:,} of select.size; {stage.advice()}"
+            f"than the {self._config.select.size:,} of select.size; {stage.advice}"
         )
 
     def _too_few_raw(self, branch: Branch, record: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Sifted:
 
     kept: Any  # table of answers that are kept
     removed: Any  # table of answers that are removed, with reasons
-    # figures for reports; JSON values. A `note` is a sentence for whoever started the build
+    # figures for reports, as JSON values; `note` is a sentence for the user
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -57,6 +57,7 @@ class Stage(Protocol):
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:
         """Processes a table of answers; `on_step` is called now and then with the progress."""
 
+    @property
     def advice(self) -> str:
         """What to relax if the stage leaves too few answers."""
 
@@ -79,7 +80,8 @@ class NormaliseStage:
     nfkc: bool
     white_space: str
     rules: tuple[Rewrite, ...]
-    name: str = "normalise"
+    name: ClassVar[str] = "normalise"
+    advice: ClassVar[str] = "take out rules that remove answers (normalise.remove, or name them in normalise.without)"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
@@ -92,23 +94,14 @@ class NormaliseStage:
 
         parts = mapped(answers.column("answer"), normalise, threads)
         texts = text_column([part for part, _, _ in parts])
-        removed_by = np.concatenate([by for _, by, _ in parts]) if parts else np.empty(0, np.int32)
         n_changed = {
             rule.name: sum(counts.get(number, 0) for _, _, counts in parts)
             for number, rule in enumerate(self.rules)
             if rule.kind != "remove"
         }
         names = [*(f"{rule.name}: {rule.pattern}" for rule in self.rules), EMPTY]
-        changed = answers.set_column(1, "answer", texts)
-        return _sift(
-            changed,
-            removed_by < 0,
-            lambda gone: [names[number] for number in removed_by[gone]],
-            {"changed": {name: n for name, n in n_changed.items() if n}},
-        )
-
-    def advice(self) -> str:  # noqa: D102 - see Stage
-        return "take out rules that remove answers (normalise.remove, or name them in normalise.without)"
+        figures = {"changed": {name: n for name, n in n_changed.items() if n}}
+        return _sift_by(answers.set_column(1, "answer", texts), [by for _, by, _ in parts], names, figures)
 
 
 @dataclass(frozen=True)
@@ -117,7 +110,8 @@ class FilterStage:
 
     wrong: tuple[str, ...]
     required: tuple[str, ...]
-    name: str = "filter"
+    name: ClassVar[str] = "filter"
+    advice: ClassVar[str] = "loosen the question's wrong and required patterns"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
@@ -128,12 +122,8 @@ class FilterStage:
             return first_objections(part, wrong=self.wrong, required=self.required)
 
         parts = mapped(answers.column("answer"), objections, threads)
-        removed_by = np.concatenate(parts) if parts else np.empty(0, np.int32)
         names = [*(f"wrong: {pattern}" for pattern in self.wrong), *(f"lacks: {pattern}" for pattern in self.required)]
-        return _sift(answers, removed_by < 0, lambda gone: [names[number] for number in removed_by[gone]], {})
-
-    def advice(self) -> str:  # noqa: D102 - see Stage
-        return "loosen the question's wrong and required patterns"
+        return _sift_by(answers, parts, names, {})
 
 
 @dataclass(frozen=True)
@@ -144,7 +134,8 @@ class FrequencyStage:
     below: int
     until_stable: bool
     tokenizer: Tokenizer | None = None
-    name: str = "frequency"
+    name: ClassVar[str] = "frequency"
+    advice: ClassVar[str] = "give more raw answers, lower frequency.order or frequency.below, or leave until_stable out"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
@@ -177,9 +168,6 @@ class FrequencyStage:
         of_texts = zip(texts, self.tokenizer.tokens(texts), starts, strict=True)
         return [text[tokens[at].start : tokens[at + self.order - 1].end] for text, tokens, at in of_texts]
 
-    def advice(self) -> str:  # noqa: D102 - see Stage
-        return "give more raw answers, lower frequency.order or frequency.below, or leave until_stable out"
-
 
 @dataclass(frozen=True)
 class LengthStage:
@@ -192,7 +180,8 @@ class LengthStage:
     length: Length
     select: Select
     tokenizer: Tokenizer | None = None
-    name: str = "length"
+    name: ClassVar[str] = "length"
+    advice: ClassVar[str] = "raise length.keep"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
@@ -228,9 +217,6 @@ class LengthStage:
         wanted = min(math.isqrt(int(may_be_selected.sum()) * size), MOST_KEPT * size)
         return min(int(np.searchsorted(n_candidates, wanted)) + 1, len(may_be_selected))
 
-    def advice(self) -> str:  # noqa: D102 - see Stage
-        return "raise length.keep"
-
 
 @dataclass(frozen=True)
 class SelectStage:
@@ -239,7 +225,8 @@ class SelectStage:
     select: Select
     seed: str
     tokenizer: Tokenizer | None = None
-    name: str = "select"
+    name: ClassVar[str] = "select"
+    advice: ClassVar[str] = 'lower select.size, raise length.keep, or set select.duplicates to "keep"'
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
@@ -284,9 +271,6 @@ class SelectStage:
 
         return _sift(answers, is_chosen, reasons, figures)
 
-    def advice(self) -> str:  # noqa: D102 - see Stage
-        return 'lower select.size, raise length.keep, or set select.duplicates to "keep"'
-
 
 def candidates(answers: Any, wanted: Select) -> NDArray[np.bool_]:
     """Which answers of a table may be selected: all, or only the first of each text."""
@@ -313,6 +297,12 @@ def _sift(
     pa, gone = arrow(), np.flatnonzero(~stays)
     removed = answers.filter(pa.array(~stays)).append_column("reason", pa.array(list(reasons(gone)), pa.string()))
     return Sifted(answers.filter(pa.array(stays)), removed, figures)
+
+
+def _sift_by(answers: Any, parts: Sequence[NDArray[np.int32]], names: Sequence[str], figures: dict[str, Any]) -> Sifted:
+    """Removes the rows for which the parts hold the number of a reason; -1 keeps a row."""
+    removed_by = np.concatenate([np.empty(0, np.int32), *parts])
+    return _sift(answers, removed_by < 0, lambda gone: [names[number] for number in removed_by[gone]], figures)
 
 
 def in_units(answers: Any, tokenizer: Tokenizer | None) -> Any:

@@ -1,4 +1,4 @@
-"""Arrow batches in, Arrow batches with scores out: what engines score tables by."""
+"""Arrow batches in, Arrow batches with scores out; engines score tables through it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AT_ONCE_ROWS = 1 << 16
-"""How many rows are scored at a time: enough that the index of each question comes into the cache once."""
+"""Rows scored at a time: enough that the index of each question is loaded into the cache once."""
 AT_ONCE_BYTES = 1 << 26
-"""How many bytes of batches are gathered for it at most."""
+"""The most bytes of batches that are scored at a time."""
 
 
 def score_schema(
@@ -28,11 +28,7 @@ def score_schema(
     answer_column: str = "answer",
     columns: Sequence[str] | None = None,
 ) -> pa.Schema:
-    """The schema of what `score_batches` makes of batches of a schema: the same with columns of scores (float64).
-
-    Raises:
-        TrialsError: The schema lacks a column, has no texts in it, or has a column with the name of a score.
-        PfgenError: There is no such score in `columns`, or pyarrow is not installed.
+    """The schema of the output of `score_batches`: the given schema with columns of scores (float64).
 
     Example:
         >>> import pyarrow as pa
@@ -61,25 +57,21 @@ def score_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Scores a stream of batches; each comes out as it came in, with columns of scores.
 
-    Small batches are scored together, up to 65,536 rows, because the index of a question then comes into the cache once
-    for all of them; so a batch comes out when the next ones have been read. The batches of a stream have one schema.
+    Small batches are scored together, up to 65,536 rows, so a batch is returned after the next ones have been read. All
+    batches must have one schema.
 
     Args:
-        batches: The batches: record batches, or anything that exports Arrow data, such as a table, a stream or a data
-            frame of pyarrow, polars or DuckDB.
-        spec: How to make the scorer; each process makes it once. A `Scorer` is taken as it is.
+        batches: Record batches, or any object that exports Arrow data (tables, streams, data frames).
+        spec: How to make the scorer, once in each process; or a `Scorer`.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all of a `ScoreTable` but `question_id`.
-        nulls: How to treat a missing answer: `"error"` raises an error that names its row, `"null"` gives it null
-            scores.
-        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`. A column need not be appended for it.
+        columns: The scores to append, such as `["average"]`; by default all of them.
+        nulls: `"error"` raises an error for a missing answer and names its row; `"null"` gives it null scores.
+        where: Which rows to keep, such as `"average >= 0.6"`; it may use scores not in `columns`.
 
     Raises:
-        TrialsError: A column is missing or holds no texts, or a row cannot be scored; the message names the row, from
-            1, in the stream.
-        PfgenError: There is no such score in `columns` or `where`, or pyarrow is not installed.
-        ValueError: `nulls` is invalid.
+        TrialsError: A column or row is invalid; the message names the row, from 1, in the stream.
+        PfgenError: An option is invalid, or pyarrow is not installed.
 
     Example:
         >>> import pyarrow as pa
@@ -128,7 +120,7 @@ def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
 
 
 def _difference(batch: Any, schema: Any) -> str:
-    """What tells the columns of a batch from those expected."""
+    """The difference between the columns of a batch and the expected ones, in words."""
 
     def told(field: Any) -> str:
         return f"{field.name!r} ({field.type}{'' if field.nullable else ' not null'})"

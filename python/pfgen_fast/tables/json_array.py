@@ -13,7 +13,7 @@ from ..files.reading import MAX_LINE_BYTES, reading
 from ..files.untrusted_text import in_one_line, utf8
 from .rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import decoded
-from .text_rows import JsonRows, json_lines, text_batches
+from .text_rows import json_batches, json_lines
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
@@ -24,8 +24,7 @@ def read_json_array(source: str, columns: Columns, batch_size: int | None) -> Ro
     """Reads the objects of a JSON array; each one is checked."""
     with reading(Path(source)) as file:
         _, blocks = decoded(file, "utf-8", source)
-        rows = JsonRows(columns, source, "row")
-        yield from text_batches(source, rows.checked(_elements(blocks, source)), rows.names, batch_size, unit="row")
+        yield from json_batches(source, _elements(blocks, source), columns, batch_size, unit="row")
 
 
 def _elements(blocks: Iterator[str], source: str) -> Iterator[tuple[int, str]]:

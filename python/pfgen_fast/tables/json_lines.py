@@ -8,14 +8,13 @@ from typing import IO
 
 from ..files.untrusted_text import utf8
 from .rows import Columns, RowBatch, RowBatches, Scores, Write
-from .text_rows import JsonRows, json_lines, numbered_lines, shown_source, text_batches
+from .text_rows import json_batches, json_lines, numbered_lines
 
 
 def read_json_lines(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the objects of a file of JSON lines; each one is checked."""
     lines = ((number, line) for number, line in numbered_lines(source) if line.strip(" \t\r\n"))
-    rows = JsonRows(columns, shown_source(source), "line")
-    return text_batches(source, rows.checked(lines), rows.names, batch_size)
+    return json_batches(source, lines, columns, batch_size)
 
 
 @contextlib.contextmanager

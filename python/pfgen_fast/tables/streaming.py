@@ -71,33 +71,26 @@ def score_table(
 
     Args:
         source: The table to read, or `"-"`.
-        target: The table to write, or `"-"`; its folder must exist. An existing file is replaced at the end. It may be
-            `source`, which is replaced only if it has not changed meanwhile and keeps its owner, mode, extended
-            attributes and hard links.
-        scorer: Scores the answers: a `Scorer`, or the spec of one.
+        target: The table to write, or `"-"`; its directory must exist. It may be `source`, which is replaced only if it
+            has not changed meanwhile and keeps its owner, mode, extended attributes and hard links.
+        scorer: A `Scorer`, or the spec of one.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
         columns: The scores to append, such as `["average"]`; by default all of them.
-        where: Which rows are written, such as `"average >= 0.6"` (see `RowFilter`); by default all. A column need not
-            be appended for it.
-        nulls: How to treat a missing answer (a null, or a row of JSON without its key): `"error"` raises an error that
-            names its row, `"null"` gives it null scores.
-        encoding: The encoding of CSV and TSV files, such as `"cp932"`: of the source, which the target keeps, or of the
-            target if only that is CSV or TSV. By default that of the source's byte-order mark, or UTF-8.
+        where: Which rows to write, such as `"average >= 0.6"`; by default all. It may use scores not in `columns`.
+        nulls: `"error"` raises an error for a missing answer and names its row; `"null"` gives it null scores.
+        encoding: The encoding of CSV and TSV files, such as `"cp932"`; by default by byte-order mark, or UTF-8.
         reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores texts unchanged.
-        batch_size: The number of rows to read and score at a time; determines the memory usage. By default up to 65,536
-            of Parquet, fewer where rows are long, and 8,192 of other formats.
+        batch_size: Rows to read at a time; by default up to 65,536 of Parquet, and 8,192 of other formats.
         on_batch: Called after each batch with the number of rows done so far.
 
     Returns:
         The number of rows that were read.
 
     Raises:
-        TrialsError: The source cannot be read, lacks a column, has a column with the name of a score, or a row cannot
-            be scored or written; the message names the row (from 1; of Parquet also its row group, from 0) or the line.
-        PfgenError: The target cannot be written, the encoding is unknown or has no use, there is no such score in
-            `columns` or `where`, or pyarrow is required but not installed.
-        ValueError: `nulls` is invalid, or `batch_size` is below 1.
+        TrialsError: The source cannot be read, or a column or row is invalid; the message names the row or line, from
+            1, and the row group, from 0.
+        PfgenError: The target cannot be written, an option is invalid, or pyarrow is required but not installed.
 
     Example:
         >>> import pathlib, tempfile

@@ -169,33 +169,30 @@ def text_batches(
         some = list(islice(rows, n_rows))
 
 
-@dataclass(frozen=True)
-class JsonRows:
-    """Reads the rows of JSON formats, each of which is an object with keys of its own."""
+def json_batches(
+    source: str, texts: Iterator[tuple[int, str]], columns: Columns, batch_size: int | None, *, unit: str = "line"
+) -> RowBatches:
+    """Groups numbered JSON objects into batches, and checks each of them."""
+    rows = _json_rows(texts, columns, shown_source(source), unit)
+    return text_batches(source, rows, (columns.question, columns.answer), batch_size, unit=unit)
 
-    columns: Columns
-    source: str  # name of the source in error messages
-    unit: str  # what the numbers of the rows count
 
-    @property
-    def names(self) -> Sequence[str]:
-        """The columns of a table without rows."""
-        return (self.columns.question, self.columns.answer)
-
-    def checked(self, texts: Iterator[tuple[int, str]]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The objects with their numbers. Answers may be missing, but where all are, the column must be misspelt."""
-        row: Any = {}
-        has_answers = False
-        for number, text in texts:
-            location = f"{self.source}, {self.unit} {number}"
-            row = parse_json(text, location, parse_float=None if isinstance(self.columns, AnyColumns) else _number)
-            if not isinstance(row, dict):
-                raise TrialsError(f"{location}: expected a JSON object, not {type(row).__name__}")
-            self.columns.check_row(row, location)
-            has_answers = has_answers or self.columns.answer in row
-            yield number, row
-        if row and not has_answers:
-            self.columns.check(list(row), self.source)
+def _json_rows(
+    texts: Iterator[tuple[int, str]], columns: Columns, where: str, unit: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects with their numbers. Answers may be missing, but where all are, the column must be misspelt."""
+    row: Any = {}
+    has_answers = False
+    for number, text in texts:
+        location = f"{where}, {unit} {number}"
+        row = parse_json(text, location, parse_float=None if isinstance(columns, AnyColumns) else _number)
+        if not isinstance(row, dict):
+            raise TrialsError(f"{location}: expected a JSON object, not {type(row).__name__}")
+        columns.check_row(row, location)
+        has_answers = has_answers or columns.answer in row
+        yield number, row
+    if row and not has_answers:
+        columns.check(list(row), where)
 
 
 def _number(text: str) -> float:

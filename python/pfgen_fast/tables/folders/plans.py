@@ -49,7 +49,7 @@ def plan_files(
     """
     folder = place_of(target)
     if not folder:
-        raise PfgenError("the output folder has no name")
+        raise PfgenError("the output directory has no name")
     check_target(folder)
     is_in_folder = _within(folder)
     tasks: dict[str, FileTask] = {}
@@ -61,10 +61,10 @@ def plan_files(
             is_empty = False
             check_name(name, place)
             if is_in_folder(place):
-                raise PfgenError(f"{shown_place(place)}: lies in the output folder, {shown_place(folder)}")
+                raise PfgenError(f"{shown_place(place)}: lies in the output directory, {shown_place(folder)}")
             if is_hidden(name):
                 raise PfgenError(
-                    f"{shown_place(place)}: readers of folders pass over names that begin with _ or ., so it can only "
+                    f"{shown_place(place)}: readers of directories skip names that begin with _ or ., so it can only "
                     "be scored into a file"
                 )
             earlier = names.setdefault(recorded_name(place), name)
@@ -121,9 +121,9 @@ def _tables(
 def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str, FileInfo]]:
     storage = storage_of(source)
     if folder is not None and _key(source) == _key(folder):
-        raise PfgenError(f"{shown_place(folder)}: is the input folder itself; give another output folder")
+        raise PfgenError(f"{shown_place(folder)}: is the input directory itself; give another output directory")
     if folder is not None and _within(source)(folder):
-        raise PfgenError(f"{shown_place(folder)}: lies in the input folder, {shown_place(source)}; give another one")
+        raise PfgenError(f"{shown_place(folder)}: lies in the input directory, {shown_place(source)}; give another one")
     for name, info in storage.below(source):
         if is_table(name):
             yield joined(source, name), name, info

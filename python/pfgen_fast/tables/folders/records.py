@@ -1,9 +1,8 @@
-"""Which outputs of a folder are finished: a record of each, in `_pfgen_fast/`, which readers of folders pass over.
+"""Records of finished outputs, in `_pfgen_fast/`, which readers of directories skip.
 
-An output is finished if its record is of the same job, the source is as the record says (size, and etag or time of
-modification), and the output is there with the size in the record. To replace one, the new output is made whole, the
-old one removed, the record written, and the new one put in its place, in this order; so whatever a kill leaves is not
-taken for finished, and no row is there twice.
+An output is finished if it has the size in its record, and the record names the same job and the same source (size, and
+etag or time of modification). An output is replaced in this order: the new file is completed, the old one removed, the
+record written, the new file renamed. So a kill never leaves an unfinished output that looks finished, or a row twice.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..table_job import TableJob
 from .tasks import FileTask
 
 RECORDS = "_pfgen_fast"
-"""The folder of the records in an output folder."""
+"""The folder of the records in an output directory."""
 _MAX_RECORD_BYTES = 1 << 20
 _README = "README.txt"
 _ABOUT = b"""This folder is from `pfgen-fast score`. For each table beside it, a file here says what made it, so that it
@@ -80,12 +79,12 @@ class Record:
         if self.job != job.description:
             raise PfgenError(
                 f"{target}: was scored with {_difference(self.job, job.description)}; --force (again=True) scores it "
-                "anew, or give another output folder"
+                "again; or give another output directory"
             )
         if source != self.source_info and self.source != recorded_name(task.source):
             raise PfgenError(
                 f"{target}: holds the scores of {self.source}, not of {recorded_name(task.source)}; --force "
-                "(again=True) replaces them, or give another output folder"
+                "(again=True) replaces them, or give another output directory"
             )
 
 
@@ -117,7 +116,7 @@ def read_record(task: FileTask) -> Record | None:
 
 
 def prepare_folder(folder: str) -> None:
-    """Makes the output folder, so that it is known before any work whether it can be written."""
+    """Makes the output directory, so that it is known before any work whether it can be written."""
     place = joined(folder, f"{RECORDS}/{_README}")
     storage = storage_of(folder)
     if storage.info(place) is None:
@@ -125,7 +124,7 @@ def prepare_folder(folder: str) -> None:
 
 
 def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False) -> FolderState:
-    """Looks at the output folder of the tasks before any of them is begun; changes nothing."""
+    """Looks at the output directory of the tasks before any of them is begun; changes nothing."""
     folder = tasks[0].folder
     storage = storage_of(folder)
     # The outputs first: what another process adds in between has its record before it is there.
@@ -150,21 +149,21 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
         if record.job != job.description:
             raise PfgenError(
                 f"{target}: was scored with {_difference(record.job, job.description)}, and would be read together "
-                "with the new scores; remove it, or give another output folder"
+                "with the new scores; remove it, or give another output directory"
             )
         if record.source in by_source:
             raise PfgenError(
                 f"{target}: has the scores of {record.source}, which would be read together with those in "
-                f"{shown_place(by_source[record.source].target)}; remove it, or give another output folder"
+                f"{shown_place(by_source[record.source].target)}; remove it, or give another output directory"
             )
         if info.n_bytes != record.n_bytes:
             notes.append(f"{target}: is not as it was written, and its source is not among the inputs")
     gone = [record.source for name, record in records.items() if name in outputs and name not in by_name]
-    near = {_host(source) for source in by_source}  # a record may be anybody's: it leads to no other server
+    near = {_host(source) for source in by_source}  # a record is untrusted, so it leads to no other server
     gone = [source for source in gone if _host(source) in near and _is_gone(source)]
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        notes.append(f"{gone[0]}{more}: scored earlier, and no longer there; the output folder still has the rows")
+        notes.append(f"{gone[0]}{more}: scored earlier, and no longer there; the output directory still has the rows")
     finished = {}
     for name, task in by_name.items():
         if name in outputs and not again:
@@ -195,10 +194,10 @@ def source_info(task: FileTask) -> FileInfo | None:
 
 
 def foreign(target: str) -> PfgenError:
-    """The error for a table that nobody here made."""
+    """The error for a table without a record."""
     return PfgenError(
         f"{target}: has no record in {RECORDS}/, so it is not one of the outputs and would be read together with them; "
-        "move it, or give another output folder"
+        "move it, or give another output directory"
     )
 
 

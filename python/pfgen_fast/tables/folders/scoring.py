@@ -1,4 +1,4 @@
-"""Many tables scored into a folder, one output for each; what is finished stays, and is not scored again."""
+"""Scores many tables into a directory, one output for each; finished outputs are not scored again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Status = Literal["scored", "current", "pending", "failed"]
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of a file."""
+    """The outcome of a file."""
 
     task: FileTask
     status: Status
@@ -49,7 +49,7 @@ class FileOutcome:
 
 @dataclass(frozen=True)
 class FilesProgress:
-    """How far many files are; files that were finished before count as done, but their rows and bytes do not."""
+    """Progress over many files; files that were finished before count as done, but their rows and bytes do not."""
 
     n_files: int
     n_files_done: int
@@ -69,12 +69,10 @@ class _IsFinished(Exception):
 def score_one_file(
     task: FileTask, job: TableJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
 ) -> FileOutcome:
-    """Scores a file into a folder, unless that is finished: what each process of an engine does with its share.
+    """Scores a file into a directory unless its output is finished; the workers of an engine call it.
 
-    The output is there whole or not at all, and is finished only with its record in the folder `_pfgen_fast`; so it may
-    be called again after whatever ended it. Where two processes score one file at the same time, each output is whole,
-    one takes the place of the other, and both are equal if their jobs are. (Call `read_folder` once before all files:
-    it refuses a folder in which this job's outputs would lie among others.)
+    The output is complete or absent, and finished only with its record, so the call may be repeated after a kill, and
+    two processes may score one file. Call `read_folder` once before all files: it refuses outputs of other jobs.
     """
     with Fetching([task.source]) as fetching:
         return _outcome(task, job, lambda: fetching.get(0), again=again, on_batch=on_batch)
@@ -101,36 +99,34 @@ def score_files(
 ) -> list[FileOutcome]:
     """Scores tables into a folder, one after another; outputs that are finished already are left as they are.
 
-    A file that cannot be scored does not stop the others. After a kill at any moment the same call goes on with the
-    file that it was at. A remote file is fetched while the one before it is scored. Two processes may score into one
-    folder, which is no faster: each output is whole, whichever process is last.
+    A file that cannot be scored does not stop the others. After a kill, the same call continues with the unfinished
+    file. A remote file is fetched while the previous one is scored. Two processes may score into one directory.
 
     Args:
-        sources: See `plan_files`.
-        target: The output folder, here or elsewhere; it is made. It holds the outputs and the folder `_pfgen_fast` with
-            a record of each.
+        sources: Files, directories or globs, local or remote; an output is named after its path below a directory.
+        target: The output directory, local or remote; it is created, and also holds records in `_pfgen_fast`.
         spec: How to make the scorer.
-        question_column: See `score_table`, also for the next ones.
+        question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
         columns: The scores to append.
-        nulls: How to treat missing answers.
-        where: Which rows are written.
+        nulls: How to treat missing answers; see `score_table`.
+        where: Which rows to write; see `score_table`.
         encoding: The encoding of the CSV and TSV files among the tables.
         reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores texts unchanged.
-        again: Whether everything is scored again, whatever made the outputs that are there.
-        dry_run: Whether only to say what would be done.
+        again: Whether to score everything again and replace existing outputs.
+        dry_run: Whether to score nothing and only report the status of each file.
         on_progress: Called after each batch and each file.
         on_outcome: Called after each file.
-        on_note: Called with sentences about what else is in the output folder.
-        on_passed_over: See `plan_files`.
+        on_note: Called with sentences about other content of the output directory.
+        on_passed_over: Called with each file that is skipped because it is not a table.
 
     Returns:
-        What became of each file, in their order.
+        The outcome of each file, in their order.
 
     Raises:
-        TrialsError: A source is not there, cannot be listed, or holds no table.
-        PfgenError: Nothing was begun: outputs would get into each other's way or among other tables (see `plan_files`
-            and `read_folder`), or the folder cannot be written.
+        TrialsError: A source does not exist, cannot be listed, or has no table.
+        PfgenError: Outputs would collide with each other or with other tables, or the directory cannot be written;
+            nothing was scored.
 
     Example:
         >>> import pathlib, tempfile
@@ -176,14 +172,25 @@ def score_sources(
     tasks = plan_files(sources, target, on_passed_over=on_passed_over)
 
     def one_by_one(todo: Sequence[FileTask]) -> Generator[FileOutcome, None, None]:
-        progress = _Progress(len(tasks), todo, on_progress)
+        done = FilesProgress(len(tasks), len(tasks) - len(todo), 0, sum(map(_size, todo)), 0)
+
+        def tell(n_rows: int = 0) -> None:
+            if on_progress is not None:
+                on_progress(replace(done, n_rows=done.n_rows + n_rows))
+
         with Fetching([task.source for task in todo]) as fetching:
             for number, task in enumerate(todo):
-                get = partial(fetching.get, number)
-                outcome = FileOutcome(task, "pending")
-                if not dry_run:
-                    outcome = _outcome(task, job, get, again=again, on_batch=progress.rows)
-                    progress.file(outcome)
+                if dry_run:
+                    yield FileOutcome(task, "pending")
+                    continue
+                outcome = _outcome(task, job, partial(fetching.get, number), again=again, on_batch=tell)
+                done = replace(
+                    done,
+                    n_files_done=done.n_files_done + 1,
+                    n_rows=done.n_rows + outcome.n_rows,
+                    n_bytes_done=done.n_bytes_done + _size(task),
+                )
+                tell()
                 yield outcome
 
     return run_tasks(tasks, job, one_by_one, again=again, dry_run=dry_run, on_outcome=on_outcome, on_note=on_note)
@@ -288,32 +295,6 @@ def _score(
     name = shown_place(task.source)
     of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
     return score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
-
-
-class _Progress:
-    """Adds up what is done over all files."""
-
-    def __init__(
-        self, n_files: int, todo: Sequence[FileTask], on_progress: Callable[[FilesProgress], None] | None
-    ) -> None:
-        self._on_progress = on_progress
-        self._done = FilesProgress(n_files, n_files - len(todo), 0, sum(map(_size, todo)), 0)
-
-    def rows(self, n_rows: int) -> None:
-        """Notes how many rows of a file are done."""
-        if self._on_progress is not None:
-            self._on_progress(replace(self._done, n_rows=self._done.n_rows + n_rows))
-
-    def file(self, outcome: FileOutcome) -> None:
-        """Notes that a file is done."""
-        done = self._done
-        self._done = replace(
-            done,
-            n_files_done=done.n_files_done + 1,
-            n_rows=done.n_rows + outcome.n_rows,
-            n_bytes_done=done.n_bytes_done + _size(outcome.task),
-        )
-        self.rows(0)
 
 
 def _size(task: FileTask) -> int:

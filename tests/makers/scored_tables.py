@@ -1,0 +1,101 @@
+"""Tables in all formats, and their scored copies."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import math
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import zstandard
+from pfgen_fast import Scorer
+from pfgen_fast.tables.streaming import score_table
+
+QUESTIONS = ["Q07", "Q08", "Q07", "Q01", "Q07"]
+ANSWERS = [
+    "Ice floats because it is less dense than water.",
+    'a, "quoted" answer\r\nof two lines',
+    "",
+    "氷は水に浮きます𠮷。",
+    "x" * 200,
+]
+NOTES = ["", " leading", "naïve\n", "null", "007"]
+ROWS = [{"note": n, "q": q, "a": a} for n, q, a in zip(NOTES, QUESTIONS, ANSWERS, strict=True)]
+SCORES = (
+    *("fluency", "truthfulness", "helpfulness", "average"),
+    *("fluency_A", "fluency_B", "truthfulness_A", "truthfulness_B"),
+)
+FORMATS = [".parquet", ".jsonl", ".csv", ".tsv", ".json"]
+HEADED = (".parquet", ".csv", ".tsv")
+"""The formats that name their columns where there are no rows."""
+PACKED = [f"{kind}{packed}" for kind in (".jsonl", ".csv", ".tsv", ".json") for packed in (".gz", ".xz", ".zst")]
+
+
+def pack(path: Path, content: bytes) -> bytes:
+    packers = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor().compress}
+    return packers.get(path.suffix, bytes)(content)
+
+
+def unpack(path: Path) -> bytes:
+    openers = {".gz": gzip.open, ".xz": lzma.open, ".zst": zstandard.open}
+    with openers.get(path.suffix, open)(path, "rb") as file:
+        return file.read()
+
+
+def write_table(path: Path, rows: list[dict]) -> Path:
+    if path.suffix == ".parquet":
+        names = ("note", "q", "a")
+        columns = {name: pyarrow.array([row[name] for row in rows], pyarrow.string()) for name in names}
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    elif ".jsonl" in path.name:
+        path.write_bytes(pack(path, b"".join(json.dumps(row).encode() + b"\n" for row in rows)))
+    elif ".json" in path.name:
+        path.write_bytes(pack(path, json.dumps(rows, indent=1).encode()))
+    else:
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, ["note", "q", "a"], delimiter=delimiter_of(path))
+        writer.writeheader()
+        writer.writerows(rows)
+        path.write_bytes(pack(path, text.getvalue().encode()))
+    return path
+
+
+def delimiter_of(path: Path) -> str:
+    return "\t" if ".tsv" in path.name else ","
+
+
+def read_table(path: Path) -> list[dict]:
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path).to_pylist()
+    if ".jsonl" in path.name:
+        return [json.loads(line) for line in unpack(path).splitlines()]
+    if ".json" in path.name:
+        return json.loads(unpack(path))
+    text = io.StringIO(unpack(path).decode(), newline="")
+    rows = list(csv.DictReader(text, delimiter=delimiter_of(path), strict=True))
+    return [{name: number_or_null(row[name]) if name in SCORES else row[name] for name in row} for row in rows]
+
+
+def number_or_null(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def expected_rows(scorer: Scorer, rows: list[dict]) -> list[dict]:
+    table = scorer.score([row["q"] for row in rows], [row["a"] for row in rows], nulls="null")
+    scored = [{name: None if math.isnan(scores[name]) else scores[name] for name in SCORES} for scores in table]
+    return [{**row, **scores} for row, scores in zip(rows, scored, strict=True)]
+
+
+def score(source, target, scorer, **options):
+    return score_table(source, target, scorer, **{"question_column": "q", "answer_column": "a", **options})
+
+
+def score_lines(scorer, tmp_path, lines: bytes, target: str = "out.jsonl", **options) -> str:
+    (tmp_path / "in.jsonl").write_bytes(lines)
+    score(tmp_path / "in.jsonl", tmp_path / target, scorer, **options)
+    return (tmp_path / target).read_bytes().decode() if target != "out.parquet" else ""

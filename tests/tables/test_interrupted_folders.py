@@ -1,0 +1,120 @@
+"""Every row is there once, after a kill or with two processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from makers.killed_work import score_a_folder
+from makers.kills import killed_everywhere
+from makers.table_folders import ids, make_inputs, statuses, write
+from pfgen_fast import ScorerSpec
+from pfgen_fast.tables.folders.plans import plan_files
+from pfgen_fast.tables.folders.scoring import score_files, score_one_file
+from pfgen_fast.tables.table_job import TableJob
+
+at_how_many_changes = pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
+
+
+@at_how_many_changes
+def test_after_a_kill_at_any_change_a_rerun_gives_every_row_once(tmp_path, most):
+    before = tmp_path / "before"
+    make_inputs(before / "in")
+    whole, attempts = killed_everywhere(tmp_path / "kills", score_a_folder, before=before, most=most)
+    check_kills(whole, attempts, n_least=most or 6)
+
+
+@at_how_many_changes
+def test_after_a_kill_while_changed_tables_are_scored_again_every_row_is_there_once(tmp_path, most):
+    before = tmp_path / "before"
+    names = make_inputs(before / "in")
+    score_files([before / "in"], before / "out", ScorerSpec("mini"))
+    for name in names[:2]:
+        write(before / "in", name, answer="Ice sinks.")
+        os.utime(before / "in" / name, ns=(0, 1))
+    records = before / "out" / "_pfgen_fast"
+    for path in records.rglob("*.json"):
+        path.write_text(path.read_text().replace(f"{before}/", ""))
+    whole, attempts = killed_everywhere(tmp_path / "kills", score_a_folder, before=before, most=most)
+    check_kills(whole, attempts, n_least=most or 6)
+
+
+def check_kills(whole: dict[str, bytes], attempts: list, n_least: int) -> None:
+    assert len(attempts) >= n_least
+    expected = {name: content for name, content in whole.items() if name.startswith("out/") and "/_pfgen" not in name}
+    assert len(expected) == 3
+    for attempt in attempts:
+        there = {name: content for name, content in attempt.again.items() if name.startswith("out/")}
+        there = {name: content for name, content in there.items() if not name.startswith("out/_pfgen_fast/")}
+        assert there == expected, attempt.point
+        for name in expected:  # an output is there whole or not at all: the old one, or the new one
+            record = attempt.killed.get(f"out/_pfgen_fast/{name.removeprefix('out/')}.json")
+            if name in attempt.killed:
+                assert record is not None, attempt.point
+                assert len(attempt.killed[name]) == json.loads(record)["n_bytes"], attempt.point
+
+
+SCORE = """
+import sys, time
+from pfgen_fast import ScorerSpec
+from pfgen_fast.tables.folders.scoring import score_files
+def on_outcome(outcome):
+    print(outcome.status, flush=True)
+    time.sleep(float(sys.argv[3]))
+score_files([sys.argv[1]], sys.argv[2], ScorerSpec("mini"), on_outcome=on_outcome)
+"""
+
+
+def all_ids(folder: Path) -> list[str]:
+    """The ids as a reader of the whole folder sees them."""
+    import pyarrow.dataset as ds
+
+    return sorted(ds.dataset(folder, format="parquet").to_table(columns=["id"]).column("id").to_pylist())
+
+
+def test_two_processes_at_one_folder_give_every_row_once(tmp_path, spec):
+    for number in range(10):
+        write(tmp_path / "in", f"{number}.parquet", 200)
+    command = [sys.executable, "-c", SCORE, tmp_path / "in", tmp_path / "out"]
+    processes = [subprocess.Popen([*command, pause], stdout=subprocess.PIPE, text=True) for pause in ("0.01", "0")]
+    for process in processes:
+        told, _ = process.communicate(timeout=300)
+        assert process.returncode == 0
+        assert len(told.split()) == 10
+        assert set(told.split()) <= {"scored", "current"}
+    assert all_ids(tmp_path / "out") == sorted(f"{number}.parquet {row}" for number in range(10) for row in range(200))
+    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["current"] * 10
+
+
+def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec, monkeypatch):
+    from pfgen_fast.tables.folders import scoring as folders
+
+    write(tmp_path / "in", "a.jsonl")
+    [task] = plan_files([tmp_path / "in"], tmp_path / "out")
+    job = TableJob(spec)
+    looked = folders._finished
+    calls: list[int] = []
+
+    def first_comes_between(task, job, again):
+        calls.append(1)
+        if len(calls) == 2:
+            assert score_one_file(task, job).status == "scored"
+        return looked(task, job, again)
+
+    monkeypatch.setattr(folders, "_finished", first_comes_between)
+    assert score_one_file(task, job).status == "current"
+    assert len(ids(tmp_path / "out")) == 3
+    assert sorted(os.listdir(tmp_path / "out")) == ["_pfgen_fast", "a.jsonl"]
+
+
+def test_a_source_that_changes_while_it_is_scored_is_scored_again(tmp_path, spec):
+    source = write(tmp_path / "in", "a.jsonl")
+    [task] = plan_files([tmp_path / "in"], tmp_path / "out")
+    score_one_file(task, TableJob(spec), on_batch=lambda n: os.utime(source, ns=(0, time.time_ns() + 10**9)))
+    assert score_one_file(task, TableJob(spec)).status == "scored"
+    assert score_one_file(task, TableJob(spec)).status == "current"

@@ -1,0 +1,201 @@
+"""Parquet tables, and tables of text that become Parquet."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import math
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from makers.scored_tables import (
+    ROWS,
+    SCORES,
+    read_table,
+    score,
+    score_lines,
+    write_table,
+)
+from pfgen_fast import TrialsError
+
+# From text to Parquet, where a column has one type.
+
+
+def test_types_of_json_values(scorer, tmp_path):
+    rows = [
+        {"q": "Q07", "a": "", "i": 1, "f": 1, "l": [1], "s": {"x": 1}},
+        {"q": "Q07", "a": "", "i": 2, "f": 0.5, "l": [], "s": {"x": None}, "b": True},
+        {"q": "Q07", "a": "", "f": 3, "l": None, "s": {}},
+    ]
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    score_lines(scorer, tmp_path, lines, "out.parquet", batch_size=2)
+    table = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert table.column_names == ["q", "a", "i", "f", "l", "s", "b", *SCORES]
+    assert [str(kind) for kind in table.schema.types[2:7]] == [
+        *("int64", "double", "list<element: int64>", "struct<x: int64>", "bool")
+    ]
+    assert table["i"].to_pylist() == [1, 2, None]
+    assert table["f"].to_pylist() == [1.0, 0.5, 3.0]
+    assert table["s"].to_pylist() == [{"x": 1}, {"x": None}, {"x": None}]
+
+
+MISFITS = {
+    "text": ('"x": "text"', "column 'x': "),
+    "list": ('"x": [1]', "column 'x': "),
+    "late part": ('"x": {"k": 1, "new": 2}', "column 'x': .*, where the first rows have struct<k: int64>"),
+    "float": ('"x": {"k": 1.5}', "column 'x': .*, where the first rows have struct<k: int64>"),
+    "new key": ('"y": 1', "the key 'y' is new; the first rows have 'q', 'a', 'x'"),
+    "big": ('"x": {"k": 1' + "0" * 30 + "}", "column 'x': "),
+}
+
+
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_a_later_batch_that_does_not_fit(scorer, tmp_path, misfit):
+    part, message = MISFITS[misfit]
+    good = '{"q": "Q07", "a": "", "x": {"k": 1}}\n'
+    lines = good * 6 + '{"q": "Q07", "a": "", ' + part + "}\n" + good * 2
+    with pytest.raises(TrialsError, match=rf"in\.jsonl, line 7(:|,) {message}"):
+        score_lines(scorer, tmp_path, lines.encode(), "out.parquet", batch_size=5)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_values_of_two_types_in_the_first_batch(scorer, tmp_path):
+    lines = b"".join(b'{"q": "Q07", "a": "", "x": %s}\n' % value for value in (b"1", b"null", b"2", b'"3"', b"4"))
+    with pytest.raises(TrialsError, match=r"in\.jsonl, line 4, column 'x': Could not convert '3'"):
+        score_lines(scorer, tmp_path, lines, "out.parquet")
+
+
+def test_what_parquet_cannot_hold(scorer, tmp_path):
+    with pytest.raises(TrialsError, match=r"in\.jsonl: cannot be written as Parquet: "):
+        score_lines(scorer, tmp_path, b'{"q": "Q07", "a": "", "x": {}}', "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_new_key_does_not_fit_into_csv(scorer, tmp_path):
+    lines = b'{"q": "Q07", "a": ""}\n{"q": "Q07", "a": "", "x": 1}\n'
+    with pytest.raises(TrialsError, match=r"in\.jsonl, line 2: the key 'x' is new; the first rows have 'q', 'a'"):
+        score_lines(scorer, tmp_path, lines, "out.csv", batch_size=1)
+    assert score_lines(scorer, tmp_path, lines, "out.csv").startswith("q,a,x,fluency,")
+
+
+# Parquet.
+
+
+def rich_table() -> pyarrow.Table:
+    """Chunked columns of many types, with metadata of the schema and of a field."""
+    moment = datetime.datetime(2024, 2, 29, 12, 30, 1, 250_000)
+    columns = {
+        "q": pyarrow.array(["Q07", "Q08", "Q07"]).dictionary_encode(),
+        "a": pyarrow.array(["Ice floats.", "", "氷"], pyarrow.large_string()),
+        "i": pyarrow.array([1, None, 3], pyarrow.int8()),
+        "f": pyarrow.array([0.5, math.nan, math.inf], pyarrow.float32()),
+        "moment": pyarrow.array([moment, None, moment], pyarrow.timestamp("us", "UTC")),
+        "day": pyarrow.array([moment.date()] * 3),
+        "time": pyarrow.array([moment.time()] * 3),
+        "span": pyarrow.array([datetime.timedelta(seconds=1.5)] * 3),
+        "price": pyarrow.array([decimal.Decimal("1.10")] * 3),
+        "parts": pyarrow.array([[{"day": moment.date()}], [], None]),
+        "map": pyarrow.array([[("k", 1)]] * 3, pyarrow.map_(pyarrow.string(), pyarrow.int64())),
+    }
+    fields = [
+        pyarrow.field(name, column.type, metadata={"about": name} if name == "i" else None)
+        for name, column in columns.items()
+    ]
+    table = pyarrow.table(columns, schema=pyarrow.schema(fields, {"made": "by hand"}))
+    return pyarrow.concat_tables([table, table.slice(1)])
+
+
+def test_types_and_metadata_of_parquet_are_kept(scorer, tmp_path):
+    pyarrow.parquet.write_table(rich_table(), tmp_path / "in.parquet", row_group_size=2)
+    given = pyarrow.parquet.read_table(tmp_path / "in.parquet")
+    score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, batch_size=3)
+    written = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    kept = written.select(given.column_names)
+    assert kept.schema.equals(given.schema.with_metadata(kept.schema.metadata), check_metadata=True)
+    assert written.schema.metadata[b"made"] == b"by hand"
+    assert kept.drop(["f"]).equals(given.drop(["f"]))
+    assert str(kept["f"].to_pylist()) == str(given["f"].to_pylist())
+    scores = scorer.score(given["q"].to_pylist(), given["a"].to_pylist())
+    expected = pyarrow.table(scores).drop(["question_id"])
+    assert written.select(list(SCORES)).equals(expected.combine_chunks())
+
+
+def test_values_of_parquet_as_json(scorer, tmp_path):
+    pyarrow.parquet.write_table(rich_table(), tmp_path / "in.parquet")
+    score(tmp_path / "in.parquet", tmp_path / "out.jsonl", scorer)
+    first, second, *_ = read_table(tmp_path / "out.jsonl")
+    assert {name: first[name] for name in rich_table().column_names} == {
+        "q": "Q07",
+        "a": "Ice floats.",
+        "i": 1,
+        "f": 0.5,
+        "moment": "2024-02-29T12:30:01.250000+00:00",
+        "day": "2024-02-29",
+        "time": "12:30:01.250000",
+        "span": 1.5,
+        "price": "1.10",
+        "parts": [{"day": "2024-02-29"}],
+        "map": [["k", 1]],
+    }
+    assert second["f"] is second["i"] is second["moment"] is None
+    score(tmp_path / "in.parquet", tmp_path / "out.csv", scorer)
+    row = read_table(tmp_path / "out.csv")[0]
+    assert (row["moment"], row["map"]) == ("2024-02-29T12:30:01.250000+00:00", '[["k", 1]]')
+
+
+@pytest.mark.parametrize("source", ["in.jsonl", "in.json"])
+@pytest.mark.parametrize("twice", ['"a": "b"', '"\\u0061": "b"', '"other": {"x": 1, "x": 1}'])
+def test_a_key_that_appears_twice_in_json_is_refused(scorer, tmp_path, source, twice):
+    row = f'{{"q": "Q07", "a": "Ice floats.", {twice}}}'
+    (tmp_path / source).write_text(f"[{row}]" if source == "in.json" else row)
+    with pytest.raises(TrialsError, match=r"(line|row) 1: the key '(a|x)' appears twice in one object$"):
+        score(tmp_path / source, tmp_path / "out.jsonl", scorer)
+
+
+def test_a_column_of_parquet_that_is_no_text(scorer, tmp_path):
+    pyarrow.parquet.write_table(pyarrow.table({"q": ["Q07"], "a": [1]}), tmp_path / "in.parquet")
+    with pytest.raises(TrialsError, match=r"in\.parquet, column 'a': "):
+        score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer)
+
+
+def test_a_column_twice(scorer, tmp_path):
+    table = pyarrow.Table.from_arrays([pyarrow.array(["Q07"])] * 3, ["q", "a", "a"])
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(TrialsError, match=r"in\.parquet: the column 'a' appears 2 times"):
+        score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer)
+
+
+def test_invalid_utf8_in_parquet_names_the_row(scorer, tmp_path):
+    answers = pyarrow.array([b"fine", b"fine", b"b\xffd"]).view(pyarrow.string())
+    pyarrow.parquet.write_table(pyarrow.table({"q": ["Q07"] * 3, "a": answers}), tmp_path / "in.parquet")
+    with pytest.raises(TrialsError, match=r"in\.parquet, row 3, column 'a': invalid UTF-8 at byte 1"):
+        score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, batch_size=2)
+
+
+def test_damaged_parquet(scorer, tmp_path):
+    path = tmp_path / "in.parquet"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(TrialsError, match=r"in\.parquet: damaged or no Parquet file: "):
+        score(path, tmp_path / "out.parquet", scorer)
+    write_table(path, ROWS * 1000)
+    content = bytearray(path.read_bytes())
+    content[4:200] = bytes(196)
+    path.write_bytes(content)
+    with pytest.raises(TrialsError, match=r"in\.parquet: damaged or no Parquet file: Couldn't deserialize"):
+        score(path, tmp_path / "out.parquet", scorer)
+    write_table(path, ROWS)
+    content = bytearray(path.read_bytes())
+    content[-40:-8] = b"\xff" * 32  # pyarrow words this in several lines
+    path.write_bytes(content)
+    with pytest.raises(TrialsError, match=r"in\.parquet: damaged or no Parquet file: .") as error:
+        score(path, tmp_path / "out.parquet", scorer)
+    assert "\n" not in str(error.value).replace("\\n", "\n")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_small_batches_share_row_groups(scorer, tmp_path):
+    path = write_table(tmp_path / "in.parquet", ROWS * 20)
+    score(path, path, scorer, batch_size=3)
+    assert pyarrow.parquet.ParquetFile(path).num_row_groups == 1
