@@ -86,8 +86,6 @@ def score(
     Raises:
         TrialsError: A column is missing, holds no texts or has the name of a score, if Ray knows the columns without
             reading; otherwise the dataset raises it when it is read.
-        PfgenError: There is no such score in `columns` or `where`, or Ray is not installed.
-        ValueError: A number or `nulls` is invalid.
 
     Warns:
         UserWarning: `actors` and `num_cpus` leave no room to reading, or no node has so many cores.
@@ -154,7 +152,6 @@ def score_files(
         TrialsError: A source is not there, cannot be listed, or holds no table.
         PfgenError: Nothing was begun: Ray is not installed, outputs would get into each other's way or among other
             tables, the folder cannot be written, or there is no such score.
-        ValueError: `num_cpus` or `nulls` is invalid.
 
     Warns:
         UserWarning: No node has so many cores.

@@ -54,8 +54,6 @@ def score(
 
     Raises:
         TrialsError: A column is missing, holds no texts, or has the name of a score.
-        PfgenError: There is no such score in `columns` or `where`, or pyspark is not installed.
-        ValueError: `nulls` is invalid.
 
     A row that cannot be scored fails the job with Spark's `PythonException`, at whose end our error is; it names the
     partition (its `spark_partition_id()`), the host, and the row of the partition, from 1.

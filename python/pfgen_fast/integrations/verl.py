@@ -50,9 +50,6 @@ def compute_score(
         reward_router_address: Not used; verl passes it beside a reward model.
         reward_model_tokenizer: Not used, as `reward_router_address`.
 
-    Raises:
-        PfgenError: The suite cannot be read, it has no such question, or the mode or metric is unknown.
-
     Example:
         >>> compute_score("pfgen", "A: Ice floats.", "Q07", suite="mini")
         0.02259
@@ -118,9 +115,6 @@ def write_dataset(
         trials: How many prompts there are for each question, with different examples.
         num_examples: How many sample answers a prompt shows at most.
         data_source: The name by which verl reports on these rows.
-
-    Raises:
-        PfgenError: The package pyarrow is not installed, there are no such prompts, or the file cannot be written.
     """
     pyarrow = optional("pyarrow", extra="verl", needed_for="write_dataset")
     parquet = optional("pyarrow.parquet", extra="verl", needed_for="write_dataset")
