@@ -1,8 +1,8 @@
 """Scores with Ray: of a dataset of Ray Data, and of many files with one task for each.
 
-Every worker process makes the scorer once, from a spec of some hundred bytes. By default Ray scores in tasks: it joins
-them with those that read, so that no block is copied in between, and a task holds its core only while it works, so that
-scoring cannot starve reading. Actors hold theirs to the end; they are for whoever wants a fixed number of scorers.
+Every worker process makes the scorer once, from a spec of some hundred bytes. By default Ray scores in tasks: it fuses
+them with the tasks that read, so no block is copied in between, and a task holds its core only while it works, so
+scoring cannot starve reading. Actors hold their cores to the end; use them for a fixed number of scorers.
 
 Example:
     >>> import ray, pfgen_fast                                                      # doctest: +SKIP
@@ -60,37 +60,27 @@ def score(
 ) -> Dataset:
     """Appends columns of scores to a dataset, lazily.
 
-    The rows are those of a single process, bit for bit, in whatever order Ray leaves them. A worker that dies is
-    replaced and its blocks are scored again, so every row is there once. To write files so that a rerun does not write
-    rows twice, see `score_files`.
+    The scores equal those of a single process, bit for bit; Ray determines the order of rows. A worker that dies is
+    replaced and its blocks are scored again, so no row is lost or doubled. See `score_files` for files that a rerun
+    does not write twice.
 
-    An error that a worker meets arrives as a `RayTaskError` that is the error of this package too, so that
-    `except PfgenError` catches it; its last line is the sentence. Ray does not try again. A dataset without any rows
-    has no columns of scores, because Ray Data calls nothing for it.
+    An error in a worker is raised as a `RayTaskError` that is also an error of this package, and its last line is the
+    message; Ray does not retry. Columns are checked at once if Ray knows them, and otherwise when the dataset is read.
+    A dataset without rows gets no columns of scores, because Ray Data calls nothing for it.
 
     Args:
         dataset: The questions and answers.
-        spec: How to make the scorer. Every node needs the folder of its suite at the same path. Where it leaves the
-            number of threads open, a scorer has as many as it has whole cores of Ray.
-        question_column: The column with the id or exact text of each question.
+        spec: How to make the scorer. Every node needs the suite at the same path. By default a scorer has one thread
+            for each whole core of its task.
+        question_column: The column with the ID or exact text of each question.
         answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all of a `ScoreTable` but `question_id`.
+        columns: The scores to append, such as `["average"]`; by default all.
         nulls: How to treat a missing answer: `"error"` raises an error, `"null"` gives it null scores.
         where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`.
-        actors: How many actors score; by default Ray starts tasks as it finds room.
-        num_cpus: The cores of each task (by default one, as of any task of Ray) or actor (by default one if that leaves
-            a whole core to reading somewhere, or else a share that does on each node: 1/2 of each core of a node with
-            two, 7/8 with eight, nothing with one).
-        batch_size: How many rows are scored at a time; by default those of a block.
-
-    Raises:
-        TrialsError: A column is missing, holds no texts or has the name of a score, if Ray knows the columns without
-            reading; otherwise the dataset raises it when it is read.
-        PfgenError: There is no such score in `columns` or `where`, or Ray is not installed.
-        ValueError: A number or `nulls` is invalid.
-
-    Warns:
-        UserWarning: `actors` and `num_cpus` leave no room to reading, or no node has so many cores.
+        actors: The number of actors; by default Ray starts tasks as cores become free.
+        num_cpus: The cores of each task (default: one) or actor (default: one if a node keeps a whole core for reading,
+            and otherwise a share that leaves one on each node; see `share_of_cores`).
+        batch_size: The number of rows that are scored at a time; by default the rows of a block.
     """
     ray = _ray()
     _check_numbers(actors, num_cpus, batch_size)
@@ -128,36 +118,27 @@ def score_files(
     on_outcome: Callable[[FileOutcome], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> list[FileOutcome]:
-    """Scores tables into a folder with one task of Ray for each: `pfgen_fast.tables.score_files` on a cluster.
+    """Scores tables into a directory with one task of Ray for each: `pfgen_fast.tables.score_files` on a cluster.
 
-    Ray begins the file of a dead worker again, three times; then the file has failed, and the others go on.
+    If a worker dies, Ray scores its file again, up to three times; then the file has failed, and the others go on.
 
     Args:
-        sources: Files, folders and globs, at places that every node can read; see `plan_files`.
-        target: The output folder, at a place where every node can write.
-        spec: How to make the scorer; see `score`.
-        question_column: The column with the id or exact text of each question.
+        sources: Files, directories and globs that every node can read; see `plan_files`.
+        target: The output directory, which every node can write.
+        spec: See `score`, as for the five options that follow.
+        question_column: The column with the ID or exact text of each question.
         answer_column: The column with the answers.
         columns: The scores to append; by default all.
         nulls: How to treat a missing answer.
         where: Which rows are written.
-        encoding: The encoding of the CSV and TSV files among the tables.
-        again: Whether everything is scored again, whatever made the outputs that are there.
+        encoding: The encoding of CSV and TSV files.
+        again: Whether files whose output is up to date are scored again.
         num_cpus: The cores of each task.
         on_outcome: Called after each file, in the order in which they end.
-        on_note: Called with sentences about what else is in the output folder.
+        on_note: Called with notes about other files in the output directory.
 
     Returns:
-        What became of each file, in the order of `plan_files`.
-
-    Raises:
-        TrialsError: A source is not there, cannot be listed, or holds no table.
-        PfgenError: Nothing was begun: Ray is not installed, outputs would get into each other's way or among other
-            tables, the folder cannot be written, or there is no such score.
-        ValueError: `num_cpus` or `nulls` is invalid.
-
-    Warns:
-        UserWarning: No node has so many cores.
+        The outcome of each file, in the order of `plan_files`.
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)
@@ -174,7 +155,7 @@ def score_files(
 def _outcomes(
     ray: Any, job: TableJob, again: bool, options: dict[str, Any], todo: Sequence[FileTask]
 ) -> Generator[FileOutcome, None, None]:
-    """The outcomes of files as they end; when it is closed, tasks that are still under way are given up."""
+    """Yields the outcomes of files as they end; closing it cancels the remaining tasks."""
     one_file = ray.remote(**options)(score_one_file)
     sent_job = ray.put(job)
     under_way: dict[Any, FileTask] = {}
@@ -204,17 +185,13 @@ def _outcome(ray: Any, reference: Any, task: FileTask) -> FileOutcome:
 
 
 def _from_anywhere(place: str | os.PathLike[str]) -> str:
-    """The place as workers can find it, whose current folder is another one."""
+    """The absolute place, because workers have another working directory."""
     name = os.fspath(place)
     return name if is_remote(name) else os.path.abspath(name)
 
 
 def share_of_cores(actors: int, n_cores: Sequence[int]) -> float:
-    """How many cores an actor takes, so that reading, which wants a whole core, finds one.
-
-    Args:
-        actors: How many actors there are.
-        n_cores: The cores of each node.
+    """The cores that an actor takes so that a whole core is left for reading; `n_cores` has the cores of each node.
 
     Example:
         >>> [share_of_cores(actors, [2]) for actors in (1, 2)], share_of_cores(1, [1]), share_of_cores(11, [3, 8])
@@ -234,7 +211,7 @@ def _leaves_room(actors: int, share: float, n_cores: Sequence[int]) -> bool:
 
 
 def _scored(block: pa.Table, job: TableJob) -> Iterator[pa.Table]:
-    """Yields a block with its scores: what a generator raises, Ray Data does not wrap into an error of its own."""
+    """Yields a block with its scores; Ray Data does not wrap errors of generators."""
     try:
         batches = list(scored_batches(block, job))
         schema = batches[0].schema if batches else scored_schema(block.schema, job)
@@ -258,10 +235,7 @@ def _ray_error_type(kind: Any) -> Any:
     user_code_exception: type[Exception] = _ray().exceptions.UserCodeException
 
     class RayError(user_code_exception, kind):  # type: ignore[misc, valid-type]
-        """An error of ours that Ray takes for one of user code, so that it shows no frames of its own.
-
-        Ray Data appends advice on retries to the arguments of every error; the text of this one stays the sentence.
-        """
+        """An error that Ray treats as one of user code, so it hides its frames and appends no advice to the message."""
 
         def __init__(self, sentence: str) -> None:
             Exception.__init__(self, sentence)
@@ -317,7 +291,7 @@ def _cores_of_nodes(ray: Any) -> list[int]:
 
 
 def _warn_of_waiting(actors: int | None, num_cpus: float | None, n_cores: Sequence[int]) -> None:
-    """Warns of shares with which nothing would ever end, unless Ray gets more nodes."""
+    """Warns of shares that block reading forever unless Ray gets more nodes."""
     if not n_cores or num_cpus is None:
         return
     if num_cpus > max(n_cores):

@@ -31,33 +31,24 @@ def score(
     nulls: Nulls = "error",
     where: str | None = None,
 ) -> DataFrame:
-    """The rows of a frame with columns of scores (double); like all of Spark, computed when the result is asked for.
+    """Appends columns of scores (double) to a frame, lazily; other columns keep their metadata and nullability.
 
-    Columns are checked at once, rows when they are computed. The scores are those of `Scorer`, bit for bit, and Spark
-    scores again what a lost worker had, so no row is missing or there twice.
+    Columns are checked at once, rows when they are computed. The scores equal those of `Scorer`, bit for bit. Spark
+    scores the rows of a lost worker again, so no row is lost or doubled.
 
-    Every node needs this package, and the suite at the same path, unless the suite is packaged or was built in memory.
-    A worker scores with one thread, because Spark runs one for each core; `spec` may say otherwise.
+    Every node needs this package, and the suite at the same path unless it is packaged or was built in memory. By
+    default a worker scores with one thread, because Spark runs a worker for each core.
 
     Args:
-        frame: The rows: a frame of Spark or of Spark Connect, of files or of a stream.
+        frame: A frame of Spark or of Spark Connect, of files or of a stream.
         spec: How to make the scorer; each worker process makes it once.
-        question_column: The column with the id or exact text of each question.
+        question_column: The column with the ID or exact text of each question.
         answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all of a `ScoreTable` but `question_id`.
-        nulls: How to treat a missing answer: `"error"` fails the job with an error that names its row, `"null"` gives
-            it null scores.
-        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`. A column need not be appended for it.
+        columns: The scores to append, such as `["average"]`; by default all.
+        nulls: How to treat a missing answer: `"error"` fails the job, `"null"` gives it null scores.
+        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`.
 
-    Returns:
-        A frame with the columns of `frame`, their metadata and nullability, and the columns of scores.
-
-    Raises:
-        TrialsError: A column is missing, holds no texts, or has the name of a score.
-        PfgenError: There is no such score in `columns` or `where`, or pyspark is not installed.
-        ValueError: `nulls` is invalid.
-
-    A row that cannot be scored fails the job with Spark's `PythonException`, at whose end our error is; it names the
+    A row that cannot be scored fails the job with Spark's `PythonException`, which ends with our error; it names the
     partition (its `spark_partition_id()`), the host, and the row of the partition, from 1.
 
     Example:
@@ -107,14 +98,14 @@ def _check_columns(frame: DataFrame, job: TableJob, types: Any) -> None:
 
 
 def _with_plain_names(frame: DataFrame) -> DataFrame:
-    """The frame for `mapInArrow`, which reads its columns' names as expressions: dots and backticks mean something."""
+    """The frame with plain names, because `mapInArrow` reads dots and backticks in names as expressions."""
     if not any(mark in name for name in frame.columns for mark in ".`"):
         return frame
     return frame.toDF(*(f"column_{i}" for i in range(len(frame.columns))))
 
 
 def _scored_partition(batches: Iterator[pa.RecordBatch], names: list[str], job: TableJob) -> Iterator[pa.RecordBatch]:
-    """What a worker does with a partition; its errors say where that is."""
+    """Scores a partition in a worker; errors name the partition and the host."""
     try:
         yield from scored_batches((_named(batch, names) for batch in batches), job)
     except PfgenError as error:

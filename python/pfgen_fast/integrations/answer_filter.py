@@ -1,4 +1,4 @@
-"""What filters by score in the pipelines of others have in common: which scores they keep, and which answers stay.
+"""Shared by the filters for data pipelines: which scores are kept, and which answers stay.
 
 A filter is sent to every worker, so it holds a `ScorerSpec`; each process makes the scorer once.
 """
@@ -40,11 +40,6 @@ class AnswerFilter:
     Attributes:
         spec: What makes the scorer.
         names: The names under which scores are kept, by the score.
-
-    Raises:
-        SuiteError: The suite cannot be read.
-        PfgenError: There is no such score, the filter cannot be read, or there are two filters.
-        ValueError: `nulls` is invalid.
 
     Example:
         >>> good = AnswerFilter("mini", minimum=0.3)
@@ -92,16 +87,7 @@ class AnswerFilter:
         return self._job.names.scores
 
     def scores(self, questions: Any, answers: Any, location: Location) -> Scores:
-        """The columns of scores of a batch, with NaN for missing ones.
-
-        Args:
-            questions: A question for each answer.
-            answers: The answers, as `Scorer.score` takes them.
-            location: Where an answer of the batch is.
-
-        Raises:
-            TrialsError: An answer cannot be scored; the message names it.
-        """
+        """The columns of scores of a batch, with NaN for missing ones; `location` names an answer in errors."""
         return self._job.score(questions, answers, location).scores
 
     def passing(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:

@@ -40,23 +40,15 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be
     batch, thousands of samples, with a line in its log.
 
     Args:
-        suite: The folder of a suite, or another thing that `Suite.load` takes, which is then scored with one thread a
-            process; or a `ScorerSpec`.
+        suite: See `AnswerFilter`, as for `minimum`, `where` and `nulls`.
         minimum: The lowest average of a sample that stays.
-        where: Which samples stay instead, such as `"average >= 0.6 and helpfulness > 0"`; see `RowFilter`. Without both
-            all stay, with their stats.
+        where: Which samples stay instead, such as `"average >= 0.6 and helpfulness > 0"`.
         question_key: The field with the id or exact text of the question.
         columns: The scores to keep; those that are compared are stats too.
         as_fields: Whether scores to keep are also fields of the samples, as exact numbers.
-        nulls: How to treat a missing answer: `"error"`, or `"null"` for one that has no scores and passes no filter.
-        prefix: What the names of stats and fields begin with, as the stats of all operators lie together.
-        kwargs: What operators of Data-Juicer take, such as `text_key`, `batch_size` and `num_proc`.
-
-    Raises:
-        SuiteError: The suite cannot be read.
-        PfgenError: There is no such score, the filter cannot be read, there are two filters, or a range is given, which
-            `where` says.
-        ValueError: `nulls` is invalid.
+        nulls: How to treat a missing answer: `"error"` or `"null"`.
+        prefix: The prefix of the names of stats and fields, because all operators share the stats.
+        kwargs: Options of Data-Juicer's operators, such as `text_key`, `batch_size` and `num_proc`.
 
     Example:
         >>> from data_juicer.core.data import NestedDataset
@@ -102,11 +94,7 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be
         self.as_fields = as_fields
 
     def compute_stats_batched(self, samples: Any) -> Any:
-        """Writes the scores into the stats of each sample.
-
-        Raises:
-            TrialsError: A sample cannot be scored; the message names it by its number in the batch.
-        """
+        """Writes the scores into the stats of each sample; errors name a sample by its number in the batch."""
         self.answers.check_has_fields(samples, "the samples")
         if self.as_fields:
             self.answers.check_has_no_scores(samples, "the samples")

@@ -36,11 +36,6 @@ class AddScores:
         columns: The scores to append; `ScorerSpec.columns` has all there are.
         nulls: How to treat a missing answer: `"error"` raises an error, `"null"` gives it null scores.
 
-    Raises:
-        SuiteError: The suite cannot be read.
-        PfgenError: There is no such score.
-        ValueError: `nulls` is invalid.
-
     Example:
         >>> add_scores = AddScores("mini", columns=["average", "helpfulness"])
         >>> add_scores({"question": ["Q07", "Q08"], "answer": ["Ice floats.", ""]})

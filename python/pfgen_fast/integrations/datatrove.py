@@ -32,22 +32,16 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not 
     `dropped_score` and `dropped_no_score`, the reason that an exclusion writer finds in `filter_reason`.
 
     Args:
-        suite: A `ScorerSpec`, or a suite or what `Suite.load` takes, which is then scored with one thread a worker.
+        suite: See `AnswerFilter`, as for `minimum`, `where` and `nulls`.
         minimum: The lowest average of a document that stays.
-        where: Which documents stay instead, such as `"average >= 0.6 and helpfulness > 0"`; see `RowFilter`. Without
-            both all stay, with their scores.
+        where: Which documents stay instead, such as `"average >= 0.6 and helpfulness > 0"`.
         question_key: The key of the metadata with the id or exact text of the question.
         answer_key: The key of the metadata with the answer; by default it is the text.
         columns: The scores to write into the metadata.
-        nulls: How to treat a missing answer: `"error"`, or `"null"` for one that has no scores and passes no filter.
-        prefix: What the keys of the scores begin with.
+        nulls: How to treat a missing answer: `"error"` or `"null"`.
+        prefix: The prefix of the keys of the scores.
         exclusion_writer: Writes the documents that are dropped.
-        batch_size: How many documents are scored together.
-
-    Raises:
-        SuiteError: The suite cannot be read.
-        PfgenError: There is no such score, the filter cannot be read, or there are two filters.
-        ValueError: `nulls` is invalid.
+        batch_size: The number of documents that are scored together.
 
     Example:
         >>> from datatrove.data import Document
@@ -88,15 +82,11 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not 
         )
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Whether a document stays, or that it does not and why; see `filter_batch`."""
+        """Returns whether a document stays, with the reason if it does not; see `filter_batch`."""
         return self.filter_batch([doc])[0]
 
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
-        """Whether each document stays, or that it does not and why; scores are written into all of them.
-
-        Raises:
-            TrialsError: A document cannot be scored, or has a field with the name of a score; the message names it.
-        """
+        """Writes scores into the metadata of all documents; returns whether each stays, with the reason if not."""
         for document in batch:
             self._answers.check_has_no_scores(document.metadata, _location(document))
         scores = self._answers.scores(

@@ -42,7 +42,6 @@ def register(
     Raises:
         PfgenError: There is no such score, the connection does not take the function, or duckdb or pyarrow is not
             installed.
-        ValueError: `nulls` is invalid.
 
     A row that cannot be scored ends the query with `duckdb.InvalidInputException`; the message counts rows from 1 in
     what DuckDB handed over at a time.

@@ -64,10 +64,6 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
         mode: The kind of prompts, which determines where an answer begins and ends, as in `pfgen-fast generate`. By
             default the whole output is the answer.
 
-    Raises:
-        SuiteError: The suite cannot be read.
-        EngineError: The mode is unknown.
-
     Example:
         >>> import asyncio
         >>> from types import SimpleNamespace

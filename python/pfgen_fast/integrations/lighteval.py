@@ -56,10 +56,6 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
         mode: The kind of prompts, which determines where an answer begins and ends, as in `pfgen-fast generate`. By
             default the whole text is the answer.
 
-    Raises:
-        SuiteError: The suite cannot be read.
-        EngineError: The mode is unknown.
-
     Example:
         >>> from lighteval.models.model_output import ModelResponse
         >>> from lighteval.tasks.requests import Doc

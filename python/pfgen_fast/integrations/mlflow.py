@@ -1,4 +1,4 @@
-"""Runs in MLflow: metrics, parameters, tags, and as artifacts the tables and the report. What is logged: `tracking`."""
+"""Logs runs to MLflow: metrics, parameters, tags, and the tables and the report as artifacts; see `tracking`."""
 
 from __future__ import annotations
 
@@ -27,26 +27,20 @@ def log_run(
     prefix: str = "pfgen",
     report: bool = True,
 ) -> str:
-    """Logs a scored run to MLflow, to the server and the experiment that are set there.
+    """Logs a scored run to MLflow's current server and experiment, and returns the id of MLflow's run.
 
-    Parameters of MLflow cannot change. So with a `step`, where a run of MLflow gets many results, the config is only in
-    the artifact run.json.
+    Parameters of MLflow cannot change. With a `step`, one run of MLflow gets many results, so the config is only in the
+    artifact run.json.
 
     Args:
         run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
         into: The name of the run of MLflow, which is continued or made; by default the active one, or else a new one
             with the name of the model.
         step: The step of the training that the scores belong to.
-        suite: See `tracked`, as of all that follow.
-        signature: What made the scores.
-        prefix: What the names begin with.
+        suite: The suite of the run, for the report; by default the suite of its checkout.
+        signature: The signature of the scores; see `tracked`.
+        prefix: The prefix of all names.
         report: Whether to log the report.
-
-    Returns:
-        The id of the run of MLflow.
-
-    Raises:
-        PfgenError: MLflow is not installed, or the run cannot be logged; see `tracked`.
     """
     mlflow = optional("mlflow", extra="mlflow", needed_for="log_run")
     found = tracked(run, suite=suite, signature=signature, prefix=prefix, report=report)
@@ -69,7 +63,7 @@ def log_run(
 
 @contextmanager
 def _active(mlflow: Any, into: str | None, name: str) -> Iterator[str]:
-    """Makes the run to log into the active one, and gives its id."""
+    """Activates the run to log into, and yields its ID."""
     active = mlflow.active_run()
     # Filters of MLflow know no escapes, so its names have no quotes.
     wanted = in_one_line(into or name, 200).replace("'", "_")

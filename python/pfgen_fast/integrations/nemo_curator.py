@@ -30,20 +30,14 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
     the question lacks) is null, and passes no filter.
 
     Args:
-        suite: A `ScorerSpec`, or a suite or what `Suite.load` takes, which is then scored with one thread a worker.
+        suite: See `AnswerFilter`, as for `minimum`, `where` and `nulls`.
         minimum: The lowest average of a document that stays.
-        where: Which documents stay instead, such as `"average >= 0.6 and helpfulness > 0"`; see `RowFilter`. Without
-            both all stay, with their scores.
+        where: Which documents stay instead, such as `"average >= 0.6 and helpfulness > 0"`.
         question_field: The column with the id or exact text of each question.
         text_field: The column with the answers.
         columns: The scores to append.
-        nulls: How to treat a missing answer: `"error"`, or `"null"` for one that has no scores and passes no filter.
-        prefix: What the names of the columns of scores begin with.
-
-    Raises:
-        SuiteError: The suite cannot be read.
-        PfgenError: There is no such score, the filter cannot be read, or there are two filters.
-        ValueError: `nulls` is invalid.
+        nulls: How to treat a missing answer: `"error"` or `"null"`.
+        prefix: The prefix of the columns of scores.
 
     Example:
         >>> import pyarrow as pa
@@ -100,12 +94,7 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
         self._answers.spec.scorer  # noqa: B018
 
     def process(self, task: DocumentBatch) -> DocumentBatch:
-        """The batch with the documents that stay.
-
-        Raises:
-            TrialsError: A document cannot be scored, or a column is missing or has the name of a score; the message
-                names the file or task, and the row from 1.
-        """
+        """Returns the batch with the documents that stay; errors name the file or task, and the row from 1."""
         pa = optional("pyarrow", extra=_EXTRA, needed_for=_NEEDED_FOR)
         location = _location(task)
         self._answers.check_has_fields(task.get_columns(), location)

@@ -40,10 +40,6 @@ def score(
         nulls: How to treat a missing answer: `"error"` raises an error that names its row, `"null"` gives it null
             scores.
 
-    Raises:
-        PfgenError: There is no such score, or polars is not installed.
-        ValueError: `nulls` is invalid.
-
     A row with neither a question nor an answer gets null scores, because in `when().then()` polars hands over rows of
     other branches as nulls. Where the question is a literal, pass `nulls="null"` there.
 

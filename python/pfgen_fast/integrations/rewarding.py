@@ -31,9 +31,6 @@ def answer_in(completion: Completion, mode: Mode) -> str:
     Example:
         >>> answer_in([{"role": "assistant", "content": "A: It floats. Q: And"}], "chat")
         'It floats.'
-
-    Raises:
-        PfgenError: The completion is something else.
     """
     said: Any = completion
     if isinstance(said, Sequence) and not isinstance(said, str):
@@ -71,11 +68,7 @@ def rewards_of(table: ScoreTable, metric: str) -> list[float]:
 
 
 def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int, seed: str = "") -> list[Task]:
-    """The requests of the first trials, whose prompts are those of `pfgen-fast generate`.
-
-    Raises:
-        PfgenError: There are no such prompts.
-    """
+    """The requests of the first trials, whose prompts are those of `pfgen-fast generate`."""
     loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
     return [
         task

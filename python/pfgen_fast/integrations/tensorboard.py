@@ -1,7 +1,4 @@
-"""Runs in TensorBoard: event files with scalars and tables as text, and the report beside them; needs no TensorFlow.
-
-What is logged: `tracking`.
-"""
+"""Logs runs for TensorBoard: scalars, tables as text, and the report as a file; see `tracking`. Needs no TensorFlow."""
 
 from __future__ import annotations
 
@@ -31,24 +28,16 @@ def log_run(
     prefix: str = "pfgen",
     report: bool = True,
 ) -> str:
-    """Logs a scored run for TensorBoard.
-
-    Scalars of TensorBoard are 32-bit floats.
+    """Logs a scored run for TensorBoard, whose scalars are 32-bit floats, and returns the directory.
 
     Args:
         run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
-        into: The folder of event files, which is one run of TensorBoard; it need not exist.
+        into: The directory of event files, which is one run of TensorBoard; it is created if needed.
         step: The step of the training that the scores belong to; by default 0.
-        suite: See `tracked`, as of all that follow.
-        signature: What made the scores.
-        prefix: What the names begin with.
+        suite: The suite of the run, for the report; by default the suite of its checkout.
+        signature: The signature of the scores; see `tracked`.
+        prefix: The prefix of all names.
         report: Whether to write the report, as `pfgen-report.html` or `pfgen-report-<step>.html`.
-
-    Returns:
-        The folder.
-
-    Raises:
-        PfgenError: TensorBoard is not installed, or the run cannot be logged; see `tracked`.
     """
     writers = optional("tensorboard.summary.writer.event_file_writer", extra="tensorboard", needed_for="log_run")
     events = optional("tensorboard.compat.proto.event_pb2", extra="tensorboard", needed_for="log_run")

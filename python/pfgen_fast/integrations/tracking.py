@@ -83,7 +83,6 @@ def tracked(
 
     Raises:
         TrialsError: There is no result, or it belongs to another suite.
-        SuiteError: The suite cannot be read.
         PfgenError: The prefix is unusable, the run was not scored, or Jinja is missing.
 
     Example:

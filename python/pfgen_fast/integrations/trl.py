@@ -49,11 +49,6 @@ def make_reward(
         metric: The reward: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`.
         name: What the function's own name, and whatever it logs, begins with; for several suites in one training.
 
-    Raises:
-        SuiteError: The suite cannot be read.
-        EngineError: The mode is unknown.
-        PfgenError: The metric is unknown.
-
     Example:
         >>> reward = make_reward("mini")
         >>> answers = [" Ice floats because it is less dense than water.\\n\\nQ: And", " Because.", "42"]
@@ -105,9 +100,6 @@ def make_dataset(
         mode: The kind of prompts.
         trials: How many prompts there are for each question, with different examples.
         num_examples: How many sample answers a prompt shows at most.
-
-    Raises:
-        PfgenError: The package datasets is not installed, or there are no such prompts.
     """
     datasets = optional("datasets", extra="trl", needed_for="make_dataset")
     tasks = training_tasks(suite, mode, trials, num_examples)

@@ -39,7 +39,7 @@ def compute_score(
     """The reward of one completion, for `reward.custom_reward_function`.
 
     Args:
-        data_source: Not used; verl names by it the dataset of the row.
+        data_source: Not used; verl's name of the dataset.
         solution_str: The completion.
         ground_truth: The id of the question, or its exact text.
         extra_info: Not used.
@@ -47,11 +47,8 @@ def compute_score(
         mode: The kind of prompts, which determines where an answer begins and ends.
         metric: What is rewarded: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`.
         parts: Whether to return a dictionary with the reward (`score`) and the three parts, which verl logs.
-        reward_router_address: Not used; verl passes it beside a reward model.
-        reward_model_tokenizer: Not used, as `reward_router_address`.
-
-    Raises:
-        PfgenError: The suite cannot be read, it has no such question, or the mode or metric is unknown.
+        reward_router_address: Not used.
+        reward_model_tokenizer: Not used.
 
     Example:
         >>> compute_score("pfgen", "A: Ice floats.", "Q07", suite="mini")
@@ -118,9 +115,6 @@ def write_dataset(
         trials: How many prompts there are for each question, with different examples.
         num_examples: How many sample answers a prompt shows at most.
         data_source: The name by which verl reports on these rows.
-
-    Raises:
-        PfgenError: The package pyarrow is not installed, there are no such prompts, or the file cannot be written.
     """
     pyarrow = optional("pyarrow", extra="verl", needed_for="write_dataset")
     parquet = optional("pyarrow.parquet", extra="verl", needed_for="write_dataset")

@@ -1,4 +1,4 @@
-"""Runs in Weights & Biases: metrics, tables, config, and the report as artifact. What is logged: `tracking`."""
+"""Logs runs to Weights & Biases: metrics, tables, config, and the report as an artifact; see `tracking`."""
 
 from __future__ import annotations
 
@@ -23,26 +23,19 @@ def log_run(
     prefix: str = "pfgen",
     report: bool = True,
 ) -> str:
-    """Logs a scored run to W&B.
+    """Logs a scored run to W&B, and returns the id of W&B's run.
 
-    With a `step`, the charts are over the metric `pfgen/step`: steps of W&B itself cannot go back, and a training has
-    gone on when its checkpoints are scored.
+    With a `step`, charts use the metric `pfgen/step`, because W&B's own steps cannot go back to an earlier checkpoint.
 
     Args:
         run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
         into: The name of the run of W&B, which is continued or made; by default the active one, or else a new one with
             the name of the model. Offline, the parts of a run are put together when they are synced.
         step: The step of the training that the scores belong to.
-        suite: See `tracked`, as of all that follow.
-        signature: What made the scores.
-        prefix: What the names begin with.
+        suite: The suite of the run, for the report; by default the suite of its checkout.
+        signature: The signature of the scores; see `tracked`.
+        prefix: The prefix of all names.
         report: Whether to log the report.
-
-    Returns:
-        The id of the run of W&B.
-
-    Raises:
-        PfgenError: wandb is not installed, or the run cannot be logged; see `tracked`.
     """
     wandb = optional("wandb", extra="wandb", needed_for="log_run")
     found = tracked(run, suite=suite, signature=signature, prefix=prefix, report=report)

@@ -28,15 +28,15 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS, _LONGEST_ASKED_PAUSE_SECONDS = 0.1
 class RewardClient:
     """Asks a reward server; thread-safe, and small when pickled, so that it can be sent to workers.
 
-    Connections are kept and used again. A request is repeated while the server is busy, restarts or cannot be reached:
-    after as long as the server asks, or else after pauses that grow from 0.1 to 5 seconds.
+    Connections are kept. A request is repeated while the server is busy, restarts or cannot be reached: after the pause
+    that the server asks for, or else after pauses that grow from 0.1 to 5 seconds.
 
     Args:
         url: The address of the server, such as `"http://127.0.0.1:8000"`; a password in it is the token.
         token: Its token, if it has one.
         timeout: Seconds within which a reply must arrive.
         retry_seconds: How long a request is repeated after its first failure; 0 never repeats it.
-        n_answers: How many answers a request has at most; a larger batch becomes several requests.
+        n_answers: The maximum number of answers in a request; a larger batch becomes several requests.
 
     Example:
         >>> client = RewardClient("http://127.0.0.1:8000")
@@ -68,11 +68,7 @@ class RewardClient:
         self._http = self._httpx.Client(timeout=timeout, headers=headers, trust_env=False)
 
     def reward(self, questions: str | Sequence[str], answers: Sequence[str]) -> Floats:
-        """The averages of the answers; equal, bit by bit, to those of `Scorer.reward`.
-
-        Args:
-            questions: The id or exact text of one question for all answers, or one for each answer.
-            answers: The answers.
+        """The averages of the answers, equal to `Scorer.reward` bit by bit; `questions` is one for all, or one each.
 
         Raises:
             TrialsError: The server cannot score them, or they are too many or too long for it.

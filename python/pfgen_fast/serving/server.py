@@ -51,7 +51,6 @@ def serve(
 
     Raises:
         ServingError: The address cannot be used, or needs a token.
-        PfgenError: A package is missing.
     """
     check_mode(mode)
     uvicorn = optional("uvicorn", extra="serve", needed_for="the server")

@@ -32,9 +32,6 @@ class Pfgen(evaluate.Metric):  # type: ignore[misc, name-defined]  # evaluate ne
         suite: What `Suite.load` takes.
         others: What every metric takes.
 
-    Raises:
-        SuiteError: The suite cannot be read.
-
     Example:
         >>> import evaluate
         >>> from pfgen_fast.integrations.evaluate import METRIC

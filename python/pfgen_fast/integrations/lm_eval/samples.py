@@ -52,8 +52,6 @@ def score_samples(
 
     Raises:
         TrialsError: The file cannot be read, a line is no sample of such a task, or a question is unknown.
-        SuiteError: The suite cannot be read.
-        EngineError: The mode is unknown.
 
     Example:
         >>> import json, tempfile

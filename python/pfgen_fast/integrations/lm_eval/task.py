@@ -35,9 +35,6 @@ def documents(
         examples: How many sample answers a prompt shows.
         seed: Any text; a different one chooses different examples.
         others: What else lm-evaluation-harness puts into the metadata.
-
-    Raises:
-        PfgenError: The package datasets is not installed, or there are no such prompts.
     """
     datasets = optional("datasets", extra="lm-eval", needed_for="lm-evaluation-harness")
     rows = [
