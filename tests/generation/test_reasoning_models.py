@@ -266,6 +266,13 @@ def test_special_tokens_that_divide_a_reply_are_decoded():
     assert answer_text(text).answer == "It floats."
 
 
+def test_an_end_token_of_a_model_without_channels_is_no_text():
+    class Plain(Tokenizer):
+        added_tokens_decoder: ClassVar = {0x1_0000: SimpleNamespace(content="<|end|>", special=True)}
+
+    assert decoded(Plain(), [*map(ord, "It floats."), 0x1_0000]) == "It floats."
+
+
 @pytest.mark.parametrize(("end", "opening"), [("<think>\n", "<think>"), ("</think>\n", ""), ("A:", "")])
 def test_reasoning_that_the_template_opened_is_recognised_without_its_end(end, opening):
     assert opened_reasoning(Tokenizer(), list(map(ord, f"a long prompt {end}"))) == opening
@@ -282,3 +289,24 @@ def test_a_replayed_run_has_the_mode_of_its_input(tmp_path):
 def test_local_weights_with_a_chat_template_get_its_mode(tiny_model):
     assert usual_mode("transformers", str(tiny_model), {})[0] == "chat"
     assert usual_mode("transformers", "no/such", {}) == ("completion", "")
+
+
+def test_a_damaged_record_of_replies_stops_nothing(mini, tmp_path):
+    with serving(lambda request: completion(MODELS["tags"]("x"))) as server:
+        first = run(mini, server, tmp_path)
+        (first.folder / "replies.jsonl.xz").write_bytes(b"\xfd7zXZ")
+        options = {"base_url": server.base_url}
+        more = Generation.of("openai", model="org/m", mode="chat", options=options).run(mini, trials=2, output=tmp_path)
+    assert more.replies is None
+    assert len(Trials.of(more.run).answers) == 2 * len(mini)
+
+
+def test_a_score_without_reasoning_does_not_pass_for_the_usual_one(mini, tmp_path, call):
+    rows = [{"question": one.question, "answer": f"<think>{WRONG}</think>{one.answers['A'][0]}"} for one in mini]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ("score", tmp_path / "run", "-s", "mini", "-o", tmp_path / "out", "--json")
+    (stripped,) = json.loads(call(*arguments, "--reasoning", "strip")[1])
+    (kept,) = json.loads(call(*arguments)[1])
+    assert kept["status"] == "scored"
+    assert kept["score"] < stripped["score"]

@@ -119,3 +119,11 @@ def test_reasoning_is_kept_in_the_file_but_is_no_part_of_a_reply(tmp_path):
         keep(request(1), '<think>{"verdict": 0}</think>\n{"verdict": 1}')
     assert replies[request(1).key] == Replies(path)[request(1).key] == '{"verdict": 1}'
     assert "<think>" in path.read_text()
+
+
+def test_a_reply_that_is_json_may_quote_a_tag(tmp_path):
+    reply = '{"reason": "It shows its </think> tag.", "score": 2}'
+    replies = Replies(tmp_path / "replies.jsonl")
+    with replies.adding() as keep:
+        keep(request(1), reply)
+    assert replies[request(1).key] == reply

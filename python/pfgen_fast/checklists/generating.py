@@ -85,6 +85,7 @@ class Generated:
     missing: tuple[AnswerKey, ...] = ()
     trouble: str = ""
     events: Events = field(default_factory=Events)
+    n_unfinished: int = 0  # how many answers are missing because the reasoning did not end
     last_written: str = ""  # when the existing answers were last written, in ISO 8601; empty if there were none
 
     @property
@@ -93,6 +94,8 @@ class Generated:
         if not self.missing:
             return None
         why = f" ({self.trouble})" if self.trouble else ""
+        if self.n_unfinished:
+            why += f"; in {self.n_unfinished:,} replies the reasoning did not end: give --reasoning-tokens"
         named = few_names(list(map(_shown, self.missing)))
         return f"{self.folder}: {len(self.missing):,} answers are missing: {named}{why}"
 
@@ -228,6 +231,7 @@ class _Call:
             tuple(request.key for request in missing),
             getattr(self._engine, "trouble", "") if missing else "",
             self._events,
+            len(self._unfinished & {request.key for request in missing}),
             self._writer.last_written if n_before else "",
         )
 

@@ -142,10 +142,15 @@ def text_or_file(text: str) -> str:
         raise typer.BadParameter(f"{in_one_line(text[1:])}: cannot be read as UTF-8: {in_one_line(error)}") from None
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
 def json_object(text: str) -> dict[str, Any]:
     """The value of an option that is a JSON object, or the name of a file with one after `@`."""
     try:
-        value = json.loads(text_or_file(text))
+        value = json.loads(text_or_file(text), parse_constant=_refuse_constant)
+        json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise typer.BadParameter(f"expected a JSON object, got {in_one_line(text, 80)!r} ({error})") from None
     if not isinstance(value, dict):

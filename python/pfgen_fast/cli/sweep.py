@@ -234,6 +234,8 @@ def _printed(
     for point in measured:
         for problem in point.problems:
             warn(problem)
+        for problem in point.replies.problems if point.replies else ():
+            warn(f"{point.point.name}: {problem}")
         if point.intervals and not quiet:
             rows.print(point)
         yield point

@@ -9,7 +9,18 @@ from typing import Any, ClassVar
 
 from ..errors import EngineError
 from .prompts import Request
-from .protocol import Details, NoAnswer, ThinkingForm, Usage, error_text, joined_text, member_of, reported_name, tokens
+from .protocol import (
+    Details,
+    NoAnswer,
+    ThinkingForm,
+    Usage,
+    error_text,
+    joined_text,
+    member_of,
+    reported_name,
+    texts_of,
+    tokens,
+)
 
 API_VERSION = "2023-06-01"
 """The version in requests; newer versions refuse parameters of sampling."""
@@ -18,6 +29,7 @@ _LEAST_THINKING_TOKENS = 1024
 _LEAST_TOP_P = 0.95
 """The least top_p that Claude accepts while it thinks."""
 
+_THINKING = ("thinking", "redacted_thinking")
 _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -89,11 +101,13 @@ class AnthropicForm(ThinkingForm):
         texts = [block for block in blocks if member_of(block, "type") == "text"] if isinstance(blocks, list) else []
         return joined_text(texts, "stop_reason", reason)
 
-    def reasoning_in(self, reply: Any) -> str:
-        """The text of the blocks of reasoning."""
-        blocks = member_of(reply, "content")
-        texts = (member_of(block, "thinking") for block in blocks) if isinstance(blocks, list) else ()
-        return "".join(text for text in texts if isinstance(text, str))
+    def reasoning_in(self, reply: Any) -> str | None:
+        """The text of the blocks of reasoning, which may be hidden."""
+        content = member_of(reply, "content")
+        blocks = (
+            [block for block in content if member_of(block, "type") in _THINKING] if isinstance(content, list) else []
+        )
+        return "".join(texts_of(member_of(block, "thinking")) for block in blocks) if blocks else None
 
     def details_in(self, reply: Any) -> Details:
         """The details of a message."""

@@ -154,7 +154,7 @@ def import_batch(
             events.add_usage(reply.usage)  # paid for, even if there is no answer in it
             raw = reply.raw or RawReply("")
             divided = reasoning.divided(raw, config["mode"], stop)
-            if divided.answer or divided.state == "unfinished":
+            if divided.answer or (divided.state == "unfinished" and not config.get("retry_unfinished")):
                 writer.replies.add(reply.trial, reply.question, raw, divided)
                 writer.add(reply.trial, reply.question, divided.answer)
                 came.add((reply.trial, reply.question))

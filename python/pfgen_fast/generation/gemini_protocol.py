@@ -126,10 +126,11 @@ class GeminiNativeForm(ThinkingForm):
         of_answer = [part for part in parts if not member_of(part, "thought")] if isinstance(parts, list) else []
         return joined_text(of_answer, "finishReason", reason)
 
-    def reasoning_in(self, reply: Any) -> str:
+    def reasoning_in(self, reply: Any) -> str | None:
         """The summaries of the thoughts, if they were requested."""
         parts = member_of(reply, "candidates", 0, "content", "parts")
-        return texts_of([part for part in parts if member_of(part, "thought")] if isinstance(parts, list) else [])
+        thoughts = [part for part in parts if member_of(part, "thought")] if isinstance(parts, list) else []
+        return texts_of(thoughts) if thoughts else None
 
     def details_in(self, reply: Any) -> Details:
         """The details of a reply."""

@@ -331,7 +331,9 @@ class _Rounds:
     async def _ask(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Asks until every task has an answer or the rounds are used up; returns the unanswered tasks."""
         for number in range(MAX_ROUNDS):
-            unanswered = await self._ask_once(tasks, takes_unfinished=number >= self._setting.reasoning.retries)
+            unanswered = await self._ask_once(
+                tasks, takes_unfinished=number >= min(self._setting.reasoning.retries, MAX_ROUNDS - 1)
+            )
             if not unanswered:
                 return []
             # The same seed would only produce the same empty answer again.

@@ -110,10 +110,20 @@ class RequestForm(ServerForm):
             raise NoAnswer("holds no answer")
         return text
 
-    def reasoning_in(self, reply: Any) -> str:
-        """The reasoning in one of the fields that servers have for it."""
+    def reasoning_in(self, reply: Any) -> str | None:
+        """The reasoning in one of the fields or parts that servers have for it."""
         message = member_of(reply, "choices", -1, "message")
-        return next(filter(None, (texts_of(member_of(message, name)) for name in _REASONING_FIELDS)), "")
+        found = next(filter(None, (texts_of(member_of(message, name)) for name in _REASONING_FIELDS)), None)
+        parts = member_of(message, "content")
+        kinds = (
+            {member_of(part, "type"): part for part in parts if isinstance(part, Mapping)}
+            if isinstance(parts, list)
+            else {}
+        )
+        hidden = [kinds[kind] for kind in ("thinking", "reasoning") if kind in kinds]
+        if found is not None or not hidden:
+            return found
+        return "".join(texts_of(member_of(part, name)) for part in hidden for name in ("thinking", "text", "reasoning"))
 
     def details_in(self, reply: Any) -> Details:
         """The details in the decoded body of a reply."""
@@ -178,7 +188,7 @@ class GeminiForm(RequestForm):
     multi_choice: bool | None = None  # whether a reply may have several choices; the last is the answer
 
     no_think: ClassVar[str] = ""
-    disabled_by: ClassVar[str] = "nothing, because the endpoint has no such parameter; see --reasoning-effort"
+    disabled_by: ClassVar[str] = "reasoning_effort: none"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -197,11 +207,11 @@ class GeminiForm(RequestForm):
             reply = {"choices": [member_of(reply, "choices", -1)]}
         return super().answer_in(reply)
 
-    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path below the base URL and the body of a request."""
-        path, body = super().path_and_body(request)
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request."""
+        path, body = super().full_request(request)
         del body["seed"]
-        body["model"] = self.model.rpartition("/")[2]
+        body["model"] = self.served_model or self.model.rpartition("/")[2]
         if self.enable_thinking is False:
-            body["reasoning_effort"] = "none"
+            body.setdefault("reasoning_effort", "none")
         return path, body

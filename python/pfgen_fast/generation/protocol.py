@@ -31,6 +31,7 @@ _REFUSED_PARAMETER = re.compile(
     r"|unrecognized|extra inputs|not permitted|deprecated|not allowed|invalid.{0,20}parameter",
     re.IGNORECASE,
 )
+_OPTIONS_OF_REASONING = ("reasoning_effort", "chat_template_kwargs")
 _RECORDED = ("temperature", "top_p", "top_k", "max_tokens")
 
 
@@ -74,12 +75,17 @@ class RawReply:
     text: str
     details: Details = Details()
     usage: Usage = Usage()
-    reasoning: str = ""  # reasoning outside the text, in a field of the reply
+    reasoning: str | None = None  # reasoning outside the text; "" if the server hides it, None if there is none
+
+    @property
+    def has_reasoning(self) -> bool:
+        """Whether the server separates reasoning from the text."""
+        return self.reasoning is not None or self.usage.n_reasoning_tokens > 0
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether all tokens were reasoning that the server separates from the answer."""
-        return not self.text.strip() and self.details.is_cut and bool(self.reasoning or self.usage.n_reasoning_tokens)
+        """Whether all tokens were reasoning that the server separates from the text."""
+        return not self.text.strip() and self.details.is_cut and self.has_reasoning
 
 
 @dataclass(frozen=True)
@@ -143,8 +149,8 @@ class ServerForm(ABC):
         """The raw answer in the decoded body of a reply, without reasoning; raises NoAnswer if there is none."""
 
     @abstractmethod
-    def reasoning_in(self, reply: Any) -> str:
-        """The reasoning in the decoded body of a reply, where the server separates it from the answer."""
+    def reasoning_in(self, reply: Any) -> str | None:
+        """The reasoning that the server separates from the text; "" if it is hidden, None if there is none."""
 
     @abstractmethod
     def details_in(self, reply: Any) -> Details:
@@ -190,8 +196,17 @@ class ServerForm(ABC):
             return None
         for name in OMITTED:
             keys = {name, self.parameter_keys.get(name, name), *self.other_names.get(name, ())}
-            if any(re.search(rf"(?<!\w){key}(?!\w)", problem) for key in keys):
+            # "stop" and "seed" are also plain words, so that they count only where a parameter stands.
+            before = (
+                r"(?:^|[:'\"`]|parameter|argument|keyword|value:?)\s*['\"`]?"
+                if name in ("stop", "seed")
+                else r"(?<!\w)"
+            )
+            if any(re.search(rf"{before}{key}(?!\w)", problem) for key in keys):
                 return self.instead(name, problem) or f"try --omit {name}"
+        for name in _OPTIONS_OF_REASONING:
+            if name in problem:
+                return f"leave out --{name.replace('_', '-')}"
         return None
 
     def instead(self, name: str, problem: str) -> str | None:

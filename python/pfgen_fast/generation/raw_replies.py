@@ -6,6 +6,7 @@ journal is packed when a call ends.
 
 from __future__ import annotations
 
+import contextlib
 import lzma
 import statistics
 from collections.abc import Iterator, Mapping
@@ -58,9 +59,12 @@ class ReplySummary:
     def problems(self) -> Iterator[str]:
         """A warning for each figure that is too high."""
         if self.n_unfinished > WARN_ABOVE * self.n_replies:
+            way = "give the model more tokens (--reasoning-tokens)"
+            if self.n_unfinished > self.n_cut:
+                way = "the stop strings may end them: try --mode chat or --mode qa, which send no stop strings"
             yield (
                 f"{self.n_unfinished:,} of {self.n_replies:,} replies ended within their reasoning and count as empty "
-                "answers; give the model more tokens (--reasoning-tokens)"
+                f"answers; {way}"
             )
         if self.n_cut - self.n_unfinished > WARN_ABOVE * self.n_replies:
             yield (
@@ -98,12 +102,15 @@ class RawReplies:
         if self._journal.path.exists():
             entries = self._entries()
             lines = b"".join(json_line(entries[key]) for key in sorted(entries))
-            write_whole(self._path, lzma.compress(lines))
+            write_whole(self._path, lzma.compress(lines, preset=1))
             self._journal.remove()
 
     def summary(self) -> ReplySummary | None:
-        """How the packed replies ended; None if there are none."""
-        return summary_of(self._path.parent)
+        """Packs the replies and says how they ended; None if there are none, or if the record is damaged."""
+        with contextlib.suppress(PfgenError):  # no score needs the record, so its faults stop nothing
+            self.pack()
+            return summary_of(self._path.parent)
+        return None
 
     def close(self) -> None:
         """Closes the journal."""
@@ -147,4 +154,9 @@ def _packed(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _is_usable(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("trial"), int) and isinstance(entry.get("question"), str)
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("trial"), int)
+        and isinstance(entry.get("question"), str)
+        and isinstance(entry.get("finish_reason"), str | None)
+    )

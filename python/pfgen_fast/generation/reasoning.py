@@ -74,10 +74,10 @@ class Reasoning:
     def divided(self, reply: RawReply, mode: Mode, stop: Sequence[str]) -> DividedReply:
         """Divides a reply, which may have reasoning in a field of its own."""
         found = answer_text(reply.text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
-        if self.keep or not (reply.reasoning or reply.usage.n_reasoning_tokens):
+        if self.keep or not reply.has_reasoning:
             return found
         is_unfinished = found.state == "unfinished" or reply.is_unfinished
-        reasoning = reply.reasoning + found.reasoning
+        reasoning = (reply.reasoning or "") + found.reasoning
         return DividedReply(found.answer, "unfinished" if is_unfinished else "closed", reasoning)
 
 

@@ -134,8 +134,7 @@ class RunWriter:
                 journal.add({"timestamp": timestamp(), **usage})
 
     def pack(self) -> RunFolder | None:
-        """Packs all complete trials into trials.jsonl.xz, and the raw replies; returns None if there are no trials."""
-        self.replies.pack()
+        """Packs all complete trials into trials.jsonl.xz; returns None if there are none."""
         if self._packed is not None:
             return RunFolder(self.folder, self._packed)
         if not single_trials(self.folder):

@@ -25,6 +25,7 @@ from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
 from .events import Events
 from .generating import Generated, Generation, generate
+from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS
 
@@ -96,6 +97,7 @@ class Measured:
     signature: str | None = None  # see `Scorer.signature`
     n_existing: int = 0  # how many answers already existed
     oldest_answer: str = ""  # when the oldest of them was stored; see `Generated`
+    replies: ReplySummary | None = None  # how its replies ended; None if that is not on record
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
@@ -161,6 +163,8 @@ def value_text(value: Any) -> str:
         return value or "(empty)"
     if isinstance(value, list):
         return "+".join(value)
+    if isinstance(value, Mapping):
+        return json_text(value)
     return f"{value:.12g}" if not isinstance(value, bool) else str(value).lower()
 
 
@@ -300,6 +304,7 @@ class _Sweep:
             signature=self._scorer.signature,
             n_existing=generated.n_existing,
             oldest_answer=generated.oldest_answer,
+            replies=generated.replies,
         )
 
 

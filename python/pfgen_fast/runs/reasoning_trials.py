@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from ..files.journal import json_line
 from ..native import _core
-from ..scoring.reasoning_text import closing_tags_in, without_reasoning
+from ..scoring.reasoning_text import closing_tags_in, divided_text
 from .trials import Trials
 
 
 def reasoning_notes(trials: Trials) -> list[str]:
     """A sentence if answers contain reasoning."""
+    if not trials.may_have_reasoning:
+        return []
     n_reasoning = sum(map(closing_tags_in, trials.lines.answers.tolist()))
     if not n_reasoning:
         return []
@@ -21,12 +25,18 @@ def reasoning_notes(trials: Trials) -> list[str]:
     ]
 
 
-def stripped(trials: Trials) -> Trials:
+def stripped(trials: Trials, config: Mapping[str, Any] | None) -> Trials:
     """Trials whose answers lack the reasoning."""
     rows = (trials.trial(row) for row in range(len(trials)))
-    lines = [json_line({**row, "answer": without_reasoning(row["answer"])}) for row in rows]
+    pairs = (config or {}).get("reasoning_tags")
+    tags = [tuple(pair) for pair in pairs if _is_pair(pair)] if isinstance(pairs, list) else []
+    lines = [json_line({**row, "answer": divided_text(row["answer"], tags).answer}) for row in rows]
     numbers = tuple(map(trials.line_number, range(len(trials))))
     return Trials(trials.path, trials.input_hash, _core.TrialLines(b"".join(lines), _unreadable), numbers)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(tag, str) and tag for tag in value)
 
 
 def _unreadable(index: int, line: bytes) -> tuple[str, str]:

@@ -219,7 +219,9 @@ class RunScorer:
         skipped = unknown_questions(suite, whole)
         notes = (_skipped(whole, skipped),) if skipped else ()
         if self.reasoning == "strip":
-            return ReadRun(run, suite, path, config, stripped(trials), notes, replaces)
+            # Recorded in the result, so that it does not pass for the usual one.
+            of_result = {**(config or {}), "scored_reasoning": "strip"}
+            return ReadRun(run, suite, path, of_result, stripped(trials, config), notes, replaces)
         return ReadRun(run, suite, path, config, trials, (*notes, *reasoning_notes(trials)), replaces)
 
     def _score_batch(

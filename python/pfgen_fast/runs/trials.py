@@ -21,6 +21,7 @@ from ..native import _core
 
 _TRIALS_NAMES = ("trials.jsonl.xz", "trials.jsonl.zst", "trials.jsonl.gz", "trials.jsonl")
 _MAX_CONFIG_BYTES = 1 << 20
+_PARTS_OF_TAGS = (b"think", b"THINK", b"reasoning>", b"of_thought")  # each closing tag has one of them
 _ONE_TRIAL = re.compile(r"trial_\d+\.jsonl")
 
 
@@ -56,6 +57,7 @@ class Trials:
     lines: _core.TrialLines = field(repr=False)  # trials as read by the core; their columns can be scored directly
     # line number of each trial in the file, from 1, where they are some of its trials; see `part`
     line_numbers: tuple[int, ...] | None = field(default=None, repr=False)
+    may_have_reasoning: bool = True  # false if the file has no part of a known tag of reasoning
 
     @classmethod
     def of(cls, run: RunFolder) -> Trials:
@@ -71,7 +73,8 @@ class Trials:
         """Reads a file of trials, compressed in the format that its extension names."""
         path = Path(path)
         content, sha1 = _read(path, on_piece)
-        return cls(path, sha1, _core.TrialLines(content, partial(_parse, path, 1)))
+        lines = _core.TrialLines(content, partial(_parse, path, 1))
+        return cls(path, sha1, lines, may_have_reasoning=any(part in content for part in _PARTS_OF_TAGS))
 
     def __len__(self) -> int:
         return len(self.lines)

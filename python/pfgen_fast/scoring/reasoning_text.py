@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -23,9 +25,8 @@ TAGS: tuple[tuple[str, str], ...] = (
 )
 """The opening and closing tags of reasoning that are always known."""
 
-MARKERS = frozenset(
-    {"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *(tag for pair in TAGS for tag in pair)}
-)
+TAG_TEXTS = frozenset(tag for pair in TAGS for tag in pair)
+MARKERS = frozenset({"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *TAG_TEXTS})
 """The special tokens that divide a reply; decoding must keep them."""
 
 _CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
@@ -58,13 +59,13 @@ class DividedReply:
 def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedReply:
     """Divides a text at `TAGS` and at further pairs of tags, or at its channels."""
     if _CHANNEL in text:
-        return _final_channel(text)
+        return _final_channel(text, tags)
     known = (*TAGS, *tags)
     start = max((text.rfind(closing) + len(closing) for _, closing in known if closing in text), default=0)
     openings = (text.find(opening, start) for opening, _ in known)
     end = min((place for place in openings if place >= 0), default=len(text))
     state: State = "unfinished" if end < len(text) else "closed" if start else "none"
-    return DividedReply(text[start:end].strip(), state, text[:start] + text[end:])
+    return DividedReply(text[start:end].strip(), state, text[:start] + text[end:] if state != "none" else "")
 
 
 def opened_by(prompt: str) -> str:
@@ -74,7 +75,14 @@ def opened_by(prompt: str) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    """The text of a reply without reasoning, for replies that are no answers, such as those of judges."""
+    """The text of a reply without reasoning, for replies that are no answers, such as those of judges.
+
+    A reply that is JSON as a whole has no reasoning, but may quote tags.
+    """
+    if text.lstrip()[:1] in ("{", "["):
+        with contextlib.suppress(ValueError, RecursionError):
+            json.loads(text)
+            return text
     found = divided_text(text)
     return text if found.state == "none" and _CHANNEL not in text else found.answer
 
@@ -94,9 +102,11 @@ def first_part(answer: str, stop: Sequence[str]) -> str:
     return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
 
 
-def _final_channel(text: str) -> DividedReply:
+def _final_channel(text: str, tags: Sequence[tuple[str, str]]) -> DividedReply:
     before, final, answer = text.rpartition(_FINAL)
     if not final:
         return DividedReply("", "unfinished", text)
-    state: State = "closed" if _CHANNEL in text.replace(_FINAL, "") else "none"
-    return DividedReply(first_part(answer, _ENDS_OF_CHANNEL).strip(), state, before if state == "closed" else "")
+    has_others = _CHANNEL in text.replace(_FINAL, "")
+    within = divided_text(first_part(answer, (*_ENDS_OF_CHANNEL, _CHANNEL)), tags)
+    state: State = "closed" if within.state == "none" and has_others else within.state
+    return DividedReply(within.answer, state, (before if has_others else "") + within.reasoning)

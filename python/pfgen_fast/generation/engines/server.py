@@ -241,7 +241,7 @@ class ServerEngine:
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")
         if self._form.ends_everything(problem):
             self._fail(problem)
-        if refused := self._form.refused_parameter(problem):
+        if not self._has_answered and (refused := self._form.refused_parameter(problem)):
             self._fail(f"refuses a parameter: {problem}; {refused}")
         if not (self._has_answered or self._form.concerns_one(problem)):
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")

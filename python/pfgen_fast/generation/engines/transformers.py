@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import EngineError
 from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
-from ...scoring.reasoning_text import MARKERS, first_part, opened_by
+from ...scoring.reasoning_text import MARKERS, TAG_TEXTS, first_part, opened_by
 from ...suite.suite import Suite
 from ..prompts import Message, Mode, Prompt, Request
 from ..protocol import Details, RawReply, Usage
@@ -187,19 +187,17 @@ class _Draws:
 
 def decoded(tokenizer: Any, tokens: Sequence[int]) -> str:
     """The text of tokens without special tokens, except those that separate reasoning from the answer."""
-    dropped = _special_tokens(tokenizer) if has_markers(tokenizer) else {}
-    kept = [token for token in tokens if dropped.get(token, "<think>") in MARKERS]
-    text: str = tokenizer.decode(kept, skip_special_tokens=not dropped, clean_up_tokenization_spaces=False)
+    dropped = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special} - markers(tokenizer)
+    kept = [token for token in tokens if token not in dropped] if markers(tokenizer) else tokens
+    text: str = tokenizer.decode(kept, skip_special_tokens=not markers(tokenizer), clean_up_tokenization_spaces=False)
     return text
 
 
-def has_markers(tokenizer: Any) -> bool:
-    """Whether special tokens separate reasoning from the answer."""
-    return not MARKERS.isdisjoint(_special_tokens(tokenizer).values())
-
-
-def _special_tokens(tokenizer: Any) -> dict[int, str]:
-    return {number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+def markers(tokenizer: Any) -> set[int]:
+    """The special tokens that separate reasoning from the answer; those of channels only if the model has channels."""
+    special = {number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    known = TAG_TEXTS if "<|channel|>" not in special.values() else MARKERS
+    return {number for number, text in special.items() if text in known}
 
 
 def opened_reasoning(tokenizer: Any, prompt: Sequence[int]) -> str:

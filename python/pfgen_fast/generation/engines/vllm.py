@@ -18,7 +18,7 @@ from ...suite.suite import Suite
 from ..prompts import Mode, Request
 from ..protocol import Details, RawReply, Usage, reported_name
 from . import Sampling
-from .transformers import ChatTemplate, completion_tokens, decoded, has_markers, opened_reasoning, why_not_loaded
+from .transformers import ChatTemplate, completion_tokens, decoded, markers, opened_reasoning, why_not_loaded
 
 _AT_ONCE = 512
 """How many requests vLLM gets at a time: more than it runs at once, few enough to report progress."""
@@ -125,7 +125,7 @@ class VllmEngine:
     def _reply(self, output: Any) -> RawReply:
         tokenizer, drawn = self._llm.get_tokenizer(), output.outputs[0]
         # vLLM's text lacks special tokens, which some models use as tags.
-        text = decoded(tokenizer, drawn.token_ids) if has_markers(tokenizer) else drawn.text
+        text = decoded(tokenizer, drawn.token_ids) if markers(tokenizer) else drawn.text
         text = opened_reasoning(tokenizer, output.prompt_token_ids) + text
         usage = Usage(n_reply_tokens=len(drawn.token_ids))
         return RawReply(first_part(text, self._sampling.stop), Details(reported_name(drawn.finish_reason)), usage)
