@@ -43,7 +43,7 @@ def checkpoints(mini, tmp_path):
 def documented(mini, tmp_path):
     """Runs the examples of a page of the documentation, and returns their number."""
     scored_run(tmp_path / "result" / "org" / "model", mini)
-    return lambda page: run_python_blocks(DOCS / "integrations" / page)
+    return lambda page: run_python_blocks(DOCS / page)
 
 
 # ---- MLflow
@@ -124,7 +124,7 @@ def test_more_metrics_than_mlflow_takes_at_a_time(store, outcome):
 
 
 def test_the_documented_examples_of_mlflow_run(store, documented):
-    assert documented("mlflow.md") == 2
+    assert documented("integrations/mlflow.md") == 2
 
 
 # ---- TensorBoard
@@ -192,7 +192,7 @@ def test_a_directory_of_tensorboard_that_cannot_be_written_is_one_sentence(outco
 
 
 def test_the_documented_example_of_tensorboard_runs(read, documented):
-    assert documented("tensorboard.md") == 1
+    assert documented("integrations/tensorboard.md") == 1
     assert [event.step for event in read("runs/my-training").Scalars("pfgen/score")] == [500]
 
 
@@ -314,5 +314,5 @@ def test_the_active_run_of_wandb_stays_open(offline, outcome, tmp_path):
 
 @pytest.mark.usefixtures("offline")
 def test_the_documented_examples_of_wandb_run(documented, tmp_path):
-    assert documented("wandb.md") == 2
+    assert documented("integrations/wandb.md") == 2
     assert logged(tmp_path, "my-training")["rows"]
