@@ -99,18 +99,16 @@ def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster, means)
 def test_what_is_wrong_with_the_columns_is_told_before_anything_runs(cluster):
     dataset = ray.data.from_arrow(answers(2))
     spec = ScorerSpec("mini")
-    with pytest.raises(TrialsError, match=r"^the dataset: no column 'text'; there are 'id', 'question', 'answer'$"):
-        score(dataset, spec, answer_column="text")
-    with pytest.raises(TrialsError, match=r"^the dataset, column 'id': expected texts, not int64$"):
-        score(dataset, spec, question_column="id")
-    with pytest.raises(PfgenError, match=r"^columns: no score 'mean'; there are fluency, "):
-        score(dataset, spec, columns=["mean"])
-    with pytest.raises(PfgenError, match=r"^columns: expected a list of names, not the text 'average'$"):
-        score(dataset, spec, columns="average")
-    with pytest.raises(PfgenError, match=r"^filter 'mean > 1': no score 'mean'"):
-        score(dataset, spec, where="mean > 1")
-    with pytest.raises(PfgenError, match=r"^spec: expected a ScorerSpec, not str$"):
-        score(dataset, "mini")
+    for options, message in (
+        ({"answer_column": "text"}, r"^the dataset: no column 'text'; there are 'id', 'question', 'answer'$"),
+        ({"question_column": "id"}, r"^the dataset, column 'id': expected texts, not int64$"),
+        ({"columns": ["mean"]}, r"^columns: no score 'mean'; there are fluency, "),
+        ({"columns": "average"}, r"^columns: expected a list of names, not the text 'average'$"),
+        ({"where": "mean > 1"}, r"^filter 'mean > 1': no score 'mean'"),
+        ({"spec": "mini"}, r"^spec: expected a ScorerSpec, not str$"),
+    ):
+        with pytest.raises(TrialsError if "the dataset" in message else PfgenError, match=message):
+            score(dataset, **{"spec": spec, **options})
 
 
 def test_columns_that_ray_does_not_know_yet_are_checked_where_they_are_read(cluster):

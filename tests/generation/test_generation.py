@@ -42,9 +42,10 @@ def without_timestamps(files):
     """Files without timestamps; packed files are unpacked first."""
     contents = {name: lzma.decompress(content) if name.endswith(".xz") else content for name, content in files.items()}
     pattern = re.compile(rb'"timestamp": "[^"]+"')
-    cleared = {name: sorted(pattern.sub(b"", content).splitlines()) for name, content in contents.items()}
     return {
-        name: lines for name, lines in cleared.items() if name != "result.json" and not name.endswith("result.json")
+        name: sorted(pattern.sub(b"", content).splitlines())
+        for name, content in contents.items()
+        if not name.endswith("result.json")
     }
 
 
@@ -242,10 +243,7 @@ def test_settings_that_cannot_be_are_refused(mini, tmp_path):
 def test_every_engine_opens_or_says_what_it_needs(mini, name, tmp_path):
     """Every error is a single sentence, and a missing package is named with its extra."""
     server = {"base_url": "http://localhost/v1"}
-    options = {
-        "replay": {"input": tmp_path / "in.jsonl"},
-        **dict.fromkeys(HOSTED, server),
-    }
+    options = {"replay": {"input": tmp_path / "in.jsonl"}, **dict.fromkeys(HOSTED, server)}
     extra = {"hf": "transformers"}.get(name, name)
     mode = "qa" if name in ("anthropic", "gemini", "gemini-native") else "completion"
     lines = [json.dumps({"question": question.question_id, "answer": "x"}) for question in mini]

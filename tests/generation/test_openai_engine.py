@@ -242,19 +242,13 @@ def test_a_pause_of_hours_is_an_error_and_not_waited_for(mini, tmp_path):
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        (
-            refusing(401, f"Incorrect API key provided: {KEY}"),
-            "the key in OPENAI_API_KEY was refused: HTTP 401: Incorrect",
-        ),
+        (refusing(401, f"Incorrect API key: {KEY}"), "the key in OPENAI_API_KEY was refused: HTTP 401: Incorrect"),
         (refusing(403, "no"), "the key in OPENAI_API_KEY was refused: HTTP 403: no"),
         (
             refusing(404, "The model `org/m` does not exist"),
-            "there is no such model, or .* HTTP 404: The model `org/m` does",
+            "there is no such model, or .* HTTP 404: The model `org/m`",
         ),
-        (
-            refusing(400, "no chat template\nis\x1b[31m set"),
-            r"refuses requests of mode chat: HTTP 400: no .* is\\u001b\[31m",
-        ),
+        (refusing(400, "no template\nis\x1b[31m set"), r"requests of mode chat: HTTP 400: no .* is\\u001b\[31m"),
         (Reply(b'{"detail": "bad field"}', 422), "HTTP 422: bad field"),
         (Reply(b"", 301, {"Location": "/"}), r"HTTP 301: \(nothing\)"),
         (refusing(429, "insufficient_quota: pay"), "HTTP 429: insufficient_quota: pay"),
@@ -421,9 +415,8 @@ def test_a_server_leaves_nothing_behind_in_later_requests(mini, tmp_path):
     ],
 )
 def test_a_pause_that_cannot_be_read_is_none(mini, tmp_path, waits, wish):
-    with serving(
-        lambda request: refusing(429, "no", Retry_After=wish) if request.again == 0 else echo(request)
-    ) as server:
+    refused = refusing(429, "no", Retry_After=wish)
+    with serving(lambda request: refused if request.again == 0 else echo(request)) as server:
         assert not run(mini, server, tmp_path, concurrency=1).failed
     assert max(waits) < 1
 
@@ -523,20 +516,14 @@ def test_a_short_key_and_a_part_of_a_word_are_no_secret(mini, tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"base_url": "localhost:8000"},
-            "base URL: expected an address such as http://localhost:8000/v1, not localhost",
-        ),
+        ({"base_url": "localhost:8000"}, "base URL: expected an address such as http://localhost:8000/v1, not loc"),
         ({"base_url": "ftp://x/v1"}, "not ftp://x/v1"),
         ({"base_url": "http://"}, "expected an address such as"),
         ({"base_url": "http://x:port/v1"}, "expected an address such as"),
         ({"base_url": "http://me:SECRET@x/v1"}, "without a user, a password and a query"),
         ({"base_url": "http://x/v1?key=SECRET"}, "without a user, a password and a query"),
         ({}, "the variable OPENAI_API_KEY is empty or not set"),
-        (
-            {"base_url": "http://x/v1", "key_env": "NO_SUCH_KEY"},
-            "the variable NO_SUCH_KEY is empty or not set; put the key into it",
-        ),
+        ({"base_url": "http://x/v1", "key_env": "NO_KEY"}, "the variable NO_KEY is empty or not set; put the key into"),
         ({"base_url": "http://x/v1", "concurrency": 0}, "concurrency: expected at least 1, not 0"),
         ({"base_url": "http://x/v1", "timeout": 0}, "timeout: expected at least 0.001, not 0"),
         ({"base_url": "http://x/v1", "timeout": float("nan")}, "timeout: expected at least 0.001, not nan"),

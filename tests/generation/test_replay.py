@@ -151,10 +151,7 @@ def test_too_few_answers_are_said_with_the_question(mini, tmp_path):
             {"doc": {}, "resps": [["x"]]},
             r"line 1: expected a text 'doc\.question' in a sample of lm-evaluation-harness",
         ),
-        (
-            {"doc": {"question": "Q01"}, "resps": ["x"]},
-            "expected lists of answers in 'resps'; does this task use gen",
-        ),
+        ({"doc": {"question": "Q01"}, "resps": ["x"]}, "expected lists of answers in 'resps'; does this task use gen"),
         ({"doc": {"question": "Q01"}, "resps": [[[-1.5, False]]]}, "line 1: expected texts in 'resps', not list"),
     ],
 )

@@ -237,10 +237,8 @@ def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path
 def test_no_point_stops_before_enough_trials_however_narrow_the_interval(mini, tmp_path):
     # At temperature 0 all answers are equal, so the interval is 0.
     (point,) = sweep(mini, grid("ngram", {"temperature": 0}), trials=90, until_interval=0.5, output=tmp_path)
-    assert (point.n_trials, point.intervals["score"].half_width) == (
-        least_trials_to_stop(8),
-        pytest.approx(0, abs=1e-12),
-    )
+    assert point.n_trials == least_trials_to_stop(8)
+    assert point.intervals["score"].half_width == pytest.approx(0, abs=1e-12)
 
 
 def test_an_interval_that_is_not_met_takes_all_trials(mini, tmp_path):
@@ -355,11 +353,9 @@ def test_tables_say_the_same_in_all_forms(measured):
 
 def test_too_few_trials_for_an_interval_are_drawn_without(mini, tmp_path):
     few = list(sweep(mini, grid("ngram", {"order": [3, 5]}), trials=3, output=tmp_path / "runs"))
-    assert [interval_text(point.intervals["score"]) for point in few] == [
-        f"{point.intervals['score'].value:.4f}" for point in few
-    ]
+    intervals = [point.intervals["score"] for point in few]
+    assert list(map(interval_text, intervals)) == [f"{interval.value:.4f}" for interval in intervals]
     write_picture(few, tmp_path / "x.svg", until_interval=0.01)
-    assert (tmp_path / "x.svg").exists()
 
 
 def test_intervals_after_one_number_of_trials_are_drawn_as_points(mini, tmp_path):
@@ -391,16 +387,7 @@ def test_a_picture_of_three_parameters_is_the_same_each_time(measured, tmp_path,
     stored = (tmp_path / name).read_bytes()
     write_picture(measured, tmp_path / name, until_interval=0.01)
     assert (tmp_path / name).read_bytes() == stored
-    if name.endswith("svg"):
-        expected = {"temperature", "order", "mode qa, order 3", "half of the interval; dashed: ±0.01"}
-        assert expected <= {*texts_of(stored)}
-    else:
-        assert stored.startswith(b"\x89PNG")
-
-
-def test_a_picture_of_another_form_is_refused(measured, tmp_path):
-    with pytest.raises(PfgenError, match=r"x\.pdf: expected a picture's name that ends in \.png or \.svg"):
-        write_picture(measured, tmp_path / "x.pdf")
+    assert stored.startswith(b"\x89PNG") if name.endswith("png") else "mode qa, order 3" in texts_of(stored)
 
 
 # ---- Sweeps in the report
@@ -459,16 +446,8 @@ def command(call, fixed_time):
     return run
 
 
-FLAGS = [
-    "-e",
-    "ngram",
-    "-s",
-    "mini",
-    "-n",
-    3,
-    *("--order", 3, "--order", 5),
-    *("--temperature", 0.5, "--temperature", 1),
-]
+FLAGS = ["-e", "ngram", "-s", "mini", "-n", 3]
+FLAGS += ["--order", 3, "--order", 5, "--temperature", 0.5, "--temperature", 1]
 FILE = 'engine = "ngram"\nsuite = "mini"\ntrials = 9\norder = [3, 5]\ntemperature = [0.5, 1]\n'
 
 
@@ -535,7 +514,7 @@ def test_a_failing_point_is_named_and_the_exit_code_is_3(tmp_path, command):
         (["-s", "mini"], "--engine is needed"),
         (["-e", "ngram"], "the working folder is not in a checkout"),
         (["-e", "nothing", "-s", "mini"], "unknown engine 'nothing'"),
-        (["-e", "ngram", "-s", "mini", "--plot", "x.pdf"], "x.pdf: expected a picture's name"),
+        (["-e", "ngram", "-s", "mini", "--plot", "x.pdf"], "x.pdf: expected a picture's name that ends in .png or"),
         (["-e", "ngram", "-s", "mini", "--table", "x.txt"], "--table x.txt: expected a name"),
         (["-e", "ngram", "-s", "mini", "--until-interval", "0"], "until_interval: expected a number above 0, not 0"),
         (["nowhere.toml"], "nowhere.toml: "),

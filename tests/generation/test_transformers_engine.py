@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 from makers import asked_engines
-from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
@@ -287,41 +286,25 @@ def test_a_model_without_a_fitting_chat_template_is_refused(mini, tmp_path):
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("damage", ["no such folder", "no config", "no weights", "broken weights", "broken tokenizer"])
+@pytest.mark.parametrize(
+    ("damaged", "n_bytes"),
+    [("", 0), ("config.json", 0), ("model.safetensors", 0), ("model.safetensors", 5000), ("tokenizer.json", 1)],
+)
 def test_a_model_that_cannot_be_loaded_is_one_line_and_leaves_nothing(
-    tiny_model, tmp_path, monkeypatch, capsys, damage
+    tiny_model, tmp_path, monkeypatch, call, damaged, n_bytes
 ):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     model, output = tmp_path / "model", tmp_path / "result"
-    if damage != "no such folder":
+    if damaged:
         shutil.copytree(tiny_model, model)
-    if damage == "no config":
-        (model / "config.json").unlink()
-    if damage == "no weights":
-        (model / "model.safetensors").unlink()
-    if damage == "broken weights":
-        (model / "model.safetensors").write_bytes((tiny_model / "model.safetensors").read_bytes()[:5000])
-    if damage == "broken tokenizer":
-        (model / "tokenizer.json").write_text("{")
-    command = [
-        "generate",
-        "--engine",
-        "transformers",
-        "--model",
-        str(model),
-        "--suite",
-        "mini",
-        "--output",
-        str(output),
-    ]
-    monkeypatch.setattr(sys, "argv", ["pfgen-fast", *command])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code not in (0, None)
-    said = capsys.readouterr()
-    assert "Traceback" not in said.err
-    assert "".join(said.err.split()).count("model") >= 1
-    assert said.out == ""
+        content = (model / damaged).read_bytes()
+        (model / damaged).unlink()
+        if n_bytes:
+            (model / damaged).write_bytes(content[:n_bytes])
+    code, out, err = call("generate", "-e", "transformers", "--model", model, "--suite", "mini", "--output", output)
+    assert (code not in (0, None), out) == (True, "")
+    assert "Traceback" not in err
+    assert "model" in "".join(err.split())
     assert not output.exists()
 
 
@@ -347,15 +330,11 @@ def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_asked(mini, ti
 
 
 @pytest.mark.models
-def test_the_command_makes_a_run_and_names_it_by_its_parameters(tiny_model, tmp_path, monkeypatch, capsys):
+def test_the_command_makes_a_run_and_names_it_by_its_parameters(tiny_model, tmp_path, call):
     command = f"generate --engine transformers --model {tiny_model} --suite mini --trials 1 --max-tokens 8 --mode chat"
-    options = ["--dtype", "float32", "--device", "cpu", "--batch-size", "8", "--output", str(tmp_path), "--json"]
-    monkeypatch.setattr(sys, "argv", ["pfgen-fast", *command.split(), *options])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code in (0, None)
-    outcome = json.loads(capsys.readouterr().out)
-    assert outcome["n_new"] == 8
+    options = " --dtype float32 --device cpu --batch-size 8 --json --output"
+    code, out, _ = call(*(command + options).split(), tmp_path)
+    assert (code, json.loads(out)["n_new"]) == (0, 8)
     (config,) = tmp_path.rglob("config.json")
     recorded = json.loads(config.read_text())
     assert recorded["dtype"] == "float32"

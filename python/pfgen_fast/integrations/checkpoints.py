@@ -69,18 +69,18 @@ def complete_checkpoints(folder: Path) -> list[Checkpoint]:
 
 @dataclass(frozen=True)
 class Watch:
-    """What is done with each checkpoint.
+    """The evaluation of each checkpoint.
 
     Attributes:
-        suite: Where the questions come from.
-        output: Runs and the leaderboard are written below this folder.
-        trials: How often each question is asked.
-        mode: Which kind of prompts is sent.
-        sampling: How answers are drawn.
-        num_examples: How many sample answers a prompt shows.
-        device: Where the checkpoints run; by default a GPU if there is one.
-        on_progress: Called with a checkpoint, the number of its answers, and how many there will be.
-        on_problem: Called with a checkpoint, and the reason why a trial of it failed while others did not.
+        suite: The suite of questions.
+        output: The directory of runs and of the leaderboard.
+        trials: The number of answers to each question.
+        mode: The kind of prompts.
+        sampling: The sampling parameters.
+        num_examples: The number of sample answers in a prompt.
+        device: The device of the checkpoints; by default a GPU if there is one.
+        on_progress: Called with a checkpoint, the number of its answers, and their final number.
+        on_problem: Called with a checkpoint, and the reason why one of its trials failed.
     """
 
     suite: Suite
@@ -94,7 +94,7 @@ class Watch:
     on_problem: Callable[[Checkpoint, str], None] = lambda checkpoint, problem: None
 
     def score(self, checkpoint: Checkpoint) -> RunResult:
-        """Generates what is missing from a checkpoint's run, scores the run, and rewrites the leaderboard.
+        """Generates the missing answers of a checkpoint, scores its run, and rewrites the leaderboard.
 
         Raises:
             PfgenError: The checkpoint cannot be loaded, or no trial is complete.
@@ -142,14 +142,12 @@ class Watch:
 def watch(
     folder: Path, watching: Watch, *, seconds: float | None
 ) -> Iterator[tuple[Checkpoint, RunResult | PfgenError]]:
-    """Yields every checkpoint of a folder once, with its result or the reason why there is none.
-
-    What is scored already, by this process or an earlier one, is passed over.
+    """Yields every checkpoint of a directory once, with its result or an error; scored checkpoints are skipped.
 
     Args:
-        folder: Where the Trainer writes its checkpoints; it need not exist yet.
-        watching: What is done with each.
-        seconds: How long to wait before looking at the folder again; None looks once.
+        folder: The directory in which the Trainer writes checkpoints; it need not exist yet.
+        watching: The evaluation of each checkpoint.
+        seconds: The seconds between two looks at the directory; None looks once.
     """
     failed: set[Checkpoint] = set()
     while True:

@@ -33,7 +33,7 @@ def register(
 
     Args:
         connection: The connection; its cursors have the function, too.
-        spec: How to make the scorer, best with `threads=1`, because DuckDB has threads of its own.
+        spec: How to make the scorer, best with `threads=1`, because DuckDB uses several threads.
         name: The name of the function, which must be new.
         column: The score, a DOUBLE.
         columns: Several scores instead, a STRUCT; `unnest(...)` makes columns of it. For all, `spec.columns`.

@@ -213,7 +213,7 @@ def _score(table: ScoreTable, row: int, answer: str) -> Score:
     return _scorer.Score(
         value={name: float(table[name][row]) for name in SCORES},
         answer=answer,
-        explanation=f"keyword rules that are not met, and what helpfulness they leave: {', '.join(unmet) or 'none'}",
+        explanation=f"keyword rules that are not met, and the helpfulness they leave: {', '.join(unmet) or 'none'}",
         metadata={part: details[part] for part in ("fluency", "truthfulness")},
     )
 

@@ -184,7 +184,7 @@ def _document(line: dict[str, Any], task_name: str) -> Doc:
 
 
 def _written(lines: list[dict[str, Any]]) -> Path:
-    """The folder of the prompts, named after what they are."""
+    """Writes the prompts into a directory that is named by their hash, and returns it."""
     content = b"".join(utf8(json.dumps(line)) + b"\n" for line in lines)
     cache = own_cache_folder() or Path(tempfile.mkdtemp())
     folder = cache / "lighteval" / hashlib.sha1(content).hexdigest()

@@ -25,10 +25,10 @@ SUITE, MODE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE"
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **others: Any) -> dict[str, Any]:
-    """The rewards of what a model said, as OpenRLHF asks for them.
+    """The rewards of completions, in the form that OpenRLHF expects.
 
     Args:
-        queries: Whole texts: the prompt and what the model said, with special tokens.
+        queries: Whole texts: the prompt and the completion, with special tokens.
         prompts: The prompts.
         labels: For each query the id or exact text of its question (OpenRLHF's `--data.label_key`).
         others: Ignored.

@@ -40,11 +40,11 @@ def score(
         nulls: How to treat a missing answer: `"error"` raises an error that names its row, `"null"` gives it null
             scores.
 
-    A row with neither a question nor an answer gets null scores, because in `when().then()` polars hands over rows of
+    A row with neither a question nor an answer gets null scores, because in `when().then()` polars passes rows of
     other branches as nulls. Where the question is a literal, pass `nulls="null"` there.
 
-    When it runs, polars raises `TrialsError` for a row that cannot be scored. The message counts rows from 1 in what
-    polars handed over at a time, which may be a part of the frame.
+    When it runs, polars raises `TrialsError` for a row that cannot be scored. The message counts rows from 1 in the
+    part of the frame that polars passed at a time.
 
     Example:
         >>> import polars as pl
@@ -81,7 +81,7 @@ def _name(column: str | pl.Expr, role: str) -> str:
 
 
 class _ScoreSeries:
-    """Scores a series of pairs; a class, because polars pickles what a plan calls when it sends the plan."""
+    """Scores a series of pairs; a class, because polars pickles the functions of a plan."""
 
     def __init__(self, job: TableJob, *, as_struct: bool) -> None:
         self._job, self._as_struct = job, as_struct

@@ -44,7 +44,7 @@ def answer_in(completion: Completion, mode: Mode) -> str:
 
 
 def _text_of_part(part: Any) -> str:
-    """The text of a part of a message; none for images, sounds and reasoning."""
+    """The text of a part of a message; empty for images, sounds and reasoning."""
     if isinstance(part, Mapping) and part.get("type") in _WITHOUT_TEXT:
         return ""
     if not isinstance(part, Mapping) or not isinstance(part.get("text"), str):

@@ -1,6 +1,6 @@
-"""What trackers of experiments are told of a run: names and values. The modules beside this one say how each is told.
+"""The names and values that experiment trackers log of a run; `mlflow`, `tensorboard` and `wandb` send them.
 
-Names are safe for every tracker, texts are bounded, and what is not a finite number is left out.
+Names are safe for every tracker, texts are bounded, and numbers that are not finite are omitted.
 """
 
 from __future__ import annotations
@@ -71,19 +71,18 @@ def tracked(
     prefix: str = "pfgen",
     report: bool = True,
 ) -> Tracked:
-    """Collects what is logged of a run.
+    """Collects the values to log of a run.
 
     Args:
         run: The run.
-        suite: The suite of the run, for the report; by default that of the checkout which the run is in, if any.
-        signature: What made the scores, if it is known (`Scorer.signature`): a result.json does not say it. An
-            `Outcome` has it, if the run was scored just now.
-        prefix: What the names of metrics begin with: letters, digits, `_` and `-`.
+        suite: The suite of the run, for the report; by default the suite of the run's checkout, if any.
+        signature: `Scorer.signature`, which a result.json lacks and an `Outcome` of a new score has.
+        prefix: The prefix of the names of metrics: letters, digits, `_` and `-`.
         report: Whether to make the report, which needs Jinja.
 
     Raises:
         TrialsError: There is no result, or it belongs to another suite.
-        PfgenError: The prefix is unusable, the run was not scored, or Jinja is missing.
+        PfgenError: The prefix is invalid, the run was not scored, or Jinja is missing.
 
     Example:
         >>> import json, tempfile

@@ -90,7 +90,7 @@ class Place:
 
 
 def _check_head(headers: Mapping[str, str], limits: Limits) -> None:
-    """Refuses what the head of a request tells already."""
+    """Refuses a request that its head shows to be compressed or too large."""
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
         raise Refusal(415, "Content-Encoding: compressed bodies are not accepted", {"Connection": "close"})

@@ -1,8 +1,8 @@
 """Connections that cannot be held by being slow, nor fill the memory by their framing: uvicorn's protocol with limits.
 
 uvicorn limits only how long an idle connection stays. Here the head of a request, and a request from its first byte to
-the last of its reply, have a time each; what takes longer is cut off. Whatever is not the content of a body (heads,
-trailers, extensions of chunks) is counted until a head, a body or a part of a body is complete.
+the last of its reply, have a time each; what takes longer is cut off. The framing
+(heads, trailers, extensions of chunks) is counted until a head, a body or a part of a body is complete.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def serve(
         on_start: Called with the server's address once it listens.
 
     Returns:
-        Whether it finished what was in progress; False after a second signal or when that took too long.
+        Whether all requests in progress were finished; False after a second signal or a timeout.
 
     Raises:
         ServingError: The address cannot be used, or needs a token.

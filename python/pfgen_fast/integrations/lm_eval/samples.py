@@ -40,7 +40,7 @@ def score_samples(
 ) -> ScoredSamples:
     """Scores the answers in a `samples_*.jsonl`, with all repeats of a request.
 
-    Scored is what the model said, up to the stop strings of the task, before any filter of the task.
+    The text is scored up to the stop strings of the task, before any filter of the task.
 
     Args:
         path: The file, which may be compressed.

@@ -1,0 +1,318 @@
+"""Runs in MLflow, TensorBoard and Weights & Biases (offline), read back by their own clients, readers and messages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from makers.documented import DOCS
+from makers.engines import integration
+from makers.frames import run_python_blocks
+from makers.tracked_runs import scored_run
+from pfgen_fast import PfgenError
+from pfgen_fast.integrations import mlflow, tensorboard, wandb
+from pfgen_fast.integrations.tracking import tracked
+
+pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
+
+_BLOCK, _LAST, _FULL = 32768, 4, 1
+
+
+@pytest.fixture(autouse=True)
+def _in_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def outcome(mini, tmp_path):
+    return scored_run(tmp_path / "run", mini)
+
+
+@pytest.fixture
+def checkpoints(mini, tmp_path):
+    """The outcomes of two checkpoints by their step."""
+    return {step: scored_run(tmp_path / str(step), mini, f"m/{step}", 2, step) for step in (10, 20)}
+
+
+@pytest.fixture
+def documented(mini, tmp_path):
+    """Runs the examples of a page of the documentation, and returns their number."""
+    scored_run(tmp_path / "result" / "org" / "model", mini)
+    return lambda page: run_python_blocks(DOCS / page)
+
+
+# ---- MLflow
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """A store in its own database, which takes MLflow ten seconds to make."""
+    package = integration("mlflow")
+    before = package.get_tracking_uri()
+    package.set_tracking_uri(f"sqlite:///{tmp_path_factory.mktemp('mlflow') / 'mlflow.db'}")
+    yield package
+    package.set_tracking_uri(before)
+
+
+@pytest.fixture
+def store(database, request):
+    """The store, with an experiment for each test."""
+    database.set_experiment(request.node.name)
+    yield database
+    while database.active_run():
+        database.end_run()
+
+
+def artifact(store, run_id: str, path: str) -> str:
+    return store.artifacts.load_text(f"runs:/{run_id}/{path}")
+
+
+def test_mlflow_gets_all_of_a_run(store, mini, outcome):
+    run_id = mlflow.log_run(outcome)
+    expected = tracked(outcome)
+    run = store.get_run(run_id)
+    assert run.data.metrics == expected.metrics
+    assert run.data.params == {"pfgen.model": "org/model", "pfgen.mode": "qa", "pfgen.temperature": "1.0"}
+    assert run.data.tags["pfgen.signature"] == outcome.signature
+    assert run.data.tags["pfgen.suite_hash"] == mini.metadata_hash
+    assert (run.info.run_name, run.info.status) == ("org/model", "FINISHED")
+    for name, table in expected.tables.items():
+        found = json.loads(artifact(store, run_id, f"pfgen/{name}.json"))
+        assert tuple(found["columns"]) == table.columns
+        for row, expected_row in zip(found["data"], table.rows, strict=True):
+            assert row == [pytest.approx(cell, rel=1e-9) if isinstance(cell, float) else cell for cell in expected_row]
+    assert artifact(store, run_id, "pfgen/report.html") == expected.page
+    assert json.loads(artifact(store, run_id, "pfgen/run.json"))["signature"] == outcome.signature
+    assert store.active_run() is None
+
+
+def test_checkpoints_are_one_run_of_mlflow(store, checkpoints):
+    ids = {mlflow.log_run(outcome, into="the 'best' training", step=step) for step, outcome in checkpoints.items()}
+    (run_id,) = ids
+    history = store.MlflowClient().get_metric_history(run_id, "pfgen/score")
+    assert {point.step: point.value for point in history} == {k: one.summary.score for k, one in checkpoints.items()}
+    assert store.get_run(run_id).data.params == {}
+    for step in checkpoints:
+        described = json.loads(artifact(store, run_id, f"pfgen/step-{step}/run.json"))
+        assert described["config"]["model"] == f"m/{step}"
+        assert f'"m/{step}"' in artifact(store, run_id, f"pfgen/step-{step}/report.html")
+
+
+def test_the_active_run_of_mlflow_stays_open(store, outcome):
+    with store.start_run(run_name="training") as active:
+        store.log_metric("loss", 1.0)
+        assert mlflow.log_run(outcome, step=5) == active.info.run_id
+        assert mlflow.log_run(outcome, step=6, into="training") == active.info.run_id
+        other = mlflow.log_run(outcome, into="another")
+        assert other != active.info.run_id
+        assert store.active_run().info.run_id == active.info.run_id
+    assert {"loss", "pfgen/score"} <= store.get_run(active.info.run_id).data.metrics.keys()
+    assert store.get_run(other).data.metrics["pfgen/score"] == outcome.summary.score
+
+
+def test_more_metrics_than_mlflow_takes_at_a_time(store, outcome):
+    value = json.loads(outcome.path.read_text())
+    question = next(iter(value["questions"].values()))
+    value["questions"] = {f"Q{number}": {**question, "samples": []} for number in range(2100)}
+    outcome.path.write_text(json.dumps(value))
+    assert len(store.get_run(mlflow.log_run(outcome.path, report=False)).data.metrics) > 2100
+
+
+def test_the_documented_examples_of_mlflow_run(store, documented):
+    assert documented("integrations/mlflow.md") == 2
+
+
+# ---- TensorBoard
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Reads event files; TensorFlow and torch are missing."""
+    integration("tensorboard")
+    monkeypatch.setitem(sys.modules, "tensorflow", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    accumulators = integration("tensorboard.backend.event_processing.event_accumulator")
+    sizes = {"tensors": 0, "scalars": 0}
+    return lambda folder: accumulators.EventAccumulator(str(folder), size_guidance=sizes).Reload()
+
+
+def text(found, name: str) -> str:
+    (tensor,) = found.Tensors(f"pfgen/{name}")
+    assert found.SummaryMetadata(f"pfgen/{name}").plugin_data.plugin_name == "text"
+    return tensor.tensor_proto.string_val[0].decode()
+
+
+def test_tensorboard_gets_all_of_a_run(read, mini, outcome, tmp_path):
+    folder = tensorboard.log_run(outcome, into=tmp_path / "logs")
+    assert folder == str(tmp_path / "logs")
+    expected, found = tracked(outcome), read(folder)
+    scalars = {name: [(event.step, event.value) for event in found.Scalars(name)] for name in found.Tags()["scalars"]}
+    assert scalars == {name: [(0, float(np.float32(value)))] for name, value in expected.metrics.items()}
+    assert (tmp_path / "logs" / "pfgen-report.html").read_text(encoding="utf-8") == expected.page
+    about = text(found, "run")
+    for part in (outcome.signature.replace("|", "&#124;"), "* temperature: 1.0", "pfgen-report.html"):
+        assert part in about
+    head, rule, *rows = text(found, "questions").splitlines()
+    assert head.startswith("| question_id | question | score |")
+    assert set(rule) <= set("|- ")
+    assert [row.split(" | ")[0] for row in rows] == [f"| {question.question_id}" for question in mini]
+    assert len(text(found, "answers").splitlines()) == 2 + len(expected.tables["answers"].rows)
+
+
+def test_checkpoints_are_steps_of_one_curve_of_tensorboard(read, checkpoints):
+    for step, outcome in checkpoints.items():
+        tensorboard.log_run(outcome, into="logs", step=step)
+    assert {event.step: event.value for event in read("logs").Scalars("pfgen/score")} == {
+        step: float(np.float32(outcome.summary.score)) for step, outcome in checkpoints.items()
+    }
+    assert {path.name for path in Path("logs").glob("*.html")} == {"pfgen-report-10.html", "pfgen-report-20.html"}
+
+
+def test_texts_of_answers_are_no_markup_of_tensorboard(read, outcome):
+    written = outcome.path.read_text(encoding="utf-8")
+    answer = tracked(outcome).tables["answers"].rows[0][1]
+    outcome.path.write_text(written.replace(answer, "<script>a</script> | b\\n[c](d)" + "e" * 10_000), encoding="utf-8")
+    tensorboard.log_run(outcome, into="logs", report=False)
+    shown = text(read("logs"), "answers")
+    assert "<script>" not in shown
+    assert "&#60;script&#62;a&#60;/script&#62; &#124; b" in shown
+    assert max(map(len, shown.splitlines())) < 1000
+
+
+@pytest.mark.usefixtures("read")
+def test_a_directory_of_tensorboard_that_cannot_be_written_is_one_sentence(outcome, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PfgenError, match=r"expected a folder, but .*file is a file"):
+        tensorboard.log_run(outcome, into=tmp_path / "file" / "logs")
+
+
+def test_the_documented_example_of_tensorboard_runs(read, documented):
+    assert documented("integrations/tensorboard.md") == 1
+    assert [event.step for event in read("runs/my-training").Scalars("pfgen/score")] == [500]
+
+
+# ---- Weights & Biases
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    """The package wandb, offline and in its own directory, however the machine is configured."""
+    package = integration("wandb")
+    paths = {"DIR": tmp_path, "CACHE_DIR": tmp_path / "cache", "DATA_DIR": tmp_path / "data"}
+    for name, value in {"MODE": "offline", "SILENT": "true", **paths}.items():
+        monkeypatch.setenv(f"WANDB_{name}", str(value))
+    package.teardown()  # the package reads its settings once
+    yield package
+    while package.run is not None:
+        package.finish()
+    package.teardown()
+
+
+def records(path: Path) -> Iterator[Any]:
+    """The records of a .wandb file, which is a log of LevelDB behind a header of 7 bytes."""
+    message = integration("wandb.proto.wandb_internal_pb2").Record
+    content, place, parts = path.read_bytes(), 7, b""
+    while place + 7 <= len(content):
+        if _BLOCK - place % _BLOCK < 7:
+            place += _BLOCK - place % _BLOCK
+            continue
+        size, kind = int.from_bytes(content[place + 4 : place + 6], "little"), content[place + 6]
+        parts += content[place + 7 : place + 7 + size]
+        place += 7 + size
+        if kind in (_FULL, _LAST):
+            yield message.FromString(parts)
+            parts = b""
+
+
+def values(items: Iterable[Any]) -> dict[str, Any]:
+    """The values of a record, nested as they were."""
+    found: dict[str, Any] = {}
+    for item in items:
+        *outer, name = item.nested_key or [item.key]
+        place = found
+        for key in outer:
+            place = place.setdefault(key, {})
+        place[name] = json.loads(item.value_json)
+    return found
+
+
+def logged(folder: Path, run_id: str) -> dict[str, Any]:
+    """The rows, config, artifacts and media directory in the files of a run."""
+    found: dict[str, Any] = {"rows": [], "config": {}, "artifacts": {}, "names": set()}
+    integration("wandb").teardown()  # the file is whole when the service that writes it has ended
+    # Two parts of a run that began in the same second have a number behind the second folder's name.
+    paths = sorted(folder.glob(f"wandb/offline-run-*/run-{run_id}.wandb"))
+    assert paths
+    for path in paths:
+        for record in records(path):
+            if record.HasField("history"):
+                found["rows"].append(values(record.history.item))
+            for config in [record.config] * record.HasField("config") + [record.run.config] * record.HasField("run"):
+                found["config"] |= {
+                    item.key or item.nested_key[0]: json.loads(item.value_json) for item in config.update
+                }
+            if record.HasField("run"):
+                found["names"].add(record.run.display_name)
+            if record.HasField("request") and record.request.HasField("log_artifact"):
+                found["artifacts"][record.request.log_artifact.artifact.name] = record.request.log_artifact.artifact
+            if record.HasField("artifact"):
+                found["artifacts"][record.artifact.name] = record.artifact
+        found["files"] = path.parent / "files"
+    return found
+
+
+def test_wandb_gets_all_of_a_run(offline, outcome, tmp_path):
+    run_id = wandb.log_run(outcome)
+    assert offline.run is None
+    expected, found = tracked(outcome), logged(tmp_path, run_id)
+    (row,) = found["rows"]
+    assert {name: value for name, value in row.items() if name in expected.metrics} == expected.metrics
+    for name, table in expected.tables.items():
+        assert (row[f"pfgen/{name}"]["_type"], row[f"pfgen/{name}"]["nrows"]) == ("table-file", len(table.rows))
+        content = json.loads((found["files"] / row[f"pfgen/{name}"]["path"]).read_text(encoding="utf-8"))
+        assert tuple(content["columns"]) == table.columns
+        assert list(map(tuple, content["data"])) == table.rows
+    config = {"model": "org/model", "mode": "qa", "temperature": "1.0"}
+    assert found["config"]["pfgen"] == {"name": "org/model", **expected.tags, "config": config}
+    assert found["config"]["pfgen"]["signature"] == outcome.signature
+    assert found["names"] == {"org/model"}
+    report = found["artifacts"][f"pfgen-report-{run_id}"]
+    assert (report.type, list(report.aliases)) == ("report", ["latest"])
+    (page,) = [entry for entry in report.manifest.contents if entry.path == "report.html"]
+    assert Path(page.local_path).read_text(encoding="utf-8") == expected.page
+
+
+@pytest.mark.usefixtures("offline")
+def test_checkpoints_are_one_run_of_wandb_in_any_order(checkpoints, tmp_path):
+    for step in (20, 10):
+        assert wandb.log_run(checkpoints[step], into="my training", step=step) == "my_training"
+    rows = logged(tmp_path, "my_training")["rows"]
+    assert {row["pfgen/step"]: row["pfgen/score"] for row in rows} == {
+        step: outcome.summary.score for step, outcome in checkpoints.items()
+    }
+
+
+def test_the_active_run_of_wandb_stays_open(offline, outcome, tmp_path):
+    with offline.init(name="training") as active:
+        active.log({"loss": 1.0}, step=100)
+        assert wandb.log_run(outcome, step=50) == active.id  # an earlier step, as when a checkpoint is scored
+        other = wandb.log_run(outcome, into="another")
+        assert other == "another"
+        assert offline.run is active
+        active.log({"loss": 0.5}, step=200)
+    rows = logged(tmp_path, active.id)["rows"]
+    assert [row["loss"] for row in rows if "loss" in row] == [1.0, 0.5]
+    found = [(row["pfgen/step"], row["pfgen/score"]) for row in rows if "pfgen/score" in row]
+    assert found == [(50, outcome.summary.score)]
+    assert [row["pfgen/score"] for row in logged(tmp_path, other)["rows"]] == [outcome.summary.score]
+
+
+@pytest.mark.usefixtures("offline")
+def test_the_documented_examples_of_wandb_run(documented, tmp_path):
+    assert documented("integrations/wandb.md") == 2
+    assert logged(tmp_path, "my-training")["rows"]
