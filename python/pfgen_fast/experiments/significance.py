@@ -44,7 +44,8 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
         raise ExperimentError(
             "significance needs at least two runs of models; system/... are yardsticks without a rank"
         )
-    yardsticks = [f"{name} has no rank: a yardstick, not a model" for name in scored.yardsticks]
+    systems = scored.run_means.rows_of_systems()
+    yardsticks = [f"{scored.names[row]} has no rank: a yardstick, not a model" for row in systems]
     return Finding(
         "significance",
         _answer(compared, alpha),
