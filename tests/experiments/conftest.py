@@ -8,7 +8,6 @@ from pfgen_fast import Suite
 
 @pytest.fixture(scope="session")
 def small(mini: Suite) -> Suite:
-    """The packaged suite with at most 30 answers in each set: the oracle reads it in a moment."""
     questions = (
         replace(question, answers={name: texts[:30] for name, texts in question.answers.items()}) for question in mini
     )

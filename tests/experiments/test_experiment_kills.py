@@ -1,5 +1,3 @@
-"""An experiment that is killed just before any of its changes leaves whole files, and ends in the same bytes."""
-
 from __future__ import annotations
 
 import json
@@ -33,7 +31,6 @@ def visible(files):
 
 @pytest.fixture
 def judged(tmp_path):
-    """A suite of two questions, and three runs with one answer to each."""
     suite = tmp_path / "suite"
     suite.mkdir()
     for name in ("Q01.json", "Q02.json", "questions.jsonl"):

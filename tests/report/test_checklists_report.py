@@ -1,5 +1,3 @@
-"""The files of the report of checklists: what is in them, how large they get, and that nothing of strangers acts."""
-
 from __future__ import annotations
 
 import csv
@@ -47,7 +45,6 @@ def overview_in(text):
 
 
 def tasks_in(text):
-    """What a page in one file holds of each task, by ID and length."""
     blocks = re.findall(r'<script type="text/plain" id="part-\d+">(.*?)</script>', text, re.S)
     lines = [unpacked(line) for block in blocks for line in block.split("\n")]
     tasks = overview_in(text)["tasks"]
@@ -61,9 +58,6 @@ def shown(suite, runs, folder):
 def entry_of(line, model):
     (entry,) = [entry for entry in line["entries"] if entry["model"] == model]
     return entry
-
-
-# ---- Files
 
 
 def test_a_page_in_one_file_has_the_table_beside_it_in_three_forms(suite, runs, tmp_path):
@@ -111,9 +105,6 @@ def test_answers_that_speak_of_themselves_in_html_stay_text(suite, tmp_path):
 def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
     with pytest.raises(ChecklistError, match="the scores are of gamma too"):
         write_checklists(scores_of(suite, runs), runs[:2], tmp_path / "p.html")
-
-
-# ---- What the page holds
 
 
 def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
@@ -200,9 +191,6 @@ def test_equal_weights_are_shown_where_scores_have_them(suite, runs, tmp_path):
     assert overview["categories"][1]["weights"] == [50, 50]
 
 
-# ---- Requests
-
-
 def test_the_request_behind_a_verdict_can_be_put_together_again(suite, runs, tmp_path):
     line = shown(suite, runs, tmp_path)["report_1", None]
     entry = entry_of(line, 0)
@@ -257,9 +245,6 @@ def test_a_message_is_taken_apart_so_that_it_can_be_put_together(content, answer
     assert "".join(texts.get(piece, piece) for piece in pieces) == content
 
 
-# ---- Size
-
-
 def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkeypatch):
     numbers = random.Random(1)
     texts = {task.id: "".join(chr(numbers.randrange(0x4E00, 0x9FFF)) for _ in range(30_000)) for task in TASKS}
@@ -285,15 +270,11 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     assert overview_in(folder)["extent"]["answer"] is None
 
 
-# ---- Text of strangers
-
-
 ENCODABLE = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
 
 
 @pytest.fixture(scope="module")
 def hostile_pages(tmp_path_factory):
-    """A page whose tasks, areas, categories, questions, models, answers and reasons attack it, and a peaceful one."""
     folder = tmp_path_factory.mktemp("hostile")
     tasks = tuple(
         Task(
@@ -328,9 +309,6 @@ def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
     assert acting("".join(outline.texts)) <= {"\t"}
     assert formulas(table.read_text(encoding="utf-8")) == []
     assert not acting(markdown.read_text(encoding="utf-8"))
-
-
-# ---- Details
 
 
 def test_the_title_of_a_task_leaves_out_what_all_of_its_category_begin_with():

@@ -34,7 +34,6 @@ BREAK_OUT = (
 
 @pytest.fixture
 def page(mini, tmp_path):
-    """Writes a page of some runs and returns its text."""
 
     def write(*runs):
         path = tmp_path / "report.html"
@@ -45,8 +44,6 @@ def page(mini, tmp_path):
 
 
 class Outline(HTMLParser):
-    """The elements of a page with their attributes, and the contents of its scripts."""
-
     def __init__(self, text):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str]]] = [("", {})]
@@ -72,11 +69,7 @@ class Outline(HTMLParser):
         return json.loads(dict(self.scripts)["overview"])
 
     def answers(self, number):
-        """What the page holds of a question: the object about it, and those of its runs."""
         return [unpacked(line) for line in dict(self.scripts)[f"answers-{number}"].split("\n")]
-
-
-# ---- Tints
 
 
 def tints(of, answers):
@@ -129,9 +122,6 @@ def test_tints_are_those_of_a_plain_count(references, answers):
     assert tints(question(references), answers) == expected
 
 
-# ---- Untrusted text
-
-
 def test_characters_that_act_become_escapes_and_tints_stay_with_their_characters():
     assert harmless("a\x1b]0;x\x07\u202e\u061c\ud800\u2028\x85\r\n\tb") == (
         "a\\u001b]0;x\\u0007\\u202e\\u061c\\ud800\\u2028\\u0085\\u000d\n\tb"
@@ -139,9 +129,6 @@ def test_characters_that_act_become_escapes_and_tints_stay_with_their_characters
     assert harmless("葛\U000e0100 👩\u200d🔬 e\u0301") == "葛\U000e0100 👩\u200d🔬 e\u0301"
     assert in_one_line("a\nb" * 100, 5) == "a\\nba…"
     assert harmless_with_tints("a\u202eb\ud800", "0123") == ("a\\u202eb\\ud800", "0xxxxxx2xxxxxx")
-
-
-# ---- The page
 
 
 def test_the_page_needs_no_network(page, mini):
@@ -195,7 +182,6 @@ def test_answers_are_bounded_and_say_how_long_they_are(page, mini):
 
 
 def test_the_table_waits_for_no_answers(page, mini):
-    """The page's script stands before the answers, which are most of the page."""
     names = [name for name, _ in Outline(page(run(mini))).scripts]
     assert names[-len(mini) :] == [f"answers-{number}" for number in range(len(mini))]
     assert None in names[: -len(mini)]
