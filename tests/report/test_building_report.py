@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from makers.builds import write_config, write_raw
-from makers.pages import check_policy
+from makers.pages import check_policy, overview_in
 from pfgen_fast import BuildError
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build, building_alone, records
@@ -41,8 +41,7 @@ def page(path):
 
 @pytest.fixture(scope="module")
 def shown(page):
-    (content,) = re.findall(r'<script type="application/json" id="overview">(.*?)</script>', page)
-    return json.loads(content)
+    return overview_in(page)
 
 
 def test_the_page_shows_what_the_records_say(built, shown):

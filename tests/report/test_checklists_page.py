@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from makers.checklist_data import folder, needs_hellobench
-from makers.checklist_reports import judged_run, scores_of, some_runs
-from makers.hostile import INJECTED, NAMES
+from makers.checklist_reports import hostile_runs, scores_of, some_runs
+from makers.hostile import INJECTED
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import WHITE
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.report.checklists import write_checklists
 
 pytestmark = pytest.mark.browser
@@ -219,18 +217,9 @@ def test_an_address_of_another_time_shows_the_page(open_tab, path):
 
 
 def test_nothing_of_strangers_acts(open_tab, tmp_path):
-    names = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
-    tasks = tuple(Task(f"{name} {number}", name, name, name) for number, name in enumerate(names))
-    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in names}
-    suite = replace(own_suite(), name=names[5], areas=tuple(names), tasks=tasks, checklists=checklists)
-    texts = {task.id: names[number] for number, task in enumerate(tasks)}
-    runs = [
-        judged_run(tmp_path / f"m{number}", suite, name=name, texts=texts, reason=name)
-        for number, name in enumerate(names[:9])
-    ]
-    scores = replace(scores_of(suite, runs, 0), notes=tuple(names))
+    scores, runs = hostile_runs(tmp_path)
     tab = open_tab(write_checklists(scores, runs, tmp_path / "page.html")[0])
-    for number in range(0, len(tasks), 4):
+    for number in range(0, len(scores.suite.tasks), 4):
         body = open_task(tab, number)
         body.locator(".answer-of > summary").first.click()
         body.locator(".answer-of .answer").first.wait_for()

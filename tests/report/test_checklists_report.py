@@ -4,19 +4,18 @@ import csv
 import io
 import json
 import random
-import re
 from dataclasses import replace
 
 import pytest
-from makers.checklist_reports import JUDGE, add_replies, judged_run, judgement_of, scores_of, some_runs
-from makers.hostile import NAMES, acting, formulas
+from makers.checklist_reports import JUDGE, add_replies, hostile_runs, judged_run, judgement_of, scores_of, some_runs
+from makers.hostile import acting, formulas
 from makers.own_checklists import TASKS, own_suite
-from makers.pages import Outline, check_policy
+from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.tasks import Checklist, Task
+from pfgen_fast.checklists.tasks import Task
 from pfgen_fast.errors import ChecklistError, PfgenError
 from pfgen_fast.report import page_files
 from pfgen_fast.report.checklists import write_checklists
@@ -40,12 +39,8 @@ def written(suite, runs, path, **options):
     return write_checklists(scores_of(suite, runs), runs, path, **options)
 
 
-def overview_in(text):
-    return json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', text, re.S)[1])
-
-
 def tasks_in(text):
-    blocks = re.findall(r'<script type="text/plain" id="part-\d+">(.*?)</script>', text, re.S)
+    blocks = [block for name, block in embedded(text).items() if name.startswith("part-")]
     lines = [unpacked(line) for block in blocks for line in block.split("\n")]
     tasks = overview_in(text)["tasks"]
     return dict(zip(zip(tasks["id"], tasks["length"], strict=True), lines, strict=True))
@@ -270,32 +265,13 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     assert overview_in(folder)["extent"]["answer"] is None
 
 
-ENCODABLE = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
-
-
 @pytest.fixture(scope="module")
 def hostile_pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
-    tasks = tuple(
-        Task(
-            f"{name} {number}", name, name, f"Say this: {name}", name if number % 2 else None, 5 if number % 2 else None
-        )
-        for number, name in enumerate(ENCODABLE)
-    )
-    areas = tuple(dict.fromkeys(ENCODABLE))
-    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in areas}
-    suite = replace(own_suite(), name=ENCODABLE[0], areas=areas, tasks=tasks, checklists=checklists)
-    runs = [
-        judged_run(
-            folder / f"m{number}", suite, name=name, texts={task.id: f"{name} {name}" for task in tasks}, reason=name
-        )
-        for number, name in enumerate(ENCODABLE[:12])
-    ]
-    scores = replace(scores_of(suite, runs, 0), notes=tuple(ENCODABLE))
-    hostile = write_checklists(scores, runs, folder / "hostile.html")
+    hostile = write_checklists(*hostile_runs(folder), folder / "hostile.html")
     plain = own_suite()
-    peaceful_runs = [judged_run(folder / "n", plain)]
-    return hostile, write_checklists(scores_of(plain, peaceful_runs, 0), peaceful_runs, folder / "peaceful.html")
+    runs = [judged_run(folder / "n", plain)]
+    return hostile, write_checklists(scores_of(plain, runs, 0), runs, folder / "peaceful.html")
 
 
 def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
