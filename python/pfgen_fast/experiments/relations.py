@@ -61,11 +61,15 @@ def relations(scored: ScoredRuns | RunMeans, *, cluster: Cluster = "model", seed
         if of_answers:
             title = "Every answer: the scales say how many a colour stands for"
             pictures.append(Picture("answers", title, _answers_chart(scored, of_answers)))
+    means = runs.rows_by_score([runs.means[metric] for metric in ("score", *_CORRELATED)])
     return Finding(
         "relations",
         _answer(runs, of_runs),
         _words(scored, runs, clusters, of_runs, of_answers),
-        (Table("correlations", "Correlations, with 95 % intervals", _COLUMNS, tuple(rows)), _means_table(runs)),
+        (
+            Table("correlations", "Correlations, with 95 % intervals", _COLUMNS, tuple(rows)),
+            Table("runs", "The runs", ("run", "score", *_CORRELATED), means),
+        ),
         tuple(pictures),
         (*runs.problems, *notes),
         question="How do fluency, truthfulness, helpfulness and length correlate?",
@@ -113,14 +117,6 @@ def _moved(value: float, around: Correlation) -> Correlation:
         return Correlation(value)
     low, high = value + around.low - around.value, value + around.high - around.value
     return Correlation(value, max(low, -1.0), min(high, 1.0))
-
-
-def _means_table(runs: RunMeans) -> Table:
-    order = np.argsort(-runs.means["score"], kind="stable")
-    rows = tuple(
-        (runs.names[run], *(float(runs.means[metric][run]) for metric in ("score", *_CORRELATED))) for run in order
-    )
-    return Table("runs", "The runs", ("run", "score", *_CORRELATED), rows)
 
 
 def _answer(runs: RunMeans, of_runs: _Found) -> str:

@@ -269,8 +269,7 @@ def _table(variations: Sequence[Variation]) -> Table:
 
 def _scores_table(scored: RunFigures, variations: Sequence[Variation]) -> Table:
     columns = ("run", *(f"{variation.what} {variation.value:g}" for variation in variations))
-    order = np.argsort(-scored.means["score"], kind="stable")
-    rows = tuple((scored.names[run], *(float(variation.scores[run]) for variation in variations)) for run in order)
+    rows = scored.run_means.rows_by_score([variation.scores for variation in variations])
     return Table("scores", "The scores of the runs", columns, rows)
 
 

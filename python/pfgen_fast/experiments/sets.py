@@ -186,11 +186,7 @@ def _matrix_table(combinations: dict[str, Floats]) -> Table:
 
 
 def _scores_table(by_set: ScoresBySet) -> Table:
-    order = np.argsort(-by_set.runs.means["score"], kind="stable").tolist()
-    rows = tuple(
-        (by_set.runs.names[run], by_set.runs.models[run], *(float(column[run]) for column in by_set.scores.values()))
-        for run in order
-    )
+    rows = by_set.runs.rows_by_score(list(by_set.scores.values()), with_models=True)
     return Table("scores", "The score of each run with one set alone", ("run", "model", *by_set.scores), rows)
 
 
