@@ -46,12 +46,6 @@ def attempts_folder(tmp_path):
     return folder
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
 def test_a_judge_killed_before_any_change_goes_on_to_the_same_bytes(attempts_folder, judged, most):
     with serving(reply) as server:

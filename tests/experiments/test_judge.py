@@ -16,12 +16,6 @@ from pfgen_fast.judging import Prices, Server
 KEY = "sk-0123456789abcdefSECRET"
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def answer_in(request):
     return re.search(r"\[Answer to judge\]\n(.*)\n\[End of the answer\]", request.prompt, re.DOTALL)[1]
 
