@@ -1,5 +1,3 @@
-"""An experiment that is killed just before any of its changes leaves whole files, and ends in the same bytes."""
-
 from __future__ import annotations
 
 import json
@@ -33,7 +31,6 @@ def visible(files):
 
 @pytest.fixture
 def judged(tmp_path):
-    """A suite of two questions, and three runs with one answer to each."""
     suite = tmp_path / "suite"
     suite.mkdir()
     for name in ("Q01.json", "Q02.json", "questions.jsonl"):
@@ -47,12 +44,6 @@ def attempts_folder(tmp_path):
     folder = tmp_path / "attempts"
     folder.mkdir()
     return folder
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])

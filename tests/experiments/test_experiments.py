@@ -1,5 +1,3 @@
-"""The common parts of experiments: runs scored in one pass, statistics, and the files of a finding."""
-
 from __future__ import annotations
 
 import json
@@ -25,9 +23,6 @@ PACKAGED = Path(pfgen_fast.__file__).parent / "data" / "mini"
 @pytest.fixture(scope="session")
 def scored(varied, mini):
     return score_runs([varied], suite=mini, threads=2)
-
-
-# --- scored runs
 
 
 def test_one_pass_gives_what_result_json_holds(scored, varied, mini):
@@ -117,9 +112,6 @@ def test_fewer_than_three_runs_are_no_experiment(tmp_path, mini):
         score_runs([tmp_path], suite=mini)
 
 
-# --- relations
-
-
 def test_relations_are_those_of_the_means_and_of_the_answers(scored):
     finding = relations(scored)
     table = {row[:3]: row for row in finding.tables[0].rows}
@@ -149,7 +141,6 @@ def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, 
 
 
 def test_runs_of_one_model_are_one_cluster(scored):
-    """The same runs twice tell nothing new, which only intervals that know it say."""
     rows = [*range(6), *range(6)]
     twice = scored.run_means.chosen(rows)
     more = replace(twice, models=tuple(f"org-{run % 3}/model-{run % 6}" for run in range(12)))
@@ -184,25 +175,23 @@ def test_means_alone_are_correlated_over_runs(scored):
     assert "answers" not in of_means.paragraph
 
 
-def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
+def runs_that_answer(folder, mini, answer):
     for run in range(3):
-        lines = [
-            json.dumps({"question": question.question, "answer": question.answers["A"][run][: 10 + run]})
-            for question in mini
-        ]
-        make_run(tmp_path / f"run{run}", lines)
-    finding = relations(score_runs([tmp_path], suite=mini))
+        lines = [json.dumps({"question": question.question, "answer": answer(question, run)}) for question in mini]
+        make_run(folder / f"run{run}", lines)
+    return score_runs([folder], suite=mini)
+
+
+def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
+    finding = relations(runs_that_answer(tmp_path, mini, lambda question, run: question.answers["A"][run][: 10 + run]))
     assert any(note.startswith("helpfulness is 0 for all 3 runs") for note in finding.notes)
     assert not any("helpfulness" in row for row in finding.tables[0].rows)
 
 
 def test_runs_without_any_answer_in_them_are_no_experiment(tmp_path, mini):
-    for run in range(3):
-        make_run(
-            tmp_path / f"run{run}", [json.dumps({"question": question.question, "answer": ""}) for question in mini]
-        )
+    scored = runs_that_answer(tmp_path, mini, lambda *_: "")
     with pytest.raises(ExperimentError, match="nothing to correlate: fluency is 0 for all 3 runs"):
-        relations(score_runs([tmp_path], suite=mini))
+        relations(scored)
 
 
 def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn):
@@ -215,12 +204,6 @@ def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path
 
 def test_the_command_says_what_it_could_not_draw(call, varied, tmp_path):
     arguments = ("-s", "mini", "--draws", "1", "--reference-draws", "1", "-o", tmp_path / "out", "-q")
-    code, _, err = call("experiment", "stability", varied, *arguments, "--references", "1000")
-    assert (code, err) == (
-        2,
-        "error: 1000 reference answers: expected at most 110, half of what the largest set has, because two parts are "
-        "compared\n",
-    )
     code, _, err = call("experiment", "stability", varied, *arguments, "--references", "9", "--reference-draws", "0")
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("error: --references: nothing is drawn with --reference-draws 0")

@@ -1,5 +1,3 @@
-"""Leaderboards as CSV files: what is read, what is left out, and what is wrong."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The experiment `parts`: the order of the parts, the ceiling, and from where on helpfulness rises."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -12,7 +10,6 @@ from pfgen_fast.experiments.parts import Rise, parts, rise
 
 
 def means(n=20):
-    """Runs of growing fluency, whose helpfulness leaves 0 in the middle, and the two yardsticks."""
     fluency = np.r_[np.linspace(0.1, 0.9, n), 1.1, 0.9]
     helpfulness = np.r_[np.where(fluency[:n] > 0.5, fluency[:n] - 0.3, 0), 1.0, 0.5]
     truthfulness = fluency + 0.05

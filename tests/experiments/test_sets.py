@@ -1,5 +1,3 @@
-"""The experiment `sets`, from runs and from a leaderboard."""
-
 from __future__ import annotations
 
 import json
@@ -21,12 +19,7 @@ def figures(varied, mini):
 
 
 def test_one_set_alone_scores_as_a_suite_of_that_set(figures, varied, mini):
-    """With a single set, the value of section 5 times the number of sets."""
-    alone = Suite(
-        "alone",
-        tuple(replace(question, answers={"B": question.answers["B"]}) for question in mini),
-        mini.metadata_hash,
-    )
+    alone = Suite("alone", tuple(replace(q, answers={"B": q.answers["B"]}) for q in mini), mini.metadata_hash)
     of_b = read_figures([varied], suite=alone)
     by_set = scores_by_set(figures)
     assert by_set.questions == "the 8 questions that have the sets A, B"
@@ -39,14 +32,8 @@ def test_sets_are_compared_on_the_questions_that_have_them_all(figures, mini):
         scores_by_set(figures, ["A", "Z"])
     with pytest.raises(ExperimentError, match="expected at least two"):
         scores_by_set(figures, ["A", "A"])
-    lacking = Suite(
-        "lacking",
-        tuple(
-            replace(question, answers={"B": question.answers["B"]}) if index < 2 else question
-            for index, question in enumerate(mini)
-        ),
-        mini.metadata_hash,
-    )
+    without = (replace(question, answers={"B": question.answers["B"]}) for question in mini.questions[:2])
+    lacking = Suite("lacking", (*without, *mini.questions[2:]), mini.metadata_hash)
     by_set = scores_by_set(replace(figures, suite=lacking))
     assert by_set.questions == "the 6 questions that have the sets A, B"
     fluency, truthfulness = (figures.set_scores[metric]["A"][:, 2:] for metric in ("fluency", "truthfulness"))
@@ -66,17 +53,13 @@ def test_pairs_have_their_correlation_and_every_run_its_scores(figures):
     assert [table.name for table in finding.tables] == ["pairs", "matrix", "scores"]
     (pair,) = finding.tables[0].rows
     assert pair[:4] == ("A", "B", 6, 6)
+    assert pair[5:7] == (None, None)
+    assert any("of 6 models only" in note for note in finding.notes)
     assert pair[4] == pytest.approx(np.corrcoef(by_set.scores["A"], by_set.scores["B"])[0, 1])
     assert f"A-B {pair[4]:.5f}" in finding.paragraph
     scores = {row[0]: row[2:] for row in finding.tables[2].rows}
     for run, name in enumerate(figures.names):
         assert scores[name] == (by_set.scores["A"][run], by_set.scores["B"][run])
-
-
-def test_few_runs_have_no_intervals_and_a_warning(figures):
-    finding = sets(scores_by_set(figures))
-    assert finding.tables[0].rows[0][5:7] == (None, None)
-    assert any("of 6 models only" in note for note in finding.notes)
 
 
 def test_a_leaderboard_gives_the_same_where_all_questions_have_all_sets(tmp_path, varied, figures, mini):
@@ -114,7 +97,6 @@ def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini, u
 @pytest.mark.slow
 @published.needs_published_runs
 def test_correlations_between_published_sets_are_those_of_the_recorded_files():
-    """Recomputed independently from result.json files, with NumPy's formula."""
     figures = read_figures([published.FOLDER / "result"], suite=published.suite())
     recorded = {name: [] for name in ("P", "S", "T")}
     for folder in sorted(published.FOLDER / run.name for run in published.runs() if "system" not in run.name):

@@ -1,5 +1,3 @@
-"""The experiment `significance`."""
-
 from __future__ import annotations
 
 import itertools
@@ -18,7 +16,6 @@ from pfgen_fast.runs.trials import find_runs
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, mini):
-    """Six runs from good to bad, and one nearly as good as the best: other reference answers, barely cut."""
     folder = make_varied_runs(tmp_path_factory.mktemp("compared"), mini)
     lines = [
         json.dumps({"question": question.question, "answer": question.answers["A"][90 + k]})
@@ -88,9 +85,8 @@ def test_too_few_questions_give_no_verdict(tmp_path, mini):
 
 
 def test_equal_scores_are_no_leaderboard(scored):
-    same = replace(
-        scored, question_scores={**scored.question_scores, "score": np.ones_like(scored.question_scores["score"])}
-    )
+    figures = scored.question_scores
+    same = replace(scored, question_scores={**figures, "score": np.ones_like(figures["score"])})
     with pytest.raises(ExperimentError, match="score is 1 for all 7 runs"):
         significance(same)
 

@@ -1,5 +1,3 @@
-"""`experiment all`: one pass gives what the experiments give alone."""
-
 from __future__ import annotations
 
 from pfgen_fast.experiments import read_figures, score_runs

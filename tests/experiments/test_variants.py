@@ -1,5 +1,3 @@
-"""Scores with other constants: the core against the oracle, and with default constants against the scorer."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from makers.hostile import NAMES
+from makers.own_checklists import own_suite
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.judging.requests import Wording
 from pfgen_fast.checklists.runs import REPLIES_FILE, Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.scoring.scores import Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.tasks import Task
+from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.generation.openai_protocol import Details
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.requests import Judge
@@ -111,6 +114,23 @@ def some_runs(folder: Path, suite: ChecklistSuite) -> list[Run]:
     middle = judged_run(folder / "beta", suite, skill=3, leave_out=("letter_2",))
     worst = judged_run(folder / "gamma", suite, skill=2, has_answers=False, leave_out=("report_2",))
     return [best, middle, worst]
+
+
+def hostile_runs(folder: Path) -> tuple[Scores, list[Run]]:
+    """Runs whose tasks, areas, categories, questions, models, answers, reasons and notes attack their report."""
+    names = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
+    tasks = tuple(
+        Task(f"{name} {n}", name, name, f"Say this: {name}", *((name, 5) if n % 2 else ()))
+        for n, name in enumerate(names)
+    )
+    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in names}
+    areas = tuple(dict.fromkeys(names))
+    suite = replace(own_suite(), name=names[0], areas=areas, tasks=tasks, checklists=checklists)
+    runs = [
+        judged_run(folder / f"m{n}", suite, name=name, texts={task.id: f"{name} {name}" for task in tasks}, reason=name)
+        for n, name in enumerate(names[:12])
+    ]
+    return replace(scores_of(suite, runs, 0), notes=tuple(names)), runs
 
 
 def scores_of(suite: ChecklistSuite, runs: Sequence[Run], draws: int = 200) -> Scores:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import html.parser
+import json
+import re
+from typing import Any
 
 
 class Outline(html.parser.HTMLParser):
@@ -40,6 +43,16 @@ class Outline(html.parser.HTMLParser):
         elif self._is_code:
             tag, text = self.code[-1]
             self.code[-1] = tag, text + data
+
+
+def embedded(page: str) -> dict[str, str]:
+    """The data that a page holds, by the IDs of their elements."""
+    return dict(re.findall(r'<script type="[^"]*" id="([^"]*)">(.*?)</script>', page, re.DOTALL))
+
+
+def overview_in(page: str) -> Any:
+    """The data that a page holds unpacked."""
+    return json.loads(embedded(page)["overview"])
 
 
 def source_of(code: str) -> str:

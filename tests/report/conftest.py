@@ -19,7 +19,6 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def open_tab(browser: Any) -> Iterator[Callable[..., Tab]]:
-    """Opens a page, perhaps at a fragment; checks at the end that no script failed."""
     tabs: list[Tab] = []
 
     def opened(path: Path, fragment: str = "", **options: Any) -> Tab:
@@ -33,7 +32,6 @@ def open_tab(browser: Any) -> Iterator[Callable[..., Tab]]:
 
 @pytest.fixture(scope="module")
 def made_page(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Callable[..., Path]:
-    """Writes the page of some runs, given as names from good to bad or as `ReportRun`s, and returns its path."""
 
     def make(runs: list[Any]) -> Path:
         path = tmp_path_factory.mktemp("pages") / "report.html"

@@ -1,5 +1,3 @@
-"""What the report page holds of the answers to one question."""
-
 from __future__ import annotations
 
 import os
@@ -26,7 +24,6 @@ def question(*references, keywords=(), tokenizer=None):
 
 
 def held(question, answers, n_shown=1000):
-    """What the page holds of one run's answers: about the question, and about the answers."""
     suite = Suite("made", [question])
     run = check_run(reported_run(suite, answers=answers), suite)
     head, line = map(unpacked, packed_answers(question, [RunAnswers(7, run.questions[0].samples)], n_shown))
@@ -100,9 +97,6 @@ def test_missing_keywords_are_named_once(mini):
     assert head["names"] == ["12字超過", "ebb"]
     assert line["missing"] == [[0, 1], [1]]
     assert line["excess"] == [23, 0]
-
-
-# ---- In a folder
 
 
 def files_of(folder):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from makers.builds import write_config, write_raw
-from makers.pages import check_policy
+from makers.pages import check_policy, overview_in
 from pfgen_fast import BuildError
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build, building_alone, records
@@ -17,7 +17,6 @@ BREAK_OUT = "</script><script>document.title='pwned'</script><img src=x onerror=
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, mini):
-    """A suite whose report shows hostile texts: an answer, a pattern that removes it, and a question."""
     folder = tmp_path_factory.mktemp("report")
     write_raw(folder / "raw.jsonl", mini)
     with (folder / "raw.jsonl").open("a", encoding="utf-8") as file:
@@ -42,9 +41,7 @@ def page(path):
 
 @pytest.fixture(scope="module")
 def shown(page):
-    """The data that the page's script receives."""
-    (content,) = re.findall(r'<script type="application/json" id="overview">(.*?)</script>', page)
-    return json.loads(content)
+    return overview_in(page)
 
 
 def test_the_page_shows_what_the_records_say(built, shown):
@@ -105,7 +102,6 @@ def test_a_long_curve_is_thinned_but_keeps_its_ends():
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (390, "light")])
 def test_the_page_works_and_fits_a_telephone_and_can_be_used_by_everybody(path, shown, open_tab, width, scheme):
-    """Its script draws the plots and lists the stages, and executes nothing of the texts."""
     tab = open_tab(path, viewport={"width": width, "height": 4000}, color_scheme=scheme)
     tab.page.wait_for_selector(".plot svg")
     assert tab.page.title() == "pfgen-fast: how made was built"

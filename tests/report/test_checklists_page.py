@@ -1,18 +1,14 @@
-"""The page of checklists in a browser: it fits, can be used by everybody, and leads to every answer and verdict."""
-
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from makers.checklist_data import folder, needs_hellobench
-from makers.checklist_reports import judged_run, scores_of, some_runs
-from makers.hostile import INJECTED, NAMES
+from makers.checklist_reports import hostile_runs, scores_of, some_runs
+from makers.hostile import INJECTED
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import WHITE
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.report.checklists import write_checklists
 
 pytestmark = pytest.mark.browser
@@ -20,7 +16,6 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The same report as a file and as a folder."""
     place = tmp_path_factory.mktemp("pages")
     suite = own_suite()
     runs = some_runs(place / "runs", suite)
@@ -37,7 +32,6 @@ def path(made):
 
 
 def ids(page):
-    """The tasks that the list shows, from top to bottom."""
     return page.locator("#tasks tbody th").all_inner_texts()
 
 
@@ -49,9 +43,6 @@ def open_task(tab, number=0):
 
 def chosen(tab, name):
     return tab.page.locator(f"#filters [data-filter={name}]")
-
-
-# ---- For everybody
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -71,9 +62,6 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, widt
     assert body.evaluate("element => element.scrollWidth <= element.clientWidth")
     assert tab.faults() == []
     assert scheme == "light" or tab.page.evaluate(WHITE) == []
-
-
-# ---- The tables
 
 
 def test_a_head_sorts_by_full_digits(open_tab, path):
@@ -123,9 +111,6 @@ def test_the_table_can_be_taken_along(open_tab, path):
         page.get_by_role("button", name="Download page.json").click()
     taken = json.loads(download.value.path().read_text())
     assert taken == json.loads(path.with_suffix(".json").read_text())
-
-
-# ---- Tasks and answers
 
 
 @pytest.mark.parametrize("form", ["file", "folder"])
@@ -231,22 +216,10 @@ def test_an_address_of_another_time_shows_the_page(open_tab, path):
     assert tab.page.locator("#models").is_visible()
 
 
-# ---- Text of strangers and size
-
-
 def test_nothing_of_strangers_acts(open_tab, tmp_path):
-    names = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
-    tasks = tuple(Task(f"{name} {number}", name, name, name) for number, name in enumerate(names))
-    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in names}
-    suite = replace(own_suite(), name=names[5], areas=tuple(names), tasks=tasks, checklists=checklists)
-    texts = {task.id: names[number] for number, task in enumerate(tasks)}
-    runs = [
-        judged_run(tmp_path / f"m{number}", suite, name=name, texts=texts, reason=name)
-        for number, name in enumerate(names[:9])
-    ]
-    scores = replace(scores_of(suite, runs, 0), notes=tuple(names))
+    scores, runs = hostile_runs(tmp_path)
     tab = open_tab(write_checklists(scores, runs, tmp_path / "page.html")[0])
-    for number in range(0, len(tasks), 4):
+    for number in range(0, len(scores.suite.tasks), 4):
         body = open_task(tab, number)
         body.locator(".answer-of > summary").first.click()
         body.locator(".answer-of .answer").first.wait_for()
@@ -258,7 +231,6 @@ def test_nothing_of_strangers_acts(open_tab, tmp_path):
 @pytest.mark.parity
 @needs_hellobench
 def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
-    """A second on two idle cores; four here, because tests share them."""
     from pfgen_fast.checklists.importing.hellobench_suite import import_suite
     from pfgen_fast.checklists.runs import open_runs
 

@@ -1,24 +1,21 @@
-"""The files of the report of checklists: what is in them, how large they get, and that nothing of strangers acts."""
-
 from __future__ import annotations
 
 import csv
 import io
 import json
 import random
-import re
 from dataclasses import replace
 
 import pytest
-from makers.checklist_reports import JUDGE, add_replies, judged_run, judgement_of, scores_of, some_runs
-from makers.hostile import NAMES, acting, formulas
+from makers.checklist_reports import JUDGE, add_replies, hostile_runs, judged_run, judgement_of, scores_of, some_runs
+from makers.hostile import acting, formulas
 from makers.own_checklists import TASKS, own_suite
-from makers.pages import Outline, check_policy
+from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.tasks import Checklist, Task
+from pfgen_fast.checklists.tasks import Task
 from pfgen_fast.errors import ChecklistError, PfgenError
 from pfgen_fast.report import page_files
 from pfgen_fast.report.checklists import write_checklists
@@ -42,13 +39,8 @@ def written(suite, runs, path, **options):
     return write_checklists(scores_of(suite, runs), runs, path, **options)
 
 
-def overview_in(text):
-    return json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', text, re.S)[1])
-
-
 def tasks_in(text):
-    """What a page in one file holds of each task, by ID and length."""
-    blocks = re.findall(r'<script type="text/plain" id="part-\d+">(.*?)</script>', text, re.S)
+    blocks = [block for name, block in embedded(text).items() if name.startswith("part-")]
     lines = [unpacked(line) for block in blocks for line in block.split("\n")]
     tasks = overview_in(text)["tasks"]
     return dict(zip(zip(tasks["id"], tasks["length"], strict=True), lines, strict=True))
@@ -61,9 +53,6 @@ def shown(suite, runs, folder):
 def entry_of(line, model):
     (entry,) = [entry for entry in line["entries"] if entry["model"] == model]
     return entry
-
-
-# ---- Files
 
 
 def test_a_page_in_one_file_has_the_table_beside_it_in_three_forms(suite, runs, tmp_path):
@@ -111,9 +100,6 @@ def test_answers_that_speak_of_themselves_in_html_stay_text(suite, tmp_path):
 def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
     with pytest.raises(ChecklistError, match="the scores are of gamma too"):
         write_checklists(scores_of(suite, runs), runs[:2], tmp_path / "p.html")
-
-
-# ---- What the page holds
 
 
 def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
@@ -200,9 +186,6 @@ def test_equal_weights_are_shown_where_scores_have_them(suite, runs, tmp_path):
     assert overview["categories"][1]["weights"] == [50, 50]
 
 
-# ---- Requests
-
-
 def test_the_request_behind_a_verdict_can_be_put_together_again(suite, runs, tmp_path):
     line = shown(suite, runs, tmp_path)["report_1", None]
     entry = entry_of(line, 0)
@@ -257,9 +240,6 @@ def test_a_message_is_taken_apart_so_that_it_can_be_put_together(content, answer
     assert "".join(texts.get(piece, piece) for piece in pieces) == content
 
 
-# ---- Size
-
-
 def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkeypatch):
     numbers = random.Random(1)
     texts = {task.id: "".join(chr(numbers.randrange(0x4E00, 0x9FFF)) for _ in range(30_000)) for task in TASKS}
@@ -285,36 +265,13 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     assert overview_in(folder)["extent"]["answer"] is None
 
 
-# ---- Text of strangers
-
-
-ENCODABLE = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
-
-
 @pytest.fixture(scope="module")
 def hostile_pages(tmp_path_factory):
-    """A page whose tasks, areas, categories, questions, models, answers and reasons attack it, and a peaceful one."""
     folder = tmp_path_factory.mktemp("hostile")
-    tasks = tuple(
-        Task(
-            f"{name} {number}", name, name, f"Say this: {name}", name if number % 2 else None, 5 if number % 2 else None
-        )
-        for number, name in enumerate(ENCODABLE)
-    )
-    areas = tuple(dict.fromkeys(ENCODABLE))
-    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in areas}
-    suite = replace(own_suite(), name=ENCODABLE[0], areas=areas, tasks=tasks, checklists=checklists)
-    runs = [
-        judged_run(
-            folder / f"m{number}", suite, name=name, texts={task.id: f"{name} {name}" for task in tasks}, reason=name
-        )
-        for number, name in enumerate(ENCODABLE[:12])
-    ]
-    scores = replace(scores_of(suite, runs, 0), notes=tuple(ENCODABLE))
-    hostile = write_checklists(scores, runs, folder / "hostile.html")
+    hostile = write_checklists(*hostile_runs(folder), folder / "hostile.html")
     plain = own_suite()
-    peaceful_runs = [judged_run(folder / "n", plain)]
-    return hostile, write_checklists(scores_of(plain, peaceful_runs, 0), peaceful_runs, folder / "peaceful.html")
+    runs = [judged_run(folder / "n", plain)]
+    return hostile, write_checklists(scores_of(plain, runs, 0), runs, folder / "peaceful.html")
 
 
 def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
@@ -328,9 +285,6 @@ def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
     assert acting("".join(outline.texts)) <= {"\t"}
     assert formulas(table.read_text(encoding="utf-8")) == []
     assert not acting(markdown.read_text(encoding="utf-8"))
-
-
-# ---- Details
 
 
 def test_the_title_of_a_task_leaves_out_what_all_of_its_category_begin_with():

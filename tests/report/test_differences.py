@@ -1,5 +1,3 @@
-"""Two texts side by side with their differences marked."""
-
 from __future__ import annotations
 
 import time

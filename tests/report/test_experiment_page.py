@@ -1,5 +1,3 @@
-"""The pages of experiments in a browser: tables that are sorted, points that are named and linked, both themes."""
-
 from __future__ import annotations
 
 import base64
@@ -126,7 +124,6 @@ MORE = (
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The pages of an experiment with all kinds of pictures, of all experiments, and of a test of evaluators."""
     written = write_finding(a_finding(*MORE), tmp_path_factory.mktemp("experiments"))
     found = [a_discernment(weights="assumed"), a_discernment("judge", metrics=METRICS[:2], seed=1)]
     written += write_discernment(found, tmp_path_factory.mktemp("discernment"))

@@ -1,5 +1,3 @@
-"""The files of a finding, and how each kind of chart is drawn."""
-
 from __future__ import annotations
 
 import csv
@@ -58,9 +56,6 @@ def a_finding(**changes):
     return Finding("trial", **parts)
 
 
-# --- files
-
-
 def test_a_finding_is_a_page_markdown_tables_and_pictures_and_always_the_same_bytes(tmp_path):
     paths = write_finding(a_finding(), tmp_path / "a")
     names = ["trial.html", "trial-line.png", "trial-line.svg", "trial-figures.csv", "trial.md", "trial.finding.json"]
@@ -103,9 +98,6 @@ def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeyp
     with pytest.raises(PfgenError, match=r"an experiment needs matplotlib.*pip install 'pfgen-fast\[experiments\]'"):
         write_finding(a_finding(), tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-# --- the page of all experiments
 
 
 def a_named_finding(name, **changes):
@@ -171,11 +163,7 @@ def test_what_is_no_number_enters_no_table(cell):
         Table("t", "T", ("a",), ((cell,),))
 
 
-# --- charts
-
-
 def texts_in(chart):
-    """The texts of a chart as its SVG contains them."""
     root = ElementTree.fromstring(stored(drawn(chart), "svg"))
     return {"".join(element.itertext()).strip() for element in root.iter() if element.tag.endswith("}text")}
 
@@ -313,7 +301,6 @@ def test_japanese_text_is_drawn_with_the_glyphs_of_the_font_that_the_extra_bring
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Names the fonts that count as installed."""
 
     def install(*names):
         monkeypatch.setattr(drawing, "_OTHERS", names)
@@ -344,8 +331,3 @@ def test_a_font_for_japanese_changes_no_setting_and_no_picture_without_japanese(
     assert b"IPAexGothic" not in stored(drawn(Scatter((POINTS,))), "svg")
     assert dict(matplotlib.rcParams) == before
     assert "matplotlib_fontja" not in sys.modules
-
-
-def test_what_is_no_chart_is_refused():
-    with pytest.raises(TypeError, match="expected a chart, not str"):
-        drawn("a picture")

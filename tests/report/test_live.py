@@ -1,5 +1,3 @@
-"""The report that `pfgen-fast view` serves: to whom, what, and when it is written anew."""
-
 from __future__ import annotations
 
 import http.client
@@ -20,7 +18,6 @@ def write_result(suite, folder, **changes):
 
 @pytest.fixture
 def live(mini, tmp_path):
-    """The report of two runs, as it is written first."""
     for name in ("one", "two"):
         write_result(mini, tmp_path / "result" / name)
     problems = []

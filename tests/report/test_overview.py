@@ -1,5 +1,3 @@
-"""What the report page knows of its runs: intervals, groups, and what their answers are like."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""What the report page shows of answers, in a browser: tints, keywords, questions, pairs, the folder, the search."""
-
 from __future__ import annotations
 
 import json
@@ -31,12 +29,10 @@ SHOWN = """async (question) => {
 
 
 def result(suite, **changes):
-    """A result of which no two questions share their samples."""
     return json.loads(json.dumps(made_result(suite, **changes)))
 
 
 def varied(suite, name, seed, n_answers=5):
-    """A run with answers of pieces of reference answers, noise and characters that act, and with scores of its own."""
     random = np.random.default_rng(seed)
     made = result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4)))
     for key, of_question in made["questions"].items():
@@ -64,7 +60,6 @@ def path(made_page, runs):
 
 
 def shown_in_python(suite, runs, number):
-    """The harmless texts and tints of all answers to a question, by run from the best."""
     question = suite.questions[number]
     by_score = sorted(runs, key=lambda run: -run.result.score)
     texts = [sample.answer for run in by_score for sample in run.result.questions[question.question_id].samples]

@@ -1,5 +1,3 @@
-"""What the report page's address says, and where Back and Forward lead, in a browser."""
-
 from __future__ import annotations
 
 import pytest
@@ -35,13 +33,6 @@ def test_opening_and_closing_a_run_are_steps_of_address_and_title(open_tab, path
     check(is_open=False)
     page.go_back()
     check(is_open=True)
-
-
-def test_an_address_opens_a_question_of_a_run(open_tab, path):
-    page = open_tab(path, "#run=org/a/1&question=Q03").page
-    page.wait_for_selector("details.question[open]")
-    assert page.locator("details.question[open] summary").inner_text().startswith("Q03")
-    assert page.title().startswith("Q03 · org/a/1 · ")
 
 
 def test_every_state_is_read_back_from_its_address(open_tab, path):

@@ -1,5 +1,3 @@
-"""The README.md of a run: the bytes of the published ones, and no untrusted text that becomes markup."""
-
 from __future__ import annotations
 
 import hashlib
@@ -64,7 +62,6 @@ HOSTILE = [
 
 
 def result(suite: Suite, *, rules: Any = (("word", 0.0), ("12字超過", 0.76)), **changes: Any) -> dict[str, Any]:
-    """A decoded result.json with the same answers and figures everywhere."""
     made = made_result(suite, **{"config": {"model": "org/model"}, **changes})
     for question in made["questions"].values():
         for sample in question["samples"]:
@@ -170,7 +167,6 @@ class Elements(html.parser.HTMLParser):
 
 
 def outline(text: str) -> list[str]:
-    """The kinds of all blocks and inline elements of a rendered page."""
     kinds = []
     for token in MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text):
         kinds.append(f"{token.type} {token.tag}")

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import json
 import math
 import re
 import shutil
 import sys
-from html.parser import HTMLParser
 from types import MappingProxyType
 
 import numpy as np
@@ -13,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import strategies
-from makers.pages import check_policy
+from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import made_result as result
 from makers.reported import reported_run as run
 from makers.reported import unpacked
@@ -34,7 +32,6 @@ BREAK_OUT = (
 
 @pytest.fixture
 def page(mini, tmp_path):
-    """Writes a page of some runs and returns its text."""
 
     def write(*runs):
         path = tmp_path / "report.html"
@@ -44,39 +41,12 @@ def page(mini, tmp_path):
     return write
 
 
-class Outline(HTMLParser):
-    """The elements of a page with their attributes, and the contents of its scripts."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str]]] = [("", {})]
-        self.scripts: list[tuple[str | None, str]] = []
-        self.cells: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag == "script":
-            self.scripts.append((dict(attributes).get("id"), ""))
-
-    def handle_data(self, data):
-        tag, attributes = self.elements[-1]
-        if self.cdata_elem == "script":
-            self.scripts[-1] = (attributes.get("id"), self.scripts[-1][1] + data)
-        elif tag in ("td", "span", "bdi") and data.strip():
-            self.cells.append(data.strip())
-
-    @property
-    def overview(self):
-        return json.loads(dict(self.scripts)["overview"])
-
-    def answers(self, number):
-        """What the page holds of a question: the object about it, and those of its runs."""
-        return [unpacked(line) for line in dict(self.scripts)[f"answers-{number}"].split("\n")]
+def answers_in(text, number):
+    return [unpacked(line) for line in embedded(text)[f"answers-{number}"].split("\n")]
 
 
-# ---- Tints
+def texts_in(text):
+    return [found.strip() for found in Outline(text).texts]
 
 
 def tints(of, answers):
@@ -129,9 +99,6 @@ def test_tints_are_those_of_a_plain_count(references, answers):
     assert tints(question(references), answers) == expected
 
 
-# ---- Untrusted text
-
-
 def test_characters_that_act_become_escapes_and_tints_stay_with_their_characters():
     assert harmless("a\x1b]0;x\x07\u202e\u061c\ud800\u2028\x85\r\n\tb") == (
         "a\\u001b]0;x\\u0007\\u202e\\u061c\\ud800\\u2028\\u0085\\u000d\n\tb"
@@ -141,20 +108,15 @@ def test_characters_that_act_become_escapes_and_tints_stay_with_their_characters
     assert harmless_with_tints("a\u202eb\ud800", "0123") == ("a\\u202eb\\ud800", "0xxxxxx2xxxxxx")
 
 
-# ---- The page
-
-
 def test_the_page_needs_no_network(page, mini):
     text = page(run(mini, link="../runs/a/"))
     outline = Outline(text)
     loads = {"src", "srcset", "data", "action", "poster", "background", "ping", "formaction"}
-    for _, attributes in outline.elements:
-        assert not loads & attributes.keys()
-        assert attributes.get("href", "#").startswith("#")
-    assert not {tag for tag, _ in outline.elements} & {"link", "iframe", "object", "embed", "img", "base"}
+    assert not loads & dict(outline.attributes).keys()
+    assert all(value.startswith("#") for name, value in outline.attributes if name == "href")
+    assert not set(outline.tags) & {"link", "iframe", "object", "embed", "img", "base"}
     assert not re.search(r"@import|url\(", text[: text.index("</style>")])
-    (policy,) = [a["content"] for tag, a in outline.elements if a.get("http-equiv") == "Content-Security-Policy"]
-    assert "default-src 'none'" in policy
+    (policy,) = [value for name, value in outline.attributes if name == "content" and "default-src 'none'" in value]
     assert "http" not in policy
     check_policy(text)
 
@@ -162,15 +124,14 @@ def test_the_page_needs_no_network(page, mini):
 def test_nothing_in_an_answer_or_a_name_leaves_its_place(page, mini):
     config = {"mode": BREAK_OUT, "temperature": BREAK_OUT, BREAK_OUT: BREAK_OUT, "list": [BREAK_OUT]}
     hostile = run(mini, name=BREAK_OUT, link=f"javascript:{BREAK_OUT}", answers=[BREAK_OUT], config=config)
-    harmless_page, text = Outline(page(run(mini, name="x", link="y", answers=["z"]))), page(hostile)
-    outline = Outline(text)
-    assert [name for name, _ in outline.scripts] == [name for name, _ in harmless_page.scripts]
-    assert [tag for tag, _ in outline.elements] == [tag for tag, _ in harmless_page.elements]
-    assert not any(key.startswith("on") for _, attributes in outline.elements for key in attributes)
-    assert not set("<>&\u2028\u2029") & set(dict(outline.scripts)["overview"])
-    assert outline.overview["runs"][0]["name"] == BREAK_OUT
-    assert outline.overview["runs"][0]["link"] is None
-    _, answers = outline.answers(0)
+    harmless_page, text = page(run(mini, name="x", link="y", answers=["z"])), page(hostile)
+    assert list(embedded(text)) == list(embedded(harmless_page))
+    assert Outline(text).tags == Outline(harmless_page).tags
+    assert not any(name.startswith("on") for name, _ in Outline(text).attributes)
+    assert not set("<>&\u2028\u2029") & set(embedded(text)["overview"])
+    assert overview_in(text)["runs"][0]["name"] == BREAK_OUT
+    assert overview_in(text)["runs"][0]["link"] is None
+    _, answers = answers_in(text, 0)
     assert answers["texts"] == [BREAK_OUT]
 
 
@@ -185,8 +146,8 @@ def test_only_a_link_to_a_folder_or_page_stays(mini, link, shown):
 
 def test_answers_are_bounded_and_say_how_long_they_are(page, mini):
     answers = ["x" * 10_000_000, "\u202e" * 1000, "", "\ud800"]
-    outline = Outline(page(run(mini, answers=answers)))
-    (_, held), n_shown = outline.answers(0), outline.overview["n_shown"]
+    text = page(run(mini, answers=answers))
+    (_, held), n_shown = answers_in(text, 0), overview_in(text)["n_shown"]
     assert n_shown == 100_000
     # The page tints the last shown character by the two that follow; escapes come with their tints.
     assert held["texts"] == ["x" * (n_shown + 2), "\\u202e" * 1000, "", "\\ud800"]
@@ -195,10 +156,9 @@ def test_answers_are_bounded_and_say_how_long_they_are(page, mini):
 
 
 def test_the_table_waits_for_no_answers(page, mini):
-    """The page's script stands before the answers, which are most of the page."""
-    names = [name for name, _ in Outline(page(run(mini))).scripts]
-    assert names[-len(mini) :] == [f"answers-{number}" for number in range(len(mini))]
-    assert None in names[: -len(mini)]
+    text = page(run(mini))
+    assert list(embedded(text))[-len(mini) :] == [f"answers-{number}" for number in range(len(mini))]
+    assert text.rindex("<script>") < text.index('id="answers-0"')
 
 
 def test_the_page_names_the_suite_and_no_folder_of_the_machine(mini, tmp_path):
@@ -217,7 +177,7 @@ def test_runs_have_the_order_of_the_leaderboard_and_system_runs_medals_and_no_ra
         *(("a", "", 1), ("system/ground-truth", "👑", None)),
         *(("b", "", 2), ("systematic/c", "", 3), ("system/other", "🎯", None)),
     ]
-    cells = Outline(page(*(run(mini, name=name, score=score) for name, score in names.items()))).cells
+    cells = texts_in(page(*(run(mini, name=name, score=score) for name, score in names.items())))
     assert cells.index("👑") < cells.index("🎯")
     equal = by_score(check_run(run(mini, name=name), mini) for name in ("b", "a/1", "a", "a-b", "a-b/1"))
     assert [found.name for found in equal] == ["a-b/1", "a-b", "a/1", "a", "b"]
@@ -225,9 +185,9 @@ def test_runs_have_the_order_of_the_leaderboard_and_system_runs_medals_and_no_ra
 
 def test_numbers_that_are_none_are_shown_as_missing(page, mini):
     broken = run(mini, score=math.nan, score_std=None, length=math.inf, length_std=10**400)
-    outline = Outline(page(broken, run(mini, name="b")))
-    assert [r["score"] for r in outline.overview["runs"]] == [0.5, None]
-    assert "–" in outline.cells
+    text = page(broken, run(mini, name="b"))
+    assert [r["score"] for r in overview_in(text)["runs"]] == [0.5, None]
+    assert "–" in texts_in(text)
 
 
 def test_a_result_of_another_suite_no_result_and_a_missing_library_are_refused(mini, tmp_path, monkeypatch):
@@ -255,13 +215,12 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page
         runs.append(ReportRun(f"run {number}", None, parse_result(made, f"run {number}")))
     whole = page(*runs)
     size = len(whole.encode())
-    assert Outline(whole).overview["n_shown"] == 100_000
+    assert overview_in(whole)["n_shown"] == 100_000
     monkeypatch.setattr(page_files, "MAX_BYTES", size - 125_000)
     cut = page(*runs)
-    outline = Outline(cut)
-    assert outline.overview["n_shown"] == 1000
+    assert overview_in(cut)["n_shown"] == 1000
     assert size - 500_000 < len(cut.encode()) <= size - 125_000
-    held = [line for number in range(len(mini)) for line in outline.answers(number)[1:]]
+    held = [line for number in range(len(mini)) for line in answers_in(cut, number)[1:]]
     assert sum(len(line["texts"]) for line in held) == 5 * 5 * len(mini)
     assert "At most 1000 characters of each answer are shown" in cut
     monkeypatch.setattr(page_files, "MAX_BYTES", 100_000)

@@ -1,5 +1,3 @@
-"""The overview of the report page in a browser: leaderboard, search, filters, keys, CSV, plots, heat map, print."""
-
 from __future__ import annotations
 
 import csv
@@ -23,7 +21,6 @@ def path(made_page, mini):
 
 
 def names(page):
-    """The names of the runs that the table shows, from top to bottom."""
     return page.locator("#runs tbody tr:visible th a").all_inner_texts()
 
 
@@ -31,9 +28,6 @@ def drawn(page, kind='[data-kind="scatter"]'):
     page.locator(f".plot{kind}").first.scroll_into_view_if_needed()
     page.wait_for_selector(f".plot{kind} svg")
     return page.locator(f".plot{kind}").first
-
-
-# ---- Order and columns
 
 
 def test_a_head_sorts_and_the_address_keeps_the_order(open_tab, path):
@@ -74,9 +68,6 @@ def test_a_score_says_its_interval_and_a_rank_its_ties(open_tab, path):
     assert float(score.locator(".quiet").inner_text()[1:]) == pytest.approx((high - low) / 2, abs=1e-4)
     ties = page.locator('#runs tbody td[data-column="tied"]').all_inner_texts()
     assert ties == ["–", "1–2", "1–2", "none", "none", "none", "none"]
-
-
-# ---- Search and filters
 
 
 def test_the_search_finds_names_parameters_and_questions(open_tab, path):
@@ -172,9 +163,6 @@ def test_filters_of_the_form_come_into_the_address(open_tab, path):
     assert page.get_by_label("Score from").input_value() == ""
 
 
-# ---- Keys, links, CSV
-
-
 def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
     tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1&question=Q02")
     page = tab.page
@@ -248,9 +236,6 @@ def test_cells_of_csv_are_guarded_as_in_files(open_tab, path):
     texts += ["-0.5", "+1e-3", "1.", ".5", "٣", "-٣", "=\t1"]
     guarded = open_tab(path).page.evaluate("(texts) => texts.map(csvValue)", [terminal_text(text) for text in texts])
     assert guarded == [csv_value(text) for text in texts]
-
-
-# ---- Plots and heat map
 
 
 def test_points_name_their_run_and_open_it(open_tab, path):
@@ -359,9 +344,6 @@ def test_a_cell_of_a_large_heat_map_is_still_reached(open_tab, made_page):
     assert 0 <= box[0] < box[1] <= 1440
 
 
-# ---- Widths, print, accessibility, safety
-
-
 @pytest.mark.parametrize("width", [1440, 1100, 390])
 def test_nothing_is_cut_off(open_tab, path, width):
     page = open_tab(path, viewport={"width": width, "height": 800}).page
@@ -374,7 +356,6 @@ def test_nothing_is_cut_off(open_tab, path, width):
 
 
 def pdf_pages(page):
-    """How many pages a print has."""
     return len(re.findall(rb"/Type\s*/Page[^s]", page.pdf()))
 
 
@@ -420,7 +401,6 @@ def test_axe_finds_nothing(open_tab, path, fragment, ready, height):
 
 
 def test_no_script_but_ours_runs_even_if_it_got_into_the_page(open_tab, path, tmp_path):
-    """As if escaping had failed."""
     attacks = "<script>document.title = 'pwned'</script><img src=x onerror=\"document.title = 'pwned'\">"
     seen = """
       window.refused = [];
@@ -443,18 +423,7 @@ def test_a_parameter_may_have_any_name(open_tab, made_page, mini, name):
     assert page.locator(f'#runs td[data-column="parameter {name}"]').all_inner_texts() == ["x", "–"]
 
 
-def test_runs_of_one_name_have_addresses_of_their_own(open_tab, made_page):
-    tab = open_tab(made_page(["same", "other", "same"]))
-    links = tab.page.locator("#runs th a")
-    hrefs = [link.get_attribute("href") for link in links.all()]
-    assert tab.page.evaluate("(hrefs) => hrefs.map((href) => readState(href).run)", hrefs) == [0, 1, 2]
-    links.last.click()
-    tab.page.wait_for_selector("#details[open]")
-    assert tab.fragment == hrefs[2].removeprefix("#/")
-
-
 def test_all_of_many_rows_come_and_follow_order_and_search(open_tab, made_page):
-    """They come some at a time."""
     page = open_tab(made_page([f"org/model-{number:03}/x" for number in range(150)])).page
     page.locator("#runs tbody tr:nth-child(150)").wait_for()
     page.get_by_role("button", name="Run", exact=True).click()

@@ -15,7 +15,7 @@ from ..files.untrusted_text import from_csv_value, in_one_line
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate, few_values
 from ..suite.rules import SCORES
 from .chart_data import Points, Scatter
-from .finding import Cell, Finding, Picture, Table
+from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells
 from .leaderboard_table import header_of, number_in, read_rows
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 
@@ -63,15 +63,10 @@ def _plain_name(name: str) -> str:
     return _SEPARATORS.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")
 
 
-def _last_part(name: str) -> str:
-    """The part after the last slash, in plain form."""
-    return _plain_name(name.rstrip("/").rsplit("/", 1)[-1])
-
-
 RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("the same", lambda name: name),
     ("but for case and separators", _plain_name),
-    ("but for what comes before the last slash", _last_part),
+    ("but for what comes before the last slash", lambda name: _plain_name(name.rstrip("/").rsplit("/", 1)[-1])),
 )
 """The rules for matching names, in order; the first rule under which a pair is unambiguous applies."""
 
@@ -111,7 +106,6 @@ def external(
     """Correlates our scores with the scores of others, model by model."""
     models = models_of(runs, pick)
     compared: list[_Compared] = []
-    notes = list(runs.problems)
     problems = []
     for file in files:
         partners = match_names(list(models), file.names)
@@ -122,9 +116,8 @@ def external(
                 problems.append(str(error))
     if not compared:
         raise ExperimentError("; ".join(problems))
-    notes += [f"left out: {problem}" for problem in problems]
     fewest = min((each.clusters for each in compared), key=lambda clusters: clusters.n)
-    notes += few_values(fewest.n, fewest.what("models"))
+    left_out = [f"left out: {problem}" for problem in problems]
     return Finding(
         "external",
         _answer(compared),
@@ -135,7 +128,7 @@ def external(
             _unmatched(files, models),
         ),
         tuple(_picture(each, models, number) for number, each in enumerate(compared, start=1)),
-        tuple(notes),
+        (*runs.problems, *left_out, *few_values(fewest.n, fewest.what("models"))),
         question="Do the scores agree with scores from elsewhere?",
         runs=runs.names,
     )
@@ -196,21 +189,13 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _correlations(compared: Sequence[_Compared]) -> Table:
-    columns = (
-        "scores",
-        "with our",
-        "models",
-        "clusters",
-        *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high")),
+    columns = ("scores", "with our", "models", "clusters", *CORRELATION_COLUMNS)
+    rows = tuple(
+        (each.name, metric, len(each.models), each.clusters.n, *correlation_cells(values))
+        for each in compared
+        for metric, values in each.correlations.items()
     )
-    rows: list[tuple[Cell, ...]] = []
-    for each in compared:
-        for metric, values in each.correlations.items():
-            figures = [(values[name].value, values[name].low, values[name].high) for name in COEFFICIENTS]
-            rows.append(
-                (each.name, metric, len(each.models), each.clusters.n, *(cell for figure in figures for cell in figure))
-            )
-    return Table("correlations", "Correlations over models, with 95 % intervals", columns, tuple(rows))
+    return Table("correlations", "Correlations over models, with 95 % intervals", columns, rows)
 
 
 def _pairs_table(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Table:

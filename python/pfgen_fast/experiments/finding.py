@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..files.cells import csv_text, markdown_row
 from ..files.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
+from ..statistics.correlation import COEFFICIENTS, Correlation
 from .chart_data import Chart
 
 Cell = str | int | float | bool | None
 """The value of a table cell; None is an empty cell."""
+
+CORRELATION_COLUMNS = tuple(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
+"""The columns of `correlation_cells`."""
 
 _N_CSV_DIGITS = 12
 _LONGEST_NOTE, _LONGEST_REMARK = 400, 1000
@@ -198,6 +202,11 @@ class Finding:
     def file_name(self, part: Table | Picture) -> str:
         """The file name of a table or picture, without its ending."""
         return f"{self.name}-{part.name}"
+
+
+def correlation_cells(found: Mapping[str, Correlation]) -> tuple[Cell, ...]:
+    """Each coefficient and its interval."""
+    return tuple(end for name in COEFFICIENTS for end in (found[name].value, found[name].low, found[name].high))
 
 
 def _listed(sentences: Iterable[str]) -> str:

@@ -33,35 +33,20 @@ from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """How the answers of runs are judged.
+    """How the answers of runs are judged."""
 
-    Attributes:
-        model: The judge's name on the server.
-        template: The name of a packaged template (`evaluators.judge.TEMPLATES`) or a file.
-        language: The expected language of the answers.
-        n_ratings: How often each answer is rated.
-        trials: How many answers per run and question are rated; None for all.
-        temperature: The judge's temperature; by default 0 for one rating and 1 for several, which would be equal at 0.
-        max_tokens: The maximum number of tokens in a reply.
-        seed: Any text; determines the choice of answers and the sampling seeds.
-        server: The server that runs the judge; None uses stored ratings only.
-        prices: The prices of tokens.
-        budget: Asking stops before the estimated cost could exceed the budget.
-        cache: The file of stored replies.
-    """
-
-    model: str
-    template: str | Path = "default"
-    language: str = "Japanese"
-    n_ratings: int = 1
-    trials: int | None = None
-    temperature: float | None = None
-    max_tokens: int = 300
-    seed: str = ""
-    server: Server | None = field(default_factory=Server)
-    prices: Prices = field(default_factory=Prices)
-    budget: float | None = None
-    cache: Path = Path("judge-ratings.jsonl")
+    model: str  # judge's name on the server
+    template: str | Path = "default"  # name of a packaged template (`evaluators.judge.TEMPLATES`) or a file
+    language: str = "Japanese"  # expected language of the answers
+    n_ratings: int = 1  # how often each answer is rated
+    trials: int | None = None  # how many answers per run and question are rated; None for all
+    temperature: float | None = None  # by default 0 for one rating and 1 for several, which would be equal at 0
+    max_tokens: int = 300  # maximum number of tokens in a reply
+    seed: str = ""  # any text; determines the choice of answers and the sampling seeds
+    server: Server | None = field(default_factory=Server)  # server that runs the judge; None uses stored ratings only
+    prices: Prices = field(default_factory=Prices)  # prices of tokens
+    budget: float | None = None  # asking stops before the estimated cost could exceed it
+    cache: Path = Path("judge-ratings.jsonl")  # file of stored replies
 
     def __post_init__(self) -> None:
         if self.n_ratings < 1 or (self.trials is not None and self.trials < 1):

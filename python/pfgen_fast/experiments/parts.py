@@ -154,12 +154,8 @@ def _ceiling_table(models: RunMeans, systems: RunMeans) -> Table:
         for yardstick in systems.means[metric].tolist():
             row += [yardstick, value / yardstick if yardstick else None]
         rows.append(tuple(row))
-    return Table(
-        "ceiling",
-        "The ceiling: the best run of each part beside human and reference answers",
-        tuple(columns),
-        tuple(rows),
-    )
+    title = "The ceiling: the best run of each part beside human and reference answers"
+    return Table("ceiling", title, tuple(columns), tuple(rows))
 
 
 def _rise_table(rises: _Rises) -> Table:
@@ -177,10 +173,7 @@ def _rise_table(rises: _Rises) -> Table:
 
 
 def _runs_table(runs: RunMeans) -> Table:
-    order = np.argsort(-runs.means["score"], kind="stable").tolist()
-    rows = tuple(
-        (runs.names[run], runs.models[run], *(float(runs.means[metric][run]) for metric in SCORES)) for run in order
-    )
+    rows = runs.rows_by_score([runs.means[metric] for metric in SCORES], with_models=True)
     return Table("runs", "The runs", ("run", "model", *SCORES), rows)
 
 

@@ -6,11 +6,9 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from ..statistics.correlation import (
-    COEFFICIENTS,
     Correlation,
     Floats,
     check_columns,
@@ -22,15 +20,14 @@ from ..statistics.correlation import (
 )
 from ..suite.rules import PARTS
 from .chart_data import Density, Points, Scatter
-from .finding import Cell, Finding, Picture, Table
+from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells
 from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns
 
 _CORRELATED = (*PARTS, "length")
 _N_SAMPLE = 5_000
 _LONGEST_SHOWN = 400.0
-_ENDS = tuple(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
-_COLUMNS = ("over", "of", "with", "values", "clusters", *_ENDS)
+_COLUMNS = ("over", "of", "with", "values", "clusters", *CORRELATION_COLUMNS)
 
 _Pair = tuple[str, str]
 _Found = dict[_Pair, dict[str, Correlation]]
@@ -50,7 +47,8 @@ def relations(scored: ScoredRuns | RunMeans, *, cluster: Cluster = "model", seed
     clusters = clusters_of(runs.models, cluster)
     of_runs = {(a, b): correlate(runs.means[a], runs.means[b], clusters=clusters.of) for a, b in over_runs}
     notes += few_values(clusters.n, clusters.what("runs"))
-    rows = [_row("runs", pair, len(runs.names), clusters.n, found) for pair, found in of_runs.items()]
+    counts = len(runs.names), clusters.n
+    rows = [("runs", *pair, *counts, *correlation_cells(found)) for pair, found in of_runs.items()]
     pictures = [Picture("runs", "Every run: one score against the other", _runs_chart(runs, of_runs))]
     of_answers: _Found = {}
     if isinstance(scored, ScoredRuns):
@@ -58,26 +56,20 @@ def relations(scored: ScoredRuns | RunMeans, *, cluster: Cluster = "model", seed
         notes += more
         all_clusters = clusters_of(scored.models, cluster)
         of_answers = _over_answers(scored, over_answers, all_clusters, seed)
-        n_answers = len(scored.run_numbers)
-        rows += [_row("answers", pair, n_answers, all_clusters.n, found) for pair, found in of_answers.items()]
-    if isinstance(scored, ScoredRuns) and of_answers:
-        pictures.append(
-            Picture(
-                "answers",
-                "Every answer: the scales say how many a colour stands for",
-                _answers_chart(scored, of_answers),
-            )
-        )
-    tables = (
-        Table("correlations", "Correlations, with 95 % intervals", _COLUMNS, tuple(rows)),
-        _means_table(runs),
-    )
-    words = _words(scored, runs, clusters, of_runs, of_answers)
+        counts = len(scored.run_numbers), all_clusters.n
+        rows += [("answers", *pair, *counts, *correlation_cells(found)) for pair, found in of_answers.items()]
+        if of_answers:
+            title = "Every answer: the scales say how many a colour stands for"
+            pictures.append(Picture("answers", title, _answers_chart(scored, of_answers)))
+    means = runs.rows_by_score([runs.means[metric] for metric in ("score", *_CORRELATED)])
     return Finding(
         "relations",
         _answer(runs, of_runs),
-        words,
-        tables,
+        _words(scored, runs, clusters, of_runs, of_answers),
+        (
+            Table("correlations", "Correlations, with 95 % intervals", _COLUMNS, tuple(rows)),
+            Table("runs", "The runs", ("run", "score", *_CORRELATED), means),
+        ),
         tuple(pictures),
         (*runs.problems, *notes),
         question="How do fluency, truthfulness, helpfulness and length correlate?",
@@ -98,7 +90,7 @@ def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str
 
 
 def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters, seed: int) -> _Found:
-    sample = _sample(len(scored.run_numbers), seed)
+    sample = np.random.default_rng(seed).permutation(len(scored.run_numbers))[:_N_SAMPLE]
     clusters = of_runs.of[scored.run_numbers[sample]]
     columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}
     ranked = {metric: scipy_stats().rankdata(column) for metric, column in columns.items()}
@@ -119,29 +111,12 @@ def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters,
     return found
 
 
-def _sample(n: int, seed: int) -> NDArray[np.int_]:
-    return np.random.default_rng(seed).permutation(n)[:_N_SAMPLE]
-
-
 def _moved(value: float, around: Correlation) -> Correlation:
     """The interval of a sample, shifted to the value of the whole."""
     if around.low is None or around.high is None:
         return Correlation(value)
     low, high = value + around.low - around.value, value + around.high - around.value
     return Correlation(value, max(low, -1.0), min(high, 1.0))
-
-
-def _row(over: str, pair: _Pair, n: int, n_clusters: int, found: dict[str, Correlation]) -> tuple[Cell, ...]:
-    figures = [(found[name].value, found[name].low, found[name].high) for name in COEFFICIENTS]
-    return (over, *pair, n, n_clusters, *itertools.chain.from_iterable(figures))
-
-
-def _means_table(runs: RunMeans) -> Table:
-    order = np.argsort(-runs.means["score"], kind="stable")
-    rows = tuple(
-        (runs.names[run], *(float(runs.means[metric][run]) for metric in ("score", *_CORRELATED))) for run in order
-    )
-    return Table("runs", "The runs", ("run", "score", *_CORRELATED), rows)
 
 
 def _answer(runs: RunMeans, of_runs: _Found) -> str:
@@ -160,9 +135,10 @@ def _words(
         return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
 
     answers = f" of {len(scored.run_numbers):,} answers" if isinstance(scored, ScoredRuns) else ""
-    words = f"{len(scored.names)} runs{answers}; 95 % intervals are in brackets."
-    words += f" Pearson's correlations between the means of {clusters.counted('runs')}: "
-    words += f"{listed(of_runs, 'Pearson')}."
+    words = (
+        f"{len(scored.names)} runs{answers}; 95 % intervals are in brackets. Pearson's correlations between the means "
+        f"of {clusters.counted('runs')}: {listed(of_runs, 'Pearson')}."
+    )
     if of_answers:
         words += f" Spearman's correlations over all answers: {listed(of_answers, 'Spearman')}."
     return words

@@ -89,16 +89,19 @@ class RunMeans:
             self.problems,
         )
 
-    def rows_by_model(self) -> dict[str, list[int]]:
-        """The rows of each model, in the order of the runs."""
-        rows: dict[str, list[int]] = {}
-        for row, model in enumerate(self.models):
-            rows.setdefault(model, []).append(row)
-        return rows
+    def rows_by_score(
+        self, columns: Sequence[Floats], *, with_models: bool = False
+    ) -> tuple[tuple[str | float, ...], ...]:
+        """The name and values of each run for a table, the highest score first."""
+        heads = list(zip(self.names, self.models, strict=True) if with_models else zip(self.names, strict=True))
+        order = np.argsort(-self.means["score"], kind="stable").tolist()
+        return tuple((*heads[run], *(float(column[run]) for column in columns)) for run in order)
 
     def one_per_model(self, pick: Pick) -> RunMeans:
         """One row for each model: its run with the highest score, or the mean of its runs, by the name of the first."""
-        by_model = self.rows_by_model()
+        by_model: dict[str, list[int]] = {}
+        for row, model in enumerate(self.models):
+            by_model.setdefault(model, []).append(row)
         best = [max(rows, key=lambda row: self.means["score"][row]) for rows in by_model.values()]
         if pick == "best":
             return self.chosen(best)

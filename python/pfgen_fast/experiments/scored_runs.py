@@ -130,11 +130,6 @@ class RunFigures:
         return RunMeans(self.names, self.models, {**means, "length": self.lengths}, self.problems)
 
     @property
-    def yardsticks(self) -> tuple[str, ...]:
-        """The names of the runs that have no rank."""
-        return tuple(self.names[row] for row in self.run_means.rows_of_systems())
-
-    @property
     def means(self) -> dict[str, Floats]:
         """By metric, the mean of each run over the questions."""
         return self.run_means.means
@@ -184,7 +179,8 @@ def read_figures(
     on_progress: OnProgress | None = None,
 ) -> RunFigures:
     """The means of the runs at the given paths; only runs without an up-to-date result.json are scored."""
-    gathered = _gather(paths, suite, threads, on_batch, on_progress, keeps_scores=False)
+    gathered = _Gathered(paths, suite, threads, keeps_scores=False)
+    gathered.read(on_batch, on_progress)
     return RunFigures(**gathered.figures())
 
 
@@ -197,39 +193,9 @@ def score_runs(
     on_progress: OnProgress | None = None,
 ) -> ScoredRuns:
     """Scores every answer of the runs, as `read_figures` reads them; batches are handed on after they are scored."""
-    gathered = _gather(paths, suite, threads, on_batch, on_progress, keeps_scores=True)
+    gathered = _Gathered(paths, suite, threads, keeps_scores=True)
+    gathered.read(on_batch, on_progress)
     return ScoredRuns(**gathered.figures(), **gathered.scores())
-
-
-def _gather(
-    paths: Sequence[str | Path],
-    suite: Suite | None,
-    threads: int | None,
-    on_batch: OnBatch | None,
-    on_progress: OnProgress | None,
-    *,
-    keeps_scores: bool,
-) -> _Gathered:
-    found = find_runs(paths)
-    gathered = _Gathered(suite_of_all([run.folder for run in found], suite), found, threads, keeps_scores=keeps_scores)
-    unread = []
-    for run in found:
-        if run.trials_path is None:
-            gathered.problems.append(
-                f"{run.folder}: left out, because the trials are not packed yet; 'pfgen-fast score' packs them"
-            )
-        elif keeps_scores or on_batch is not None or not gathered.add_recorded(run):
-            unread.append(run)
-        if on_progress is not None:
-            on_progress(gathered.n_done, len(found))
-    for batch in RunScorer(suite=gathered.suite, threads=threads).read(unread):
-        gathered.problems += [f"left out: {run.error}" for run in batch if isinstance(run, Outcome)]
-        answers = gathered.add([run for run in batch if isinstance(run, ReadRun)])
-        if on_batch is not None and len(answers.answers):
-            on_batch(gathered.suite, answers)
-        if on_progress is not None:
-            on_progress(gathered.n_done, len(found))
-    return gathered
 
 
 @dataclass(frozen=True)
@@ -245,26 +211,45 @@ class _Figures:
 class _Gathered:
     """The figures of the runs so far, and the scores of their answers where they are kept."""
 
-    def __init__(self, suite: Suite, found: Sequence[RunFolder], threads: int | None, *, keeps_scores: bool) -> None:
-        self.suite = suite
+    def __init__(
+        self, paths: Sequence[str | Path], suite: Suite | None, threads: int | None, *, keeps_scores: bool
+    ) -> None:
+        self._found, self._threads, self._keeps_scores = find_runs(paths), threads, keeps_scores
+        self.suite = suite_of_all([run.folder for run in self._found], suite)
         self.problems: list[str] = []
-        self._found, self._threads, self._keeps_scores = found, threads, keeps_scores
-        self._numbers = {question.question: number for number, question in enumerate(suite)}
+        self._numbers = {question.question: number for number, question in enumerate(self.suite)}
         self._runs: dict[RunFolder, _Figures] = {}
         self._run_numbers: list[NDArray[np.int_]] = []
         self._question_numbers: list[NDArray[np.int_]] = []
         self._answer_scores: list[dict[str, Floats]] = []
 
-    @property
-    def n_done(self) -> int:
-        """The number of runs that are gathered or left out."""
-        return len(self._runs) + len(self.problems)
+    def read(self, on_batch: OnBatch | None, on_progress: OnProgress | None) -> None:
+        """Gathers the runs, and hands on the answers of those whose trials are read."""
+        unread = []
+        for run in self._found:
+            if run.trials_path is None:
+                self.problems.append(
+                    f"{run.folder}: left out, because the trials are not packed yet; 'pfgen-fast score' packs them"
+                )
+            elif self._keeps_scores or on_batch is not None or not self._add_recorded(run):
+                unread.append(run)
+            self._tell(on_progress)
+        for batch in RunScorer(suite=self.suite, threads=self._threads).read(unread):
+            self.problems += [f"left out: {run.error}" for run in batch if isinstance(run, Outcome)]
+            answers = self._add([run for run in batch if isinstance(run, ReadRun)])
+            if on_batch is not None and len(answers.answers):
+                on_batch(self.suite, answers)
+            self._tell(on_progress)
+
+    def _tell(self, on_progress: OnProgress | None) -> None:
+        if on_progress is not None:
+            on_progress(len(self._runs) + len(self.problems), len(self._found))
 
     @cached_property
     def _scorer(self) -> Scorer:
         return Scorer(self.suite, threads=self._threads)
 
-    def add_recorded(self, run: RunFolder) -> bool:
+    def _add_recorded(self, run: RunFolder) -> bool:
         """Adds a run without reading its trials; False if it has no up-to-date result."""
         assert run.trials_path is not None
         try:
@@ -276,7 +261,7 @@ class _Gathered:
             self._runs[run] = recorded
         return recorded is not None
 
-    def add(self, runs: Sequence[ReadRun]) -> AnswersOfRuns:
+    def _add(self, runs: Sequence[ReadRun]) -> AnswersOfRuns:
         """Adds runs whose trials are read."""
         lines = [run.trials.lines for run in runs]
         answers = AnswersOfRuns(

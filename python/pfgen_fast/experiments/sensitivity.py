@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -188,13 +189,7 @@ def sensitivity(scored: RunFigures, varied: VariedConstants) -> Finding:
         _answer(variations),
         _words(variations),
         (_table(variations), _scores_table(scored, variations)),
-        (
-            Picture(
-                "curves",
-                "Ranking (Kendall with the usual one) and scores of the runs",
-                _chart(variations),
-            ),
-        ),
+        (Picture("curves", "Ranking (Kendall with the usual one) and scores of the runs", _chart(variations)),),
         tuple(notes),
         question="How do the scores depend on the constants of the rules?",
         runs=scored.names,
@@ -274,16 +269,12 @@ def _table(variations: Sequence[Variation]) -> Table:
 
 def _scores_table(scored: RunFigures, variations: Sequence[Variation]) -> Table:
     columns = ("run", *(f"{variation.what} {variation.value:g}" for variation in variations))
-    order = np.argsort(-scored.means["score"], kind="stable")
-    rows = tuple((scored.names[run], *(float(variation.scores[run]) for variation in variations)) for run in order)
+    rows = scored.run_means.rows_by_score([variation.scores for variation in variations])
     return Table("scores", "The scores of the runs", columns, rows)
 
 
 def _by_what(variations: Sequence[Variation]) -> dict[str, list[Variation]]:
-    found: dict[str, list[Variation]] = {}
-    for variation in variations:
-        found.setdefault(variation.what, []).append(variation)
-    return found
+    return {what: list(steps) for what, steps in groupby(variations, lambda step: step.what)}
 
 
 def _answer(variations: Sequence[Variation]) -> str:

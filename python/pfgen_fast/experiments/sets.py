@@ -10,18 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import ExperimentError
-from ..statistics.correlation import (
-    COEFFICIENTS,
-    Correlation,
-    Floats,
-    check_columns,
-    coefficient,
-    correlate,
-    few_values,
-)
+from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate, few_values
 from ..suite.suite import Suite
 from .chart_data import Matrix, Points, Scatter, correlation_floor
-from .finding import Cell, Finding, Picture, Table
+from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells
 from .leaderboard_table import LeaderboardTable
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 from .scored_runs import RunFigures
@@ -124,18 +116,14 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
         (a, b): correlate(by_set.scores[a], by_set.scores[b], clusters=clusters.of)
         for a, b in itertools.combinations(by_set.scores, 2)
     }
-    combinations = _combinations(by_set)
+    combinations, chart = _combinations(by_set), _pairs_chart(by_set, pairs)
     return Finding(
         "sets",
         _answer(by_set, pairs),
         _words(by_set, pairs, clusters),
         (_pairs_table(pairs, clusters), _matrix_table(combinations), _scores_table(by_set)),
         (
-            Picture(
-                "pairs",
-                "Every run: its score with one set alone against that with another",
-                _pairs_chart(by_set, pairs),
-            ),
+            Picture("pairs", "Every run: its score with one set alone against that with another", chart),
             Picture("matrix", "Pearson's correlations between sets", _matrix_chart(combinations)),
         ),
         (*by_set.runs.problems, *by_set.notes, *few_values(clusters.n, clusters.what("runs"))),
@@ -168,9 +156,7 @@ def _answer(by_set: ScoresBySet, pairs: _Pairs) -> str:
 def _words(by_set: ScoresBySet, pairs: _Pairs, clusters: Clusters) -> str:
     listed = "; ".join(f"{a}-{b} {_with_interval(found['Pearson'])}" for (a, b), found in pairs.items())
     (a, b), lowest = min(pairs.items(), key=lambda pair: pair[1]["Kendall"].value)
-    farthest = max(
-        (float(np.abs(by_set.scores[a] - by_set.scores[b]).max()) for a, b in pairs),
-    )
+    farthest = max(float(np.abs(by_set.scores[a] - by_set.scores[b]).max()) for a, b in pairs)
     return (
         f"Scores are means over {by_set.questions}. Pearson's correlations over {clusters.counted('runs')}, with 95 % "
         f"intervals in brackets: {listed}. The rankings agree least between "
@@ -184,14 +170,11 @@ def _with_interval(found: Correlation) -> str:
 
 
 def _pairs_table(pairs: _Pairs, clusters: Clusters) -> Table:
-    ends = (f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
-    columns = ("set", "and", "runs", "clusters", *ends)
-    rows: list[tuple[Cell, ...]] = []
-    for (a, b), found in pairs.items():
-        figures = [(found[name].value, found[name].low, found[name].high) for name in COEFFICIENTS]
-        rows.append((a, b, len(clusters.of), clusters.n, *itertools.chain.from_iterable(figures)))
+    columns = ("set", "and", "runs", "clusters", *CORRELATION_COLUMNS)
+    counts = len(clusters.of), clusters.n
+    rows = tuple((*pair, *counts, *correlation_cells(found)) for pair, found in pairs.items())
     title = "Correlations between the scores with one set alone, with 95 % intervals"
-    return Table("pairs", title, columns, tuple(rows), 5)
+    return Table("pairs", title, columns, rows, 5)
 
 
 def _matrix_table(combinations: dict[str, Floats]) -> Table:
@@ -203,11 +186,7 @@ def _matrix_table(combinations: dict[str, Floats]) -> Table:
 
 
 def _scores_table(by_set: ScoresBySet) -> Table:
-    order = np.argsort(-by_set.runs.means["score"], kind="stable").tolist()
-    rows = tuple(
-        (by_set.runs.names[run], by_set.runs.models[run], *(float(column[run]) for column in by_set.scores.values()))
-        for run in order
-    )
+    rows = by_set.runs.rows_by_score(list(by_set.scores.values()), with_models=True)
     return Table("scores", "The score of each run with one set alone", ("run", "model", *by_set.scores), rows)
 
 

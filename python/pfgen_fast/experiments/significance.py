@@ -44,19 +44,15 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
         raise ExperimentError(
             "significance needs at least two runs of models; system/... are yardsticks without a rank"
         )
-    yardsticks = [f"{name} has no rank: a yardstick, not a model" for name in scored.yardsticks]
+    title = "Scores with 95 % intervals over questions; runs beside the same bar cannot be told apart"
+    systems = scored.run_means.rows_of_systems()
+    yardsticks = [f"{scored.names[row]} has no rank: a yardstick, not a model" for row in systems]
     return Finding(
         "significance",
         _answer(compared, alpha),
         _words(scored, compared, alpha, correction),
         (_table(scored, compared), _groups_table(scored, compared)),
-        (
-            Picture(
-                "groups",
-                "Scores with 95 % intervals over questions; runs beside the same bar cannot be told apart",
-                _chart(scored, compared),
-            ),
-        ),
+        (Picture("groups", title, _chart(scored, compared)),),
         (*scored.problems, *yardsticks),
         question="Which neighbours on the leaderboard really differ?",
         runs=scored.names,
@@ -78,20 +74,13 @@ def compare_all(scored: RunFigures, alpha: float, correction: Correction) -> Com
 
 def _letters(number: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
-    letters = ""
-    number += 1
-    while number:
-        number, letter = divmod(number - 1, 26)
-        letters = string.ascii_lowercase[letter] + letters
-    return letters
+    above, letter = divmod(number, 26)
+    return (_letters(above - 1) if above else "") + string.ascii_lowercase[letter]
 
 
 def _groups_by_rank(compared: Compared) -> list[list[str]]:
-    found: list[list[str]] = [[] for _ in compared.order]
-    for number, (first, last) in enumerate(compared.pairs.groups):
-        for rank in range(first, last + 1):
-            found[rank].append(_letters(number))
-    return found
+    groups = [(_letters(number), first, last) for number, (first, last) in enumerate(compared.pairs.groups)]
+    return [[name for name, first, last in groups if first <= rank <= last] for rank in range(len(compared.order))]
 
 
 def _table(scored: RunFigures, compared: Compared) -> Table:
@@ -113,15 +102,9 @@ def _table(scored: RunFigures, compared: Compared) -> Table:
 
 
 def _groups_table(scored: RunFigures, compared: Compared) -> Table:
+    names = [scored.names[run] for run in compared.order]
     rows = tuple(
-        (
-            _letters(number),
-            last - first + 1,
-            first + 1,
-            last + 1,
-            scored.names[compared.order[first]],
-            scored.names[compared.order[last]],
-        )
+        (_letters(number), last - first + 1, first + 1, last + 1, names[first], names[last])
         for number, (first, last) in enumerate(compared.pairs.groups)
     )
     columns = ("group", "runs", "from place", "to place", "from", "to")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -33,14 +34,16 @@ class Fewer:
     draws: tuple[Agreement, ...]  # agreement of each draw
 
     @property
-    def kendalls(self) -> list[float]:
-        """Kendall's correlation in each draw."""
-        return [draw.kendall for draw in self.draws]
-
-    @property
     def mean(self) -> float:
         """The mean of Kendall's correlations."""
-        return float(np.mean(self.kendalls))
+        return float(np.mean([draw.kendall for draw in self.draws]))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The percentiles 5 and 95 of Kendall's correlations; of few draws, the lowest and the highest."""
+        low, high = (_TAIL, 100 - _TAIL) if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else (0, 100)
+        low, high = np.percentile([draw.kendall for draw in self.draws], (low, high)).tolist()
+        return low, high
 
     @property
     def shift(self) -> float:
@@ -54,13 +57,12 @@ class Fewer:
 
     def row(self) -> tuple[Cell, ...]:
         """The row of the table."""
-        has_tail = len(self.draws) >= _LEAST_DRAWS_OF_TAIL
         return (
             self.what,
             self.n,
             len(self.draws),
             self.mean,
-            float(np.percentile(self.kendalls, _TAIL)) if has_tail else None,
+            self.ends[0] if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else None,
             float(np.mean([draw.swapped for draw in self.draws])),
             _mean([draw.of_close for draw in self.draws]),
             self.close_swapped,
@@ -234,24 +236,12 @@ def smallest_with_same_ranking(fewer: Sequence[Fewer]) -> int | None:
 
 
 def _by_what(fewer: Sequence[Fewer]) -> dict[str, list[Fewer]]:
-    found: dict[str, list[Fewer]] = {}
-    for step in fewer:
-        found.setdefault(step.what, []).append(step)
-    return found
+    return {what: list(steps) for what, steps in groupby(fewer, lambda step: step.what)}
 
 
 def _fewer_table(fewer: Sequence[Fewer]) -> Table:
-    columns = (
-        "what",
-        "how many",
-        "draws",
-        "mean Kendall",
-        "lowest 5 %",
-        "swapped pairs",
-        "Kendall of close pairs",
-        "swapped close pairs",
-        "shift of scores",
-    )
+    agreement = ("mean Kendall", "lowest 5 %", "swapped pairs", "Kendall of close pairs", "swapped close pairs")
+    columns = ("what", "how many", "draws", *agreement, "shift of scores")
     title = "Agreement between rankings from two disjoint parts; shares of swapped pairs"
     return Table("fewer", title, columns, tuple(step.row() for step in fewer))
 
@@ -300,9 +290,8 @@ def _words_on_fewer(fewer: Sequence[Fewer], pairs: RunPairs) -> str:
         )
     for what, steps in _by_what(fewer).items():
         largest = max(steps, key=lambda step: step.n)
-        swapped = (
-            "" if largest.close_swapped is None else f" and {largest.close_swapped:.1%} of the close pairs swapped"
-        )
+        share = largest.close_swapped
+        swapped = "" if share is None else f" and {share:.1%} of the close pairs swapped"
         words.append(f"With {largest.n:,} of {largest.n_all:,} {what}: Kendall {largest.mean:.4f}{swapped}.")
         n, fewest = smallest_with_same_ranking(steps), min(steps, key=lambda step: step.n)
         if n == fewest.n > 1:
@@ -327,22 +316,17 @@ def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
     )
 
 
-def _band(n_draws: int) -> tuple[int, int]:
-    """The percentiles of the band; of few draws, all."""
-    return (_TAIL, 100 - _TAIL) if n_draws >= _LEAST_DRAWS_OF_TAIL else (0, 100)
-
-
 def _fewer_chart(fewer: Sequence[Fewer]) -> Bands:
     panels = []
     for what, steps in _by_what(fewer).items():
         steps = sorted(steps, key=lambda step: step.n)
-        bounds = np.array([np.percentile(step.kendalls, _band(len(step.draws))) for step in steps])
+        low, high = np.array([step.ends for step in steps]).T
         panels.append(
             Band(
                 x=np.array([step.n for step in steps]),
                 middle=np.array([step.mean for step in steps]),
-                low=bounds[:, 0],
-                high=bounds[:, 1],
+                low=low,
+                high=high,
                 x_label=f"{what}, of {steps[0].n_all:,}",
             )
         )

@@ -20,6 +20,7 @@ from ..experiments.chart_data import (
     Density,
     HeatMap,
     Intervals,
+    Line,
     LinePanel,
     LinePanels,
     Lines,
@@ -217,9 +218,7 @@ def _draw_curves(above: Any, below: Any, curves: Sequence[Curve], legend_title: 
 def _lines(chart: Lines) -> Any:
     figure, ((axes,),) = new_figure(8, 5)
     for number, line in enumerate(chart.lines):
-        if line.low is not None and line.high is not None:
-            _draw_band(axes, line.x, line.low, line.high, look(number)["color"])
-        axes.plot(line.x, line.y, label=plain(line.name), **look(number))
+        _draw_line(axes, line, number)
     if chart.threshold is not None:
         mark_threshold(axes, chart.threshold)
     axes.set(xlabel=plain(chart.x_label), ylabel=plain(chart.y_label))
@@ -245,15 +244,19 @@ def _line_panels(chart: LinePanels) -> Any:
 
 def _draw_panel(axes: Any, panel: LinePanel) -> None:
     for number, (line, level) in enumerate(zip(panel.lines, panel.levels, strict=True)):
-        if line.low is not None and line.high is not None:
-            _draw_band(axes, line.x, line.low, line.high, look(number)["color"])
-        axes.plot(line.x, line.y, label=plain(line.name), **look(number))
+        _draw_line(axes, line, number)
         if level is not None:
             axes.axhline(level, color=look(number)["color"], linestyle="--", linewidth=0.8)
     if panel.ticks:
         axes.set_xticks(range(len(panel.ticks)), list(map(bounded, panel.ticks)))
     axes.set_title(plain(panel.title), fontsize=9)
     axes.tick_params(labelsize=7)
+
+
+def _draw_line(axes: Any, line: Line, number: int) -> None:
+    if line.low is not None and line.high is not None:
+        _draw_band(axes, line.x, line.low, line.high, look(number)["color"])
+    axes.plot(line.x, line.y, label=plain(line.name), **look(number))
 
 
 def _draw_band(axes: Any, x: Any, low: Any, high: Any, color: str) -> None:

@@ -45,14 +45,8 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
 
 def _n_equal(first: str, second: str) -> int:
     """The length of the longest common beginning of two texts."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
 def _characters(text: str) -> list[str]:

@@ -205,7 +205,7 @@ def label_extremes(axes: Any, x: Floats, y: Floats, labels: Sequence[str], *, at
     pixels = axes.figure.dpi / 72  # per point of type
     taken: list[tuple[float, float, float, float]] = []
     for number in extremes(x, y)[:at_most]:
-        name = plain(_short(labels[number]))
+        name = bounded(_model_in(labels[number]))
         width, height = _size(axes, name)
         for distance, (right, up) in itertools.product(_DISTANCES, _DIRECTIONS):
             left = points[number, 0] + right * distance * pixels + (right - 1) / 2 * width
@@ -235,11 +235,10 @@ def extremes(x: Floats, y: Floats) -> list[int]:
     return in_order
 
 
-def _short(label: str) -> str:
+def _model_in(label: str) -> str:
     """The model alone of a run such as `result/org/model/5e1e9f4` or a model such as `org/model`."""
     parts = label.removeprefix("result/").split("/")
-    name = parts[1] if len(parts) > 1 else label
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return parts[1] if len(parts) > 1 else label
 
 
 def _size(axes: Any, name: str) -> Any:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import PfgenError
-from ..experiments.finding import Finding
 from ..files.lock import held
 from ..files.untrusted_json import checked, items, member, read_json, text
 from ..files.untrusted_text import in_one_line, utf8
@@ -46,12 +45,6 @@ class Record(NamedTuple):
     def to_json(self) -> bytes:
         """The record as its file holds it."""
         return utf8(json.dumps(self._asdict(), ensure_ascii=False, indent=1) + "\n")
-
-
-def record_of(finding: Finding, files: Sequence[str]) -> Record:
-    """The record of a finding."""
-    notes = tuple(in_one_line(note, 400) for note in finding.notes)
-    return Record(finding.name, finding.question, finding.answer, notes, tuple(files))
 
 
 def write_index(folder: Path) -> Path | None:

@@ -17,7 +17,7 @@ from ..files.untrusted_text import in_one_line, link_target, utf8
 from ..files.writing import write_whole
 from .charts import drawn
 from .drawing import stored_alike
-from .experiments_index import record_of, write_index
+from .experiments_index import Record, write_index
 from .inline_svg import Link, inline_svg
 from .templating import library, markup, page_text
 
@@ -41,7 +41,8 @@ def write_finding(finding: Finding, folder: Path, *, report: Path | None = None)
     contents[f"{finding.name}.md"] = utf8(finding.to_markdown())
     address = None if report is None else link_target(report, folder)
     contents = {f"{finding.name}.html": _page(finding, contents, address).encode(), **contents}
-    record = record_of(finding, list(contents))
+    notes = tuple(finding.shown_notes)
+    record = Record(finding.name, finding.question, finding.answer, notes, tuple(contents))
     written = []
     for name, content in {**contents, record.file_name: record.to_json()}.items():
         write_whole(folder / name, content)
@@ -58,10 +59,6 @@ def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
         return f"{report}#run={name}"
 
     runs = frozenset(finding.runs)
-    drawings = [
-        markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture, link))
-        for number, picture in enumerate(finding.pictures)
-    ]
     page = page_text(
         "experiment.html.jinja",
         style="experiment.css",
@@ -69,7 +66,13 @@ def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
         finding=finding,
         report=report,
         notes=finding.shown_notes,
-        pictures=[(picture.title, drawing) for picture, drawing in zip(finding.pictures, drawings, strict=True)],
+        pictures=[
+            (
+                picture.title,
+                markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture, link)),
+            )
+            for number, picture in enumerate(finding.pictures)
+        ],
         tables=[_shown(finding, table, link) for table in finding.tables if table.shown != ()],
     )
     return "".join(page)

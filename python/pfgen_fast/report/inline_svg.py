@@ -47,8 +47,8 @@ class Mark(NamedTuple):
 def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
     """An SVG of matplotlib as an element of a page."""
     root = ElementTree.fromstring(svg)
-    _remove(root, "metadata", "style")
     for element in root.iter():
+        element[:] = [child for child in element if child.tag not in (_tag("metadata"), _tag("style"))]
         _use_attributes(element)
     for number, marks in enumerate(marks_of(picture.chart)):
         _mark_points(_group(root, f"{POINTS}{number}"), marks, link)
@@ -104,13 +104,6 @@ def _of_rows(chart: Ranges | Intervals) -> list[Mark]:
 
 def _tag(name: str) -> str:
     return f"{{{_SVG}}}{name}"
-
-
-def _remove(root: ElementTree.Element, *names: str) -> None:
-    tags = [_tag(name) for name in names]
-    for parent in root.iter():
-        for child in [child for child in parent if child.tag in tags]:
-            parent.remove(child)
 
 
 def _group(root: ElementTree.Element, identity: str) -> ElementTree.Element | None:

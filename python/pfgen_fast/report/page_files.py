@@ -47,13 +47,8 @@ def write_bounded_page(
 ) -> None:
     """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits.
 
-    Args:
-        path: The file.
-        n_lines: The number of lines of data.
-        forms: The forms of the data; the first is the whole data.
-        lines: Returns every n-th line of the data in a form.
-        page: Returns the page with some lines of data in a form.
-        too_large: Raised if no form fits.
+    The first form is the whole data, of `n_lines` lines. `lines` returns every n-th line of the data in a form, and
+    `page` the page with some lines of it. If no form fits, `too_large` is raised.
     """
     room = MAX_BYTES - sum(len(piece.encode()) for piece in page(forms[0], [])) - 100 * n_lines
     step = max(1, n_lines // _N_SAMPLED)

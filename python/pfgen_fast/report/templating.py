@@ -46,16 +46,10 @@ def page_text(
     asks_server: bool = False,
     **values: Any,
 ) -> Iterator[str]:
-    """The text of a page, piece by piece.
+    """The text of a page, piece by piece, from the file of its template, with values for it.
 
-    Args:
-        name: The file name of its template.
-        style: The file name of its style, which follows that of all pages.
-        scripts: The file names of its scripts, which follow that of all pages.
-        generator: The name of the program in the page, by which a later page may replace it.
-        loads_scripts: Whether the page loads files of data.
-        asks_server: Whether the page asks the server that it comes from for changes.
-        values: The values for the template.
+    Its style and scripts, given by their files too, follow those of all pages. A later page of the same generator may
+    replace it. The page may load files of data, and ask the server that it comes from for changes.
     """
     code = own_code(
         style=source("report.css") + source(style),
