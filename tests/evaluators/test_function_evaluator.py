@@ -84,16 +84,6 @@ def test_texts_come_in_batches():
         FunctionEvaluator(lengths, name="f", batch=0)
 
 
-def test_what_is_no_number_is_a_missing_score():
-    evaluator = FunctionEvaluator(lambda items, texts: {"s": [None, "high", float("inf")]}, name="f")
-    assert np.isnan(scored(evaluator, TEXTS)["s"]).all()
-
-
-def test_what_is_out_of_a_declared_scale_is_missing():
-    evaluator = FunctionEvaluator(lengths, name="f", metrics=[Metric("length", high=10), Metric("words")])
-    assert np.array_equal(scored(evaluator, TEXTS)["length"], [np.nan, np.nan, 4], equal_nan=True)
-
-
 def test_directions_are_declared_by_name():
     evaluator = FunctionEvaluator(lengths, name="f", lower_is_better=["length"])
     scored(evaluator, TEXTS)
