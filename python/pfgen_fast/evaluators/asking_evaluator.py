@@ -106,14 +106,8 @@ class AskingEvaluator(ABC):
     ) -> str | None:
         """Asks for the missing replies about texts and stores each as it arrives.
 
-        Args:
-            items: One item for each text.
-            texts: The texts of a test, all together: then `score` sends nothing more, except requests without a reply.
-            on_progress: Called with the number of finished requests and the total.
-            events: Counts what happens.
-
-        Returns:
-            A sentence on why some replies are still missing; None if all are there, or if they may be missing.
+        Give all texts of a test together: then `score` only sends requests that had no reply. Returns a sentence on why
+        replies are still missing; None if all are there, or if they may be missing.
         """
         return self._ask(self._asked(items, texts), on_progress=on_progress, events=events)
 

@@ -44,9 +44,7 @@ class TableScores:
         lower_is_better: The metrics of which lower values are better.
 
     Attributes:
-        name: The name.
         signature: A hash of the rows, and which metrics are turned.
-        metrics: The metrics.
         names: The perturbations in the order of the table, without the originals.
         items: The items in the order of the table.
 
