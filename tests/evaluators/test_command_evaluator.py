@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from makers.killed_work import score_by_command
 from makers.kills import is_hidden, killed_everywhere
-from makers.programs import FAILS_AT_LAST, LENGTHS, items_of, scored, script
+from makers.programs import FAILS_AT_LAST, LENGTHS, scored, script
 from pfgen_fast import DiscernmentError
 from pfgen_fast.evaluators import CommandEvaluator, Item, Metric, command, program
 from pfgen_fast.evaluators.evaluator import text_column
@@ -109,13 +109,6 @@ for each in asked():
     missing = np.nan
     assert np.array_equal(found["a"], [1, missing, missing, missing, missing], equal_nan=True)
     assert np.array_equal(found["b"], [missing, 2.5, missing, 1e99, missing], equal_nan=True)
-
-
-def test_equal_requests_are_sent_once(evaluator):
-    body = "n = 0\nfor each in asked():\n    n += 1\n    say(each['row'], n=n)\n"
-    item = items_of(["a"])[0]
-    found = evaluator(body).score([item] * 4, text_column(["a", "b", "a", None]))
-    assert np.array_equal(found["n"], [1, 2, 1, np.nan], equal_nan=True)
 
 
 def test_stderr_is_shown_harmless(evaluator, capfd):

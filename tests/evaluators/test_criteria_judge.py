@@ -6,16 +6,15 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.fault_server import Gate, Reply, answering, refusing, serving
+from makers.fault_server import Gate, answering, refusing, serving
 from makers.judges import FakeEngine, moody_text
-from pfgen_fast import EngineError, JudgingError
+from pfgen_fast import JudgingError
 from pfgen_fast.evaluators import CriteriaJudge, Evaluator, Item, Metric, open_judge
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.evaluator import text_column
@@ -271,6 +270,8 @@ def test_offline_replays_and_says_how_many_ratings_are_missing(path):
         scores_of(offline)
     with pytest.raises(JudgingError, match="12 of 36 ratings are missing"):
         offline.ask(ITEMS, text_column(TEXTS))
+    with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
+        open_judge("org/judge", tasks=["story"], server=None, cache=path.with_name("none.jsonl"))
 
 
 def test_a_partial_replay_takes_what_is_complete(path):
@@ -286,11 +287,6 @@ def test_a_partial_replay_takes_what_is_complete(path):
     assert judge.ask(ITEMS, column) is None
     assert np.isnan(scores["fluency"][4:]).all()
     assert np.array_equal(scores["fluency"][:3], asked["fluency"][:3], equal_nan=True)
-
-
-def test_a_file_that_is_not_there_cannot_be_replayed(path):
-    with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
-        open_judge("org/judge", tasks=["story"], server=None, cache=path)
 
 
 def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
@@ -321,61 +317,7 @@ def test_progress_and_events_are_told(path):
     assert judge.spending.n_requests == 36
 
 
-# --- Servers that stall, lie and refuse; kills ---
-
-
-def expected_scores(tmp_path):
-    with serving(moody) as server:
-        return scores_of(opened(server, tmp_path / "expected.jsonl"))
-
-
-def check_equal(path, tmp_path):
-    """Checks that the file of ratings has the replies, and gives the scores, of a server without faults."""
-    expected = expected_scores(tmp_path)
-    replayed = scores_of(open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path))
-    assert all(np.array_equal(expected[name], replayed[name], equal_nan=True) for name in STORY)
-    kept = [sorted(file.read_bytes().splitlines()) for file in (path, tmp_path / "expected.jsonl")]
-    assert kept[0] == kept[1]
-
-
-def test_a_server_that_stalls_is_asked_again(path, tmp_path):
-    done = threading.Event()
-
-    def behave(request):
-        if request.again == 0 and request.number < 2:
-            done.wait(60)
-        return moody(request)
-
-    with serving(behave) as server:
-        judge = open_judge(
-            "org/judge",
-            tasks=["story"],
-            n_ratings=2,
-            cache=path,
-            server=Server(server.base_url, timeout=0.5, backoff=0.001),
-        )
-        assert judge.ask(ITEMS, text_column(TEXTS)) is None
-        done.set()
-    check_equal(path, tmp_path)
-
-
-LIES = {
-    "no JSON": Reply(b"<html>"),
-    "cut": Reply(answering("whole").body, n_bytes=20),
-    "nothing": answering(" \n"),
-    "busy": refusing(503, "busy"),
-}
-SOME_LIES = [lie if lie == "cut" else pytest.param(lie, marks=pytest.mark.slow) for lie in LIES]
-
-
-@pytest.mark.parametrize("lie", SOME_LIES)
-def test_a_server_that_lies_for_a_while_ends_in_the_same_file(path, tmp_path, lie):
-    with serving(lambda request: LIES[lie] if request.number % 3 == 2 else moody(request)) as server:
-        problem = opened(server, path).ask(ITEMS, text_column(TEXTS))
-    with serving(moody) as server:
-        assert opened(server, path).ask(ITEMS, text_column(TEXTS)) is None
-        assert problem is None or len(server.requests) > 0
-    check_equal(path, tmp_path)
+# --- Servers that refuse; kills (tests/judging and tests/discernment have servers that stall and lie) ---
 
 
 def test_a_request_that_is_refused_leaves_a_rating_missing(path):
@@ -390,19 +332,6 @@ def test_a_request_that_is_refused_leaves_a_rating_missing(path):
     assert problem.startswith("2 requests had no reply (")
     assert np.array_equal(scores["fluency"], [4, 4, np.nan, 4, 4, 4], equal_nan=True)
     assert scores["coherence"].tolist() == [4] * 6
-
-
-def test_a_refused_key_is_an_error_that_keeps_what_came_before(path):
-    def behave(request):
-        return moody(request) if request.number < 7 else refusing(401, "expired")
-
-    with serving(behave) as server:
-        judge = open_judge(
-            "org/judge", tasks=["story"], n_ratings=2, cache=path, server=Server(server.base_url, concurrency=1)
-        )
-        with pytest.raises(EngineError, match="expired"):
-            scores_of(judge)
-    assert len(path.read_bytes().splitlines()) == 7
 
 
 KILLED = """
@@ -437,5 +366,9 @@ def test_a_kill_costs_what_was_under_way(path, tmp_path):
     with serving(moody) as server:
         assert opened(server, path).ask(ITEMS, text_column(TEXTS)) is None
         assert len(server.requests) == 36 - n_kept
-    check_equal(path, tmp_path)
+        expected = scores_of(opened(server, tmp_path / "expected.jsonl"))
+    replayed = scores_of(open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path))
+    assert all(np.array_equal(expected[name], replayed[name], equal_nan=True) for name in STORY)
+    kept = [sorted(file.read_bytes().splitlines()) for file in (path, tmp_path / "expected.jsonl")]
+    assert kept[0] == kept[1]
     assert len({json.loads(line)["key"] for line in path.read_bytes().splitlines()}) == 36

@@ -51,7 +51,9 @@ def test_scores_are_found_by_item_and_perturbation(write):
 
 def test_a_missing_score_is_not_a_missing_text(write):
     scores = TableScores(write(ROWS))
-    assert lists(scores.perturbed("newline", ["a", "b"])) == {"fluency": [None, 3], "accuracy": [None, None]}
+    found = scores.perturbed("newline", ["a", "b", "c"])
+    assert lists(found) == {"fluency": [None, 3, None], "accuracy": [None] * 3}
+    assert all(column.dtype == np.float64 for column in found.values())
     assert scores.has("newline", ["a", "b", "unknown"]).tolist() == [False, True, False]
     assert scores.has("unknown", ["a"]).tolist() == [False]
 
@@ -212,7 +214,7 @@ def test_an_unknown_perturbation_or_metric_is_named(write):
         TableScores(path, metrics=[Metric("fluency")])
 
 
-def test_names_of_strangers_are_harmless_in_messages(write):
+def test_hostile_names_are_harmless_in_messages(write):
     path = write('"a\x1b[2J\u202e",x,f,1\n"b",original,f,1\n')
     with pytest.raises(DiscernmentError) as caught:
         TableScores(path)
@@ -220,7 +222,7 @@ def test_names_of_strangers_are_harmless_in_messages(write):
 
 
 @pytest.mark.parametrize("name", ["none.csv", "scores.txt", "folder.csv"])
-def test_a_file_that_is_none_is_refused(tmp_path, name):
+def test_a_file_that_is_no_table_is_refused(tmp_path, name):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "scores.txt").write_text(HEAD)
     with pytest.raises(PfgenError, match=name):
@@ -231,8 +233,3 @@ def test_the_signature_follows_the_scores(write):
     signatures = {TableScores(write(rows)).signature for rows in (ROWS, ROWS.replace("4.5", "4.6"), ROWS + "b,x,f,1\n")}
     assert len(signatures) == 3
     assert all(signature.startswith("table:") for signature in signatures)
-
-
-def test_scores_are_floats_for_every_item(write):
-    scores = TableScores(write(ROWS)).perturbed("newline", ["a", "b", "c"])
-    assert all(column.dtype == np.float64 and column.shape == (3,) for column in scores.values())

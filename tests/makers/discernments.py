@@ -319,3 +319,7 @@ def _examples(scored: Scored) -> Iterator[Example]:
                     float(scored.originals[metric.name][item]),
                     float(scores.scores[metric.name][item]),
                 )
+
+
+def picture_of(finding, name):
+    return next(picture.chart for picture in finding.pictures if picture.name == name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from pfgen_fast._core import TextColumn
-from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan
+from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern
 from pfgen_fast.discernment.plan import perturbations_named
 from pfgen_fast.evaluators import Item, Metric
 
@@ -84,3 +84,20 @@ class ByText:
             )
             for name, of in self.functions.items()
         }
+
+
+def rows(columns):
+    """The rows of a table as dictionaries."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def one(columns, **wanted):
+    """The one row with these values."""
+    (found,) = (row for row in rows(columns) if all(row[name] == value for name, value in wanted.items()))
+    return found
+
+
+def discerned(evaluator=None, items=None, plan=None, **options):
+    evaluator = evaluator or ByText({"similarity": similarity})
+    items = a_collection() if items is None else items
+    return discern(evaluator, items, plan or a_plan("char_delete"), **{"draws": 0, **options})

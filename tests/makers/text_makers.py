@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 
+from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS
+from pfgen_fast.discernment.plan import Perturbation
+
 
 def text_in(prompt: str) -> str:
     """The text that a prompt of ours asks to change."""
@@ -25,3 +28,13 @@ def moody_damaged(prompt: str, seed: int) -> str:
     text = damaged(prompt, seed)
     replies = (text, f'Changed text: "{text}"', text_in(prompt), "Sorry, no.", "x" * 9999)
     return replies[digest[0] % len(replies)]
+
+
+def model_made(kind, degree=""):
+    return Perturbation(kind, degree, method="model", level="control" if kind == "paraphrase" else "word")
+
+
+EVERY = [model_made(kind, degree) for kind in MADE_KINDS[:3] for degree in ("minor", "major")] + [
+    model_made("paraphrase")
+]
+MINOR = model_made("grammar_error", "minor")

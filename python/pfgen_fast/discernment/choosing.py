@@ -97,9 +97,6 @@ def chosen_plan(
         permille: The degrees of all kinds that have degrees, instead.
         k: Their degrees as numbers of sites, instead.
 
-    Raises:
-        DiscernmentError: A name is unknown, a ladder does not rise or is out of range, or nothing is left.
-
     Example:
         >>> plan = chosen_plan(kinds=["negate", "newline"], permille=[500, 1000])
         >>> [one.name for one in plan.perturbations]

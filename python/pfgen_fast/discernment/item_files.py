@@ -38,9 +38,6 @@ class ItemColumns:
         task: The task of items that have none.
         language: The language of items that have none; None to find it from the text.
 
-    Raises:
-        DiscernmentError: A key is unknown.
-
     Example:
         >>> columns = ItemColumns({"text": "summary"}, task="summarization")
         >>> columns.of("text"), columns.of("id")

@@ -58,9 +58,6 @@ class Collection:
     def of(cls, items: Iterable[Item], *, name: str = "", notes: Sequence[str] = ()) -> Collection:
         """A collection of items, which are checked; a language is found for each that has none.
 
-        Raises:
-            DiscernmentError: An item breaks the rules, or an ID appears twice.
-
         Example:
             >>> collection = Collection.of([Item("1", "氷は水に浮く。", "answers", question="なぜ？")])
             >>> collection.items[0].language
@@ -86,11 +83,7 @@ class Collection:
         return tuple(dict.fromkeys(item.task for item in self.items))
 
     def of_task(self, task: str) -> Collection:
-        """The items of one task.
-
-        Raises:
-            DiscernmentError: No item has this task.
-        """
+        """The items of one task."""
         wanted = task_named(task)
         if wanted not in self.tasks:
             raise unknown("task", task, self.tasks, where=self.name)

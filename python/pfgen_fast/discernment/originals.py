@@ -35,10 +35,6 @@ def from_run(path: str | Path, suite: Suite, *, per_question: int = N_ANSWERS) -
         path: The run: its folder, or its file of trials.
         suite: The suite.
         per_question: How many answers to each question are taken; blank ones are passed over.
-
-    Raises:
-        TrialsError: There is no run, it cannot be read, or it answers a question that the suite lacks.
-        DiscernmentError: There are several runs, or `per_question` is less than 1.
     """
     _check_number(per_question)
     runs = find_runs([path])
@@ -60,10 +56,6 @@ def from_suite(suite: Suite, source: Source | None = None, *, per_question: int 
         source: Which answers; by default the sample answers of humans if there are enough, or else reference answers.
         per_question: How many answers to each question are taken. Sample answers are in the order of the file,
             reference answers of all sets in the order of their hashes, because sets are often sorted.
-
-    Raises:
-        SuiteError: The suite has no such answers.
-        DiscernmentError: The source is unknown, or `per_question` is less than 1.
 
     Example:
         >>> from pfgen_fast import Suite

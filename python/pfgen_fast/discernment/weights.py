@@ -129,10 +129,6 @@ def open_weights(source: str | Path) -> Weights:
     Args:
         source: `assumed`, or a table in any format of `tables` with the columns `task`, `perturbation`, `metric` and
             `weight` or `votes` (`weight` counts if both are there), and perhaps `source`.
-
-    Raises:
-        DiscernmentError: A row breaks the rules; the message names the line.
-        TrialsError: The file cannot be read.
     """
     if str(source) == ASSUMED:
         return Weights(ASSUMED, _read(_PACKAGED))

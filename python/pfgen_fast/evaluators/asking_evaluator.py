@@ -106,29 +106,13 @@ class AskingEvaluator(ABC):
     ) -> str | None:
         """Asks for the missing replies about texts and stores each as it arrives.
 
-        Args:
-            items: One item for each text.
-            texts: The texts of a test, all together: then `score` sends nothing more, except requests without a reply.
-            on_progress: Called with the number of finished requests and the total.
-            events: Counts what happens.
-
-        Returns:
-            A sentence on why some replies are still missing; None if all are there, or if they may be missing.
-
-        Raises:
-            EngineError: An error concerns all requests. Replies received before are kept.
-            JudgingError: An item lacks what its prompt needs, another process is adding replies to the same file, or
-                there is no connection and replies are missing.
+        Give all texts of a test together: then `score` only sends requests that had no reply. Returns a sentence on why
+        replies are still missing; None if all are there, or if they may be missing.
         """
         return self._ask(self._asked(items, texts), on_progress=on_progress, events=events)
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
-        """Asks for the missing replies, and returns the mean of the valid ratings of each text by each metric.
-
-        Raises:
-            EngineError: An error concerns all requests. Replies received before are kept.
-            JudgingError: As `ask`, or the budget is used up.
-        """
+        """Asks for the missing replies, and returns the mean of the valid ratings of each text by each metric."""
         asked = self._asked(items, texts)
         problem = self._ask(asked)
         if problem and self.spending.is_used_up:

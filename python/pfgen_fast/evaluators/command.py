@@ -43,9 +43,6 @@ class CommandEvaluator(OutsideEvaluator):
         show: Takes the lines of the program's stderr, made harmless; by default they go to stderr.
         options: As of `OutsideEvaluator`.
 
-    Raises:
-        DiscernmentError: The command or the time limit is none.
-
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
         >>> script = '''

@@ -48,9 +48,6 @@ class CriteriaJudge(AskingEvaluator):
         connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
         spending: Prices and budget; whatever is asked is added to it.
         is_partial: Whether, without a connection, texts may lack ratings; otherwise that is an error.
-
-    Raises:
-        JudgingError: `n_ratings` is below 1, a task has no criteria, or a metric of `only` is not one of the tasks'.
     """
 
     judge: Judge
@@ -104,11 +101,7 @@ class CriteriaJudge(AskingEvaluator):
         return replace(self, replicate=self.replicate + 1)
 
     def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
-        """The ratings of texts by metric, some of which may still be missing.
-
-        Raises:
-            JudgingError: An item lacks the question that its task needs.
-        """
+        """The ratings of texts by metric, some of which may still be missing."""
         texts = column_of(items, texts)
         listed_texts = texts.tolist()
         metrics = [metric.name for metric in self.metrics]
@@ -186,9 +179,6 @@ def open_judge(
         spending: Prices and budget; whatever is asked is added to it.
         cache: The file of stored replies.
         partial: Whether, without a server, texts may lack ratings.
-
-    Raises:
-        JudgingError: An option is invalid, or the file of criteria or replies is.
     """
     check_n_ratings(n_ratings)
     return CriteriaJudge(

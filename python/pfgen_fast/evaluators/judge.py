@@ -81,9 +81,6 @@ class JudgeEvaluator:
         n_ratings: How often each text is rated, each time with a different seed.
         seed: Any text; determines the sampling seeds.
         connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
-
-    Raises:
-        JudgingError: `n_ratings` is below 1.
     """
 
     judge: Judge
@@ -126,11 +123,7 @@ class JudgeEvaluator:
         return {"rating": ratings.means()}
 
     def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
-        """The ratings of texts, some of which may still be missing.
-
-        Raises:
-            JudgingError: An item has no question.
-        """
+        """The ratings of texts, some of which may still be missing."""
         texts = column_of(items, texts)
         listed = texts.tolist()
         requests = self._requests(items, listed)

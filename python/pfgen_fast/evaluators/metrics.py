@@ -37,9 +37,6 @@ class MetricsEvaluator:
         allow_self_reference: Whether an item's text may be among its references, where every damage costs something.
         on_progress: Called with the number of texts scored and to be scored in a call.
 
-    Raises:
-        DiscernmentError: A package is missing.
-
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
         >>> item = Item("1", "Ice floats.", "answers", "en", references=("Ice floats on water.",))
@@ -77,11 +74,7 @@ class MetricsEvaluator:
         )
 
     def expected_seconds(self, items: Sequence[Item], n_texts: int) -> float:
-        """How long as many texts will take, after checking all items and scoring the texts of some.
-
-        Raises:
-            DiscernmentError: As `score`.
-        """
+        """How long as many texts will take, after checking all items and scoring the texts of some."""
         known = [(item, _references(item, self._allow_self_reference)) for item in items]
         preparing = scoring = 0.0
         n_done = 0

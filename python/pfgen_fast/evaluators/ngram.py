@@ -55,11 +55,7 @@ class NgramEvaluator:
         return self._scorer.signature
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
-        """Scores each text as an answer to its item's question.
-
-        Raises:
-            TrialsError: An item has no question, or a question that is not in the suite.
-        """
+        """Scores each text as an answer to its item's question."""
         texts = column_of(items, texts)
         table = self._scorer.score(_questions(items), texts, nulls="null")
         return {metric.name: table[metric.name] for metric in self.metrics}

@@ -43,14 +43,8 @@ class TableScores:
         metrics: The metrics; by default all of the table, in its order.
         lower_is_better: The metrics of which lower values are better.
 
-    Raises:
-        DiscernmentError: The table cannot be read, lacks a column, has a score twice, an unknown metric or level, or
-            scores of an item without those of its original.
-
     Attributes:
-        name: The name.
         signature: A hash of the rows, and which metrics are turned.
-        metrics: The metrics.
         names: The perturbations in the order of the table, without the originals.
         items: The items in the order of the table.
 
@@ -80,33 +74,25 @@ class TableScores:
         self._path = Path(path)
         self.name = name or self._path.stem
         columns = _read(self._path)
-        found = [Metric(metric) for metric in columns.metrics.names]
+        found = [Metric(metric) for metric in columns.metrics]
         self.metrics = turned(found if metrics is None else metrics, lower_is_better, str(path))
-        self._check_metrics(columns.metrics.names)
+        self._check_metrics(columns.metrics)
         lower = sorted(metric.name for metric in self.metrics if not metric.higher_is_better)
         self.signature = f"table:{columns.hash}" + (f"|lower_is_better:{json.dumps(lower)}" if lower else "")
-        self.names = tuple(one for one in columns.perturbations.names if one != ORIGINAL)
-        self.items = tuple(columns.items.names)
+        self.names = tuple(one for one in columns.perturbations if one != ORIGINAL)
+        self.items = tuple(columns.items)
         self._levels = columns.levels
-        self._places = columns.items.numbers
+        self._places = columns.items
         self._scores, self._has = self._arranged(columns)
         self._check_originals()
 
     def originals(self, items: Sequence[str]) -> dict[str, Floats]:
-        """The scores of the originals of items, by metric.
-
-        Raises:
-            DiscernmentError: The table lacks the original of some item.
-        """
+        """The scores of the originals of items, by metric."""
         _refuse(self._path, "lacks the originals of", [one for one in items if not self._is_there(ORIGINAL, one)])
         return self._columns(ORIGINAL, items)
 
     def perturbed(self, name: str, items: Sequence[str]) -> dict[str, Floats]:
-        """The scores of items with a perturbation, by metric; NaN where there are none, or no valid ones.
-
-        Raises:
-            DiscernmentError: The table has no such perturbation.
-        """
+        """The scores of items with a perturbation, by metric; NaN where there are none, or no valid ones."""
         if name not in self._scores:
             raise DiscernmentError(f"{self._path}: {unknown_name('perturbation', name, self.names)}")
         return self._columns(name, items)
@@ -141,9 +127,9 @@ class TableScores:
         scores, has = {}, {}
         n_metrics, n_items = len(self.metrics), len(self.items)
         places = {metric.name: place for place, metric in enumerate(self.metrics)}
-        place_of = np.array([places[name] for name in columns.metrics.names], dtype=np.int64)
+        place_of = np.array([places[name] for name in columns.metrics], dtype=np.int64)
         perturbation, item, metric, score = columns.means()
-        for number, name in enumerate(columns.perturbations.names):
+        for number, name in enumerate(columns.perturbations):
             is_own = perturbation == number
             scores[name] = np.full((n_metrics, n_items + 1), np.nan)
             scores[name][place_of[metric[is_own]], item[is_own]] = score[is_own]
@@ -151,7 +137,7 @@ class TableScores:
             has[name][item[is_own]] = True
         return scores, has
 
-    def _check_metrics(self, names: Sequence[str]) -> None:
+    def _check_metrics(self, names: Collection[str]) -> None:
         known = [metric.name for metric in self.metrics]
         for name in names:
             if name not in known:
@@ -166,29 +152,23 @@ class TableScores:
         _refuse(self._path, "has perturbed rows, but no original, of", orphans)
 
 
-@dataclass
-class _Names:
-    """Texts by numbers, in the order of their first places."""
+_Names = dict[str, int]
+"""Texts by numbers, in the order of their first places."""
 
-    numbers: dict[str, int] = field(default_factory=dict)
 
-    def number(self, name: str) -> int:
-        return self.numbers.setdefault(name, len(self.numbers))
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.numbers)
+def _number(names: _Names, name: str) -> int:
+    return names.setdefault(name, len(names))
 
 
 @dataclass
 class _Columns:
     """The rows of a table: perturbation, item, metric, replicate and rating as numbers, with their score."""
 
-    items: _Names = field(default_factory=_Names)
-    perturbations: _Names = field(default_factory=_Names)
-    metrics: _Names = field(default_factory=_Names)
-    replicates: _Names = field(default_factory=_Names)
-    ratings: _Names = field(default_factory=_Names)
+    items: _Names = field(default_factory=dict)
+    perturbations: _Names = field(default_factory=dict)
+    metrics: _Names = field(default_factory=dict)
+    replicates: _Names = field(default_factory=dict)
+    ratings: _Names = field(default_factory=dict)
     rows: dict[tuple[int, int, int, int, int], float] = field(default_factory=dict)
     levels: dict[str, str] = field(default_factory=dict)
 
@@ -196,7 +176,7 @@ class _Columns:
     def hash(self) -> str:
         """SHA-256 of all rows."""
         names = [self.perturbations, self.items, self.metrics, self.replicates, self.ratings]
-        begin = json.dumps([[each.names for each in names], self.levels], ensure_ascii=False)
+        begin = json.dumps([[list(each) for each in names], self.levels], ensure_ascii=False)
         digest = hashlib.sha256(utf8(begin) + b"\n")
         digest.update(self._keys().astype("<i8").tobytes())
         digest.update(np.array(list(self.rows.values()), dtype="<f8").tobytes())
@@ -250,11 +230,11 @@ def _add(columns: _Columns, row: Mapping[str, Any], location: str, *, is_text: b
     item, perturbation, metric = (_name(row, column, location) for column in _NEEDED[:3])
     replicate, rating, level = (_label(row.get(column)) for column in ("replicate", "rating", "level"))
     key = (
-        columns.perturbations.number(perturbation),
-        columns.items.number(item),
-        columns.metrics.number(metric),
-        columns.replicates.number(replicate),
-        columns.ratings.number(rating),
+        _number(columns.perturbations, perturbation),
+        _number(columns.items, item),
+        _number(columns.metrics, metric),
+        _number(columns.replicates, replicate),
+        _number(columns.ratings, rating),
     )
     if key in columns.rows:
         which = f"item {in_one_line(item)}, {in_one_line(perturbation)}, {in_one_line(metric)}"

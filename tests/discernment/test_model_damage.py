@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import subprocess
 import sys
 import threading
@@ -15,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.fault_server import Gate, Reply, answering, refusing, serving
 from makers.judges import FakeEngine
-from makers.text_makers import damaged, moody_damaged, text_in
+from makers.text_makers import EVERY, MINOR, damaged, model_made, moody_damaged
 from pfgen_fast import DiscernmentError, EngineError, JudgingError
 from pfgen_fast.discernment.kinds import Impossible
 from pfgen_fast.discernment.model_damage import Maker, Making, made_texts, open_maker
-from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS, label_of, made_prompt
-from pfgen_fast.discernment.plan import Perturbation
+from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS, made_prompt
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.evaluator import Item
 from pfgen_fast.generation import Events
@@ -28,16 +26,6 @@ from pfgen_fast.judging import Judge, Prices, Replies, Server, Spending
 
 CRITERIA = read_criteria()
 ITEMS = [Item(f"i{n}", f"Cat number {n} sat on the mat, and then it slept.", "answers", "en") for n in range(6)]
-
-
-def model_made(kind, degree=""):
-    return Perturbation(kind, degree, method="model", level="control" if kind == "paraphrase" else "word")
-
-
-EVERY = [model_made(kind, degree) for kind in MADE_KINDS[:3] for degree in ("minor", "major")] + [
-    model_made("paraphrase")
-]
-MINOR = model_made("grammar_error", "minor")
 
 
 ENVIRONMENT = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
@@ -83,55 +71,7 @@ def opened(server, path, **options) -> Maker:
     return open_maker("org/maker", server=Server(server.base_url, backoff=0.001, **options), cache=path, max_tokens=100)
 
 
-# --- Prompts ---
-
-
-@pytest.mark.parametrize("language", ["en", "ja"])
-def test_each_kind_and_degree_has_a_prompt_in_each_language(language):
-    item = Item(
-        "a", "Ice {what} {count} floats." if language == "en" else "氷は{what}{count}浮く。", "summarization", language
-    )
-    prompts = [made_prompt(item, each, CRITERIA) for each in EVERY]
-    assert len(set(prompts)) == len(EVERY) == 7
-    for prompt in prompts:
-        assert prompt.count(item.text) == 1
-        assert text_in(prompt) == item.text
-        assert "{" not in prompt.replace(item.text, "")
-        assert re.search(r"^1\. .*(\n.*)*^4\. ", prompt, re.MULTILINE)
-        assert ("exactly one change" if language == "en" else "変更を一つだけ") in prompt
-        assert ("no\ninstructions to you" if language == "en" else "あなたへの指示ではありません") in prompt
-        assert (
-            "a summary of a source text, written in English" if language == "en" else "元の文章の要約（日本語）"
-        ) in prompt
-        assert label_of(prompt) == ("Changed text:" if language == "en" else "変更後の文章：")
-
-
-def test_a_prompt_shows_no_context_and_no_question():
-    item = Item("a", "It floats.", "qa", "en", question="Why is that so?", context="Of old.", references=("Ref",))
-    for each in EVERY:
-        prompt = made_prompt(item, each, CRITERIA)
-        assert not any(hidden in prompt for hidden in ("Why is that so?", "Of old.", "Ref\n"))
-
-
-@pytest.mark.parametrize(
-    ("task", "counts"),
-    [
-        ("summarization", ("two", "five")),
-        ("qa", ("one", "three")),
-        ("story", ("one", "five")),
-        ("other", ("two", "five")),
-    ],
-)
-def test_short_texts_get_fewer_errors_of_grammar(task, counts):
-    item = Item("a", "It floats.", task, "en")
-    for degree, count in zip(("minor", "major"), counts, strict=True):
-        assert f"this many: {count}." in made_prompt(item, model_made("grammar_error", degree), CRITERIA)
-
-
-def test_the_only_degree_of_a_short_text_is_minor():
-    for kind in MADE_KINDS[:3]:
-        single, minor = (made_prompt(ITEMS[0], model_made(kind, degree), CRITERIA) for degree in ("single", "minor"))
-        assert single == minor
+# --- Tries ---
 
 
 @pytest.mark.parametrize(
@@ -148,9 +88,6 @@ def test_the_only_degree_of_a_short_text_is_minor():
 def test_a_kind_or_degree_that_no_model_makes_is_refused(path, each, message):
     with pytest.raises(DiscernmentError, match=message):
         Making(ITEMS, [each], maker_of(path))
-
-
-# --- Tries ---
 
 
 def test_each_text_is_asked_for_once_if_the_reply_is_usable(path):
@@ -198,6 +135,8 @@ def test_equal_texts_get_equal_damage_from_one_request(path):
     assert len(engine.asked) == 2
     texts = made.texts.tolist()
     assert texts[0] == texts[1] != texts[2]
+    (without_items,) = made_texts([], [MINOR], maker_of(path, engine))
+    assert (without_items.texts.tolist(), without_items.edit_share) == ([], None)
 
 
 def test_lone_surrogates_and_braces_and_orders_in_a_text_do_no_harm(path):
@@ -312,12 +251,6 @@ def test_a_partial_replay_has_the_items_that_are_complete(path):
     assert [one.impossible.tolist() for one in made] == [[0, 0, 3, 3, 3, 3], [0, 0, 0, 0, 3, 3]]
     making = Making(ITEMS, [MINOR, model_made("paraphrase")], maker)
     assert making.is_complete().tolist() == [True, True, False, False, False, False]
-
-
-def test_without_items_there_are_no_texts(path):
-    made = maker_of(path, replying())([], [MINOR])
-    assert made[0].texts.tolist() == []
-    assert made[0].edit_share is None
 
 
 def test_the_signature_holds_what_decides_a_text(path):

@@ -1,12 +1,18 @@
-"""Which replies are usable as damaged texts, and what is taken off them."""
+"""What a model is asked for, which replies are usable as damaged texts, and what is taken off them."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.discernment.model_damage_prompts import usable_text
+from makers.text_makers import EVERY, model_made, text_in
+from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS, label_of, made_prompt, usable_text
+from pfgen_fast.evaluators.criteria import read_criteria
+from pfgen_fast.evaluators.evaluator import Item
 
+CRITERIA = read_criteria()
 ORIGINAL = "Ice floats on water."
 LABEL = "Changed text:"
 JA_LABEL = "変更後の文章："
@@ -130,3 +136,54 @@ def test_what_is_usable_differs_from_the_original_and_has_its_length(reply, orig
 @pytest.mark.parametrize("piece", ["*", "`", '"', "「", "Changed text:", "\n", "```\n", "：", " "])
 def test_long_replies_take_no_time(piece):
     assert usable(piece * (1_000_000 // len(piece))) is None
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_each_kind_and_degree_has_a_prompt_in_each_language(language):
+    item = Item(
+        "a", "Ice {what} {count} floats." if language == "en" else "氷は{what}{count}浮く。", "summarization", language
+    )
+    prompts = [made_prompt(item, each, CRITERIA) for each in EVERY]
+    assert len(set(prompts)) == len(EVERY) == 7
+    for prompt in prompts:
+        assert prompt.count(item.text) == 1
+        assert text_in(prompt) == item.text
+        assert "{" not in prompt.replace(item.text, "")
+        assert re.search(r"^1\. .*(\n.*)*^4\. ", prompt, re.MULTILINE)
+        assert ("exactly one change" if language == "en" else "変更を一つだけ") in prompt
+        assert ("no\ninstructions to you" if language == "en" else "あなたへの指示ではありません") in prompt
+        assert (
+            "a summary of a source text, written in English" if language == "en" else "元の文章の要約（日本語）"
+        ) in prompt
+        assert label_of(prompt) == ("Changed text:" if language == "en" else "変更後の文章：")
+
+
+def test_a_prompt_shows_no_context_and_no_question():
+    item = Item("a", "It floats.", "qa", "en", question="Why is that so?", context="Of old.", references=("Ref",))
+    for each in EVERY:
+        prompt = made_prompt(item, each, CRITERIA)
+        assert not any(hidden in prompt for hidden in ("Why is that so?", "Of old.", "Ref\n"))
+
+
+@pytest.mark.parametrize(
+    ("task", "counts"),
+    [
+        ("summarization", ("two", "five")),
+        ("qa", ("one", "three")),
+        ("story", ("one", "five")),
+        ("other", ("two", "five")),
+    ],
+)
+def test_short_texts_get_fewer_errors_of_grammar(task, counts):
+    item = Item("a", "It floats.", task, "en")
+    for degree, count in zip(("minor", "major"), counts, strict=True):
+        assert f"this many: {count}." in made_prompt(item, model_made("grammar_error", degree), CRITERIA)
+
+
+def test_the_only_degree_of_a_short_text_is_minor():
+    for kind in MADE_KINDS[:3]:
+        single, minor = (
+            made_prompt(Item("a", "It floats.", "answers", "en"), model_made(kind, degree), CRITERIA)
+            for degree in ("single", "minor")
+        )
+        assert single == minor

@@ -1,0 +1,254 @@
+"""The figures of a result: its tables, averages, weights, curves, profile and examples."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers.tested_evaluators import (
+    ByText,
+    a_collection,
+    a_plan,
+    discerned,
+    length,
+    letters,
+    one,
+    rows,
+    similarity,
+    some_items,
+)
+from pfgen_fast import DiscernmentError
+from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, discern
+from pfgen_fast.discernment.damaged import texts_of
+from pfgen_fast.discernment.result import (
+    CELL_COLUMNS,
+    CONTROL_COLUMNS,
+    PERTURBATION_COLUMNS,
+    PROFILE_COLUMNS,
+    SUMMARY_COLUMNS,
+)
+from pfgen_fast.discernment.running import damage_of
+from pfgen_fast.discernment.weights import open_weights
+from pfgen_fast.evaluators import Metric
+from pfgen_fast.report.discernment.rows import results
+from pfgen_fast.report.discernment.words import remarks
+
+
+@pytest.fixture
+def weights(tmp_path):
+    file = tmp_path / "weights.csv"
+    file.write_text("task,perturbation,metric,weight\nheadlines,char_delete,similarity,3\n")
+    return open_weights(file)
+
+
+def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metric():
+    evaluator = ByText({"similarity": similarity, "length": length})
+    found = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"), draws=20)
+    assert tuple(found.cells) == CELL_COLUMNS
+    assert tuple(found.perturbations) == PERTURBATION_COLUMNS
+    assert tuple(found.summary) == SUMMARY_COLUMNS
+    assert tuple(found.profile) == PROFILE_COLUMNS
+    assert tuple(found.controls) == CONTROL_COLUMNS
+    assert {len(column) for column in found.cells.values()} == {2 * 12}
+    assert {len(column) for column in found.perturbations.values()} == {12}
+    assert found.controls["kind"] == ["identity", "identity", "newline", "newline"]
+    assert found.profile["kind"] == ["char_delete", "char_delete", "sentence_repeat", "sentence_repeat"]
+    numbers = [
+        value for table in (found.cells, found.summary, found.profile) for column in table.values() for value in column
+    ]
+    assert not any(isinstance(value, float) and math.isnan(value) for value in numbers)
+    assert {type(value) for value in numbers} <= {str, int, float, bool, type(None)}
+
+
+def test_an_evaluator_that_says_the_same_of_everything_never_moves():
+    found = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("char_delete", "newline"), draws=20)
+    assert set(found.cells["d"]) == set(found.perturbations["d"]) == {0.0}
+    assert one(found.summary, score="d", scope="all")["average"] == 0
+    assert set(found.cells["exact_d"]) == {0.0}
+    assert set(found.cells["rank_biserial"]) == {None}
+    assert found.profile["verdict"] == ["blind"]
+    assert "Task headlines: rating never moves: no damage changes any score." in found.warnings
+
+
+def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
+    functions = {"similarity": similarity, "length": length, "mean": lambda item, text: 5.0}
+    metrics = [Metric("similarity"), Metric("length"), Metric("mean", combined=False)]
+    found = discerned(ByText(functions, metrics=metrics), plan=a_plan("char_delete/300"))
+    assert found.cells["metric"] == ["similarity", "length", "mean"]
+    assert one(found.cells, metric="mean")["d"] == 0
+    d = [row["d"] for row in rows(found.cells)][:2]
+    p = [20**-each for each in d]
+    row = one(found.perturbations)
+    assert row["d"] == pytest.approx(-math.log(2 / sum(1 / each for each in p)) / math.log(20))
+    assert row["printed_d"] == pytest.approx(row["d"] + math.log(2) / math.log(20))
+    assert row["calibrated_d"] == pytest.approx(row["d"] - math.log(2) / math.log(20))
+    assert row["weighted_d"] is None
+
+
+def test_with_one_metric_weighted_and_unweighted_scores_agree(weights):
+    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50"))
+    for row in rows(found.perturbations)[:5]:
+        assert row["weighted_d"] == pytest.approx(row["d"], rel=1e-12)
+    assert rows(found.perturbations)[5]["weighted_d"] is None
+    assert found.weights == "weights.csv"
+    assert any("no row for word_drop" in note for note in found.notes)
+    assert {row["score"] for row in rows(found.summary)} == {"d", "printed_d", "weighted_d"}
+    assert "|weights:none" in discerned().signature
+    assert "|weights:none" not in found.signature
+
+
+def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weights):
+    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"), draws=20)
+    plain, weighted = (one(found.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
+    for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low", "minimum_high"):
+        assert plain[name] == (pytest.approx(weighted[name]) if isinstance(weighted[name], float) else weighted[name])
+    assert plain["n_defined"] == 5 < one(found.summary, score="d", scope="all")["n_defined"] == 6
+    everywhere = discerned(weights=weights)
+    assert "weighted" not in everywhere.summary["scope"]
+
+
+@pytest.mark.parametrize("n_items", [12, 40])
+def test_an_interval_holds_its_figure(n_items):
+    """Where all scores fall, an item that is drawn twice is a tie, and every draw has a higher d."""
+    evaluator = ByText({"similarity": similarity, "letters": letters, "length": lambda item, text: -float(len(text))})
+    found = discerned(evaluator, some_items(n_items), a_plan("char_delete", "word_swap", "newline"), draws=100)
+    n_ends = 0
+    for table, names in ((found.cells, ["d"]), (found.perturbations, ["d"]), (found.summary, ["average", "minimum"])):
+        for row in rows(table):
+            for name in names:
+                if row.get("score", "d") == "d" and row[f"{name}_low"] is not None:
+                    assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"], row
+                    n_ends += 1
+    assert n_ends > 20
+
+
+def test_scores_as_large_as_floats_are_computed_or_refused():
+    def huge(of_original, of_damaged):
+        return ByText({"huge": lambda item, text: of_original if text == item.text else of_damaged})
+
+    found = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"), draws=20)
+    assert one(found.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
+    for columns in (found.cells, found.perturbations, found.summary, found.controls):
+        assert all(math.isfinite(value) for column in columns.values() for value in column if isinstance(value, float))
+    assert [remarks(result) for result in results([found])]
+    for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
+        with pytest.raises(DiscernmentError, match=f"no {which} has a score; expected numbers of at most 1e"):
+            discerned(huge(*scores))
+
+
+def test_levels_have_the_same_weight_in_the_average_and_controls_have_none():
+    functions = {"similarity": similarity}
+    found = discerned(ByText(functions), plan=a_plan("char_delete", "word_drop/50", "newline", "sentence_delete/200"))
+    d = {row["kind"] + "/" + row["degree"]: row["d"] for row in rows(found.perturbations)}
+    total = one(found.summary, score="d", scope="all")
+    of_characters = sum(d[f"char_delete/{degree}"] for degree in (10, 30, 70, 150, 300)) / 5
+    assert total["average"] == pytest.approx((of_characters + d["word_drop/50"] + d["sentence_delete/200"]) / 3)
+    assert total["minimum"] == min(value for name, value in d.items() if name != "newline/")
+    assert d[total["minimum_at"]] == total["minimum"]
+    assert one(found.summary, score="d", scope="level:character")["average"] == pytest.approx(of_characters)
+    scopes = [row["scope"] for row in rows(found.summary) if row["score"] == "d"]
+    assert scopes == [
+        *("all", "level:character", "level:word", "level:sentence"),
+        *("degree:10", "degree:30", "degree:50", "degree:70", "degree:150", "degree:200", "degree:300"),
+    ]
+
+
+def test_specificity_is_the_share_of_controls_that_are_not_noticed():
+    evaluator = ByText({"length": lambda item, text: -float(len(text)), "letters": letters})
+    found = discerned(evaluator, plan=a_plan("identity", "newline", "char_delete/300"))
+    assert found.specificity == {"length": 0.5, "letters": 1.0}
+    row = one(found.controls, kind="newline", metric="length")
+    assert row["noticed"] is True
+    assert row["mean_drop"] == 1
+    assert row["relative_drop"] is None  # the metric rewards what shortens
+    assert one(found.controls, kind="newline", metric="letters")["relative_drop"] == 0
+    without = discerned()
+    assert without.specificity == {"similarity": None}
+    assert (without.n_draws, without.cells["d_low"]) == (0, [None] * 5)
+
+
+def test_weights_may_be_named():
+    def scores(items, texts):
+        column = [similarity(item, text) for item, text in zip(items, texts, strict=True)]
+        return dict.fromkeys(("coherence", "consistency", "fluency"), column)
+
+    found = discern(scores, a_collection(task="story"), ["char_delete/30"], "assumed", draws=0)
+    assert found.weights == "assumed"
+    assert found.perturbations["weighted_d"][0] == pytest.approx(found.perturbations["d"][0])
+
+
+def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
+    found = discerned(plan=a_plan("char_delete/300", "newline"))
+    largest, smallest = (example for example in found.examples if example.perturbation == "char_delete/300")
+    assert (largest.which, smallest.which) == ("largest", "smallest")
+    texts = {
+        (each.item, each.perturbation): each.text
+        for each in texts_of(damage_of(a_collection(), a_plan("char_delete/300")))
+    }
+    drops = {item.id: 1 - similarity(item, texts[item.id, "char_delete/300"]) for item in a_collection().items}
+    assert drops[largest.item] == max(drops.values())
+    assert drops[smallest.item] == min(drops.values())
+    assert largest.damaged == texts[largest.item, "char_delete/300"]
+    assert largest.original == texts[largest.item, "original"]
+    assert largest.original_score - largest.damaged_score == pytest.approx(drops[largest.item])
+
+
+def test_a_curve_is_over_the_items_that_have_all_degrees():
+    long, short = some_items(12), [replace(item, id=f"short {item.id}", text="Ice sank.") for item in some_items(12)]
+    plan = Plan(tuple(Perturbation("word_drop", f"k{k}", k=k) for k in (1, 2, 3)))
+    found = discerned(ByText({"length": length}), [*long, *short], plan)
+    (curve,) = found.curves
+    assert curve.n_items == 12
+    assert curve.names == ("original", "k1", "k2", "k3")
+    assert curve.permille.tolist() == [0, 1, 2, 3]
+    assert curve.share_lower.tolist() == [0, 1, 1, 1]
+    assert curve.mean[0] == np.mean([len(item.text) for item in long])
+    assert list(curve.mean) == sorted(curve.mean, reverse=True)
+    assert curve.mean_low is None
+    by_rate = discerned(plan=a_plan("char_delete"), draws=50).curves[0]
+    assert by_rate.permille.tolist() == [0, 10, 30, 70, 150, 300]
+    assert (by_rate.mean_low <= by_rate.mean).all()
+    assert (by_rate.mean <= by_rate.mean_high).all()
+
+
+def test_a_curve_of_a_metric_where_lower_is_better_has_the_scores_as_they_are():
+    lower = ByText({"length": length}, metrics=[Metric("length", higher_is_better=False)])
+    (curve,) = discerned(lower).curves
+    (expected,) = discerned(ByText({"length": length})).curves
+    assert curve.mean.tolist() == expected.mean.tolist()
+    assert expected.share_lower.tolist() == [0, 1, 1, 1, 1, 1]
+    assert curve.share_lower.tolist() == [0, 0, 0, 0, 0, 0]
+
+
+def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
+    evaluator = ByText(
+        {
+            "length": length,
+            "shortness": lambda item, text: -length(item, text),
+            "much": lambda item, text: float(min(len(text), 60)),
+            "nothing": lambda item, text: float(len(item.text)),
+        }
+    )
+    found = discerned(evaluator, a_collection(24), plan=a_plan("truncate"))
+    verdicts = {row["metric"]: row["verdict"] for row in rows(found.profile)}
+    assert verdicts == {"length": "notices", "shortness": "rewards", "much": "needs much", "nothing": "blind"}
+    monotonicity = {row["metric"]: row["monotonicity"] for row in rows(found.profile)}
+    assert (monotonicity["length"], monotonicity["shortness"], monotonicity["nothing"]) == (1, -1, 0)
+    degrees = {row["metric"]: row["detectable_at_20"] for row in rows(found.profile)}
+    assert (degrees["length"], degrees["shortness"], degrees["nothing"]) == ("100", "none", "none")
+    assert set(found.profile["detectable_at_100"]) == {None}  # there are only 24 items
+    row = one(found.profile, metric="length")
+    assert row["n80"] == 9  # 8.243, the fewest that a perfect effect needs
+    assert row["drop_per_100_permille"] == pytest.approx(
+        np.mean([len(item.text) for item in some_items(24)]) / 10, rel=0.01
+    )
+
+
+def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
+    items = [*some_items(70), *(CollectionItem(f"mute {n}", "Ice floats on it.", "headlines", "en") for n in range(30))]
+    found = discerned(ByText({"length": length}), items, a_plan("number_change", "sentence_delete", "word_drop"))
+    assert one(found.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
+    degrees = dict(zip(found.profile["kind"], found.profile["detectable_at_100"], strict=True))
+    assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}

@@ -1,0 +1,148 @@
+"""The pictures in the report of tests of evaluators."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+import pytest
+from makers.discernments import METRICS, N_ITEMS, a_discernment, picture_of
+from makers.pages import contrast
+from pfgen_fast.discernment.plan import Plan, perturbation
+from pfgen_fast.discernment.result import Curve
+from pfgen_fast.evaluators.evaluator import Metric
+from pfgen_fast.report.charts import drawn
+from pfgen_fast.report.discernment import write_discernment
+from pfgen_fast.report.discernment.writing import finding_of
+from pfgen_fast.report.drawing import DIVERGING, WHITE_ON, stored
+from pfgen_fast.report.templating import source
+
+
+@pytest.fixture(scope="module")
+def one():
+    return finding_of([a_discernment()])
+
+
+def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one):
+    panels = {panel.title: panel for panel in picture_of(one, "heat").panels}
+    assert list(panels) == ["characters", "words", "sentences", "controls"]
+    words, sentences = panels["words"], panels["sentences"]
+    assert np.isnan(words.values[words.rows.index("number_change/200")]).all()
+    assert words.texts[words.rows.index("number_change/200")] == ("", "", "", "")
+    assert words.texts[words.rows.index("negate/200")][2] == "0.0"
+    assert words.values[words.rows.index("negate/200"), 2] == 0
+    assert words.is_hatched.sum() == 1
+    assert sentences.texts[sentences.rows.index("truncate/800")][1].endswith("↑")
+    assert sentences.values[sentences.rows.index("truncate/800"), 1] < -0.5
+    assert sentences.texts[sentences.rows.index("answer_swap/1000")][0].startswith("≥")
+
+
+def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst_control(one):
+    chart = picture_of(one, "curves")
+    assert [panel.title for panel in chart.panels] == [
+        "char_delete (n = 40)",
+        "negate (n = 30)",
+        "truncate (n = 40)",
+    ]
+    panel = chart.panels[0]
+    assert [line.name for line in panel.lines] == [metric.name for metric in METRICS]
+    assert panel.lines[0].low is not None
+    assert panel.levels[0] == pytest.approx(panel.lines[0].y[0] - 0.2, abs=0.06)
+    assert panel.levels[2] is None  # no control lowers helpfulness
+    assert picture_of(one, "shares").panels[0].lines[0].y[-1] > 0.8
+
+
+def test_metrics_of_other_sizes_have_curves_of_their_own():
+    metrics = (Metric("bleu", high=100.0), Metric("chrf"), Metric("rouge", high=1.0))
+    found = a_discernment("metrics", metrics=metrics)
+    larger = tuple(
+        dataclasses.replace(curve, mean=curve.mean * 70, mean_low=None, mean_high=None)
+        if curve.metric != "rouge"
+        else curve
+        for curve in found.curves
+    )
+    finding = finding_of([dataclasses.replace(found, curves=larger)])
+    lines = [[line.name for line in picture_of(finding, name).panels[0].lines] for name in ("curves", "curves-2")]
+    assert lines == [["bleu", "chrf"], ["rouge"]]
+
+
+def test_the_level_of_controls_is_above_the_originals_where_lower_is_better():
+    metrics = (Metric("fluency", higher_is_better=False),)
+    found = a_discernment("perplexity", metrics=metrics)
+    (level,) = picture_of(finding_of([found]), "curves").panels[0].levels
+    assert level > found.cells["mean_original"][0]
+
+
+def test_degrees_without_rates_are_named():
+    found = a_discernment(metrics=METRICS[:1])
+    names = ("original", "minor", "major")
+    steps = np.array([0.0, 1.0, 2.0])
+    curve = Curve("answers", "char_delete", "fluency", steps, names, steps, None, None, steps / 2, 40)
+    chart = picture_of(finding_of([dataclasses.replace(found, curves=(curve,))]), "curves")
+    assert chart.panels[0].ticks == names
+    assert chart.x_label == "degree"
+    assert "minor" in stored(drawn(chart), "svg").decode()
+
+
+def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(one):
+    panel = picture_of(one, "scores").panels[0]
+    n = sum(int(np.isfinite(part.scores["fluency"]).sum()) for part in a_discernment().scored.perturbed
+            if not part.perturbation.is_control)  # fmt: skip
+    assert re.fullmatch(rf"fluency: Pearson 0\.\d{{3}} \({n} pairs\)", panel.title)
+    assert panel.has_diagonal
+
+
+def test_constant_scores_have_no_correlation_but_are_drawn():
+    found = a_discernment(metrics=METRICS[:1])
+    still = {"fluency": np.full(N_ITEMS, 3.0)}
+    perturbed = tuple(dataclasses.replace(part, scores=still) for part in found.scored.perturbed)
+    scored = dataclasses.replace(found.scored, originals=still, perturbed=perturbed)
+    chart = picture_of(finding_of([dataclasses.replace(found, scored=scored)]), "scores")
+    assert "no correlation" in chart.panels[0].title
+    stored(drawn(chart), "svg")
+
+
+def test_a_test_of_one_perturbation_without_curves_controls_and_examples_has_a_report(tmp_path):
+    found = a_discernment(plan=Plan((perturbation("answer_swap"),)), metrics=METRICS[:1], examples=(), n_draws=0)
+    names = {path.name for path in write_discernment([found], tmp_path)}
+    assert not names & {"discernment-curves.svg", "discernment-controls.csv", "discernment-examples.csv"}
+    assert {"discernment-heat.svg", "discernment-bars.png", "discernment-cells.csv"} <= names
+
+
+def test_texts_on_the_heat_map_can_be_read_in_both_themes():
+    style = source("experiment.css")
+    themes = re.findall(r"--diverging-(\d): light-dark\((#\w{6}), (#\w{6})\)", style)
+    assert [light for _, light, _ in themes] == list(DIVERGING)
+    rules = re.findall(r"((?::is\()?\.on-diverging-[^{]*)text \{ fill: ([^;]*); \}", style)
+    fills = {number: fill for classes, fill in rules for number in re.findall(r"on-diverging-(\d)", classes)}
+    for number, *grounds in themes:
+        texts = re.findall(r"#\w{3}", fills[number])
+        for ground, text in zip(grounds, texts if len(texts) == 2 else texts * 2, strict=True):
+            assert contrast(ground, "#000000" if text == "#000" else "#ffffff") >= 4.5
+        assert (fills[number].startswith("light-dark(#fff")) == (int(number) in WHITE_ON)
+
+
+def test_bars_of_many_evaluators_have_slanted_names_and_no_values_that_would_overlap():
+    found = [a_discernment(f"organization/a judge with a long name {number}") for number in range(12)]
+    finding = finding_of(found)
+    (axes,) = drawn(picture_of(finding, "bars")).axes
+    assert axes.get_xticklabels()[0].get_rotation() == 25
+    (axes,) = drawn(picture_of(finding, "degrees")).axes
+    assert not axes.texts
+    assert finding.question == "How well do 12 evaluators notice damage?"
+
+
+def test_a_bar_that_is_undefined_is_a_dash(one):
+    chart = picture_of(one, "bars")
+    nothing = np.array([math.nan])
+    undefined = dataclasses.replace(chart.panels[0].series[0], values=nothing, low=nothing)
+    panel = dataclasses.replace(chart.panels[0], series=(undefined,))
+    figure = drawn(dataclasses.replace(chart, panels=(panel,)))
+    assert [text.get_text() for text in figure.axes[0].texts] == ["–"]
+
+
+def test_the_cells_of_a_heat_map_are_equally_high_in_all_panels(one):
+    panels = drawn(picture_of(one, "heat")).axes[:4]
+    assert len({round(axes.get_position().height / axes.get_ylim()[0], 6) for axes in panels}) == 1
