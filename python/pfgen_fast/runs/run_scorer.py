@@ -50,8 +50,7 @@ class Outcome:
     is_kept: bool = True  # whether its result was written to `path`; see `RunScorer`
     notes: tuple[str, ...] = ()  # further facts about the run, one sentence each
     suite: Suite | None = None  # suite of the run; None if it failed
-    # see `Scorer.signature`; None if the result was not computed now, because result.json has no signature
-    signature: str | None = None
+    signature: str | None = None  # see `Scorer.signature`; None if the result was not computed now
     # score as the mean over questions, with its 95 % interval (docs/statistics.md); None as `summary`
     interval: MeanInterval | None = None
     # why an existing result is replaced, such as `config.json (mode) changed`; None without a result, or with `force`
@@ -219,9 +218,8 @@ class RunScorer:
         skipped = unknown_questions(suite, whole)
         notes = (_skipped(whole, skipped),) if skipped else ()
         if self.reasoning == "strip":
-            # Recorded in the result, so that it does not pass for the usual one.
-            of_result = {**(config or {}), "scored_reasoning": "strip"}
-            return ReadRun(run, suite, path, of_result, stripped(trials, config), notes, replaces)
+            recorded = {**(config or {}), "scored_reasoning": "strip"}  # which no usual result has
+            return ReadRun(run, suite, path, recorded, stripped(trials, config), notes, replaces)
         return ReadRun(run, suite, path, config, trials, (*notes, *reasoning_notes(trials)), replaces)
 
     def _score_batch(
