@@ -10,7 +10,10 @@ import pytest
 from makers.fault_server import Reply, refusing, serving
 from pfgen_fast import Scorer
 from pfgen_fast.generation import Generation
+from pfgen_fast.generation.engines import Sampling
 from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
+from pfgen_fast.generation.openai_protocol import GeminiForm
+from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.reasoning import Reasoning, answer_text
 from pfgen_fast.generation.usual_mode import usual_mode
 from pfgen_fast.runs.result import read_result
@@ -310,3 +313,31 @@ def test_a_score_without_reasoning_does_not_pass_for_the_usual_one(mini, tmp_pat
     (kept,) = json.loads(call(*arguments)[1])
     assert kept["status"] == "scored"
     assert kept["score"] < stripped["score"]
+
+
+def test_a_refusal_after_an_answer_concerns_one_request(tmp_path, call):
+    def behave(request):
+        if request.number == 5:
+            return refusing(400, "The prompt has unsupported characters; processing will stop")
+        return completion({"content": "x"})
+
+    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, "-n", "1")
+    with serving(behave) as server:
+        assert call(*arguments, "--base-url", server.base_url, "--concurrency", "1")[0] == 0
+    assert len(server.requests) == 9
+
+
+def test_options_of_requests_reach_gemini_too(mini):
+    options = {"omit": ["seed", "top_p"], "served_model": "tuned", "extra_body": {"seed": 3}, "enable_thinking": False}
+    form = GeminiForm("google/g", "chat", Sampling(), **options)
+    (task, *_) = make_tasks(mini, 1, mode="chat")
+    _, body = form.path_and_body(task)
+    assert (body["model"], body["seed"], body["reasoning_effort"]) == ("tuned", 3, "none")
+    assert "top_p" not in body
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": "\\ud800"}', "{"])
+def test_json_that_cannot_be_sent_is_refused(tmp_path, call, text):
+    code, _, err = call("generate", "-e", "openai", "-m", "m", "-s", "mini", "-o", tmp_path, "--extra-body", text)
+    assert code == 2
+    assert "expected a JSON object" in err

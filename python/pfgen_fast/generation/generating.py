@@ -347,7 +347,7 @@ class _Rounds:
                 task = tasks[index]
                 reply = self._received.pop((task.trial, task.question), RawReply(raw))
                 divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
-                if self._is_disabled and divided.reasoning_text:
+                if self._is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
                     self._events.add(Trouble.REASONED, _UNHEARD)
                 answer, is_unfinished = divided.answer, divided.state == "unfinished"
                 # Asking again for an answer behind unfinished reasoning would prefer short reasoning.

@@ -76,6 +76,7 @@ class RawReply:
     details: Details = Details()
     usage: Usage = Usage()
     reasoning: str | None = None  # reasoning outside the text; "" if the server hides it, None if there is none
+    opened: str = ""  # the opening tag with which the prompt ended, which the text therefore lacks
 
     @property
     def has_reasoning(self) -> bool:

@@ -73,7 +73,8 @@ class Reasoning:
 
     def divided(self, reply: RawReply, mode: Mode, stop: Sequence[str]) -> DividedReply:
         """Divides a reply, which may have reasoning in a field of its own."""
-        found = answer_text(reply.text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
+        text = reply.text if self.keep else reply.opened + reply.text
+        found = answer_text(text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
         if self.keep or not reply.has_reasoning:
             return found
         is_unfinished = found.state == "unfinished" or reply.is_unfinished

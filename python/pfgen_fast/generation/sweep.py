@@ -28,6 +28,7 @@ from .generating import Generated, Generation, generate
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS
+from .usual_mode import usual_mode
 
 USUAL_HALF_WIDTH = 0.005
 """The default half width for `trials_for`."""
@@ -154,6 +155,8 @@ def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Poin
     found = {key: of_run.pop(key) for key in _OF_REASONING if key in of_run}
     of_run["reasoning"] = Reasoning.of(found)
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}
+    if "mode" not in of_run:
+        of_run["mode"], _ = usual_mode(engine, of_run.get("model"), options)
     return replace(Point.of(engine, options=options, **of_run), values={key: chosen[key] for key in swept})
 
 

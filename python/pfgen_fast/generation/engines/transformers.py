@@ -136,13 +136,14 @@ class TransformersEngine:
         return [self._reply(prompt, drawn) for prompt, drawn in zip(prompts, new, strict=True)]
 
     def _reply(self, prompt: Sequence[int], drawn: Sequence[int]) -> RawReply:
-        text = opened_reasoning(self._tokenizer, prompt) + decoded(self._tokenizer, drawn)
+        text = decoded(self._tokenizer, drawn)
         answer = first_part(text, self._sampling.stop)
         ends = self._model.generation_config.eos_token_id
         ends = ends if isinstance(ends, list) else [ends]
         n_tokens = next((n for n, token in enumerate(drawn) if token in ends), len(drawn))
         is_cut = n_tokens == self._sampling.max_tokens and answer == text
-        return RawReply(answer, Details("length" if is_cut else "stop"), Usage(n_reply_tokens=n_tokens))
+        details, usage = Details("length" if is_cut else "stop"), Usage(n_reply_tokens=n_tokens)
+        return RawReply(answer, details, usage, opened=opened_reasoning(self._tokenizer, prompt))
 
 
 class HfEngine(TransformersEngine):

@@ -126,9 +126,12 @@ class VllmEngine:
         tokenizer, drawn = self._llm.get_tokenizer(), output.outputs[0]
         # vLLM's text lacks special tokens, which some models use as tags.
         text = decoded(tokenizer, drawn.token_ids) if markers(tokenizer) else drawn.text
-        text = opened_reasoning(tokenizer, output.prompt_token_ids) + text
-        usage = Usage(n_reply_tokens=len(drawn.token_ids))
-        return RawReply(first_part(text, self._sampling.stop), Details(reported_name(drawn.finish_reason)), usage)
+        return RawReply(
+            first_part(text, self._sampling.stop),
+            Details(reported_name(drawn.finish_reason)),
+            Usage(n_reply_tokens=len(drawn.token_ids)),
+            opened=opened_reasoning(tokenizer, output.prompt_token_ids),
+        )
 
     def _tokens(self, request: Request) -> dict[str, list[int]]:
         return {"prompt_token_ids": completion_tokens(self._llm.get_tokenizer(), request.prompt.text)}
