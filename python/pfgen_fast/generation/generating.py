@@ -18,14 +18,7 @@ from ..runs.trials import RunFolder, Trials
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to
-from .prompts import (
-    NUM_EXAMPLES,
-    STOP,
-    Mode,
-    Request,
-    Task,
-    check_mode,
-)
+from .prompts import NUM_EXAMPLES, STOP, Mode, Request, Task, check_mode
 from .protocol import RawReply
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
@@ -41,7 +34,7 @@ NUM_TRIALS = 10
 MAX_ROUNDS = 10
 """How often a question is asked before its trial fails."""
 
-_UNHEARD = (
+_STILL_REASONS = (
     "the model reasons although --disable-thinking was given; a server that reads variables of the chat template needs "
     """--chat-template-kwargs '{"enable_thinking": false}'"""
 )
@@ -348,7 +341,7 @@ class _Rounds:
                 reply = self._received.pop((task.trial, task.question), RawReply(raw))
                 divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
                 if self._is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
-                    self._events.add(Trouble.REASONED, _UNHEARD)
+                    self._events.add(Trouble.REASONED, _STILL_REASONS)
                 answer, is_unfinished = divided.answer, divided.state == "unfinished"
                 # Asking again for an answer behind unfinished reasoning would prefer short reasoning.
                 if index in unanswered and (answer or (is_unfinished and takes_unfinished)):
