@@ -147,8 +147,10 @@ def test_the_sdk_of_gemini_reads_the_same_from_the_same_server(mini):
     ours = candidate(reply.text, has_thought=True)
     assert form.answer_in(ours) == reply.text == f"About {task.question}"
     used = reply.usage_metadata
-    n_reply = used.candidates_token_count + used.thoughts_token_count
-    assert form.usage_in(ours) == Usage(used.prompt_token_count, n_reply, used.cached_content_token_count)
+    n_thoughts = used.thoughts_token_count
+    assert form.usage_in(ours) == Usage(
+        used.prompt_token_count, used.candidates_token_count + n_thoughts, used.cached_content_token_count, n_thoughts
+    )
     assert used.total_token_count == used.prompt_token_count + n_reply
     assert form.details_in(ours) == Details(reply.candidates[0].finish_reason.value, reply.model_version)
 
