@@ -151,7 +151,7 @@ def test_the_sdk_of_gemini_reads_the_same_from_the_same_server(mini):
     assert form.usage_in(ours) == Usage(
         used.prompt_token_count, used.candidates_token_count + n_thoughts, used.cached_content_token_count, n_thoughts
     )
-    assert used.total_token_count == used.prompt_token_count + n_reply
+    assert used.total_token_count == used.prompt_token_count + used.candidates_token_count + n_thoughts
     assert form.details_in(ours) == Details(reply.candidates[0].finish_reason.value, reply.model_version)
 
 
