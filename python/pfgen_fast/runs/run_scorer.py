@@ -218,8 +218,8 @@ class RunScorer:
         skipped = unknown_questions(suite, whole)
         notes = (_skipped(whole, skipped),) if skipped else ()
         if self.reasoning == "strip":
-            recorded = {**(config or {}), "scored_reasoning": "strip"}  # which no usual result has
-            return ReadRun(run, suite, path, recorded, stripped(trials, config), notes, replaces)
+            unusual = {**(config or {}), "scored_reasoning": "strip"}  # no usual result records it
+            return ReadRun(run, suite, path, unusual, stripped(trials, config), notes, replaces)
         return ReadRun(run, suite, path, config, trials, (*notes, *reasoning_notes(trials)), replaces)
 
     def _score_batch(
