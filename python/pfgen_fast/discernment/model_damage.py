@@ -24,7 +24,7 @@ from ..generation.prompts import sampling_seed
 from ..judging.asking import Progress
 from ..judging.budget import Estimate, Prices, Spending, estimated_tokens
 from ..judging.reply_store import Replies
-from ..judging.requests import Judge, JudgeRequest, Server
+from ..judging.requests import Judge, JudgeRequest, RequestOptions, Server
 from ..judging.tries import Connect, Tries, ask_in_rounds, estimate_of_tries, open_tries
 from ..native import _core
 from .kinds import Impossible
@@ -67,10 +67,9 @@ class Maker:
     @property
     def signature(self) -> str:
         """Model, prompts, parameters and seed."""
-        sampling = self.judge.sampling
         return (
             f"maker:{json.dumps(self.judge.model)}|prompts:{prompts_hash()}|criteria:{self.criteria.hash}"
-            f"|temperature:{sampling.temperature:g}|max_tokens:{sampling.max_tokens}|seed:{json.dumps(self.seed)}"
+            f"|{self.judge.signature}|seed:{json.dumps(self.seed)}"
         )
 
     def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[Made]:
@@ -184,6 +183,7 @@ def open_maker(
     temperature: float = 0.0,
     max_tokens: int = 2000,
     seed: str = "",
+    request_options: RequestOptions | None = None,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,
     cache: Path = Path(FILE),
@@ -191,7 +191,7 @@ def open_maker(
 ) -> Maker:
     """Opens a language model that damages texts; nothing is asked yet."""
     return Maker(
-        Judge(model, temperature, max_tokens),
+        Judge(model, temperature, max_tokens, request_options or RequestOptions()),
         Replies(cache, must_exist=server is None),
         seed=seed,
         connect=None if server is None else server.engine,

@@ -20,7 +20,7 @@ from ..files.untrusted_text import unknown_name
 from ..generation.prompts import sampling_seed
 from ..judging.budget import Spending
 from ..judging.reply_store import Replies
-from ..judging.requests import Judge, JudgeRequest, Server
+from ..judging.requests import Judge, JudgeRequest, RequestOptions, Server
 from ..judging.tries import Connect
 from .asking_evaluator import AskingEvaluator
 from .criteria import Criteria, read_criteria
@@ -83,10 +83,9 @@ class CriteriaJudge(AskingEvaluator):
     @property
     def signature(self) -> str:
         """Model, criteria, parameters, number of ratings, and the texts of questions if any are given by ID."""
-        sampling = self.judge.sampling
         parts = [
             f"judge:{json.dumps(self.judge.model)}|criteria:{self.criteria.hash}",
-            f"temperature:{sampling.temperature:g}|max_tokens:{sampling.max_tokens}|ratings:{self.n_ratings}",
+            f"{self.judge.signature}|ratings:{self.n_ratings}",
             f"seed:{json.dumps(self.seed)}",
         ]
         if self.replicate:
@@ -158,6 +157,7 @@ def open_judge(
     max_tokens: int = 300,
     seed: str = "",
     questions: Mapping[str, str] | None = None,
+    request_options: RequestOptions | None = None,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,
     cache: Path = Path("judge-ratings.jsonl"),
@@ -175,6 +175,7 @@ def open_judge(
         max_tokens: The maximum number of tokens in a reply.
         seed: Any text; determines the sampling seeds.
         questions: The texts of questions by ID, where items name the ID.
+        request_options: How requests are written, such as the engine; stored replies are found by the same options.
         server: The server that runs the judge; None uses stored ratings only.
         spending: Prices and budget; whatever is asked is added to it.
         cache: The file of stored replies.
@@ -182,7 +183,12 @@ def open_judge(
     """
     check_n_ratings(n_ratings)
     return CriteriaJudge(
-        Judge(model, usual_temperature(n_ratings) if temperature is None else temperature, max_tokens),
+        Judge(
+            model,
+            usual_temperature(n_ratings) if temperature is None else temperature,
+            max_tokens,
+            request_options or RequestOptions(),
+        ),
         Replies(cache, must_exist=server is None),
         tuple(tasks),
         read_criteria(criteria),

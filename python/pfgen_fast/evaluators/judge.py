@@ -104,11 +104,9 @@ class JudgeEvaluator:
     @property
     def signature(self) -> str:
         """Model, template, parameters and number of ratings."""
-        sampling = self.judge.sampling
         return (
             f"judge:{json.dumps(self.judge.model)}|template:{self.template.hash}|language:{json.dumps(self.language)}"
-            f"|temperature:{sampling.temperature:g}|max_tokens:{sampling.max_tokens}|ratings:{self.n_ratings}"
-            f"|seed:{json.dumps(self.seed)}"
+            f"|{self.judge.signature}|ratings:{self.n_ratings}|seed:{json.dumps(self.seed)}"
         )
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:

@@ -22,7 +22,7 @@ from ..files.untrusted_text import utf8
 from ..generation.events import Events
 from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
-from ..judging.requests import Judge, Server
+from ..judging.requests import Judge, RequestOptions, Server
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate, few_values
 from ..suite.suite import Suite
 from .chart_data import Points, Scatter
@@ -42,6 +42,7 @@ class JudgeOptions:
     trials: int | None = None  # how many answers per run and question are rated; None for all
     temperature: float | None = None  # by default 0 for one rating and 1 for several, which would be equal at 0
     max_tokens: int = 300  # maximum number of tokens in a reply
+    request_options: RequestOptions = field(default_factory=RequestOptions)  # how requests are written
     seed: str = ""  # any text; determines the choice of answers and the sampling seeds
     server: Server | None = field(default_factory=Server)  # server that runs the judge; None uses stored ratings only
     prices: Prices = field(default_factory=Prices)  # prices of tokens
@@ -57,7 +58,7 @@ class JudgeOptions:
         """Creates the evaluator that rates the answers."""
         temperature = usual_temperature(self.n_ratings) if self.temperature is None else self.temperature
         return JudgeEvaluator(
-            Judge(self.model, temperature, self.max_tokens),
+            Judge(self.model, temperature, self.max_tokens, self.request_options),
             Replies(self.cache, must_exist=self.server is None),
             read_template(self.template),
             language=self.language,

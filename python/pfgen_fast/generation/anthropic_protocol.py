@@ -37,7 +37,8 @@ _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class AnthropicForm(ThinkingForm):
     """Requests to Claude, which has no seed.
 
-    A temperature of 1, the default, is not sent, because newer models refuse all parameters of sampling.
+    A temperature of 1 and a top_p of 1, the defaults, are not sent, because newer models refuse all parameters of
+    sampling, or both together.
     """
 
     engine: ClassVar[str] = "anthropic"
@@ -77,12 +78,16 @@ class AnthropicForm(ThinkingForm):
             "system": "\n\n".join(message["content"] for message in messages if message["role"] == "system") or None,
             "messages": [message for message in messages if message["role"] != "system"],
             "temperature": None if sampling.temperature == 1 else sampling.temperature,
-            "top_p": sampling.top_p,
+            "top_p": None if sampling.top_p == 1 else sampling.top_p,
             "top_k": sampling.top_k,
             "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # others are refused
             "thinking": self._thinking,
         }
         return "/messages", {name: value for name, value in body.items() if value is not None}
+
+    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The output configuration that holds the schema."""
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
     @property
     def _thinking(self) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ from .gemini_protocol import GeminiNativeForm
 from .generating import Generated
 from .openai_protocol import GeminiForm, RequestForm
 from .prices import TokenPrices
-from .prompts import MODES
+from .prompts import MODES, Mode
 from .protocol import RawReply, ServerForm, Usage
 from .reasoning import Reasoning
 from .run_writer import config_hash, run_folder, writing_run
@@ -46,14 +46,14 @@ REQUEST_FORMS: Mapping[str, type[ServerForm]] = {
 
 def batch_config(suite: Suite, setting: Setting, *, engine: str = "openai", **options: Any) -> dict[str, Any]:
     """The parameters of the run that the batch becomes, as its engine would record them; see `batch_lines`."""
-    return setting.config(suite, engine, _request_form(setting, engine, options).parameters)
+    return setting.config(suite, engine, _form_of(setting, engine, options).parameters)
 
 
 def batch_lines(
     suite: Suite, setting: Setting, *, trials: int, engine: str = "openai", **options: Any
 ) -> Iterator[dict[str, Any]]:
     """Yields the lines of a batch input file that asks every question in trials 1 to `trials`."""
-    form = _request_form(setting, engine, options)
+    form = _form_of(setting, engine, options)
     digits = config_hash(setting.config(suite, engine, form.parameters))
     for trial in range(1, trials + 1):
         for task in setting.tasks(suite, trial):
@@ -70,7 +70,8 @@ def batch_file(lines: Iterable[Mapping[str, Any]], *, engine: str = "openai") ->
     yield "\n]}\n" if is_one_document else ""
 
 
-def _request_form(setting: Setting, engine: str, options: Mapping[str, Any]) -> ServerForm:
+def request_form(engine: str, model: str, mode: Mode, sampling: Sampling, options: Mapping[str, Any]) -> ServerForm:
+    """The requests and replies of an engine; raises EngineError if it asks no server, or for an invalid option."""
     if engine not in REQUEST_FORMS:
         raise EngineError(
             f"the engine {in_one_line(engine)} has no batch files; expected one of {', '.join(REQUEST_FORMS)}"
@@ -78,8 +79,12 @@ def _request_form(setting: Setting, engine: str, options: Mapping[str, Any]) -> 
     given = {name: value for name, value in options.items() if value is not None}
     refuse_unknown_options(engine, given)
     make: Any = REQUEST_FORMS[engine]
-    form: ServerForm = make(setting.model, setting.mode, setting.sent_sampling, **given)
+    form: ServerForm = make(model, mode, sampling, **given)
     return form
+
+
+def _form_of(setting: Setting, engine: str, options: Mapping[str, Any]) -> ServerForm:
+    return request_form(engine, setting.model, setting.mode, setting.sent_sampling, options)
 
 
 def _reading_form(config: Mapping[str, Any]) -> ServerForm:

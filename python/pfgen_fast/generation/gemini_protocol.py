@@ -70,6 +70,10 @@ class GeminiNativeForm(ThinkingForm):
         """The path and body of a request."""
         return f"/models/{quote(self._name, safe='')}:generateContent", self._body(request)
 
+    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The part of the generation config that holds the schema."""
+        return {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": schema}}
+
     def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
         """The part of a body that holds the parameters of sampling."""
         config: dict[str, Any] = body["generationConfig"]

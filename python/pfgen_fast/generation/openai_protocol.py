@@ -98,6 +98,11 @@ class RequestForm(ServerForm):
         path = "/completions" if prompt.messages is None else "/chat/completions"
         return path, {name: value for name, value in body.items() if value is not None}
 
+    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The response format that holds the schema."""
+        named = {"name": "reply", "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+
     def answer_in(self, reply: Any) -> str:
         """The raw answer in the decoded body of a reply."""
         choices = member_of(reply, "choices")

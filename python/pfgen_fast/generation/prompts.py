@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
-from typing import TYPE_CHECKING, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
@@ -55,11 +55,13 @@ class Request:
         prompt: The prompt.
         seed: The sampling seed.
         name: The name of the request in error messages.
+        schema: The JSON schema that a server is to apply to the reply; None for none.
     """
 
     prompt: Prompt
     seed: int
     name: str
+    schema: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ class NoAnswer(Exception):
     """A reply without an answer; the message continues the sentence "the reply"."""
 
 
+class SchemaRefused(EngineError):
+    """A server refuses the first request with a JSON schema, perhaps because of the schema."""
+
+
 @dataclass(frozen=True)
 class Details:
     """What a server reports about a reply besides the answer, escaped and bounded; None if it reports nothing."""
@@ -135,11 +139,17 @@ class ServerForm(ABC):
         holder = self.sampling_parameters(body)
         for name in self.omit:
             holder.pop(self.parameter_keys.get(name, name), None)
+        if request.schema is not None:
+            body = merged(body, self.schema_members(request.schema))
         return path, merged(body, self.extra_body or {})
 
     @abstractmethod
     def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
         """The path and body of a request before parameters are left out and added."""
+
+    @abstractmethod
+    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The members of a body that ask for a reply in JSON with this schema."""
 
     def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
         """The part of a body that holds the parameters of sampling."""

@@ -14,8 +14,8 @@ from functools import partial
 from ..generation.engines import ModelEngine
 from ..generation.events import Events, reports_to
 from ..generation.prompts import Request
-from ..generation.protocol import Details, RawReply
-from .budget import Estimate, Prices, Spending, prompt_tokens
+from ..generation.protocol import RawReply
+from .budget import NO_USAGE, Estimate, Prices, Spending, prompt_tokens
 from .reply_store import UNKNOWN, KeptReplies
 from .requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
 
@@ -63,7 +63,7 @@ class Asking:
         """Estimates the cost of the missing replies."""
         todo = self._todo()
         n_prompt_tokens = sum(map(prompt_tokens, todo))
-        n_reply_tokens = sum(request.judge.max_tokens for request in todo)
+        n_reply_tokens = sum(request.judge.most_tokens for request in todo)
         cost = (prices or Prices()).cost(n_prompt_tokens, n_reply_tokens)
         n_missing = self.n_missing
         n_stored, n_equal = len(self) - n_missing, n_missing - self._n_too_long - len(todo)
@@ -94,14 +94,14 @@ class Asking:
         """
         events = events or Events()
         reports_to(engine, events)
-        said: dict[str, Details] = {}  # by the key of the request, until the reply comes
+        said: dict[str, RawReply] = {}  # by the key of the request, until the reply comes
         if hasattr(engine, "on_reply"):
-            engine.on_reply = partial(_note_details, said)
+            engine.on_reply = partial(_note, said)
         tell = on_progress or (lambda done, total: None)
         return asyncio.run(self._ask(engine, spending or Spending(), tell, events, said))
 
     async def _ask(
-        self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events, said: dict[str, Details]
+        self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events, said: dict[str, RawReply]
     ) -> str | None:
         n_asked = 0
         async with contextlib.AsyncExitStack() as stack:
@@ -116,10 +116,10 @@ class Asking:
                 n_done = n_asked
                 async with contextlib.aclosing(engine.answers(batch)) as answers:
                     async for index, reply in answers:
-                        spending.add(batch[index], reply)
-                        details = said.pop(batch[index].key, None)
-                        if reply.strip() or (self._keeps_empty and details is not None):
-                            keep(batch[index], reply, details or UNKNOWN)
+                        raw = said.pop(batch[index].key, None)
+                        spending.add(batch[index], reply, raw.usage if raw else NO_USAGE)
+                        if reply.strip() or (self._keeps_empty and raw is not None):
+                            keep(batch[index], reply, raw.details if raw else UNKNOWN)
                             events.n_answers += 1
                         n_done += 1
                         on_progress(n_done, len(todo))
@@ -137,9 +137,9 @@ class Asking:
         return [self._unasked[key] for key in sorted(self._unasked) if key not in self._kept]
 
 
-def _note_details(said: dict[str, Details], request: Request, reply: RawReply) -> None:
+def _note(said: dict[str, RawReply], request: Request, reply: RawReply) -> None:
     if isinstance(request, JudgeRequest):
-        said[request.key] = reply.details
+        said[request.key] = reply
 
 
 def _stopped_by(spending: Spending, next_one: JudgeRequest) -> str:

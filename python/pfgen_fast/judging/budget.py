@@ -9,7 +9,10 @@ from typing import ClassVar
 
 from ..errors import JudgingError, PfgenError
 from ..generation.prices import TokenPrices
+from ..generation.protocol import Usage
 from .requests import JudgeRequest
+
+NO_USAGE = Usage()
 
 _MESSAGE_TOKENS = 8
 """Estimated tokens that a server adds to each message."""
@@ -34,7 +37,7 @@ class Prices(TokenPrices):
 
     def most(self, request: JudgeRequest) -> float:
         """The price of a request whose reply has the maximum length."""
-        return self.cost(prompt_tokens(request), request.judge.max_tokens)
+        return self.cost(prompt_tokens(request), request.judge.most_tokens)
 
 
 @dataclass
@@ -46,7 +49,8 @@ class Spending:
         budget: Asking stops before a request whose estimated cost could exceed the budget; None for no limit.
         n_requests: The number of requests so far.
         n_prompt_tokens: The estimated number of tokens in the requests.
-        n_reply_tokens: The estimated number of tokens in the replies.
+        n_reply_tokens: The number of tokens in the replies, with their reasoning, as the server reports it; otherwise
+            estimated from the texts.
         is_used_up: Whether the budget has stopped a call.
     """
 
@@ -80,11 +84,12 @@ class Spending:
             found.append(request)
         return found
 
-    def add(self, request: JudgeRequest, reply: str) -> None:
-        """Counts a request and its reply."""
+    def add(self, request: JudgeRequest, reply: str, usage: Usage = NO_USAGE) -> None:
+        """Counts a request and its reply; servers report tokens of reasoning that the reply does not show."""
         self.n_requests += 1
         self.n_prompt_tokens += prompt_tokens(request)
-        self.n_reply_tokens += min(estimated_tokens(reply), request.judge.max_tokens)
+        most = request.judge.most_tokens
+        self.n_reply_tokens += min(usage.n_reply_tokens or estimated_tokens(reply), most)
 
 
 @dataclass(frozen=True)

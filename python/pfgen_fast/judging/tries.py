@@ -93,7 +93,7 @@ def estimate_of_tries(wanted: Iterable[Tries], prices: Prices | None = None) -> 
             keys.add(key)
             request = one.next_request()
             n_tokens += prompt_tokens(request)
-            n_reply_tokens += request.judge.max_tokens
+            n_reply_tokens += request.judge.most_tokens
     cost = (prices or Prices()).cost(n_tokens, n_reply_tokens)
     return Estimate(n, n - n_open, n_open - len(keys), len(keys), n_tokens, n_reply_tokens, cost)
 

@@ -1,6 +1,6 @@
-"""Judging by OpenAI's Batch API, at half the price: writes open requests, and reads the replies in output files.
+"""Judging by batch APIs, at half the price: writes open requests, and reads the replies in output files.
 
-A `custom_id` is the key of its request, so output files may be read in any order, and replies to other requests are
+A request is named by its key in a batch, so output files may be read in any order, and replies to other requests are
 noticed. After an unusable reply, the next batch holds the next try.
 """
 
@@ -12,26 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ChecklistError
-from ...files.journal import json_line
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import in_one_line, utf8
 from ...files.writing import writing_whole
-from ...generation.engines import Sampling
-from ...generation.openai_protocol import RequestForm
-from ...generation.protocol import Details
+from ...generation.batch_api import batch_file
+from ...generation.protocol import Details, ServerForm
 from ...judging.reply_store import Replies
+from ...judging.requests import Judge
 from ..line_files import numbered_objects
 from .ask_runs import Judging
 from .runs_to_judge import Rating
 
 
 def write_batch(judging: Judging, path: Path) -> int:
-    """Writes the open requests as the input file of a batch; returns their number."""
+    """Writes the open requests as the input file of a batch of the judge's engine; returns their number."""
     ratings = {key: rating for rating in judging.open_ratings() if (key := rating.next_key()) is not None}
+    judge = _judge(judging)
+    lines = (judge.form.batch_line(key, rating.next_request()) for key, rating in sorted(ratings.items()))
     with writing_whole(path) as file:
-        for key, rating in sorted(ratings.items()):
-            request = rating.next_request()
-            form = RequestForm(request.judge.model, "chat", request.judge.sampling)
-            file.write(json_line(form.batch_line(key, request)))
+        for piece in batch_file(lines, engine=judge.options.engine):
+            file.write(utf8(piece))
     return len(ratings)
 
 
@@ -45,13 +44,13 @@ class BatchTaken:
 
 def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
     """Adds the replies in output files of a batch to the replies of the runs, unless these have one already."""
-    known = _known_requests(judging)
+    known, form = _known_requests(judging), _judge(judging).form
     problems: list[str] = []
     n_new = n_lines = 0
     with contextlib.ExitStack() as stack:
         files = {id(one.replies): one.replies for one in judging.runs}
         keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
-        for where, key, reply, problem, details in _lines(sources, problems):
+        for where, key, reply, problem, details in _lines(sources, form, problems):
             if key not in known:
                 problems.append(f"{where}: is the reply to another request; expected one about these runs")
                 continue
@@ -69,6 +68,10 @@ def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
     return BatchTaken(n_new, tuple(problems))
 
 
+def _judge(judging: Judging) -> Judge:
+    return judging.runs[0].wording.judge
+
+
 def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Replies]]]:
     """By key of the requests that may be in a batch: rating and try, and the files for the reply."""
     known: dict[str, tuple[Rating, int, list[Replies]]] = {}
@@ -81,15 +84,16 @@ def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Repli
     return known
 
 
-def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[tuple[str, str, str | None, str, Details]]:
+def _lines(
+    sources: Iterable[Path], form: ServerForm, problems: list[str]
+) -> Iterator[tuple[str, str, str | None, str, Details]]:
     """Place, key of the request, reply, why there is no reply, and the server's details."""
-    form = RequestForm("", "chat", Sampling())
     for source in sources:
         try:
             for where, row in numbered_objects(source, on_fault=problems.append):
-                key = row.get("custom_id") if isinstance(row, dict) else None
+                key = row.get(form.batch_id) if isinstance(row, dict) else None
                 if not isinstance(key, str):
-                    problems.append(f"{where}: expected an object with the text 'custom_id'")
+                    problems.append(f"{where}: expected an object with the text '{form.batch_id}'")
                     continue
                 body, reply, problem = form.batch_answer(row)
                 text = None if reply is None else reply.text

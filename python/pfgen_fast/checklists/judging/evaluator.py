@@ -23,7 +23,7 @@ from ...evaluators.evaluator import Floats, Item, Metric, Texts, column_of
 from ...files.untrusted_text import in_one_line, unknown_name
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.reply_store import Replies
-from ...judging.requests import Server
+from ...judging.requests import RequestOptions, Server
 from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries, open_tries
 from ..judgements import Profile
 from ..runs import Answer
@@ -96,7 +96,7 @@ class ChecklistJudge(AskingEvaluator):
         options, wording = self.options, self._wording
         parts = [
             f"checklists:{self.suite.hash}|judge:{json.dumps(options.model)}|prompt:{wording.prompt_sha256}",
-            f"profile:{wording.profile_name}|temperature:{wording.judge.temperature:g}|max_tokens:{options.max_tokens}",
+            f"profile:{wording.profile_name}|{wording.judge.signature}{'|structured' if options.structured else ''}",
             f"ratings:{options.n_ratings}|tries:{options.n_tries}|seed:{json.dumps(options.seed)}",
         ]
         if self.category is not None:
@@ -243,6 +243,8 @@ def open_checklists(
     max_tokens: int = MAX_TOKENS,
     profile: Profile = "plain",
     seed: str = "",
+    request_options: RequestOptions | None = None,
+    structured: bool = False,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,
     cache: Path = Path("checklist-replies.jsonl"),
@@ -260,6 +262,8 @@ def open_checklists(
         max_tokens: The maximum number of tokens in a reply.
         profile: How a text is shown to the judge.
         seed: Any text; determines the sampling seeds.
+        request_options: How requests are written, such as the engine; stored replies are found by the same options.
+        structured: Whether the server is sent a JSON schema of the verdicts; see `SchemaRefused`.
         server: The server that runs the judge; None uses stored replies only.
         spending: Prices and budget, to which the cost is added.
         cache: The file of stored replies.
@@ -270,7 +274,11 @@ def open_checklists(
         >>> [metric.name for metric in judge.metrics][:4]
         ['checklist', 'plain', 'q0', 'q1']
     """
-    options = JudgeOptions(model, profile, "checklist", n_tries, n_ratings, temperature, max_tokens, seed)
+    options = JudgeOptions(
+        *(model, profile, "checklist", n_tries, n_ratings, temperature, max_tokens, seed),
+        request_options=request_options or RequestOptions(),
+        structured=structured,
+    )
     return ChecklistJudge(
         suite if isinstance(suite, ChecklistSuite) else ChecklistSuite.load(suite),
         options,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 from ...errors import ChecklistError
 from ...generation.prompts import sampling_seed
@@ -44,6 +45,7 @@ class Wording:
     profile: Profile = "plain"
     method: Method = "checklist"
     seed: str = ""
+    structured: bool = False  # whether a request holds a JSON schema of the verdicts
 
     def __post_init__(self) -> None:
         for template in (self._user, self._system):
@@ -87,7 +89,11 @@ class Wording:
         id, length = task
         name = f"try {try_number} of rating {rating} of {id}{f' ({length})' if length else ''}"
         return self.judge.request(
-            self._user.text.format(**values), seed=self._seed(task, try_number, rating), name=name, system=system
+            self._user.text.format(**values),
+            seed=self._seed(task, try_number, rating),
+            name=name,
+            system=system,
+            schema=self._schema(len(checklist.questions)) if self.structured else None,
         )
 
     def parse(self, reply: str, checklist: Checklist) -> ParsedReply:
@@ -99,6 +105,15 @@ class Wording:
     def zeros(self, checklist: Checklist) -> tuple[float, ...]:
         """The verdicts of an empty answer."""
         return (0.0,) * (len(checklist.questions) if self.method == "checklist" else 1)
+
+    def _schema(self, n_questions: int) -> dict[str, Any]:
+        """The JSON schema of a reply. A list stands within an object, because servers want an object outside."""
+        if self.method != "checklist":
+            return _object(reason=_TEXT, evaluation_score={"type": "number"})
+        id = {"type": "integer", "enum": list(range(n_questions))}
+        score = {"type": "number", "enum": list(self.suite.levels)}
+        entries = {"type": "array", "items": _object(checklist_id=id, reason=_TEXT, evaluation_score=score)}
+        return _object(verdicts=entries)
 
     @cached_property
     def _user(self) -> Template:
@@ -127,6 +142,13 @@ class Wording:
             return self._first_upstream_seed + try_number - 1 + _SEEDS_OF_A_RATING * (rating - 1)
         id, length = task
         return sampling_seed(json.dumps([self.seed, id, length, rating]), try_number)
+
+
+_TEXT = {"type": "string"}
+
+
+def _object(**members: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
 @lru_cache(maxsize=_ANSWERS_AT_HAND)

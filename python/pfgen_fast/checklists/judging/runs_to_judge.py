@@ -14,7 +14,7 @@ from ...errors import ChecklistError
 from ...evaluators.ratings import usual_temperature
 from ...files.untrusted_text import unknown_name
 from ...judging.reply_store import Replies
-from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
+from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, RequestOptions, is_too_long
 from ...judging.tries import Tries
 from ..judgements import AnswerKey, Judgement, Method, Profile
 from ..runs import Answer, Run
@@ -45,6 +45,8 @@ class JudgeOptions:
         seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number.
         empty: Whether an empty answer is judged, or gets 0 without a request.
         areas: The areas whose answers are judged; all if empty.
+        request_options: How requests are written, such as the engine.
+        structured: Whether the server is sent a JSON schema of the verdicts.
     """
 
     model: str
@@ -57,6 +59,8 @@ class JudgeOptions:
     seed: str = ""
     empty: Empty = "judge"
     areas: tuple[str, ...] = ()
+    request_options: RequestOptions = field(default_factory=RequestOptions)
+    structured: bool = False
 
     def __post_init__(self) -> None:
         if not self.model.strip():
@@ -68,14 +72,15 @@ class JudgeOptions:
     def judge(self) -> Judge:
         """The judge with its sampling parameters."""
         usual = 0.8 if self.profile == "upstream" else usual_temperature(self.n_ratings)
-        return Judge(self.model, usual if self.temperature is None else self.temperature, self.max_tokens)
+        temperature = usual if self.temperature is None else self.temperature
+        return Judge(self.model, temperature, self.max_tokens, self.request_options)
 
     def wording(self, suite: ChecklistSuite) -> Wording:
         """How the judge is asked; raises ChecklistError if the suite lacks the area or the prompt."""
         for area in self.areas:
             if area not in suite.areas:
                 raise ChecklistError(unknown_name("area", area, suite.areas))
-        return Wording(suite, self.judge, self.profile, self.method, self.seed)
+        return Wording(suite, self.judge, self.profile, self.method, self.seed, self.structured)
 
 
 class Rating(Tries):
@@ -139,7 +144,7 @@ class Rating(Tries):
             fault=said.fault,
             cut=n_tries > 0 and wording.shown(self.answer.response)[1],
             profile=wording.profile_name,
-            temperature=wording.judge.temperature,
+            temperature=wording.judge.sent_temperature,
         )
 
     @property

@@ -26,7 +26,7 @@ from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
-from ..protocol import NoAnswer, RawReply, ServerForm, Usage
+from ..protocol import NoAnswer, RawReply, SchemaRefused, ServerForm, Usage
 
 if TYPE_CHECKING:
     import ssl
@@ -159,7 +159,7 @@ class ServerEngine:
                 trouble = _trouble_of(reply.status)
                 problem = f"HTTP {reply.status}: {reply.fault or self._message_in(reply.content)}"
                 if trouble is Trouble.REFUSAL:
-                    return self._refused(reply.status, problem)
+                    return self._refused(reply.status, problem, request)
                 if self._form.ends_everything(problem):
                     self._fail(problem)
                 wait = max(wait, self._asked_pause(reply))
@@ -231,7 +231,7 @@ class ServerEngine:
         self.events.add(trouble, problem)
         return ""
 
-    def _refused(self, status: int, problem: str) -> str:
+    def _refused(self, status: int, problem: str, request: Request) -> str:
         """Raises if a refusal concerns all requests; returns `""` if this request alone may be at fault."""
         if status in (401, 403):
             variable = self._connection.key_env
@@ -244,6 +244,8 @@ class ServerEngine:
         if not self._has_answered and (refused := self._form.refused_parameter(problem)):
             self._fail(f"refuses a parameter: {problem}; {refused}")
         if not (self._has_answered or self._form.concerns_one(problem)):
+            if request.schema is not None:
+                raise SchemaRefused(f"{self._url}: refuses a request with a JSON schema: {problem}")
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")
         self.events.add(Trouble.REFUSAL, problem)
         return self._missing(problem)
