@@ -21,11 +21,12 @@ NEWER_VERSION = "2026-10-21"
 
 _MESSAGE_FIELDS = {
     *("model", "max_tokens", "messages", "system", "temperature", "top_p", "top_k", "stop_sequences", "thinking"),
-    *("stream", "metadata"),
+    *("stream", "metadata", "output_config"),
 }
 _GEMINI_FIELDS = {"contents", "systemInstruction", "generationConfig", "safetySettings"}
 _CONFIG_FIELDS = {
     *("maxOutputTokens", "temperature", "topP", "topK", "stopSequences", "seed", "thinkingConfig", "candidateCount"),
+    *("responseMimeType", "responseJsonSchema"),
 }
 
 

@@ -13,7 +13,15 @@ from .app import Exit, Quiet, counted, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
 from .engine_options import with_options
-from .server_options import ServerOptions
+from .server_options import (
+    JudgeTemperature,
+    ServerOptions,
+    Structured,
+    asking_options,
+    number_of,
+    retried_without_schema,
+    warn_of_family,
+)
 
 if TYPE_CHECKING:
     from ..checklists.judging.ask_runs import Judging
@@ -34,9 +42,11 @@ class PatientServer(ServerOptions):
     """The server of a judge, whose replies to long answers take long."""
 
     timeout: Annotated[float, typer.Option(min=0.001, help="Set the timeout in seconds of a request.")] = 300.0
+    structured: Structured = False
 
 
-@with_options(asking=PatientServer)
+@with_options(asking=asking_options(PatientServer))
+@retried_without_schema("asking")
 def judge(
     runs: RunsWithAnswers,
     suite: SuiteOption,
@@ -67,13 +77,7 @@ def judge(
     ratings: Annotated[
         int, typer.Option("--ratings", min=1, help="Rate each answer this often, with different seeds.")
     ] = 1,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            "--temperature",
-            help="Set the temperature. Default: 0, for several ratings 1; 0.8 for the profile upstream.",
-        ),
-    ] = None,
+    temperature: JudgeTemperature = None,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 4096,
     seed: Annotated[str, typer.Option("--seed", help="Set the seed (any text). upstream: a number.")] = "",
     empty: Annotated[
@@ -91,7 +95,7 @@ def judge(
     write_batch: Annotated[
         Path | None,
         typer.Option(
-            "--write-batch", help="Write the missing requests for OpenAI's Batch API; send nothing.", metavar="FILE"
+            "--write-batch", help="Write the missing requests for the engine's batch API; send nothing.", metavar="FILE"
         ),
     ] = None,
     read_batch: Annotated[
@@ -130,16 +134,19 @@ def judge(
         method,
         tries,
         ratings,
-        temperature,
+        number_of(temperature),
         max_tokens,
         seed,
         empty,
         tuple(area or ()),
+        asking.request_options(temperature),
+        asking.structured,
     )
     opened = ChecklistSuite.load(suite)
     judging = Judging.open(open_runs(runs), opened, how, offline=asking.offline)
     for fault in (fault for one in judging.runs for fault in one.faults):
         warn(fault)
+    warn_of_family(model, (one.run.model for one in judging.runs))
     if not quiet:
         if not names_a_version(model):
             note(

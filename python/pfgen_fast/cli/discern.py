@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from . import discern_texts
+from .app import fail
 from .commands import LINES, new_group
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
@@ -15,6 +16,7 @@ from .discern_run import Test
 from .discern_source import Source
 from .engine_options import with_options
 from .findings import show_finding
+from .server_options import asking_options, retried_without_schema
 from .suite_line import print_signature
 
 discern = new_group(LINES["discern"])
@@ -28,7 +30,8 @@ ZerosChoice = Literal["drop", "pratt"]
 
 
 @discern.command()
-@with_options(source=Source, evaluators=Evaluators, asking=Asking)
+@with_options(source=Source, evaluators=Evaluators, asking=asking_options(Asking))
+@retried_without_schema("evaluators")
 def run(
     evaluator: Annotated[
         list[str],
@@ -97,6 +100,8 @@ def run(
     from ..report.findings import check_libraries
 
     check_folder(output)
+    if evaluators.structured and not any(name.startswith("checklists:") for name in evaluator):
+        fail("--structured: expected with an evaluator checklists:SUITE, whose replies are JSON")
     if not asking.dry_run:
         check_libraries()
     source.collection.check_size(min_items)

@@ -59,7 +59,10 @@ class Asking(ServerOptions):
         if model is None:
             fail("--maker is missing: some kinds of the plan need a language model; or give --rules-only")
         server = self.server or Server()
-        maker = open_maker(model, server=server, spending=self.spending, cache=cache, partial=self.partial)
+        options = self.request_options()
+        maker = open_maker(
+            model, request_options=options, server=server, spending=self.spending, cache=cache, partial=self.partial
+        )
         if self.server is None:
             maker = replace(maker, connect=None)
         making = Making(collection.items, perturbations, maker)

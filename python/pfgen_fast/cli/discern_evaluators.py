@@ -13,6 +13,7 @@ import typer
 from .app import fail, shown, stderr
 from .discern_asking import Asking
 from .discern_source import Source
+from .server_options import JudgeTemperature, Structured, number_of
 
 if TYPE_CHECKING:
     from ..evaluators.evaluator import Evaluator
@@ -50,13 +51,8 @@ class Evaluators:
             "--ratings", min=1, help="Rate each text this often. Default: judge 5 by each metric, checklists 1."
         ),
     ] = None
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            "--temperature",
-            help="Set the temperature of judge or checklists. Default: 0 for one rating, 1 for several.",
-        ),
-    ] = None
+    temperature: JudgeTemperature = None
+    structured: Structured = False
     category: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +84,7 @@ class Evaluators:
             "ngram": lambda: {"suite": self._suite(source), "threads": source.threads},
             "metrics": lambda: {"allow_self_reference": self.allow_self_reference},
             "judge": lambda: {**asked(KEPT_RATINGS), **judge, "tasks": source.collection.tasks},
-            "checklists": lambda: {**asked(KEPT_REPLIES), "category": self.category},
+            "checklists": lambda: {**asked(KEPT_REPLIES), "category": self.category, "structured": self.structured},
             "python": lambda: kept,
             "command": lambda: {**kept, "time_limit": asking.timeout, "show": _show},
             "table": lambda: {"lower_is_better": self.lower_is_better or ()},
@@ -108,10 +104,12 @@ class Evaluators:
 
         if self.model is None and not asking.dry_run:
             fail("--model is missing: expected the judge's name on the server")
-        numbers = {"n_ratings": self.ratings, "temperature": self.temperature, "max_tokens": self.max_tokens}
+        temperature = number_of(self.temperature)
+        numbers = {"n_ratings": self.ratings, "temperature": temperature, "max_tokens": self.max_tokens}
         return {
             **{name: value for name, value in numbers.items() if value is not None},
             "model": self.model or "judge",  # the estimate does not depend on the name
+            "request_options": asking.request_options(self.temperature),
             "server": asking.server or Server(),
             "spending": asking.spending,
             "partial": asking.partial,

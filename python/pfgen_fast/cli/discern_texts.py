@@ -12,6 +12,7 @@ from .app import counted, counting, fail, print_line, shown, stdout, styled
 from .discern_asking import Asking
 from .discern_source import Analyser, Language, Seed, Source
 from .engine_options import with_options
+from .server_options import asking_options
 
 if TYPE_CHECKING:
     from ..experiments.finding import Piece
@@ -31,7 +32,7 @@ _DONORS = {
 _ROWS_AT_A_TIME = 10_000
 
 
-@with_options(source=Source, asking=Asking)
+@with_options(source=Source, asking=asking_options(Asking))
 def perturb(
     output: Annotated[
         Path,

@@ -28,14 +28,14 @@ def with_options(**makers: Callable[..., Any]) -> Callable[[Command], Command]:
     """Replaces parameters of a command by the parameters of functions; the command gets what each function returns."""
 
     def extended(command: Command) -> Command:
-        groups = {name: _parameters(maker) for name, maker in makers.items()}
+        groups = {name: parameters_of(maker) for name, maker in makers.items()}
 
         @functools.wraps(command)
         def run(**values: Any) -> None:
             made = {name: maker(**{key: values.pop(key) for key in groups[name]}) for name, maker in makers.items()}
             command(**values, **made)
 
-        own = _parameters(command)
+        own = parameters_of(command)
         parameters = [one for name in own for one in groups.get(name, {name: own[name]}).values()]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -203,7 +203,8 @@ def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., 
     return given
 
 
-def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters of a function or dataclass by name, as keyword arguments with their annotations."""
     found = inspect.signature(function, eval_str=not is_dataclass(function)).parameters
     # The fields of a dataclass may be inherited from another module, whose names they use.
     hints = get_type_hints(function, include_extras=True) if is_dataclass(function) else {}

@@ -12,10 +12,10 @@ from .app import Exit, fail, stdout
 from .asking import watch_over
 from .engine_options import with_options
 from .experiment_call import Call
-from .server_options import ServerOptions
+from .server_options import JudgeTemperature, ServerOptions, asking_options, number_of, warn_of_family
 
 
-@with_options(asking=ServerOptions, call=Call)
+@with_options(asking=asking_options(ServerOptions), call=Call)
 def judge(
     paths: options.Paths,
     model: Annotated[str, typer.Option("--model", "-m", help="Name the judge on the server.")],
@@ -31,9 +31,7 @@ def judge(
     trials: Annotated[
         int | None, typer.Option("--trials", "-n", min=1, help="Rate N answers per question of a run. Default: all.")
     ] = None,
-    temperature: Annotated[
-        float | None, typer.Option(help="Set the temperature of the judge. Default: 0 for one rating, 1 for several.")
-    ] = None,
+    temperature: JudgeTemperature = None,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 300,
     cache: Annotated[
         Path | None,
@@ -46,7 +44,7 @@ def judge(
 ) -> None:
     """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
 
-    Asks a server that speaks the OpenAI protocol. The cost is estimated before the first request. Every rating is
+    Asks a server with the protocol of OpenAI, Anthropic or Gemini. The cost is estimated first. Every rating is
     stored when it arrives: running the same command again continues where it was stopped, and --offline replays the
     ratings. 'pfgen-fast experiment external --scores' reads the resulting judge-models.csv.
 
@@ -55,6 +53,8 @@ def judge(
       pfgen-fast experiment judge result -m org/judge --base-url http://localhost:8000/v1 --trials 2 -o judge
 
       pfgen-fast experiment judge result -m gpt-4o --prompt-price 2.5 --reply-price 10 --budget 20 -o judge
+
+      pfgen-fast experiment judge result -m claude-sonnet-4-5 --engine anthropic --omit top_p -o judge
     """
     from ..experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns
 
@@ -64,8 +64,9 @@ def judge(
         language=language,
         n_ratings=ratings,
         trials=trials,
-        temperature=temperature,
+        temperature=number_of(temperature),
         max_tokens=max_tokens,
+        request_options=asking.request_options(temperature),
         seed=seed,
         server=asking.server,
         prices=asking.spending.prices,
@@ -75,6 +76,7 @@ def judge(
     evaluator = wanted.evaluator()
     answers = AnswersToJudge(trials, seed)
     rated = RatedRuns(call.figures(paths, answers), answers.found, evaluator)
+    warn_of_family(model, rated.models)
     if asking.dry_run or not call.quiet:
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
     if asking.dry_run:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -77,6 +78,15 @@ class Answer:
     text: str
 
 
+class Rated(NamedTuple):
+    """A rating of an answer."""
+
+    run: int  # index of its run
+    question: int  # index of its question in the suite
+    rating: int
+    n_code_points: int  # length of the answer
+
+
 class AnswersToJudge:
     """Chooses the answers to rate; `read_figures` calls it with each batch."""
 
@@ -111,6 +121,11 @@ class RatedRuns:
         texts = text_column([answer.text for answer in answers])
         self._ratings = evaluator.ratings(_items(scored.suite, answers, evaluator), texts)
 
+    @property
+    def models(self) -> Sequence[str]:
+        """The models of the runs."""
+        return self._scored.models
+
     def estimate(self, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the missing ratings."""
         return self._ratings.asking.estimate(prices)
@@ -127,10 +142,10 @@ class RatedRuns:
         spending = Spending(prices or Prices(), budget)
         return self._ratings.ask(self._evaluator.connect, spending=spending, on_progress=on_progress, events=events)
 
-    def found(self) -> list[tuple[int, int, int]]:
-        """Run index, question index and value of all existing ratings."""
+    def found(self) -> list[Rated]:
+        """All existing ratings."""
         return [
-            (answer.run, answer.question, int(rating))
+            Rated(answer.run, answer.question, int(rating), len(answer.text))
             for answer, row in zip(self._answers, self._ratings.values().tolist(), strict=True)
             for rating in row
             if rating == rating  # not NaN
@@ -165,7 +180,7 @@ class RatedRuns:
                 _spread_table(found, scale),
             ),
             (Picture("scatter", "The judge's ratings against our scores", _chart(scored, of_runs)),),
-            (*notes, *more),
+            (*notes, *more, *_length_note(found)),
             question="How does a language model rate the same answers?",
             runs=scored.names,
         )
@@ -202,16 +217,25 @@ def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -
     return items
 
 
-def run_ratings(scored: RunFigures, found: Sequence[tuple[int, int, int]]) -> dict[int, float]:
+def run_ratings(scored: RunFigures, found: Sequence[Rated]) -> dict[int, float]:
     """By run index, the mean over the questions of their mean ratings."""
     by_cell: dict[int, dict[int, list[int]]] = {}
-    for run, question, rating in found:
-        by_cell.setdefault(run, {}).setdefault(question, []).append(rating)
+    for one in found:
+        by_cell.setdefault(one.run, {}).setdefault(one.question, []).append(one.rating)
     return {
         run: float(np.mean([np.mean(ratings) for ratings in by_cell[run].values()]))
         for run in range(len(scored.names))
         if run in by_cell
     }
+
+
+def _length_note(found: Sequence[Rated]) -> list[str]:
+    """How far the ratings of answers follow their lengths, a known bias of judges."""
+    ratings, lengths = (np.array([getattr(one, name) for one in found]) for name in ("rating", "n_code_points"))
+    if len(found) < MIN_VALUES or np.ptp(ratings) == 0 or np.ptp(lengths) == 0:
+        return []
+    r = float(np.corrcoef(ratings, lengths)[0, 1])
+    return [f"ratings correlate with the lengths of answers by Pearson {r:.3f}; judges tend to prefer long answers"]
 
 
 def _model_means(scored: RunFigures, of_runs: Mapping[int, float]) -> dict[str, float]:
@@ -252,17 +276,21 @@ def _models_table(means: Mapping[str, float]) -> Table:
     )
 
 
-def _runs_table(scored: RunFigures, of_runs: Mapping[int, float], found: Sequence[tuple[int, int, int]]) -> Table:
-    counts = Counter(run for run, _, _ in found)
-    rows: list[tuple[Cell, ...]] = [
-        (scored.names[run], scored.models[run], float(scored.means["score"][run]), rating, counts[run])
-        for run, rating in sorted(of_runs.items(), key=lambda item: -item[1])
-    ]
-    return Table("runs", "The runs", ("run", "model", "our score", "rating", "ratings"), tuple(rows))
+def _runs_table(scored: RunFigures, of_runs: Mapping[int, float], found: Sequence[Rated]) -> Table:
+    lengths: dict[int, list[int]] = {}
+    for one in found:
+        lengths.setdefault(one.run, []).append(one.n_code_points)
+    rows: list[tuple[Cell, ...]] = []
+    for run, rating in sorted(of_runs.items(), key=lambda item: -item[1]):
+        n, mean_length = len(lengths[run]), round(float(np.mean(lengths[run])))
+        score = float(scored.means["score"][run])
+        rows.append((scored.names[run], scored.models[run], score, rating, n, mean_length))
+    columns = ("run", "model", "our score", "rating", "ratings", "code points")
+    return Table("runs", "The runs", columns, tuple(rows))
 
 
-def _spread_table(found: Sequence[tuple[int, int, int]], scale: Scale) -> Table:
-    counts = Counter(rating for _, _, rating in found)
+def _spread_table(found: Sequence[Rated], scale: Scale) -> Table:
+    counts = Counter(one.rating for one in found)
     ratings = range(scale.low, scale.high + 1)
     rows = tuple((rating, counts[rating], counts[rating] / len(found)) for rating in ratings)
     return Table("ratings", "How often each rating was given", ("rating", "times", "share"), rows)

@@ -39,10 +39,6 @@ class NoAnswer(Exception):
     """A reply without an answer; the message continues the sentence "the reply"."""
 
 
-class SchemaRefused(EngineError):
-    """A server refuses the first request with a JSON schema, perhaps because of the schema."""
-
-
 @dataclass(frozen=True)
 class Details:
     """What a server reports about a reply besides the answer, escaped and bounded; None if it reports nothing."""

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...errors import EngineError
+from ...errors import EngineError, SchemaRefused
 from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
-from ..protocol import NoAnswer, RawReply, SchemaRefused, ServerForm, Usage
+from ..protocol import NoAnswer, RawReply, ServerForm, Usage
 
 if TYPE_CHECKING:
     import ssl

@@ -1,0 +1,45 @@
+"""Families of models: a judge may prefer answers of its own family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_FAMILIES = {
+    "anthropic": ("claude",),
+    "cohere": ("command", "aya"),
+    "deepseek": (),
+    "google": ("gemini", "gemma", "palm"),
+    "meta": ("llama",),
+    "microsoft": ("phi",),
+    "mistral": ("mistralai", "mixtral", "ministral", "codestral", "magistral", "devstral"),
+    "moonshotai": ("kimi",),
+    "openai": ("gpt", "chatgpt", "davinci", "o1", "o3", "o4"),
+    "pfnet": ("plamo",),
+    "qwen": ("qwq",),
+    "xai": ("grok",),
+    "zai": ("glm", "chatglm", "thudm"),
+}
+"""Families by name, and other words in the names of their models."""
+
+_FAMILY_OF = {word: family for family, words in _FAMILIES.items() for word in (family, *words)}
+_WORD = re.compile(r"[a-z]+\d?")
+
+
+def families_of(model: str) -> set[str]:
+    """The families that the name of a model tells: its organisation, and known names in any part of it.
+
+    Example:
+        >>> sorted(families_of("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B"))
+        ['deepseek', 'deepseek-ai', 'qwen']
+    """
+    name = model.lower()
+    words = [word for found in _WORD.findall(name) for word in (found, found.rstrip("0123456789"))]
+    organisation, slash, _ = name.rpartition("/")
+    return {_FAMILY_OF[word] for word in words if word in _FAMILY_OF} | ({organisation} if slash else set())
+
+
+def of_family(judge: str, models: Iterable[str]) -> list[str]:
+    """The models, without repetition, that are of the same family as a judge, or are the judge itself."""
+    own = families_of(judge)
+    return [model for model in dict.fromkeys(models) if model == judge or own & families_of(model)]

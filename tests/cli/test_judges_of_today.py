@@ -1,0 +1,309 @@
+"""Judges that reason, refuse parameters, or have another protocol: asked online and in batches, by all commands."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from makers.checklists_to_judge import MODEL, N_TASKS, as_judge, reply_of, run, suite
+from makers.fault_server import Reply, answering, refusing, serving
+from makers.hosted_servers import (
+    KEY,
+    anthropic_error,
+    candidate,
+    fault_of_content,
+    fault_of_message,
+    gemini_error,
+    message,
+)
+from pfgen_fast.checklists.judgement_files import read_judgements
+from pfgen_fast.checklists.suite_writing import write_suite
+from pfgen_fast.judging.families import of_family
+
+VERDICTS = "Judge these"
+
+
+@pytest.fixture
+def runs(tmp_path):
+    write_suite(suite(), tmp_path / "suite")
+    run(tmp_path / "runs" / "a")
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def judge(call, runs):
+
+    def type_it(behave, *options, model=MODEL):
+        arguments = ["checklists", "judge", runs, "--suite", runs.parent / "suite", "--model", model, *options]
+        if behave is None:
+            return (*call(*arguments), [])
+        with serving(behave) as server:
+            return (*call(*arguments, "--base-url", server.base_url, "--retries", "0"), server.requests)
+
+    return type_it
+
+
+def replies_of(runs):
+    return [json.loads(line) for line in (runs / "a" / "judge-replies.jsonl").read_text().splitlines()]
+
+
+def rows_of(runs):
+    return read_judgements(runs / "a" / "judgements.jsonl", suite())
+
+
+def fault_of_openai(body):
+    """What a model of today says against a request; `""` if nothing."""
+    for name in ("temperature", "top_p", "seed"):
+        if name in body:
+            return f"Unsupported parameter: '{name}' is not supported with this model."
+    if "max_tokens" in body:
+        return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'."
+    return ""
+
+
+def reasoning_judge(request):
+    if fault := fault_of_openai(request.body):
+        return refusing(400, fault)
+    draft = reply_of(request.prompt, 1).replace("1.0", "0.5")
+    return as_judge(f"<think>Perhaps {draft}? No.</think>\n{reply_of(request.prompt, 7)}")
+
+
+def claude(request):
+    if fault := fault_of_message(request.body):
+        return anthropic_error(400, "invalid_request_error", fault)
+    return Reply(json.dumps(message(request.body, reply_of(request.prompt, 7))).encode())
+
+
+def gemini(request):
+    if fault := fault_of_content(request.body):
+        return gemini_error(400, "INVALID_ARGUMENT", fault)
+    return Reply(json.dumps(candidate(reply_of(request.prompt, 7), has_thought=False)).encode())
+
+
+FIT = ("--omit", "top_p,seed", "--temperature", "none", "--max-tokens-name", "max_completion_tokens")
+
+
+def test_a_judge_that_reasons_and_refuses_parameters(judge, runs):
+    code, _, err, requests = judge(reasoning_judge)
+    assert code == 2
+    assert len({request.body["messages"][-1]["content"] for request in requests}) <= 12
+    assert "Unsupported parameter: 'temperature'" in err
+    assert "try --omit temperature" in err
+    code, _out, err, requests = judge(reasoning_judge, *FIT, "--reasoning-effort", "low")
+    assert code == 0, err
+    assert len(requests) == N_TASKS  # no reply is unusable because of its reasoning
+    assert {request.body["reasoning_effort"] for request in requests} == {"low"}
+    assert [row.scores for row in rows_of(runs)] == [
+        tuple(entry["evaluation_score"] for entry in json.loads(reply["reply"].partition("</think>")[2]))
+        for reply in sorted(replies_of(runs), key=lambda one: re.search(r"number (\d+)", str(one))[1].zfill(2))
+    ]
+    assert {row.temperature for row in rows_of(runs)} == {None}
+    parameters = replies_of(runs)[0]["request"]["parameters"]
+    assert parameters["omit"] == ["seed", "temperature", "top_p"]
+    assert parameters["reasoning_effort"] == "low"
+
+
+def test_stored_replies_belong_to_the_options_that_shape_them(judge):
+    judge(reasoning_judge, *FIT)
+    assert judge(None, *FIT, "--offline")[0] == 0
+    code, out, _, _ = judge(None, "--offline")
+    assert code == 3
+    assert "12 without a reply" in out
+    assert len(judge(reasoning_judge, *FIT)[3]) == 0
+    assert len(judge(reasoning_judge, *FIT, "--extra-body", '{"user": "me"}')[3]) == N_TASKS
+
+
+@pytest.mark.parametrize(
+    ("engine", "behave", "key", "url"),
+    [("anthropic", claude, "ANTHROPIC_API_KEY", "/v1/messages"), ("gemini-native", gemini, "GEMINI_API_KEY", "/v1/m")],
+)
+def test_judges_with_other_protocols(judge, runs, monkeypatch, engine, behave, key, url):
+    monkeypatch.setenv(key, KEY)
+    code, _out, err, requests = judge(behave, "--engine", engine, "--structured", model="org/judge-2026-01-01")
+    assert code == 0, err
+    assert len(requests) == N_TASKS
+    assert all(request.path.startswith(url) for request in requests)
+    assert "warning" not in err
+    schema = {json.dumps(_schema_in(request.body)) for request in requests}
+    assert len(schema) == 2  # one for lists of three questions, one for two
+    assert {row.judge for row in rows_of(runs)} == {"org/judge-2026-01-01"}
+    assert replies_of(runs)[0]["request"]["parameters"]["engine"] == engine
+
+
+def _schema_in(body):
+    if "generationConfig" in body:
+        return body["generationConfig"]["responseJsonSchema"]
+    if "output_config" in body:
+        return body["output_config"]["format"]["schema"]
+    return body["response_format"]["json_schema"]["schema"]
+
+
+def test_a_schema_describes_the_replies_that_are_usable(judge):
+    jsonschema = pytest.importorskip("jsonschema")
+    code, _, err, requests = judge(lambda request: as_judge(reply_of(request.prompt, 7)), "--structured")
+    assert code == 0, err
+    for request in requests:
+        schema = _schema_in(request.body)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate({"verdicts": json.loads(reply_of(request.prompt, 7))}, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"verdicts": [{"checklist_id": 9, "reason": "", "evaluation_score": 1}]}, schema)
+
+
+def test_a_reply_within_an_object_counts(judge):
+    def behave(request):
+        return as_judge(json.dumps({"verdicts": json.loads(reply_of(request.prompt, 7))}))
+
+    assert judge(behave, "--structured")[0] == 0
+
+
+def test_without_schema_where_the_server_refuses_it(judge, runs):
+    def behave(request):
+        if "response_format" in request.body:
+            return refusing(400, "response_format: json_schema is not available for this model")
+        return as_judge(reply_of(request.prompt, 7))
+
+    code, _out, err, requests = judge(behave, "--structured")
+    assert code == 0, err
+    assert "refuses a request with a JSON schema: HTTP 400: response_format: json_schema" in err
+    assert "asking without --structured" in err
+    assert sum("response_format" not in request.body for request in requests) == N_TASKS
+    assert all("schema" not in reply["request"]["parameters"] for reply in replies_of(runs))
+
+
+def test_another_refusal_is_not_taken_for_one_of_the_schema(judge):
+    code, _, err, requests = judge(lambda request: refusing(400, "the model is broken"), "--structured")
+    assert code == 2
+    assert "refuses requests of mode chat: HTTP 400: the model is broken" in err
+    assert any("response_format" not in request.body for request in requests)
+
+
+def results_of_batch(engine, text):
+    """What a service makes of the input file of a batch."""
+    if engine == "anthropic":
+        return [
+            {
+                "custom_id": each["custom_id"],
+                "result": {
+                    "type": "succeeded",
+                    "message": message(each["params"], reply_of(each["params"]["messages"][-1]["content"], 7)),
+                },
+            }
+            for each in json.loads(text)["requests"]
+        ]
+    lines = [json.loads(line) for line in text.splitlines()]
+    return [
+        {
+            "key": line["key"],
+            "response": candidate(reply_of(line["request"]["contents"][-1]["parts"][-1]["text"], 7), has_thought=True),
+        }
+        for line in lines
+    ]
+
+
+@pytest.mark.parametrize("engine", ["anthropic", "gemini-native"])
+def test_batches_of_other_protocols(judge, runs, tmp_path, engine):
+    options = ("--engine", engine, "--thinking-budget", "2048", "--temperature", "1")
+    code, out, err, _ = judge(None, *options, "--write-batch", tmp_path / "in")
+    assert code == 0, err
+    assert "12 requests written" in out
+    results = results_of_batch(engine, (tmp_path / "in").read_text())
+    (tmp_path / "out.jsonl").write_text("".join(json.dumps(line) + "\n" for line in results))
+    code, out, err, _ = judge(None, *options, "--read-batch", tmp_path / "out.jsonl")
+    assert code == 0, err
+    assert len(rows_of(runs)) == N_TASKS
+    code, _, err, _ = judge(None, "--read-batch", tmp_path / "out.jsonl")
+    assert code == 2
+    assert "another request" in err or "expected an object with the text 'custom_id'" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--engine", "gemini", "--chat-template-kwargs", "{}"), "gemini"),
+        (("--engine", "anthropic", "--thinking-budget", "2048"), "only with a temperature of 1"),
+        (("--omit", "temprature"), "unknown parameter 'temprature'"),
+        (("--extra-body", "[]"), "expected a JSON object"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_before_anything_is_asked(judge, options, said):
+    code, _, err, requests = judge(reasoning_judge, *options)
+    assert (code, requests) == (2, [])
+    assert said in " ".join(err.split())
+
+
+def test_a_budget_counts_the_tokens_of_reasoning_that_the_server_reports(judge):
+    def behave(request):
+        reply = json.loads(as_judge(reply_of(request.prompt, 7)).body)
+        return Reply(json.dumps({**reply, "usage": {"prompt_tokens": 9, "completion_tokens": 4000}}).encode())
+
+    prices = ("--reply-price", "1000", "--budget", "10", "--concurrency", "1")
+    code, _, err, requests = judge(behave, *prices)
+    assert (code, len(requests)) == (3, 2)  # of 4 each, and the next may cost 4.096
+    assert "the budget of 10 is used up after 2 requests (about 8.00)" in err
+
+
+def test_a_rate_is_kept(judge):
+    import time
+
+    start = time.monotonic()
+    assert judge(lambda request: as_judge(reply_of(request.prompt, 7)), "--requests-per-minute", "1200")[0] == 0
+    assert time.monotonic() - start > (N_TASKS - 1) * 60 / 1200
+
+
+def test_a_judge_of_the_same_family_is_named(judge, runs):
+    (runs / "a" / "config.json").write_text('{"model": "Qwen/Qwen3-8B"}')
+    code, _, err, _ = judge(lambda request: as_judge(reply_of(request.prompt, 7)), model="org/qwq-32b-2025-01-01")
+    assert code == 0
+    assert "judges models of its own family, which judges tend to prefer: Qwen/Qwen3-8B" in err
+
+
+@pytest.mark.parametrize(
+    ("judge", "model", "is_one"),
+    [
+        ("gpt-4o", "openai/o3-mini", True),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "Qwen/Qwen3-8B", True),
+        ("org/a", "org/b", True),
+        ("a", "a", True),
+        ("google/gemma-3-27b-it", "gemini-2.5-pro", True),
+        ("claude-sonnet-4-5", "anthropic/claude-3-opus", True),
+        ("model-a", "model-b", False),
+        ("gpt-4o", "Qwen/Qwen3-8B", False),
+        ("meta-llama/Llama-3.1-8B", "tokyotech-llm/Llama-3-Swallow-8B", True),
+        ("mistralai/Mistral-7B", "pfnet/plamo-13b", False),
+    ],
+)
+def test_families(judge, model, is_one):
+    assert bool(of_family(judge, [model, model])) == is_one
+
+
+def test_an_experiment_asks_such_a_judge_too(call, varied, tmp_path):
+    def behave(request):
+        return (
+            refusing(400, fault) if (fault := fault_of_openai(request.body)) else answering("<think>[[1]]</think>[[7]]")
+        )
+
+    arguments = ("experiment", "judge", varied, "--suite", "mini", "-m", "org/judge", "-n", "1", "-o", tmp_path / "o")
+    with serving(behave) as server:
+        code, _out, err = call(*arguments, "--base-url", server.base_url, *FIT)
+    assert code == 0, err
+    with (tmp_path / "o" / "judge-runs.csv").open() as file:
+        rows = [line.rstrip("\n").split(",") for line in file]
+    assert rows[0][-1] == "code points"
+    assert all(row[3].startswith("7") and int(row[-1]) > 0 for row in rows[1:])
+
+
+def test_discern_asks_such_a_judge_too(call, tmp_path):
+    text = "A text about river number {}. It is long enough."
+    items = [{"id": f"i{n}", "task": "story", "text": text.format(n), "context": "Rivers."} for n in range(6)]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    arguments = ("discern", "run", tmp_path / "texts.jsonl", "-e", "judge", "-m", "org/judge", "--min-items", "5")
+    plan = ("--kinds", "char_delete/300", "--ratings", "1", "--draws", "0", "-o", tmp_path / "o")
+    with serving(lambda request: answering("[[3]]")) as server:
+        code, _, err = call(*arguments, *plan, "--base-url", server.base_url, *FIT)
+        assert code == 0, err
+        assert not {"temperature", "seed", "top_p", "max_tokens"} & server.requests[0].body.keys()
+    code, _, err = call(*arguments, *plan, "--structured")
+    assert code == 2
+    assert "--structured: expected with an evaluator checklists:SUITE" in err
