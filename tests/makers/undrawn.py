@@ -15,7 +15,7 @@ def leave_out_drawing(patch: pytest.MonkeyPatch) -> None:
     """Stores empty pictures in place of charts."""
     patch.setattr(findings, "drawn", lambda chart: None)
     patch.setattr(findings, "stored_alike", _empty)
-    patch.setattr(sweep_plot, "_figure", lambda shown, until_interval: None)
+    patch.setattr(sweep_plot, "_figure", lambda *arguments: None)
     patch.setattr(sweep_plot, "stored", lambda figure, form: _CONTENTS[form])
 
 

@@ -24,6 +24,7 @@ LINES = {
     "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
     "generate": "Generates answers to every question of a suite, and scores the run.",
     "sweep": "Generates and scores a run for every combination of parameter values.",
+    "watch": "Scores every checkpoint of a training once, as soon as it is complete.",
     "prompts": "Prints the prompts of trials, one per line.",
     "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
     "suite": "Inspects, checks, compiles and builds suites of questions.",

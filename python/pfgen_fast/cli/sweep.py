@@ -228,7 +228,12 @@ def _printed(
     measured: Iterable[Measured], points: Sequence[Point], until: float | None, *, quiet: bool
 ) -> Iterable[Measured]:
     """Yields the points as they finish, and prints a line of the table for each."""
-    rows = _Rows(points, until)
+    from ..generation.sweep import value_text
+
+    widths = {
+        key: max(len(key), *(len(shown(value_text(point.values[key]))) for point in points)) for key in points[0].values
+    }
+    rows = SweepRows(widths, until)
     if not quiet:
         rows.print_heads()
     for point in measured:
@@ -241,18 +246,19 @@ def _printed(
         yield point
 
 
-class _Rows:
-    """The table: a line for each point, or two where the terminal is too narrow for one."""
+class SweepRows:
+    """The table: a line for each point, or two where the terminal is too narrow for one.
 
-    def __init__(self, points: Sequence[Point], until: float | None) -> None:
+    Args:
+        widths: The widths of the columns of parameters.
+        until: The half width of the interval that is asked for.
+    """
+
+    def __init__(self, widths: Mapping[str, int], until: float | None) -> None:
         from ..generation.sweep import USUAL_HALF_WIDTH, value_text
         from ..suite.rules import SCORES
 
-        self._text, self._metrics = value_text, SCORES
-        self._swept = {
-            key: max(len(key), *(len(shown(value_text(point.values[key]))) for point in points))
-            for key in points[0].values
-        }
+        self._text, self._metrics, self._swept = value_text, SCORES, widths
         self._needed = f"for ±{until or USUAL_HALF_WIDTH:g}"
         taken = len(self._wide(self._swept, [""] * len(SCORES), "", ""))
         self._is_narrow = (rest(taken + _SHORTEST_RUN) or 0) < 0

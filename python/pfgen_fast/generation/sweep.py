@@ -18,7 +18,7 @@ from ..files.cells import csv_text, markdown_row
 from ..files.untrusted_text import json_text, markdown_text, nearest_names, shown_value
 from ..files.untrusted_toml import read_toml
 from ..runs.precision import Interval, TrialScores
-from ..runs.trials import Trials
+from ..runs.trials import RunFolder, Trials
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES
 from ..suite.suite import Suite
@@ -294,21 +294,28 @@ class _Sweep:
         outcome = generated.score(self._suite)
         if outcome is not None and outcome.error:
             problems.append(f"{point.name}: {outcome.error}")
-        scores = TrialScores.of(generated.run, self._scorer)
-        return Measured(
-            point,
-            generated.folder,
-            intervals=scores.intervals(),
-            curve=scores.curve(),
-            n_trials=scores.n_trials,
+        return replace(
+            measured_run(point, generated.run, self._scorer, half_width=self._until_interval or USUAL_HALF_WIDTH),
             n_new=generated.n_new,
-            trials_for=scores.trials_for(self._until_interval or USUAL_HALF_WIDTH),
             problems=tuple(problems),
-            signature=self._scorer.signature,
             n_existing=generated.n_existing,
             oldest_answer=generated.oldest_answer,
             replies=generated.replies,
         )
+
+
+def measured_run(point: Point, run: RunFolder, scorer: Scorer, *, half_width: float = USUAL_HALF_WIDTH) -> Measured:
+    """The outcome of a point whose run exists."""
+    scores = TrialScores.of(run, scorer)
+    return Measured(
+        point,
+        run.folder,
+        intervals=scores.intervals(),
+        curve=scores.curve(),
+        n_trials=scores.n_trials,
+        trials_for=scores.trials_for(half_width),
+        signature=scorer.signature,
+    )
 
 
 def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:

@@ -1,0 +1,198 @@
+"""Scores each checkpoint of a training once: a journal holds what is scored, so that a restart continues."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha1
+from pathlib import Path
+from typing import Any
+
+from ..errors import EngineError, PfgenError
+from ..files.journal import Journal
+from ..generation.engines import HOSTED, engine_options, refuse_unknown_options
+from ..generation.events import Events
+from ..generation.sweep import Measured, Point, measured_run, sweep
+from ..generation.usual_mode import usual_mode
+from ..runs.trials import RunFolder
+from ..scoring.scorer import Scorer
+from ..suite.suite import Suite
+from .found import Checkpoint, Checkpoints
+from .server_command import ServerCommand
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How the checkpoints of a training are scored.
+
+    Attributes:
+        checkpoints: The checkpoints.
+        suite: The suite.
+        engine: The name of the engine.
+        options: The options of the engine.
+        parameters: Further arguments of `Generation.of`. The model is the checkpoint, and without a mode, each
+            checkpoint has its usual one.
+        trials: How often each question is asked at most.
+        until_interval: See `sweep`.
+        output: The directory below which runs are written.
+        server: A command that starts a server for a checkpoint; without it, an engine that asks a server asks for the
+            model that has the name of the checkpoint's directory.
+        on_progress: Called with the number of answers of the present checkpoint, and their final number.
+        events: Counts what happens.
+
+    Raises:
+        EngineError: The engine or an option is unknown, or the engine does not ask the server.
+    """
+
+    checkpoints: Checkpoints
+    suite: Suite
+    engine: str = "transformers"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    trials: int = 10
+    until_interval: float | None = None
+    output: Path = Path("result")
+    server: ServerCommand | None = None
+    on_progress: Callable[[int, int], None] | None = None
+    events: Events | None = None
+    _scored: dict[str, Measured] = field(default_factory=dict, init=False)
+    _failed: dict[str, Measured] = field(default_factory=dict, init=False)
+    _logged: set[str] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        refuse_unknown_options(self.engine, self.options)
+        mode = self.parameters.get("mode") or "qa"
+        _ = Point.of(self.engine, **{**self.parameters, "model": "checkpoint", "mode": mode})
+        if self.server is not None and self.engine not in HOSTED:
+            raise EngineError(f"--serve: the engine {self.engine} asks no server; expected one such as openai")
+
+    @property
+    def folder(self) -> Path:
+        """The directory of the runs of all checkpoints, of the journal, and of the logs of servers."""
+        return self.output / self.checkpoints.folder.resolve().name
+
+    @property
+    def scored(self) -> list[Measured]:
+        """The scored checkpoints in the order of steps; several of one step in the order in which they were scored."""
+        return sorted(self._scored.values(), key=lambda one: int(one.point.values["step"]))
+
+    @property
+    def failed(self) -> list[Measured]:
+        """The checkpoints that could not be scored, or not in all trials."""
+        return list(self._failed.values())
+
+    @property
+    def n_since_best(self) -> int:
+        """How many checkpoints follow the one with the best score."""
+        scores = [one.intervals["score"].value for one in self.scored]
+        return len(scores) - 1 - scores.index(max(scores)) if scores else 0
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Makes this process the only one that watches the training, and reads what is scored.
+
+        Raises:
+            EngineError: Another process watches it.
+        """
+        with self._journal.locked(what="scores of checkpoints", error=EngineError):
+            for entry in self._journal.entries():
+                if isinstance(entry.get("logged"), str):
+                    self._logged.add(entry["logged"])
+                elif entry.get("settings") == self._settings:
+                    self._restore(entry)
+            yield
+
+    def look(self) -> Iterator[Measured]:
+        """Scores the complete checkpoints that are not scored yet, and yields the outcome of each."""
+        for checkpoint in self.checkpoints.complete():
+            key = checkpoint.model
+            if key in self._failed or self._is_scored(key):
+                continue
+            measured = self._measured(checkpoint)
+            if measured.problems:
+                self._failed[key] = measured
+            else:
+                self._scored[key] = measured
+                place = None if measured.folder is None else str(measured.folder.relative_to(self.output))
+                self._journal.add({"model": key, "settings": self._settings, "step": checkpoint.step, "folder": place})
+            yield measured
+
+    def logged(self, measured: Measured, tracker: str) -> bool:
+        """Whether a tracker has the scores of a checkpoint; see `note_logged`."""
+        return self._log_key(measured, tracker) in self._logged
+
+    def note_logged(self, measured: Measured, tracker: str) -> None:
+        """Notes that a tracker has the scores of a checkpoint."""
+        self._logged.add(self._log_key(measured, tracker))
+        self._journal.add({"logged": self._log_key(measured, tracker)})
+
+    @cached_property
+    def _journal(self) -> Journal:
+        return Journal(self.folder / "watch.jsonl")
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(self.suite)
+
+    @cached_property
+    def _settings(self) -> str:
+        """Identifies everything that determines the scores besides the checkpoint."""
+        parts = [self.engine, dict(self.options), dict(self.parameters), self.suite.metadata_hash, self.trials]
+        return sha1(json.dumps([*parts, self.until_interval], sort_keys=True, default=repr).encode()).hexdigest()
+
+    def _measured(self, checkpoint: Checkpoint) -> Measured:
+        with contextlib.ExitStack() as stack:
+            try:
+                of_server: dict[str, Any] = {}
+                if self.server is not None:
+                    log = self.folder / f"server-{checkpoint.folder.name}.log"
+                    base_url, served = stack.enter_context(self.server.running(checkpoint, log))
+                    of_server = {"base_url": base_url, "served_model": served}
+                point = self._point(checkpoint, of_server)
+            except PfgenError as error:
+                problem = f"step {checkpoint.step}: {error}"
+                return Measured(self._named(checkpoint.model, checkpoint.step), None, problems=(problem,))
+            (measured,) = sweep(
+                self.suite,
+                [point],
+                trials=self.trials,
+                until_interval=self.until_interval,
+                output=self.output,
+                on_progress=self.on_progress,
+                events=self.events,
+            )
+            return measured
+
+    def _point(self, checkpoint: Checkpoint, of_server: Mapping[str, Any]) -> Point:
+        """The generation of a checkpoint."""
+        options = dict(self.options)
+        if "path" in engine_options(self.engine):
+            options["path"] = str(checkpoint.weights)
+        elif self.engine in HOSTED:
+            options = {"served_model": checkpoint.folder.name, **of_server, **options}
+        parameters = dict(self.parameters)
+        if parameters.get("mode") is None:
+            parameters["mode"], _ = usual_mode(self.engine, checkpoint.model, options)
+        return self._named(checkpoint.model, checkpoint.step, options=options, **parameters)
+
+    def _named(self, model: str, step: int, **parameters: Any) -> Point:
+        return replace(Point.of(self.engine, model=model, **parameters), values={"step": step})
+
+    def _is_scored(self, key: str) -> bool:
+        measured = self._scored.get(key)
+        return measured is not None and measured.folder is not None and measured.folder.exists()
+
+    def _restore(self, entry: Mapping[str, Any]) -> None:
+        """Takes a scored checkpoint from the journal, unless its run is gone."""
+        model, folder, step = (entry.get(name) for name in ("model", "folder", "step"))
+        if isinstance(model, str) and isinstance(folder, str) and isinstance(step, int):
+            with contextlib.suppress(PfgenError, ValueError):
+                run = RunFolder(self.output / folder, None)
+                self._scored[model] = measured_run(self._named(model, step), run, self._scorer)
+
+    @staticmethod
+    def _log_key(measured: Measured, tracker: str) -> str:
+        return f"{tracker} {measured.point.setting.model} {measured.folder and measured.folder.name}"

@@ -1,0 +1,305 @@
+"""`pfgen-fast watch`: scores the checkpoints of a training as they appear, with a table and a picture by step."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from . import options
+from .app import Exit, Json, Quiet, fail, note, warn
+from .asking import watch_over
+from .engine_options import engine_options, with_options
+from .reasoning_options import reasoning_options
+from .suite_line import print_origin, suite_or_here
+from .sweep import SweepRows
+
+if TYPE_CHECKING:
+    from ..checkpoints import Watch
+    from ..generation.sweep import Measured
+
+_STEP_WIDTH = 9
+_TABLES = (".md", ".csv", ".json")
+TrackerChoice = Literal["mlflow", "wandb", "tensorboard"]
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """The options that say which directories are checkpoints, and when one is complete."""
+
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            help="Take directories whose whole name this regular expression matches; its first group is the step. "
+            "Default: checkpoint-N, iter_N, global_stepN, step-N, epoch_N.",
+            metavar="REGEX",
+        ),
+    ] = None
+    ready_file: Annotated[
+        str | None,
+        typer.Option(
+            help="Score a checkpoint when this file is in it. Default: when the Trainer's trainer_state.json can be "
+            "read, or nothing has changed for --unchanged seconds.",
+            metavar="NAME",
+        ),
+    ] = None
+    unchanged: Annotated[
+        float, typer.Option(min=0, help="Take a checkpoint as complete after this time.", metavar="SECONDS")
+    ] = 60.0
+    weights: Annotated[
+        str,
+        typer.Option(help="Load the weights from this directory within a checkpoint, such as actor/huggingface."),
+    ] = "."
+
+
+@with_options(
+    which=CheckpointOptions,
+    reasoning=reasoning_options,
+    of_engine=engine_options(without=("input", "question_column", "answer_column", "path")),
+)
+def watch(
+    folder: Annotated[
+        Path, typer.Argument(help="The directory in which the training writes its checkpoints.", metavar="DIR")
+    ],
+    engine: Annotated[
+        str, typer.Option("--engine", "-e", help="Load the weights with transformers or vllm, or ask a server: openai.")
+    ] = "transformers",
+    serve: Annotated[
+        str | None,
+        typer.Option(
+            help="Start a server for each checkpoint by this command, and end it afterwards. {path}, {name}, {step} "
+            "and {port} are replaced.",
+            metavar="COMMAND",
+        ),
+    ] = None,
+    serve_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Set how long the server may take to start.", metavar="SECONDS")
+    ] = 600.0,
+    suite: options.SuiteToAsk = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask each question this often.")] = 10,
+    until_interval: Annotated[
+        float | None, typer.Option(help="Stop asking when the score's 95 % interval is this narrow; see sweep.")
+    ] = None,
+    mode: Annotated[
+        options.ModeChoice | None,
+        typer.Option(help="Use prompts of this kind; see generate. Default: chat where there is a chat template."),
+    ] = None,
+    temperature: options.Temperature = 1.0,
+    top_p: options.TopP = 0.98,
+    top_k: options.TopK = None,
+    max_tokens: options.MaxTokens = 300,
+    examples: options.Examples = 20,
+    seed: options.Seed = "",
+    prefix: options.Prefix = "",
+    stop: options.Stop = None,
+    system: options.System = "",
+    *,
+    which: CheckpointOptions,
+    reasoning: Any,
+    of_engine: dict[str, Any],
+    output: options.Root = Path("result"),
+    table: Annotated[
+        Path | None,
+        typer.Option(help=f"Write the table here ({', '.join(_TABLES)}). Default: watch.csv beside the runs."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the scores by step here (.png, .svg). Default: watch.png beside the runs."),
+    ] = None,
+    log: Annotated[
+        TrackerChoice | None, typer.Option(help="Log each score, its tables and its report to a tracker.")
+    ] = None,
+    every: Annotated[
+        float, typer.Option(min=0.01, help="Look for new checkpoints this often.", metavar="SECONDS")
+    ] = 30.0,
+    patience: Annotated[
+        int | None,
+        typer.Option(min=1, help="End after this many checkpoints in a row without a new best score.", metavar="N"),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Score the complete checkpoints, and end.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Scores every checkpoint of a training once, as soon as it is complete.
+
+    Each checkpoint becomes a run as generate makes it; digits of its weights are part of its name, so new weights under
+    an old name are scored again. The command may be stopped or killed at any time, and running it again continues.
+    After each checkpoint it writes the scores by step as a table and a picture. A checkpoint that fails is named, and
+    the others are scored; with --once the exit code is then 3. With --json, each checkpoint is a line of JSON.
+
+    Examples
+
+      pfgen-fast watch runs/my-training --suite my-suite --device cuda:1
+
+      pfgen-fast watch runs/my-training -s my-suite -e vllm --ready-file done --log wandb --patience 5
+
+      pfgen-fast watch runs/my-training -s my-suite -e openai --serve 'vllm serve {path} --port {port}'
+
+      pfgen-fast watch megatron/save -s my-suite -e openai --base-url http://localhost:8000/v1 --once
+    """
+    from ..checkpoints import Checkpoints, ServerCommand, Watch
+    from ..checkpoints.found import USUAL_PATTERN
+
+    loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
+    if log is not None and loaded.whole is not None:
+        fail("--log: needs the results of all questions; leave out --questions and --limit")
+    if serve is not None and "base_url" in of_engine:
+        fail("--serve and --base-url: expected one of them")
+    found = Checkpoints(folder, which.pattern or USUAL_PATTERN, which.ready_file, which.unchanged, which.weights)
+    answers = watch_over("answers", quiet=quiet or as_json)
+    watching = Watch(
+        found,
+        loaded,
+        engine,
+        of_engine,
+        {
+            "mode": mode,
+            "temperature": temperature,
+            "top_p": top_p,
+            "top_k": top_k,
+            "max_tokens": max_tokens,
+            "examples": examples,
+            "seed": seed,
+            "prefix": prefix,
+            "stop": stop or (),
+            "system": system,
+            "reasoning": reasoning,
+        },
+        trials,
+        until_interval,
+        output,
+        None if serve is None else ServerCommand.of(serve, seconds=serve_timeout),
+        answers.count,
+        answers.events,
+    )
+    results = _Results(watching, table, plot, log, is_silent=quiet, as_json=as_json)
+    with answers, watching.alone():
+        results.begin()
+        while True:
+            results.take_all()
+            if patience is not None and watching.n_since_best >= patience:
+                note(f"no new best score in the last {watching.n_since_best} checkpoints; ending (--patience)")
+                break
+            if once:
+                break
+            time.sleep(every)
+    if once and not watching.scored and not watching.failed:
+        n_unfinished = len(found.named())
+        names = f"{n_unfinished} of them are not complete" if n_unfinished else "expected names such as checkpoint-100"
+        fail(f"{folder}: holds no complete checkpoint; {names}")
+    if once and (watching.failed or results.unlogged):
+        raise SystemExit(Exit.PARTIAL)
+
+
+class _Results:
+    """Prints, writes and logs the scores of checkpoints."""
+
+    def __init__(
+        self,
+        watching: Watch,
+        table: Path | None,
+        plot: Path | None,
+        log: TrackerChoice | None,
+        *,
+        is_silent: bool,
+        as_json: bool,
+    ) -> None:
+        self._watching, self._tracker, self._is_silent, self._as_json = watching, log, is_silent, as_json
+        self._table = table or watching.folder / "watch.csv"
+        self._plot = plot or watching.folder / "watch.png"
+        if self._table.suffix not in _TABLES:
+            fail(f"--table {self._table}: expected a name that ends in {', '.join(_TABLES)}")
+        self._draws = _can_draw(self._plot, is_wanted=plot is not None)
+        self._rows = SweepRows({"step": _STEP_WIDTH}, watching.until_interval)
+        self.unlogged: dict[str, str] = {}  # why a tracker does not have the scores of a checkpoint, by model
+
+    def begin(self) -> None:
+        """Prints the head of the table, and the checkpoints that were scored before."""
+        if self._as_json or self._is_silent:
+            return
+        if not self._draws:
+            note(f"no picture: pip install 'pfgen-fast[plots]' draws {self._plot}")
+        print_origin(self._watching.suite)
+        self._rows.print_heads()
+        for measured in self._watching.scored:
+            self._rows.print(measured)
+
+    def take_all(self) -> None:
+        """Scores the complete checkpoints, and logs those that the tracker lacks."""
+        for measured in self._watching.look():
+            self._show(measured)
+            if measured.intervals:
+                self._write()
+            self._log()
+        self._log()
+
+    def _show(self, measured: Measured) -> None:
+        from ..generation.sweep import records
+
+        for problem in (*measured.problems, *(measured.replies.problems if measured.replies else ())):
+            warn(problem)
+        if self._as_json:
+            typer.echo(json.dumps(records([measured])[0]))
+        elif measured.intervals and not self._is_silent:
+            self._rows.print(measured)
+
+    def _write(self) -> None:
+        from ..files.writing import write_whole
+        from ..generation import sweep as library
+        from ..report.sweep_plot import write_picture
+
+        scored = self._watching.scored
+        if not scored:
+            return
+        forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}
+        write_whole(self._table, forms[self._table.suffix](scored).encode())
+        if self._draws:
+            write_picture(scored, self._plot, with_trials=False)
+
+    def _log(self) -> None:
+        if self._tracker is None:
+            return
+        for measured in self._watching.scored:
+            model = measured.point.setting.model
+            if self._watching.logged(measured, self._tracker):
+                continue
+            try:
+                _log_to(self._tracker, measured, self._watching)
+            except Exception as error:  # a tracker raises errors of many types, and may be back at the next look
+                if self.unlogged.get(model) != str(error):
+                    self.unlogged[model] = str(error)
+                    warn(f"step {measured.point.values['step']}: not logged to {self._tracker}: {error}")
+            else:
+                self.unlogged.pop(model, None)
+                self._watching.note_logged(measured, self._tracker)
+
+
+def _can_draw(path: Path, *, is_wanted: bool) -> bool:
+    """Whether the picture can be drawn; ends the command if that is wanted but impossible."""
+    from ..errors import PfgenError
+    from ..report.sweep_plot import check_picture
+
+    try:
+        check_picture(path)
+    except PfgenError:
+        if is_wanted:
+            raise
+        return False
+    return True
+
+
+def _log_to(tracker: str, measured: Measured, watching: Watch) -> None:
+    """Logs into one run of the tracker for the whole training."""
+    from importlib import import_module
+
+    log_run = import_module(f"..integrations.{tracker}", __package__).log_run
+    training = watching.checkpoints.folder.resolve()
+    into: Any = training / "pfgen" if tracker == "tensorboard" else training.name
+    step = measured.point.values["step"]
+    log_run(measured.folder, into=into, step=step, suite=watching.suite, signature=measured.signature)

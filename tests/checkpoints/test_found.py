@@ -1,0 +1,136 @@
+"""Which directories are checkpoints, when one is complete, and what identifies its weights."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+
+import pytest
+from pfgen_fast.checkpoints import Checkpoints
+from pfgen_fast.errors import EngineError
+
+
+def add(folder, name, weights=b"weights", **files):
+    checkpoint = folder / name
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "model.safetensors").write_bytes(weights)
+    for file, text in files.items():
+        (checkpoint / file.replace("__", ".")).write_text(text)
+    return checkpoint
+
+
+def steps(checkpoints):
+    return [checkpoint.step for checkpoint in checkpoints.complete()]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("checkpoint-100", 100),
+        ("iter_0001000", 1000),
+        ("global_step20", 20),
+        ("global_step_20", 20),
+        ("step-7", 7),
+        ("epoch_03", 3),
+        ("tmp-checkpoint-100", None),
+        ("checkpoint-100.tmp", None),
+        ("checkpoint-", None),
+        ("checkpoint-x", None),
+        ("checkpoint-\u0663", None),
+        ("checkpoint-" + "9" * 40, None),
+        ("latest", None),
+    ],
+)
+def test_names_of_trainers(tmp_path, name, step):
+    add(tmp_path, name)
+    assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == ([] if step is None else [step])
+
+
+def test_a_pattern_of_ones_own(tmp_path):
+    for name in ("ep2-tok500", "ep1-tok250", "checkpoint-1"):
+        add(tmp_path, name)
+    assert steps(Checkpoints(tmp_path, r"ep\d+-tok\d+", unchanged_seconds=0)) == [250, 500]
+    assert steps(Checkpoints(tmp_path, r"ep(\d+)-tok\d+", unchanged_seconds=0)) == [1, 2]
+
+
+def test_a_checkpoint_is_left_alone_until_it_is_complete(tmp_path, monkeypatch):
+    add(tmp_path, "checkpoint-1")
+    add(tmp_path, "checkpoint-2", trainer_state__json='{"global_st')
+    add(tmp_path, "checkpoint-3", trainer_state__json='{"global_step": 3}')
+    add(tmp_path, "checkpoint-4", done="")
+    (tmp_path / "checkpoint-5").mkdir()  # empty
+    (tmp_path / "checkpoint-6").write_text("no directory")
+    usual = Checkpoints(tmp_path)
+    assert steps(usual) == [3]
+    assert steps(Checkpoints(tmp_path, ready_file="done")) == [4]
+    now = time.time()
+    monkeypatch.setattr("pfgen_fast.checkpoints.found.time.time", lambda: now + 59)
+    assert steps(usual) == [3]
+    monkeypatch.setattr("pfgen_fast.checkpoints.found.time.time", lambda: now + 61)
+    assert steps(usual) == [1, 2, 3, 4]
+    # Copies keep the times of modification, so the time at which a file got its name counts too.
+    monkeypatch.undo()
+    os.utime(tmp_path / "checkpoint-1" / "model.safetensors", (1, 1))
+    assert steps(usual) == [3]
+    assert steps(Checkpoints(tmp_path / "not there yet")) == []
+
+
+def test_a_checkpoint_that_vanishes_is_passed_over(tmp_path, monkeypatch):
+    for step in (1, 2):
+        add(tmp_path, f"step-{step}")
+    found = Checkpoints(tmp_path, unchanged_seconds=0)
+    named = found.named()
+    monkeypatch.setattr(Checkpoints, "named", lambda self: named)
+    shutil.rmtree(tmp_path / "step-1")
+    assert steps(found) == [2]
+
+
+@pytest.mark.parametrize("n_bytes", [1000, 3 << 20])
+def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
+    weights = os.urandom(n_bytes)
+    files = {"config__json": "{}", "optimizer__pt": "1", "trainer_state__json": "{}"}
+    usual = add(tmp_path / "a", "checkpoint-1", weights, **files)
+    found = Checkpoints(tmp_path / "a")
+
+    def digest():
+        (checkpoint,) = found.complete()
+        return checkpoint.digest
+
+    first = digest()
+    (checkpoint,) = found.complete()
+    assert checkpoint.model == f"a/checkpoint-1-{first}"
+    (usual / "optimizer.pt").write_text("2")
+    (usual / "trainer_state.json").write_text('{"log": 1}')
+    os.utime(usual / "model.safetensors", (1, 1))
+    assert digest() == first
+    (usual / "config.json").write_text('{"a": 1}')
+    assert digest() != first
+    (usual / "config.json").write_text("{}")
+    assert digest() == first
+    (usual / "model.safetensors").write_bytes(os.urandom(n_bytes))
+    assert digest() != first
+    shutil.copytree(usual, tmp_path / "b" / "checkpoint-1")
+    assert [one.digest for one in Checkpoints(tmp_path / "b").complete()] == [digest()]
+
+
+def test_weights_may_be_below(tmp_path):
+    checkpoint = add(tmp_path, "global_step_5")
+    (checkpoint / "actor" / "huggingface").mkdir(parents=True)
+    (checkpoint / "actor" / "huggingface" / "model.safetensors").write_bytes(b"x")
+    (found,) = Checkpoints(tmp_path, unchanged_seconds=0, weights="actor/huggingface").complete()
+    assert found.weights == checkpoint / "actor" / "huggingface"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pattern": "("}, "pattern \\(: "),
+        ({"unchanged_seconds": float("nan")}, "unchanged_seconds: expected a number from 0, got nan"),
+        ({"weights": "../other"}, "../other: expected a path within a checkpoint"),
+        ({"ready_file": "/etc/passwd"}, "/etc/passwd: expected a path within a checkpoint"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path, options, message):
+    with pytest.raises(EngineError, match=message):
+        Checkpoints(tmp_path, **options)

@@ -1,0 +1,267 @@
+"""`pfgen-fast watch`: each checkpoint is scored once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pfgen_fast.checkpoints import watch as library
+
+PROGRAM = Path(__file__).parents[1] / "makers" / "model_program.py"
+SERVE = f"{sys.executable} {PROGRAM} {{path}} {{port}}"
+NGRAM = ("-e", "ngram", "-n", "2")
+SERVED = ("-e", "openai", "--mode", "chat", "-n", "2", "--serve", SERVE)
+FIGURES = ("score", "fluency", "truthfulness", "helpfulness")
+
+
+def add(training, step, weights="good", broken=False):
+    checkpoint = training / f"iter_{step:07}"
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    (checkpoint / "model.safetensors").write_text(weights)
+    if broken:
+        (checkpoint / "broken").touch()
+    return checkpoint
+
+
+@pytest.fixture
+def training(tmp_path):
+    for step in (5, 10):
+        add(tmp_path / "training", step)
+    return tmp_path / "training"
+
+
+@pytest.fixture
+def watch(call, training, tmp_path, undrawn):
+
+    def run(*options):
+        usual = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--once")
+        return call("watch", training, *usual, *options)
+
+    return run
+
+
+def table(tmp_path):
+    with (tmp_path / "out" / "training" / "watch.csv").open() as file:
+        return {int(row["step"]): row for row in csv.DictReader(file)}
+
+
+def test_every_checkpoint_is_scored_once(watch, training, tmp_path, monkeypatch):
+    code, out, err = watch(*NGRAM)
+    assert code == 0, err
+    assert [line.split()[0] for line in out.splitlines()[2:] if line[:9].strip()] == ["5", "10"]
+    assert list(table(tmp_path)) == [5, 10]
+    results = [json.loads(path.read_text())["score"] for path in (tmp_path / "out").rglob("result.json")]
+    assert [round(float(row["score"]), 4) for row in table(tmp_path).values()] == results
+    monkeypatch.setattr(library, "sweep", None)  # a restart knows what is scored
+    assert watch(*NGRAM)[1] == out
+    monkeypatch.undo()
+    add(training, 7)
+    code, out, _ = watch(*NGRAM, "--json")
+    assert (code, [json.loads(line)["step"] for line in out.splitlines()]) == (0, [7])
+    assert list(table(tmp_path)) == [5, 7, 10]
+
+
+def test_new_weights_under_an_old_name_are_scored_again(watch, training, tmp_path):
+    watch(*NGRAM)
+    add(training, 5, "other weights")
+    code, out, _ = watch(*NGRAM, "--json")
+    assert (code, [json.loads(line)["step"] for line in out.splitlines()]) == (0, [5])
+    assert len(list((tmp_path / "out" / "training").glob("iter_0000005-*"))) == 2
+
+
+def test_other_settings_are_another_table(watch, tmp_path):
+    watch(*NGRAM)
+    code, out, _ = watch(*NGRAM, "--temperature", "0.5", "--json")
+    assert (code, len(out.splitlines())) == (0, 2)
+    assert len({row["run"] for row in table(tmp_path).values()}) == 2
+    assert len(list((tmp_path / "out").rglob("result.json"))) == 4
+
+
+def test_a_server_is_started_for_each_checkpoint_and_ended(watch, training, tmp_path):
+    code, _out, err = watch(*SERVED)
+    assert code == 0, err
+    for path in sorted((tmp_path / "out").rglob("trials.jsonl.xz")):
+        config = json.loads(path.with_name("config.json").read_text())
+        assert config["served_model"] == f"served-{config['model'].split('/')[1].rpartition('-')[0]}"
+    for checkpoint in training.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((checkpoint / "pid").read_text()), 0)
+
+
+def test_a_checkpoint_that_fails_is_named_and_the_others_are_scored(watch, training, tmp_path):
+    add(training, 7, broken=True)
+    code, _out, err = watch(*SERVED)
+    assert code == 3
+    assert "step 7: the server ended with code 1, and said: the weights are broken (see " in " ".join(err.split())
+    assert list(table(tmp_path)) == [5, 10]
+    (training / "iter_0000007" / "broken").unlink()
+    assert watch(*SERVED)[0] == 0
+    assert list(table(tmp_path)) == [5, 7, 10]
+
+
+def test_a_server_that_does_not_start_in_time(watch):
+    sleeping = f"{sys.executable} -c 'import time; time.sleep(60)' {{path}} {{port}}"
+    code, _, err = watch("-e", "openai", "--mode", "chat", "--serve", sleeping, "--serve-timeout", "0.3")
+    assert code == 3
+    assert "the server did not reply within 0.3 s" in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no process groups")
+def test_a_kill_leaves_no_server_and_the_next_call_goes_on(watch, training, tmp_path):
+    options = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--concurrency", "1", *SERVED, "-n", "50")
+    command = [sys.executable, "-m", "pfgen_fast", "watch", training, *options]
+    with subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        journal = tmp_path / "out" / "training"
+        _until(
+            lambda: any(path.stat().st_size > 1000 for path in journal.rglob(".answers*.jsonl")) or _n_trials(journal)
+        )
+        process.send_signal(signal.SIGKILL)
+    server = int((training / "iter_0000005" / "pid").read_text())
+    _until(lambda: not _is_alive(server))
+    code, out, err = watch(*SERVED, "-n", "50", "--concurrency", "1", "--json")
+    assert code == 0, err
+    assert {json.loads(line)["n_trials"] for line in out.splitlines()} == {50}
+
+
+def _n_trials(folder):
+    return sum(path.stat().st_size > 0 for path in folder.rglob("*.jsonl*"))
+
+
+def _until(is_so):
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _is_alive(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def test_patience_ends_the_watch(call, training, tmp_path, undrawn):
+    add(training, 15)
+    options = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--every", "0.01", *NGRAM)
+    code, _, err = call("watch", training, *options, "--patience", "2")
+    assert code == 0
+    assert "no new best score in the last 2 checkpoints; ending (--patience)" in err
+
+
+def test_a_tracker_gets_every_score_once_even_after_an_outage(watch, tmp_path, monkeypatch):
+    logged = []
+
+    def log_run(run, **named):
+        if not logged and named["step"] == 5:
+            logged.append("failed")
+            raise ConnectionError("no server")
+        logged.append((named["step"], named["into"], json.loads((run / "result.json").read_text())["score"]))
+
+    monkeypatch.setattr("pfgen_fast.integrations.mlflow.log_run", log_run)
+    code, _, err = watch(*NGRAM, "--log", "mlflow")
+    assert "step 5: not logged to mlflow: no server" in err
+    assert code == 0  # it was there again at the second try
+    assert [entry[:2] for entry in logged[1:]] == [(5, "training"), (10, "training")]
+    logged.clear()
+    assert watch(*NGRAM, "--log", "mlflow")[0] == 0
+    assert logged == []
+
+
+def test_a_tracker_that_is_away_makes_the_call_incomplete(watch, monkeypatch):
+    def log_run(run, **named):
+        raise ConnectionError("no server")
+
+    monkeypatch.setattr("pfgen_fast.integrations.wandb.log_run", log_run)
+    code, _, err = watch(*NGRAM, "--log", "wandb")
+    assert (code, err.count("not logged to wandb: no server")) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--serve", "x {path} {port}", *NGRAM), "the engine ngram asks no server; expected one such as openai"),
+        (("--serve", "x {path}", "-e", "openai"), "expected {port} in the command"),
+        (("--serve", "x '{path}", "-e", "openai"), "No closing quotation"),
+        ((*SERVED, "--base-url", "http://localhost:1/v1"), "--serve and --base-url: expected one of them"),
+        (("-e", "ngrams"), "ngrams"),
+        ((*NGRAM, "--pattern", "("), "pattern (: "),
+        ((*NGRAM, "--limit", "2", "--log", "mlflow"), "--log: needs the results of all questions"),
+        ((*NGRAM, "--table", "x.txt"), "expected a name that ends in .md, .csv, .json"),
+        ((*NGRAM, "--plot", "x.gif"), "expected a picture's name"),
+        ((*NGRAM, "--pattern", "other"), "holds no complete checkpoint; expected names such as checkpoint-100"),
+        ((*NGRAM, "--unchanged", "1000"), "holds no complete checkpoint; 2 of them are not complete"),
+    ],
+)
+def test_bad_input_is_one_sentence(watch, options, message):
+    code, _, err = watch(*options)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_a_second_process_is_refused(watch, training, tmp_path):
+    from pfgen_fast import Suite
+    from pfgen_fast.checkpoints import Checkpoints, Watch
+
+    watching = Watch(Checkpoints(training), Suite.load("mini"), "ngram", output=tmp_path / "out")
+    with watching.alone():
+        code, _, err = watch(*NGRAM)
+    assert code == 2
+    assert "another process is adding scores of checkpoints to it" in err
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '{"model": 1}', '{"logged": {}}', '{"model": "a", "step": 1, "folder": "x"}']
+)
+def test_a_damaged_journal_costs_itself_only(watch, tmp_path, line):
+    watch(*NGRAM)
+    journal = tmp_path / "out" / "training" / "watch.jsonl"
+    journal.write_text(f"{line}\n" + journal.read_text())
+    code, out, _ = watch(*NGRAM, "--json")
+    assert (code, out) == (0, "")
+
+
+def test_a_picture_of_the_scores_by_step(call, training, tmp_path):
+    options = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--once", *NGRAM)
+    assert call("watch", training, *options, "--plot", tmp_path / "steps.svg")[0] == 0
+    picture = (tmp_path / "steps.svg").read_text()
+    assert all(name in picture for name in (*FIGURES, "step")) or "<path" in picture
+
+
+@pytest.mark.models
+def test_local_weights_are_loaded_from_each_checkpoint(call, tiny_model, tmp_path, undrawn):
+    import shutil
+
+    for step in (20, 100):
+        shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
+        (tmp_path / "training" / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
+    (tmp_path / "training" / "checkpoint-100" / "model.safetensors").write_bytes(b"")
+    options = (
+        "-s",
+        "mini",
+        "-o",
+        tmp_path / "out",
+        "-n",
+        "1",
+        "--examples",
+        "2",
+        "--max-tokens",
+        "8",
+        "--device",
+        "cpu",
+    )
+    code, _, err = call("watch", tmp_path / "training", *options, "--once")
+    assert code == 3
+    assert "step 100: " in err
+    assert "cannot be loaded" in err
+    (config,) = (tmp_path / "out").rglob("config.json")
+    assert json.loads(config.read_text())["mode"] == "chat"  # the tiny model has a template
+    assert list(table(tmp_path)) == [20]
