@@ -206,6 +206,7 @@ def subcommands(names: tuple[str, ...]) -> set[str]:
 
 def check_command(command: str) -> None:
     """The subcommand is there, and so are its options; names in capitals stand for any."""
+    command = re.sub(r"'[^']*'|\"[^\"]*\"", "TEXT", command)
     words = re.split(r"\s(?:[|>&#;]|\d>)", command)[0].split()[1:]
     names: tuple[str, ...] = ()
     while words and (known := subcommands(names)) and not words[0].startswith(("-", ".")):

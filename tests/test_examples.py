@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
-import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from makers.engines import integration
 from pfgen_fast.generation.prompts import make_tasks
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -74,58 +71,8 @@ def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_mo
     assert any((before[name] != after[name]).any() for name in before)
 
 
-@pytest.mark.models
-def test_the_watching_command_prints_a_line_for_each_checkpoint(tiny_model, tmp_path, monkeypatch, capsys):
-    watcher = example("watch_checkpoints")
-    for step in (20, 100):
-        checkpoint = tmp_path / "training" / f"checkpoint-{step}"
-        shutil.copytree(tiny_model, checkpoint)
-        (checkpoint / "trainer_state.json").write_text(json.dumps({"global_step": step}))
-    options = f"--output {tmp_path / 'result'} --trials 1 --examples 2 --max-tokens 8 --device cpu --mode qa --once"
-    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", str(tmp_path / "training"), *options.split()])
-    watcher.main()
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["step", "score", "fluency", "truthfulness", "helpfulness"]
-    assert [line.split()[0] for line in lines] == ["20", "100"]
-    results = [json.loads(path.read_text())["score"] for path in (tmp_path / "result").rglob("result.json")]
-    assert sorted(float(line.split()[1]) for line in lines) == sorted(results)
-
-
-@pytest.mark.integrations
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("tracker", ["mlflow", "wandb", "tensorboard"])
-def test_the_watching_command_logs_each_checkpoint_into_one_run(tracker, tiny_model, tmp_path, monkeypatch):
-    package = integration(tracker)
-    steps = []
-    module = importlib.import_module(f"pfgen_fast.integrations.{tracker}")
-    log_run = module.log_run
-    monkeypatch.setattr(module, "log_run", lambda *run, **named: steps.append((named["step"], log_run(*run, **named))))
-    for name in ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR"):
-        monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    monkeypatch.chdir(tmp_path)
-    if tracker == "mlflow":  # which keeps the store and the experiment of the test before
-        package.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
-        package.set_experiment("watching")
-    for step in (20, 100):
-        shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
-        (tmp_path / "training" / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps({"step": step}))
-    watcher = example("watch_checkpoints")
-    options = f"--output result --trials 1 --examples 2 --max-tokens 8 --device cpu --mode qa --once --log {tracker}"
-    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", "training", *options.split()])
-    watcher.main()
-    assert [step for step, _ in steps] == [20, 100]
-    assert len({run for _, run in steps}) == 1
-
-
-def test_what_the_programs_cannot_do_is_one_line(tmp_path, monkeypatch):
-    watcher, grpo = example("watch_checkpoints"), example("grpo_reward")
-    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", str(tmp_path), "--suite", str(tmp_path / "none")])
-    with pytest.raises(SystemExit, match=r"error: .*none: no such folder"):
-        watcher.main()
-    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", str(tmp_path), "--once"])
-    with pytest.raises(SystemExit, match=r"error: .*: no complete checkpoint-N"):
-        watcher.main()
+def test_what_the_program_cannot_do_is_one_line(monkeypatch):
+    grpo = example("grpo_reward")
     monkeypatch.setattr(sys, "argv", ["grpo_reward.py", "m"])
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(SystemExit, match=r"error: torch is not installed: pip install 'pfgen-fast\[trl\]'"):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import importlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from makers.engines import integration
 from pfgen_fast.checkpoints import watch as library
 
 PROGRAM = Path(__file__).parents[1] / "makers" / "model_program.py"
@@ -238,8 +241,6 @@ def test_a_picture_of_the_scores_by_step(call, training, tmp_path):
 
 @pytest.mark.models
 def test_local_weights_are_loaded_from_each_checkpoint(call, tiny_model, tmp_path, undrawn):
-    import shutil
-
     for step in (20, 100):
         shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
         (tmp_path / "training" / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
@@ -265,3 +266,25 @@ def test_local_weights_are_loaded_from_each_checkpoint(call, tiny_model, tmp_pat
     (config,) = (tmp_path / "out").rglob("config.json")
     assert json.loads(config.read_text())["mode"] == "chat"  # the tiny model has a template
     assert list(table(tmp_path)) == [20]
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("tracker", ["mlflow", "wandb", "tensorboard"])
+def test_checkpoints_are_logged_into_one_run_of_a_tracker(tracker, watch, tmp_path, monkeypatch):
+    package = integration(tracker)
+    steps = []
+    module = importlib.import_module(f"pfgen_fast.integrations.{tracker}")
+    log_run = module.log_run
+    monkeypatch.setattr(module, "log_run", lambda *run, **named: steps.append((named["step"], log_run(*run, **named))))
+    for name in ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.chdir(tmp_path)
+    if tracker == "mlflow":  # which keeps the store and the experiment of the test before
+        package.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+        package.set_experiment("watching")
+    code, _, err = watch(*NGRAM, "--log", tracker)
+    assert code == 0, err
+    assert [step for step, _ in steps] == [5, 10]
+    assert len({run for _, run in steps}) == 1

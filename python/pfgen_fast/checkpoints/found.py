@@ -80,7 +80,7 @@ class Checkpoints:
         ...     _ = weights.write_bytes(b"weights")
         ...     found = Checkpoints(Path(folder), unchanged_seconds=0).complete()
         >>> [(checkpoint.step, checkpoint.digest) for checkpoint in found]
-        [(500, '0db9aa3')]
+        [(500, '9e5ee35')]
     """
 
     folder: Path

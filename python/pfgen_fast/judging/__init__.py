@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .reply_store import Replies as Replies
     from .requests import Judge as Judge
     from .requests import JudgeRequest as JudgeRequest
+    from .requests import RequestOptions as RequestOptions
     from .requests import Server as Server
     from .template import Template as Template
 
