@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pyarrow
@@ -45,16 +46,6 @@ def test_document_frequencies_are_those_that_plain_counting_finds(answers, max_o
     assert len(found) == len(counts)
 
 
-def test_document_frequencies_by_hand():
-    found = document_frequencies(["水の水", "水", ""], max_order=2)
-    assert list(zip(found.texts(), found.counts.tolist(), strict=True)) == [
-        ("の", 1),
-        ("の水", 1),
-        ("水", 2),
-        ("水の", 1),
-    ]
-
-
 def test_occurrences_count_not_answers():
     found = find_rare_ngrams(["abcde-abcde", "vwxyz"], order=5)
     assert found.rows.tolist() == [True, True]
@@ -71,11 +62,8 @@ def test_every_kind_of_column_gives_the_same():
         pyarrow.chunked_array([answers[:2], [], answers[2:]]),
     ):
         found = find_rare_ngrams(column, order=2)
-        assert (found.first.tolist(), found.n_rare, found.n_distinct) == (
-            expected.first.tolist(),
-            expected.n_rare,
-            expected.n_distinct,
-        )
+        assert found.first.tolist() == expected.first.tolist()
+        assert (found.n_rare, found.n_distinct) == (expected.n_rare, expected.n_distinct)
 
 
 @pytest.mark.parametrize("n_symbols", [2, 3, 4, 4095, 4096, 65_536])
@@ -84,9 +72,9 @@ def test_alphabets_of_any_size_are_counted_exactly(n_symbols, order):
     """From the smallest alphabet to one whose 5-grams do not fit into a machine word."""
     every = "".join(map(chr, range(0x10000, 0x10000 + n_symbols)))
     text = (every * order)[: order + 7]
-    other = text[:-1] + (every[0] if text[-1] != every[0] else every[-1])
-    found = find_rare_ngrams([every, every, text, text, other], order=order)
-    counts = Counter(gram for answer in [every, every, text, text, other] for gram in grams(answer, order))
+    answers = [every, every, text, text, text[:-1] + (every[0] if text[-1] != every[0] else every[-1])]
+    found = find_rare_ngrams(answers, order=order)
+    counts = Counter(gram for answer in answers for gram in grams(answer, order))
     assert (found.n_rare, found.n_distinct) == (sum(n == 1 for n in counts.values()), len(counts))
 
 
@@ -108,14 +96,10 @@ def test_an_answer_that_is_no_text_is_named(answers, problem):
     assert str(raised.value) == problem
 
 
-@pytest.mark.parametrize("option", ["order", "below", "threads"])
-@pytest.mark.parametrize("value", [0, -1, 2**31])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [*product(["order", "below", "threads"], [0, -1, 2**31]), *product(["order"], [True, 2.0, "2"])],
+)
 def test_an_option_that_is_out_of_range_is_named(option, value):
-    with pytest.raises(ValueError, match=f"{option}: expected .*1 to .*, not {value}"):
+    with pytest.raises(ValueError, match=f"{option}: expected .*1 to .*, not {value!r}"):
         find_rare_ngrams(["abcde"], **{option: value})
-
-
-@pytest.mark.parametrize("value", [True, 2.0, "2"])
-def test_an_order_that_is_no_whole_number_is_named(value):
-    with pytest.raises(ValueError, match=f"order: expected a whole number from 1 to 2147483647, not {value!r}"):
-        find_rare_ngrams(["abcde"], order=value)

@@ -16,9 +16,8 @@ import orjson
 from ..errors import BuildError, TrialsError
 from ..files.reading import numbered_lines, opened, reading
 from ..files.untrusted_json import parse_json
-from ..files.writing import writing_whole
 from ..runs.trials import bad_line, expand, find_runs, single_trials
-from .answer_tables import answers_schema, answers_table, arrow, opened_for_tables
+from .answer_tables import arrow, writing_tables
 
 _BATCH_ROWS = 1 << 14
 _ROW_GROUP_BYTES = 1 << 23
@@ -55,9 +54,11 @@ def gather(
     n_rows, n_unknown = 0, 0
     sources = [(path, None) for path in shared] + [(path, code) for code, paths in own.items() for path in paths]
     with contextlib.ExitStack() as stack:
-        parts = {code: stack.enter_context(_part(path)) for code, path in targets.items()}
+        schema = arrow().schema([("row", "int64"), ("answer", "string")])
+        parts = {code: _Part(stack.enter_context(writing_tables(path, schema))) for code, path in targets.items()}
         for path, only in sources:
-            for asked, answers in _batches(path, codes, only):
+            read = _read_parquet if path.suffix == ".parquet" else _read_json_lines
+            for asked, answers in read(path, codes, only):
                 for code in np.unique(asked).tolist():
                     if code in parts:
                         parts[code].add(answers.filter(arrow().array(asked == code)))
@@ -90,24 +91,13 @@ class _Part:
         if self._pending:
             answers = arrow().concat_arrays(self._pending)
             rows = np.arange(self._n_rows, self._n_rows + len(answers), dtype=np.int64)
-            self._writer.write_table(answers_table(rows, answers))
+            self._writer.write_table(arrow().table({"row": rows, "answer": answers}))
             self._n_rows += len(answers)
             self._pending, self._n_bytes = [], 0
 
 
-@contextlib.contextmanager
-def _part(path: Path) -> Iterator[_Part]:
-    with writing_whole(path) as file, opened_for_tables(file, answers_schema()) as writer:
-        yield _Part(writer)
-
-
 _Batches = Iterator[tuple[Any, Any]]
-
-
-def _batches(path: Path, codes: Mapping[str, int], only: int | None) -> _Batches:
-    """Yields batches of question indices (-1: unknown) and answers."""
-    read = _read_parquet if path.suffix == ".parquet" else _read_json_lines
-    return read(path, codes, only)
+"""Batches of question indices (-1: unknown) and answers."""
 
 
 def _read_json_lines(path: Path, codes: Mapping[str, int], only: int | None) -> _Batches:

@@ -24,44 +24,27 @@ from .frequencies import checked_count, checked_max_order
 
 @dataclass(frozen=True)
 class Selection:
-    """The result of `select`.
+    """The result of `select`."""
 
-    Attributes:
-        rows: Rows of the selected answers, sorted.
-        error: Their `distribution_error`.
-        initial_error: The error of the random subset that the climb started from.
-        curve: `(proposals, error)` along the climb, from start to end, at growing intervals.
-        proposals: The number of swaps that were tried, over all climbs.
-        accepted: The number of swaps in this climb that lowered its error.
-        restart: The index of this climb.
-        finished: Whether no swap could lower the error any more; otherwise a limit ended the climb.
-    """
-
-    rows: NDArray[np.int64]
-    error: float
-    initial_error: float
-    curve: list[tuple[int, float]]
-    proposals: int
-    accepted: int
-    restart: int
-    finished: bool
+    rows: NDArray[np.int64]  # rows of the selected answers, sorted
+    error: float  # their `distribution_error`
+    initial_error: float  # error of the random subset that the climb started from
+    curve: list[tuple[int, float]]  # `(proposals, error)` along the climb, from start to end, at growing intervals
+    proposals: int  # number of swaps that were tried, over all climbs
+    accepted: int  # number of swaps in this climb that lowered its error
+    restart: int  # index of this climb
+    finished: bool  # whether no swap could lower the error any more; otherwise a limit ended the climb
 
 
 @dataclass(frozen=True)
 class OrderCoverage:
-    """How many of the n-grams of one order the selected answers hold.
-
-    Attributes:
-        order: The order.
-        n_ngrams: The number of distinct n-grams of all answers.
-        n_held: How many of them at least one selected answer holds.
-        share: The share of all pairs of an answer and an n-gram in it whose n-gram at least one selected answer holds;
-            1 if there are no pairs.
-    """
+    """How many of the n-grams of one order the selected answers hold."""
 
     order: int
-    n_ngrams: int
-    n_held: int
+    n_ngrams: int  # number of distinct n-grams of all answers
+    n_held: int  # how many of them at least one selected answer holds
+    # share of all pairs of an answer and an n-gram in it whose n-gram at least one selected answer holds; 1 if
+    # there are no pairs
     share: float
 
 

@@ -21,7 +21,7 @@ from ..native import _core
 from .keywords import freeze_rule, rule_source
 from .questions import Question
 from .rules import PROFILES, Profile
-from .units import Spelling, freeze_tokenizer
+from .units import Spelling, freeze_tokenizer, source_of
 
 SuiteIndex = Sequence[_core.QuestionIndex]
 """The native index of each question, in the order of the suite."""
@@ -85,7 +85,10 @@ class CompiledSuite:
 
 def describe_questions(questions: Sequence[Question]) -> bytes:
     """The questions without their reference answers, in the form that `CompiledSuite.questions` reads."""
-    described = [{**describe_question(question), **_describe_vocabulary(question)} for question in questions]
+    described = [describe_question(question) for question in questions]
+    for source, question in zip(described, questions, strict=True):
+        if question.spelling is not None:
+            source["vocabulary"] = question.spelling.vocabulary
     return json.dumps(described, separators=(",", ":")).encode()  # orjson refuses lone surrogates
 
 
@@ -95,13 +98,8 @@ def describe_question(question: Question) -> dict[str, Any]:
         **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
         "keywords": [rule_source(rule) for rule in question.keywords],
         "sets": list(question.answers),
-        **({} if question.tokenizer is None else question.tokenizer.source),
+        **source_of(question.tokenizer),
     }
-
-
-def _describe_vocabulary(question: Question) -> dict[str, Any]:
-    """The vocabulary of the question's tokenizer; empty where the units are characters."""
-    return {} if question.spelling is None else {"vocabulary": question.spelling.vocabulary}
 
 
 def _described_question(source: Mapping[str, Any], answers: Mapping[str, tuple[str, ...]], folder: Path) -> Question:
