@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import IndexFormatError, Scorer, Suite, SuiteError, _core
-from pfgen_fast.scoring.index import index_of, save_index
+from pfgen_fast.scoring.index import index_of, save_index, write_compiled
 from pfgen_fast.suite.cache import cache_folder, cached_path, warn_once
-from pfgen_fast.suite.compiled import write_compiled
 
 ANSWERS = ["the sea rises twice a day", "", "水は低い所へ流れる", "the moon, the moon, the moon " * 9]
 QUESTIONS = [
@@ -254,7 +253,7 @@ def test_an_index_with_other_sets_is_made_anew(folder, cache):
     path = only_file(cache)
     loaded = Suite.load(folder)
     other = index_of(loaded, "leaderboard", 1)[::-1]
-    write_compiled(path, loaded.metadata_hash, "leaderboard", loaded.questions, other)
+    write_compiled(path, loaded, "leaderboard", other)
     with pytest.raises(IndexFormatError, match="has 5 sets, not 1"):
         Scorer(folder, index=path).score("Q01", ANSWERS)
     with pytest.warns(RuntimeWarning, match="has 5 sets, not 1"):

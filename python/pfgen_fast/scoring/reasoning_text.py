@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-ReasoningChoice = Literal["keep", "strip"]
-"""Whether texts that are scored keep their reasoning."""
+ReasoningChoice = Literal["keep", "strip"]  # whether texts that are scored keep their reasoning
 
 State = Literal["none", "closed", "unfinished"]
 

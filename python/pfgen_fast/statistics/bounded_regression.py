@@ -25,8 +25,7 @@ from .resampling import Counts, resampled_means
 _GRID_BITS = 50
 """Values are whole numbers of 2^-50: exact for the levels of verdicts, and much finer than any mean of them."""
 _LARGEST = 1024.0
-_TIE_BITS = 60
-"""By how much misfit counts more than distance from equal coefficients, where the data leave these open."""
+_TIE_BITS = 60  # by how much misfit counts more than distance from equal coefficients, where the data leave these open
 _NO_DISTANCE = Fraction(1, 1 << 40)
 """What is left of the distance from the bound to coefficients that are at it, where the data leave others open."""
 _SMALLEST_PIVOT = 1e-10

@@ -22,16 +22,12 @@ from .student import p_values_of, quantile
 Floats = NDArray[np.float64]
 
 COEFFICIENTS = ("Pearson", "Spearman", "Kendall")
-MIN_VALUES = 3
-"""The smallest number of pairs of values for which a correlation is meaningful."""
+MIN_VALUES = 3  # the smallest number of pairs of values for which a correlation is meaningful
 MIN_FOR_INTERVAL = 10
 """Fewer values, or clusters of dependent values, have no interval: it would cover less than it claims."""
 
-SAME_RANKING = 0.95
-"""Two rankings count as the same if their Kendall correlation exceeds this value."""
-
-_VALUES_AT_ONCE = 1 << 20
-"""Weights of draws whose temporary arrays are made together."""
+SAME_RANKING = 0.95  # two rankings count as the same if their Kendall correlation exceeds this value
+_VALUES_AT_ONCE = 1 << 20  # weights of draws whose temporary arrays are made together
 _ALMOST_ONE = 1 - 1e-12
 
 

@@ -19,8 +19,7 @@ from .signed_rank import Zeros, differences_on_grid, signed_rank
 
 N_SUBSAMPLES = 200
 
-_PAIRS_FOR_80 = 8.243
-"""4/3 (1.6449 + 0.8416)²: Noether's formula for a one-sided test at 0.05 with a power of 0.8."""
+_PAIRS_FOR_80 = 8.243  # 4/3 (1.6449 + 0.8416)²: Noether's formula for a one-sided test at 0.05 with a power of 0.8
 
 
 def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:

@@ -18,13 +18,9 @@ from ..errors import DiscernmentError
 
 Floats = NDArray[np.float64]
 
-CONTROL = "control"
-"""The level of perturbations that should not matter, which take no part in averages."""
-NOTICED = 1.0
-"""Damage counts as noticed from this score on: p = 0.05."""
-FEW = 5
-"""With fewer differences that are not zero, the exact test cannot reach `NOTICED`."""
-
+CONTROL = "control"  # the level of perturbations that should not matter, which take no part in averages
+NOTICED = 1.0  # damage counts as noticed from this score on: p = 0.05
+FEW = 5  # with fewer differences that are not zero, the exact test cannot reach `NOTICED`
 _LOG_20 = math.log(20.0)
 
 

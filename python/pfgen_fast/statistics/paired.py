@@ -29,8 +29,7 @@ MIN_QUESTIONS = 6
 """Fewer questions give no verdict: even if all of them speak for one run, a sign test says p = 2 / 2**5 = 0.0625."""
 
 
-_SMALLEST = 1e-150
-"""Smaller differences, whose squares are 0, count as no difference."""
+_SMALLEST = 1e-150  # smaller differences, whose squares are 0, count as no difference
 
 
 def sign_test(n: Any) -> Any:

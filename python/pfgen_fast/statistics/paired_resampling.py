@@ -25,10 +25,8 @@ PairedTest = Literal["bootstrap", "randomization"]
 
 MAX_DRAWS = 1_000_000
 MAX_SEED = 2**32 - 1
-_DRAWN_AT_ONCE = 1 << 22
-"""Questions of draws that are in memory together."""
-_RUNS_AT_ONCE = 16
-"""Runs whose draws are in memory together: those of 516 runs would take gigabytes."""
+_DRAWN_AT_ONCE = 1 << 22  # questions of draws that are in memory together
+_RUNS_AT_ONCE = 16  # runs whose draws are in memory together: those of 516 runs would take gigabytes
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,7 @@ def takes_all_ways(n_questions: int, n_draws: int) -> bool:
     return n_questions < MAX_DRAWS.bit_length() and 2**n_questions <= n_draws
 
 
-_Found = tuple["float | None", float]
-"""Half of the interval, and the p-value."""
+_Found = tuple["float | None", float]  # half of the interval, and the p-value
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,20 +21,13 @@ from .signed_rank import Zeros, checked_scores, differences_on_grid, directions,
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
-MIN_DRAWS = 100
-"""The bootstrap takes no fewer draws, however many items there are."""
-MAX_ITEMS_FOR_ALL_DRAWS = 2000
-"""With more items, the bootstrap takes fewer draws if they would be too many."""
-MAX_ITEM_DRAWS = 2 * 10**9
-"""How many differences all draws of all cells may have together, with more items than that."""
-
-_AT_ONCE = 1 << 16
-"""Counts whose temporary arrays fit into the cache of a core."""
+MIN_DRAWS = 100  # the bootstrap takes no fewer draws, however many items there are
+MAX_ITEMS_FOR_ALL_DRAWS = 2000  # with more items, the bootstrap takes fewer draws if they would be too many
+MAX_ITEM_DRAWS = 2 * 10**9  # how many differences all draws of all cells may have together, with more items than that
+_AT_ONCE = 1 << 16  # counts whose temporary arrays fit into the cache of a core
 _MIN_DRAWS_AT_ONCE = 16
-_CELLS_AT_ONCE = 1 << 20
-"""Differences that are prepared together."""
-_HALF_BITS = 27
-"""Whole numbers up to 2^54 in halves of so many bits have exact sums over millions of items."""
+_CELLS_AT_ONCE = 1 << 20  # differences that are prepared together
+_HALF_BITS = 27  # whole numbers up to 2^54 in halves of so many bits have exact sums over millions of items
 
 
 def affordable_draws(n_draws: int, n_items: int, n_cells: int) -> int:

@@ -28,8 +28,7 @@ MAX_EXACT = 500
 """The exact test is undefined for more differences than this: its time grows with the cube of their number."""
 
 _GRID_BITS = 40
-_AT_ONCE = 1 << 15
-"""Values whose temporary arrays fit into the cache of a core."""
+_AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
 _FAR = -20.0
 """Below, the asymptotic series is exact to the last bits, and above, `math.erfc` is far from its underflow at -37."""
 _SERIES = (-1.0, 3.0, -15.0, 105.0, -945.0, 10395.0, -135135.0)

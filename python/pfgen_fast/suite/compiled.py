@@ -14,17 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import IndexFormatError
-from ..files.ownership import OWN_FILE, open_own
+from ..files.ownership import open_own
 from ..files.reading import open_regular
-from ..files.writing import writing_whole
 from ..native import _core
 from .keywords import freeze_rule, rule_source
 from .questions import Question
 from .rules import PROFILES, Profile
 from .units import Spelling, freeze_tokenizer, source_of
 
-SuiteIndex = Sequence[_core.QuestionIndex]
-"""The native index of each question, in the order of the suite."""
+SuiteIndex = Sequence[_core.QuestionIndex]  # the native index of each question, in the order of the suite
 
 ReferencesOf = Callable[[int, Sequence[str]], Mapping[str, tuple[str, ...]]]
 """Returns the reference answers of a question, given its index and the names of its reference sets."""
@@ -115,20 +113,3 @@ def _described_question(source: Mapping[str, Any], answers: Mapping[str, tuple[s
     if question.tokenizer is not None:  # otherwise it would be learned from the reference answers
         question.__dict__["spelling"] = Spelling(question.tokenizer, source["vocabulary"])
     return question
-
-
-def compiled_pieces(
-    metadata_hash: str, profile: Profile, questions: Sequence[Question], index: SuiteIndex
-) -> list[Any]:
-    """The bytes of a compiled suite's file, in consecutive pieces."""
-    head = _core.index_file_head(getattr(_core.Profile, profile), metadata_hash, describe_questions(questions), index)
-    return [head, *index]
-
-
-def write_compiled(
-    path: Path, metadata_hash: str, profile: Profile, questions: Sequence[Question], index: SuiteIndex
-) -> None:
-    """Writes a compiled suite; at any moment the path holds either the old file or the complete new one."""
-    with writing_whole(path, sync=False, mode=OWN_FILE) as file:  # checksums detect damage from a power failure
-        for piece in compiled_pieces(metadata_hash, profile, questions, index):
-            file.write(piece)
