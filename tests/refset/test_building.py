@@ -189,8 +189,8 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(make, refer
             'required = ["340"]',
             "^question Q07, set N: stage filter leaves 0 of 400 .* fewer than the 40 .*; loose",
         ),
-        ("[frequency]\norder = 3\nbelow = 20000", "", "stage frequency leaves 0 of 400 .*; give more raw answers"),
-        ("[length]\nkeep = 401\n[select]\nsize = 401", "", "400 raw answers, fewer than the 401 .*; give more of them"),
+        ("[frequency]\norder = 3\nbelow = 20000", "", "stage frequency leaves 0 of 400 .*; add raw answers"),
+        ("[length]\nkeep = 401\n[select]\nsize = 401", "", "400 raw answers, fewer than the 401 .*; add raw answers"),
         ("[frequency]\nbelow = 1\n[select]\nsize = 390", "", "stage select leaves .* lower select.size, .* select.dup"),
     ],
 )

@@ -154,7 +154,7 @@ def test_ctrl_c_ends_the_work():
 
 
 def test_fewer_answers_than_are_to_be_chosen_are_an_error():
-    with pytest.raises(TrialsError, match=r"^answers: 2 answers are fewer than the 3 to choose$"):
+    with pytest.raises(TrialsError, match=r"^answers: expected at least 3 answers to select from, not 2$"):
         select(["a", "b"], 3)
 
 
@@ -179,10 +179,10 @@ def test_an_option_that_is_out_of_range_is_named(option, value, expected):
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([], "rows: expected at least one"),
+        ([], "rows: expected at least one row"),
         ([2], "rows: expected numbers from 0 to 1, not 2"),
         ([-1], "rows: expected numbers from 0 to 1, not -1"),
-        ([0, 0], "rows: expected each once"),
+        ([0, 0], "rows: expected each row once"),
     ],
 )
 def test_rows_that_cannot_be_are_named(rows, problem):

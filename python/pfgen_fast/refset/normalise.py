@@ -140,10 +140,7 @@ def _nfkc(answers: Any) -> Any:
 
 
 def _touched(answers: Any, rules: Sequence[Rewrite]) -> Any:
-    """Which answers match any of the rules; the others stay unchanged, whatever the order of the rules.
-
-    Matching all patterns at once costs hardly more than matching one of them.
-    """
+    """Which answers match any of the rules; matching all patterns at once costs hardly more than matching one."""
     pa = arrow()
     if not rules:
         return pa.array(np.zeros(len(answers), bool))

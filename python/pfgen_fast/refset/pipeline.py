@@ -154,13 +154,14 @@ class _Build:
     def run(self) -> Built:
         if self._stage in (None, RAW):
             self._gather()
-        problems = [problem for number, branch in enumerate(self._branches) if (problem := self._sift(number, branch))]
-        if self._stage is not None or problems:
-            return Built(self._config, self._branches, tuple(problems), self._n_run, notes=tuple(self._notes))
-        self._n_done = len(self._branches) * len(NAMES)
-        self._say("writing the suite")
-        write_suite(self._config, self._chosen())
-        return Built(self._config, self._branches, n_run=self._n_run, is_written=True, notes=tuple(self._notes))
+        sifted = (self._sift(number, branch) for number, branch in enumerate(self._branches))
+        problems = tuple(problem for problem in sifted if problem)
+        is_complete = self._stage is None and not problems
+        if is_complete:
+            self._n_done = len(self._branches) * len(NAMES)
+            self._say("writing the suite")
+            write_suite(self._config, self._chosen())
+        return Built(self._config, self._branches, problems, self._n_run, is_complete, tuple(self._notes))
 
     def _say(self, what: str) -> None:
         self._on_step(self._n_done, len(self._branches) * len(NAMES), what)
@@ -280,7 +281,7 @@ class _Build:
         n_left = record["left"]["n"]
         return (
             f"{branch.name}: {n_left:,} raw answer{'' if n_left == 1 else 's'}{others}, fewer than the "
-            f"{self._config.select.size:,} of select.size; give more of them, or lower it"
+            f"{self._config.select.size:,} of select.size; add raw answers, or lower select.size"
         )
 
     def _chosen(self) -> dict[str, dict[str, list[str]]]:

@@ -73,7 +73,7 @@ def select(
         restarts: The number of climbs, run one after another; the best is returned, the first one in case of ties.
         proposals: Start no step after this many swaps were tried, over all climbs.
         seconds: Start no step after this time. To reproduce the result, pass its `proposals` instead.
-        threads: Number of threads, each of which runs a climb of its own; a single one with `proposals` or `seconds`.
+        threads: Number of threads, each of which runs one climb at a time; with `proposals` or `seconds`, only one.
         progress: Called now and then with the number of swaps tried and the error of the climb.
 
     Raises:
@@ -92,7 +92,7 @@ def select(
         column = _core.TextColumn(answers, "answers")
         n_all = len(column)
         if n_all < size:
-            raise TrialsError(f"{n_all} answers are fewer than the {size} to choose", column="answers")
+            raise TrialsError(f"expected at least {size} answers to select from, not {n_all}", column="answers")
         report = None if progress is None else (lambda at: progress(at.n_proposals, _error(at.sums, size, n_all)))
         stream = _stream(seed)
         climbs = _core.climb(column, size, max_order, stream, restarts, proposals, seconds, n_threads, report)
@@ -184,10 +184,10 @@ def _checked_seconds(seconds: float | None) -> float | None:
 def _checked_rows(rows: Iterable[int] | NDArray[Any], n_all: int) -> NDArray[np.uint32]:
     chosen = [operator.index(row) for row in rows]
     if not chosen:
-        raise ValueError("rows: expected at least one")
+        raise ValueError("rows: expected at least one row")
     for row in chosen:
         if not 0 <= row < n_all:
             raise ValueError(f"rows: expected numbers from 0 to {n_all - 1}, not {row}")
     if len(set(chosen)) < len(chosen):
-        raise ValueError("rows: expected each once")
+        raise ValueError("rows: expected each row once")
     return np.array(chosen, np.uint32)

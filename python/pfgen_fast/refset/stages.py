@@ -116,7 +116,7 @@ class FrequencyStage:
     rare: Frequency
     tokenizer: Tokenizer | None = None
     name: ClassVar[str] = "frequency"
-    advice: ClassVar[str] = "give more raw answers, lower frequency.order or frequency.below, or leave until_stable out"
+    advice: ClassVar[str] = "add raw answers, lower frequency.order or frequency.below, or leave until_stable out"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
@@ -136,8 +136,9 @@ class FrequencyStage:
     def _sifted_once(self, answers: Any, threads: int) -> Sifted:
         texts = in_units(answers, self.tokenizer)
         found = find_rare_ngrams(texts, order=self.rare.order, below=self.rare.below, threads=threads)
-        figures = {"n_rare": found.n_rare, "n_distinct": found.n_distinct, "n_removed": int(found.rows.sum())}
-        return _sift(answers, ~found.rows, lambda gone: self._reasons(answers, found.first, gone), figures)
+        first = found.first
+        figures = {"n_rare": found.n_rare, "n_distinct": found.n_distinct, "n_removed": int((first >= 0).sum())}
+        return _sift(answers, first < 0, lambda gone: self._reasons(answers, first, gone), figures)
 
     def _reasons(self, answers: Any, first: NDArray[np.int32], gone: NDArray[np.int64]) -> list[str]:
         """The first rare n-gram of each answer that is gone."""
@@ -188,7 +189,7 @@ class LengthStage:
             return n_kept, {}
         note = (
             f"length.keep is {keep:,}, and only {n:,} answers came to this stage, so the {n_kept:,} nearest to "
-            f'{self.length.target:,} are kept; give more raw answers, lower it, or set it to "auto" or "all"'
+            f'{self.length.target:,} are kept; add raw answers, lower it, or set it to "auto" or "all"'
         )
         return n_kept, {"note": note}
 

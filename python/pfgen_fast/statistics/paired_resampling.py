@@ -139,8 +139,8 @@ def _checked(baseline: Any, runs: Any) -> Iterator[tuple[Floats, float]]:
 def _bootstrap(cells: Sequence[_Differences], n_draws: int, seed: int) -> list[_Found]:
     """The symmetric interval and p-value of the studentized bootstrap.
 
-    A draw's t is how far its mean lies from the mean of all questions, in standard errors of the draw: t knows how few
-    the questions are, percentiles do not. A draw without spread counts as infinitely far, against a difference.
+    A draw's t is the distance of its mean from the mean of all questions, in standard errors of the draw; unlike
+    percentiles, t depends on the number of questions. A draw without spread counts as infinitely far.
     """
     n = cells[0].values.size
     values = np.stack([part for cell in cells for part in (cell.centred, cell.centred**2)])

@@ -59,7 +59,7 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
     """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row)."""
     counts = np.zeros((n_draws, n_items), dtype=np.int32)
     draws = np.arange(n_draws)
-    # Floyd's way: any of the first items, or the next one if that is in the sample already.
+    # Floyd's algorithm: any of the first items, or the next one if that is already in the sample.
     bounds = np.arange(n_items - size + 1, n_items + 1)
     for bound, drawn in zip(bounds.tolist(), _below(bounds, n_draws, size, seed).T, strict=True):
         counts[draws, np.where(counts[draws, drawn] == 1, bound - 1, drawn)] = 1
@@ -69,7 +69,7 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
 def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
     """Random whole numbers below bounds, a row for each draw.
 
-    NumPy keeps the raw numbers of a generator for ever, but not what its methods make of them.
+    NumPy guarantees the raw numbers of a generator, but not the results of its methods.
     """
     raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
     found: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
@@ -77,7 +77,7 @@ def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
 
 
 def interval(draws: Any) -> tuple[Floats, Floats]:
-    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; what is undefined is left out."""
+    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; undefined values are left out."""
     values = np.sort(np.asarray(draws, dtype=np.float64), axis=0)
     n_defined = (~np.isnan(values)).sum(axis=0)
     low, high = (_quantile(values, n_defined, share) for share in (0.025, 0.975))
@@ -204,7 +204,7 @@ class _Cells(NamedTuple):
         return cls([_Ordered.of(row) for row in g], is_pair, is_zero, is_lower, drop)
 
     def figures(self, of_items: Floats, zeros: Zeros) -> tuple[Floats, Floats, Floats, Floats]:
-        """What `Resampled` has, for draws with a row for each item."""
+        """The figures of `Resampled`, for draws with a row for each item."""
         n_pairs, n_zero, n_lower = (where @ of_items for where in (self.is_pair, self.is_zero, self.is_lower))
         n = n_pairs - n_zero
         n_ranked_zeros = n_zero if zeros == "pratt" else np.zeros_like(n_zero)

@@ -137,7 +137,7 @@ def samples_faults(path: Path) -> Iterator[str]:
             if not isinstance(line.get(key), str) or not line[key]:
                 yield f"{where}: {key!r} is a non-empty string, not {shown_value(line.get(key))}"
             elif _has_any(line[key], "Cs"):
-                yield f"{where}: {key!r} holds a lone surrogate, which no prompt can"
+                yield f"{where}: {key!r} holds a lone surrogate, which a prompt cannot contain"
         question = line.get("question")
         if isinstance(question, str):
             if question in taken:

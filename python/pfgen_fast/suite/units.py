@@ -113,7 +113,7 @@ class FileTokenizer:
             raise SuiteError(f"the tokenizer {error}") from None
         found = hashlib.sha1(content).hexdigest()
         if found != self.sha1:
-            raise SuiteError(f"{self.path}: SHA-1 {found[:12]}..., not {self.sha1[:12]}... as the question says")
+            raise SuiteError(f"{self.path}: SHA-1 {found[:12]}..., but the question expects {self.sha1[:12]}...")
         return content
 
     def __getstate__(self) -> dict[str, Any]:
