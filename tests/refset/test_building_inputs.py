@@ -215,6 +215,14 @@ def test_files_about_one_question_need_not_name_it(tmp_path):
     pq.write_table(pa.table({"answer": ["d"]}), tmp_path / "c.parquet")
     own = {1: [tmp_path / "b.jsonl", tmp_path / "c.parquet"]}
     assert gathered(tmp_path, [tmp_path / "a.jsonl"], own) == (["one", ""], ["二 🐟", "b", "c", "d"], 1)
+    for line, problem in {
+        b'{"answer": "\\ud800"}': "a lone surrogate, which is not valid text",
+        b'{"x": 1}': "the key 'answer' is missing",
+        b'{"answer": 1}': "'answer' is a string, not int",
+    }.items():
+        (tmp_path / "b.jsonl").write_bytes(b"\n" + line)
+        with pytest.raises(TrialsError, match=rf"b\.jsonl, line 2: {problem}"):
+            gathered(tmp_path, [], own)
 
 
 def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
@@ -230,10 +238,10 @@ def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b'{"question": "Why?", "answer": 1}', "line 2: 'answer' is a text, not int"),
+        (b'{"question": "Why?", "answer": 1}', "line 2: 'answer' is a string, not int"),
         (b'{"question": "Why?", "answer": "a", "answ\\u0065r": "b"}', "line 2: the key 'answer' appears twice in one"),
-        (b'{"question": "Why?", "answer": null}', "line 2: 'answer' is a text, not NoneType"),
-        (b'{"question": "Why?"}', "line 2: expected an object with 'question' and 'answer'"),
+        (b'{"question": "Why?", "answer": null}', "line 2: 'answer' is a string, not NoneType"),
+        (b'{"question": "Why?"}', "line 2: the key 'answer' is missing"),
         (b'{"answer": "a"}', "line 2: the key 'question' is missing"),
         (b'{"question": ["Why?"], "answer": "a"}', "line 2: 'question' is a string, not list"),
         (b"[1]", "line 2: expected an object"),
