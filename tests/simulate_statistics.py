@@ -14,57 +14,50 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from itertools import product, repeat
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 from makers import published
-from pfgen_fast import Scorer
+from makers.simulated_worlds import (
+    TRUTH,
+    Source,
+    World,
+    drawn_trials,
+    half_widths,
+    published_scores,
+    skewed,
+    trial_means,
+    two_runs,
+    usual,
+)
+from numpy.random import Generator
 from pfgen_fast.experiments.cut_references import RunPairs
-from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
-from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
-from pfgen_fast.statistics.student import half_width, quantile
+from pfgen_fast.statistics.student import half_width
 
-COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.06)
-"""Promised shares: of 95 % intervals, and of verdicts at the level 0.05."""
+COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.06)  # promised, of 95 % intervals and of verdicts at the level 0.05
 
-_N_DRAWS = 999
-"""Draws of paired tests; `compare --paired` has ten times as many, for p-values with another digit."""
-
+_N_DRAWS = 999  # of paired tests; `compare --paired` has ten times as many, for p-values with another digit
 _DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
-_DEGREES = np.unique(np.geomspace(1, 20_000, 400).round())
-
-World = Callable[[np.random.Generator, int], np.ndarray]
-Source = str | tuple[int, float, int]
-"""Of trials: the model of a published run, or the arguments of `ngram_scores`."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the program in a world whose truth is known.
+    """A statement of the program in a world whose truth is known."""
 
-    Attributes:
-        table: The table that shows the claim.
-        what: The subject and its size.
-        bounds: The promised share; None where the row is shown for comparison.
-        draw: Draws once, and returns whether the interval held or an alarm was false, or several of these.
-        settings: The arguments of `draw` behind the generator.
-        cost: The number of draws is divided by this.
-    """
-
-    table: str
-    what: str
-    bounds: tuple[float, float] | None
+    table: str  # table that shows the claim
+    what: str  # its subject and size
+    bounds: tuple[float, float] | None  # promised share; None where the row is shown for comparison
+    # draws once, and returns whether the interval held or an alarm was false, or several of these
     draw: Callable[..., Any]
-    settings: tuple[Any, ...] = ()
-    cost: int = 1
+    settings: tuple[Any, ...] = ()  # arguments of `draw` behind the generator
+    cost: int = 1  # the number of draws is divided by this
 
     def share(self, n: int) -> tuple[float, int]:
         """The share, and the number of values behind it; the seed follows from the claim."""
@@ -80,61 +73,30 @@ class Claim:
         return low - 3 * (low * (1 - low) / n) ** 0.5 <= share <= high + 3 * (high * (1 - high) / n) ** 0.5
 
 
-# ---- Worlds: the means of questions
-
-
-def _trial_means(generator: np.random.Generator, means: np.ndarray, n_trials: int) -> np.ndarray:
-    """The means of trials around the true means of questions: noise, and a keyword that is there or not."""
-    hit = np.linspace(0.02, 0.98, means.shape[-1])
-    keyword = generator.binomial(n_trials, hit, means.shape) / n_trials - hit
-    return means + 0.1 * generator.standard_normal(means.shape) / n_trials**0.5 + keyword / 3
-
-
-def _usual(generator: np.random.Generator, n: int) -> np.ndarray:
-    return 1.1 * generator.beta(5, 3, n)
-
-
-def _skewed(generator: np.random.Generator, n: int) -> np.ndarray:
-    return generator.beta(1, 6, n)
-
-
-_TRUTH = {_usual: 1.1 * 5 / 8, _skewed: 1 / 7}
-"""The true means of these worlds."""
-
-
-def _pair(
-    generator: np.random.Generator, n_questions: int, n_trials: tuple[int, int], apart: float, ties: float
-) -> np.ndarray:
-    """The question means of two runs that are equally good, but differ from question to question by `apart`."""
-    means = _usual(generator, n_questions)
-    differences = apart * generator.standard_normal(n_questions) * (generator.uniform(size=n_questions) >= ties)
-    pair = [means + differences / 2, means - differences / 2]
-    # Where answers tie, both runs always answer in the same way.
-    return np.stack(pair if ties else [_trial_means(generator, m, n) for m, n in zip(pair, n_trials, strict=True)])
-
-
 # ---- Draws: whether an interval held the truth, or an alarm was false
 
 
-def _score(generator: np.random.Generator, world: World, n_questions: int, n_trials: int) -> bool:
-    interval = mean_interval(_trial_means(generator, world(generator, n_questions), n_trials))
-    return interval.low <= _TRUTH[world] <= interval.high
+def _holds(found: Any, truth: float) -> bool:
+    return found.low is None or found.low <= truth <= found.high  # without an interval nothing wrong is said
 
 
-def _holds_zero(generator: np.random.Generator, *pair: Any) -> bool:
-    found = paired_difference(*_pair(generator, *pair))
-    return found.low is None or found.low <= 0 <= found.high  # without an interval nothing wrong is said
+def _score(generator: Generator, world: World, n_questions: int, n_trials: int) -> bool:
+    return _holds(mean_interval(trial_means(generator, world(generator, n_questions), n_trials)), TRUTH[world])
 
 
-def _differs(generator: np.random.Generator, *pair: Any) -> bool:
-    return bool(paired_difference(*_pair(generator, *pair)).differs())
+def _holds_zero(generator: Generator, *pair: Any) -> bool:
+    return _holds(paired_difference(*two_runs(generator, *pair)), 0)
 
 
-def _bootstrap(generator: np.random.Generator, n_questions: int, n_trials: int, draw_trials: bool) -> bool:
+def _differs(generator: Generator, *pair: Any) -> bool:
+    return bool(paired_difference(*two_runs(generator, *pair)).differs())
+
+
+def _bootstrap(generator: Generator, n_questions: int, n_trials: int, draw_trials: bool) -> bool:
     """An alarm of the percentile bootstrap over questions, with or without drawing trials within them (not used)."""
     n_draws = 500
-    means = _usual(generator, n_questions)
-    runs = [np.stack([_trial_means(generator, means, 1) for _ in range(n_trials)], axis=1) for _ in "ab"]
+    means = usual(generator, n_questions)
+    runs = [np.stack([trial_means(generator, means, 1) for _ in range(n_trials)], axis=1) for _ in "ab"]
     rows = generator.integers(n_questions, size=(n_draws, n_questions))
     if draw_trials:  # once for each question in a draw, and used again where the question is drawn again
         columns = generator.integers(n_trials, size=(2, n_draws, n_questions, n_trials))
@@ -147,31 +109,30 @@ def _bootstrap(generator: np.random.Generator, n_questions: int, n_trials: int, 
     return not low <= 0 <= high
 
 
-def _questions_drawn(generator: np.random.Generator, n_questions: int, n_trials: int) -> bool:
+def _questions_drawn(generator: Generator, n_questions: int, n_trials: int) -> bool:
     """Coverage of the percentile bootstrap over questions for a score (not used)."""
-    values = _trial_means(generator, _usual(generator, n_questions), n_trials)
+    values = trial_means(generator, usual(generator, n_questions), n_trials)
     drawn = values[generator.integers(n_questions, size=(1000, n_questions))].mean(axis=1)
     low, high = np.percentile(drawn, [2.5, 97.5])
-    return low <= _TRUTH[_usual] <= high
+    return low <= TRUTH[usual] <= high
 
 
-def _against(generator: np.random.Generator, n_questions: int, ties: float, n_runs: int) -> tuple[np.ndarray, ...]:
+def _against(generator: Generator, n_questions: int, ties: float, n_runs: int) -> tuple[np.ndarray, ...]:
     """A baseline, and runs that are as good but differ from question to question."""
-    baseline, run = _pair(generator, n_questions, (10, 10), 0.1, ties)
+    baseline, run = two_runs(generator, n_questions, (10, 10), 0.1, ties)
     return baseline, np.atleast_2d(run + (0.1 * generator.standard_normal((n_runs, n_questions)) if n_runs > 1 else 0))
 
 
-def _any_differs(generator: np.random.Generator, n_questions: int, ties: float, n_runs: int, test: PairedTest) -> bool:
+def _any_differs(generator: Generator, n_questions: int, ties: float, n_runs: int, test: PairedTest) -> bool:
     runs = _against(generator, n_questions, ties, n_runs)
     return any(found.differs() for found in against_baseline(*runs, test=test, n_draws=_N_DRAWS))
 
 
-def _interval_holds_zero(generator: np.random.Generator, n_questions: int, ties: float) -> bool:
-    [found] = against_baseline(*_against(generator, n_questions, ties, 1), n_draws=_N_DRAWS)
-    return found.low is None or found.low <= 0 <= found.high
+def _interval_holds_zero(generator: Generator, n_questions: int, ties: float) -> bool:
+    return _holds(*against_baseline(*_against(generator, n_questions, ties, 1), n_draws=_N_DRAWS), 0)
 
 
-def _shifted(generator: np.random.Generator, n_questions: int) -> bool:
+def _shifted(generator: Generator, n_questions: int) -> bool:
     """The paired bootstrap of sacrebleu: means of draws around their mean, not studentized, not corrected."""
     baseline, runs = _against(generator, n_questions, 0, 1)
     differences = runs[0] - baseline
@@ -181,7 +142,7 @@ def _shifted(generator: np.random.Generator, n_questions: int) -> bool:
     return (n_farther + 1) / (_N_DRAWS + 1) <= 0.05
 
 
-def _leaderboard(generator: np.random.Generator, n_alike: int, correction: str, count: str) -> Any:
+def _leaderboard(generator: Generator, n_alike: int, correction: str, count: str) -> Any:
     """False alarms on a leaderboard of 24 runs that are equally good in stretches of `n_alike`.
 
     Counts `any` false alarm on the leaderboard, the `share` of false ones among all alarms, or the false ones among
@@ -189,9 +150,9 @@ def _leaderboard(generator: np.random.Generator, n_alike: int, correction: str, 
     """
     n_runs, n_questions = 24, 50
     steps = np.arange(n_runs) // n_alike
-    means = _usual(generator, n_questions) - 0.08 * steps[:, None]
+    means = usual(generator, n_questions) - 0.08 * steps[:, None]
     means = means + 0.05 * generator.standard_normal(means.shape)
-    scores = _trial_means(generator, means, 10)
+    scores = trial_means(generator, means, 10)
     order = np.argsort(-scores.mean(axis=1), kind="stable")
     differs = all_pairs(scores[order], correction=correction).differs
     alike = (steps[:, None] == steps)[np.ix_(order, order)]
@@ -207,112 +168,47 @@ def _true_coefficient(name: str, rho: float) -> float:
     return {"Pearson": rho, "Spearman": 6 / np.pi * np.arcsin(rho / 2), "Kendall": 2 / np.pi * np.arcsin(rho)}[name]
 
 
-def _correlated(generator: np.random.Generator, name: str, n_values: int, rho: float) -> bool:
+def _correlated(generator: Generator, name: str, n_values: int, rho: float) -> bool:
     x, noise = generator.standard_normal((2, n_values))
-    interval = correlate(x, rho * x + (1 - rho**2) ** 0.5 * noise)[name]
-    return interval.low <= _true_coefficient(name, rho) <= interval.high
+    return _holds(correlate(x, rho * x + (1 - rho**2) ** 0.5 * noise)[name], _true_coefficient(name, rho))
 
 
-def _correlated_with_tails(generator: np.random.Generator, n_values: int) -> bool:
+def _correlated_with_tails(generator: Generator, n_values: int) -> bool:
     """Pearson's correlation of two columns with a long tail: normal ones that correlate by 0.5 in an exponential."""
     x, noise = generator.standard_normal((2, n_values))
-    interval = correlate(np.exp(x), np.exp(0.5 * x + 0.75**0.5 * noise))["Pearson"]
-    return interval.low <= np.expm1(0.5) / np.expm1(1) <= interval.high
+    return _holds(correlate(np.exp(x), np.exp(0.5 * x + 0.75**0.5 * noise))["Pearson"], np.expm1(0.5) / np.expm1(1))
 
 
-def _clustered(generator: np.random.Generator, name: str, n_clusters: int, rho: float, knows: bool) -> bool:
+def _clustered(generator: Generator, name: str, n_clusters: int, rho: float, knows: bool) -> bool:
     """Runs of models, two or more of each: four fifths of the variance are the model's."""
     models = np.repeat(np.arange(n_clusters), 1 + generator.geometric(0.5, n_clusters))
     of_models = generator.standard_normal((2, n_clusters))[:, models]
     x, noise = 0.8**0.5 * of_models + 0.2**0.5 * generator.standard_normal((2, len(models)))
     y = rho * x + (1 - rho**2) ** 0.5 * noise
-    interval = correlate(x, y, clusters=models if knows else None)[name]
-    return interval.low <= _true_coefficient(name, rho) <= interval.high
+    return _holds(correlate(x, y, clusters=models if knows else None)[name], _true_coefficient(name, rho))
 
 
-def _swapped(generator: np.random.Generator, n_runs: int, n_questions: int, against_all: bool) -> float:
+def _swapped(generator: Generator, n_runs: int, n_questions: int, against_all: bool) -> float:
     """The share of pairs of equally good runs that `stability` counts as swapped between halves of the questions."""
-    scores = _usual(generator, n_questions) + 0.1 * generator.standard_normal((n_runs, n_questions))
-    half, usual = scores[:, : n_questions // 2].mean(axis=1), scores.mean(axis=1)
-    other = usual if against_all else scores[:, n_questions // 2 :].mean(axis=1)
-    return RunPairs.of(scores).agreement((half, other), usual).swapped
+    scores = usual(generator, n_questions) + 0.1 * generator.standard_normal((n_runs, n_questions))
+    half, whole = scores[:, : n_questions // 2].mean(axis=1), scores.mean(axis=1)
+    other = whole if against_all else scores[:, n_questions // 2 :].mean(axis=1)
+    return RunPairs.of(scores).agreement((half, other), whole).swapped
 
 
-# ---- Trials: answers of the n-gram engine, and published ones
+def _of_trials(generator: Generator, source: Source, n_trials: int) -> bool:
+    drawn, truth = drawn_trials(generator, source, n_trials)
+    return abs(drawn.mean() - truth) <= half_width(list(drawn)) + 1e-12
 
 
-@cache
-def ngram_scores(order: int, temperature: float, n_answers: int) -> np.ndarray:
-    """The scores of so many answers to each question of the packaged suite; their means are the truth."""
-    sampler, scorer = NgramSampler("mini", order=order, temperature=temperature), Scorer("mini")
-    rows = [
-        np.asarray(scorer.score(question.question_id, sampler.sample(question.question_id, range(n_answers))).average)
-        for question in scorer.suite
-    ]
-    return np.array(rows)
-
-
-@cache
-def published_scores() -> dict[str, np.ndarray]:
-    """The scores of the published runs of 100 trials, by model."""
-    scorer = Scorer(published.suite())
-    found = {}
-    for run in find_runs([published.FOLDER / "result"]):
-        trials = Trials.of(run)
-        average = scorer.score(trials.lines.questions, trials.lines.answers)["average"]
-        rows = [average[trials.rows_by_question[question.question]] for question in scorer.suite]
-        if {len(row) for row in rows} == {100}:
-            found[run.folder.parent.name] = np.array(rows)
-    return found
-
-
-def _scores(source: Source) -> np.ndarray:
-    return published_scores()[source] if isinstance(source, str) else ngram_scores(*source)
-
-
-def _drawn(generator: np.random.Generator, scores: np.ndarray, n_trials: int) -> np.ndarray:
-    return np.take_along_axis(scores, generator.integers(scores.shape[1], size=(len(scores), n_trials)), axis=1)
-
-
-def _of_trials(generator: np.random.Generator, source: Source, n_trials: int) -> bool:
-    scores = _scores(source)
-    drawn = _drawn(generator, scores, n_trials)
-    return abs(drawn.mean() - scores.mean()) <= half_width(list(drawn)) + 1e-12
-
-
-def _half_widths(drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and half width after each number of trials: `half_width`, for all numbers at once."""
-    n = np.arange(1, drawn.shape[1] + 1)
-    means = drawn.cumsum(axis=1) / n
-    squares = ((drawn - drawn.mean(axis=1, keepdims=True)) ** 2).cumsum(axis=1)
-    offsets = means - drawn.mean(axis=1, keepdims=True)
-    parts = np.maximum(squares - n * offsets**2, 0) / np.maximum(n - 1, 1) / n
-    parts[parts < 1e-20] = 0
-    total = parts.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = np.nan_to_num(total**2 / (parts**2).sum(axis=0) * (n - 1), nan=1)
-    return means.mean(axis=0), _quantiles(degrees) * np.sqrt(total) / len(drawn)
-
-
-def _quantiles(degrees: np.ndarray) -> np.ndarray:
-    return np.interp(np.log(np.maximum(degrees, 1)), np.log(_DEGREES), _known_quantiles())
-
-
-@cache
-def _known_quantiles() -> np.ndarray:
-    return np.array([quantile(float(degrees)) for degrees in _DEGREES])
-
-
-def _stopped(
-    generator: np.random.Generator, source: Source, width: float, n_most: int, least: int | None = None
-) -> bool:
+def _stopped(generator: Generator, source: Source, width: float, n_most: int, least: int | None = None) -> bool:
     """Coverage of the interval at which `sweep --until-interval` stops, looking after every trial."""
-    scores = _scores(source)
-    first = (least or least_trials_to_stop(len(scores))) - 1
-    means, halves = _half_widths(_drawn(generator, scores, n_most))
+    drawn, truth = drawn_trials(generator, source, n_most)
+    first = (least or least_trials_to_stop(len(drawn))) - 1
+    means, halves = half_widths(drawn)
     is_known = halves[first:] <= width
     at = first + int(is_known.argmax()) if is_known.any() else n_most - 1
-    return abs(means[at] - scores.mean()) <= halves[at] + 1e-12
+    return abs(means[at] - truth) <= halves[at] + 1e-12
 
 
 # ---- The claims
@@ -335,9 +231,9 @@ def claims() -> Iterator[Claim]:
     for n_questions in (3, 8, 50):
         for n_trials in (1, 10, 100):
             of = f"{n_questions} questions, {n_trials} trial{'s' if n_trials > 1 else ''}"
-            yield Claim(SCORE, of, COVERAGE, _score, (_usual, n_questions, n_trials))
+            yield Claim(SCORE, of, COVERAGE, _score, (usual, n_questions, n_trials))
         of = f"{n_questions} questions, 10 trials"
-        yield Claim(SCORE, f"{of}, most questions near 0", COVERAGE, _score, (_skewed, n_questions, 10))
+        yield Claim(SCORE, f"{of}, most questions near 0", COVERAGE, _score, (skewed, n_questions, 10))
         yield Claim(SCORE, f"{of}, by a bootstrap (not used)", None, _questions_drawn, (n_questions, 10), 2)
     for n_questions in (3, 8, 50):
         for n_trials in ((1, 1), (10, 10), (100, 100), (1, 100)):
@@ -375,8 +271,8 @@ def claims_of_resampling() -> Iterator[Claim]:
     for n_questions in (6, 8, 20, 50):
         for ties in (0.0, 0.5):
             of = f"{n_questions} questions" + (", half of them ties" if ties else "")
-            usual = COVERAGE if n_questions >= 20 and not ties else (0.93, 1.0)
-            yield Claim(RESAMPLED, of, usual, _interval_holds_zero, (n_questions, ties), 2)
+            bounds = COVERAGE if n_questions >= 20 and not ties else (0.93, 1.0)
+            yield Claim(RESAMPLED, of, bounds, _interval_holds_zero, (n_questions, ties), 2)
             for test in get_args(PairedTest):
                 settings = (n_questions, ties, 1, test)
                 yield Claim(RESAMPLED_ALARMS, f"{test}: {of}", FALSE_ALARMS, _any_differs, settings, 2)

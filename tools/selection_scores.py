@@ -63,14 +63,14 @@ def _scores(references: Sequence[str], answers: Sequence[str]) -> NDArray[np.flo
 def _print_bands(texts: Sequence[str], random: Sequence[int], chosen: Sequence[int]) -> None:
     """Prints the error by order, and by the document frequency of the n-grams."""
     found = document_frequencies(texts)
-    ngrams = found.texts()
-    of_random, of_chosen = (_squares(texts, rows, ngrams, found.counts / len(texts)) for rows in (random, chosen))
-    expected = found.counts / len(texts) * len(chosen)
-    bands = [(f"order {order}", found.orders == order) for order in range(1, 11)]
+    counts, orders = np.array(list(found.values())), np.array(list(map(len, found)))
+    of_random, of_chosen = (_squares(texts, rows, list(found), counts / len(texts)) for rows in (random, chosen))
+    expected = counts / len(texts) * len(chosen)
+    bands = [(f"order {order}", orders == order) for order in range(1, 11)]
     for low, high in ((0.0, 1.0), (1.0, 10.0), (10.0, np.inf)):
         bands.append((f"{low:g} to {high:g} expected among the chosen", (expected >= low) & (expected < high)))
     for name, band in bands:
-        share = found.counts[band].sum() / found.counts.sum()
+        share = counts[band].sum() / counts.sum()
         left = of_random[band].sum(), of_chosen[band].sum()
         print(
             f"{name:40} share of n-grams {share:.3f}  error {left[0]:.4f} -> {left[1]:.4f}, / {left[0] / left[1]:.1f}"
@@ -81,8 +81,7 @@ def _squares(
     texts: Sequence[str], rows: Sequence[int], ngrams: Sequence[str], shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The contribution of each n-gram to the error, in millionths."""
-    found = document_frequencies([texts[row] for row in rows])
-    counts = dict(zip(found.texts(), found.counts.tolist(), strict=True))
+    counts = document_frequencies([texts[row] for row in rows])
     held = np.array([counts.get(ngram, 0) for ngram in ngrams])
     return (held / len(rows) - shares) ** 2 / len(ngrams) * 1e6
 

@@ -12,7 +12,7 @@ import zstandard
 from pfgen_fast.errors import BuildError, TrialsError
 from pfgen_fast.refset import inputs
 from pfgen_fast.refset.answer_tables import read_table
-from pfgen_fast.refset.config import Frequency, Length, Select, read_config, repeating
+from pfgen_fast.refset.config import Frequency, Length, Normalise, Select, read_config, repeating
 from pfgen_fast.refset.inputs import gather, input_files
 
 PLAIN = """
@@ -36,26 +36,15 @@ def read(tmp_path):
 # Configs
 
 
-def test_a_short_config_gets_the_usual_values(read, tmp_path):
+def test_a_short_config_gets_the_defaults_and_directories_beside_it(read, tmp_path, monkeypatch):
     config = read(PLAIN)
     assert (config.suite, config.work) == (tmp_path / "out", tmp_path / "out.work")
-    assert (config.frequency, config.length, config.select) == (Frequency(), Length(), Select())
-    assert (config.frequency.order, config.frequency.below, config.length.keep, config.select.size) == (
-        5,
-        2,
-        "auto",
-        1000,
-    )
-    assert not config.normalise.nfkc
-    assert config.normalise.white_space == "single"
-    assert config.normalise.rules == ()
+    assert config.normalise == Normalise(nfkc=False, white_space="single", rules=())
+    assert config.frequency == Frequency(order=5, below=2, until_stable=False)
+    assert (config.length, config.select) == (Length(100, "auto"), Select(1000, 10, "drop", 1, None, None))
     (asked,) = config.questions
     assert (asked.question_id, asked.question) == ("Q01", "Why?")
     assert config.set_names(asked) == ["A"]
-
-
-def test_folders_are_relative_to_that_of_the_config(read, tmp_path, monkeypatch):
-    read(PLAIN)
     monkeypatch.chdir(tmp_path.parent)
     config = read_config(Path(tmp_path.name, "config.toml"))
     assert (config.suite, config.work) == (Path(tmp_path.name, "out"), Path(tmp_path.name, "out.work"))
@@ -138,10 +127,7 @@ question = "How?"
         ({"[[q": "[normalise]\nreplace = [['a', 'b'], ['(', '']]\n[[q"}, "normalise.replace[1]: the pattern '(' does"),
         ({"[[q": "[normalise]\nremove = ['[']\n[[q"}, "normalise.remove[0]: the pattern '[' does not compile"),
         ({"[[q": "[normalise]\nlists = 'formal-ja'\n[[q"}, "normalise.lists: expected a list of texts"),
-        (
-            {"[[q": "[normalise]\nlists = ['formal-ja']\nwithout = ['coma']\n[[q"},
-            "no rule 'coma' in the lists; did you",
-        ),
+        ({"[[q": "[normalise]\nlists = ['formal-ja']\nwithout = ['coma']\n[[q"}, "no rule 'coma' in the lists; did"),
         ({"[[q": "[frequency]\norder = 0\n[[q"}, "frequency.order: expected at least 1, not 0"),
         ({"[[q": f"[frequency]\nbelow = {2**63 - 1}\n[[q"}, "frequency.below: expected at most 2,147,483,647"),
         ({"[[q": "[select]\nmax_order = 100000\n[[q"}, "select.max_order: expected at most"),
@@ -161,17 +147,11 @@ question = "How?"
         ({'"Why?"': '"Why?"\nid = "1"'}, "question 1: id: expected one that begins with 'Q'"),
         ({'"Why?"': '"Why?"\nid = "Q/1"'}, "question 1: id: an id is made of"),
         ({'"Why?"': '"Why?"\nwrong = ["(?!a)"]'}, "question Q01: wrong[0]: the pattern '(?!a)' does not compile"),
-        (
-            {'"Why?"': '"Why?"\nrequired = ["a", "a{9999}"]'},
-            "question Q01: required[1]: the pattern 'a{9999}' does not",
-        ),
+        ({'"Why?"': '"Why?"\nrequired = ["a", "a{9999}"]'}, "question Q01: required[1]: the pattern 'a{9999}' does"),
         ({'"Why?"': '"Why?"\nkeywords = [{t = "("}]'}, "question Q01: keywords[0].t: the pattern '(' does not compile"),
         ({'"Why?"': '"Why?"\nkeyword = []'}, "question Q01: keyword: unknown key; did you mean 'keywords'?"),
         ({'"Why?"': '"Why?"\n[[question]]\nquestion = "Why?"'}, "question Q02: its id or text is already that"),
-        (
-            {'"Why?"': '"Why?"\nid="QA"\n[[question]]\nid = "Qa"\nquestion = "?"'},
-            "question Qa: its id or text is already",
-        ),
+        ({'"Why?"': '"Why?"\nid="QA"\n[[question]]\nid = "Qa"\nquestion = "?"'}, "question Qa: its id or text is alr"),
         ({'"out"': '"out"\nunit = "word"'}, "unit: expected 'character' or 'token'"),
         ({"[[q": "[instructions]\ncaht = ''\n[[q"}, "instructions.caht: unknown key; did you mean 'chat'?"),
         ({"suite": "suite = "}, "not TOML"),
@@ -214,17 +194,12 @@ def gathered(tmp_path, paths, own=None):
 
 
 @pytest.mark.parametrize(
-    ("name", "pack"),
-    [
-        ("a.jsonl", bytes),
-        ("a.jsonl.gz", gzip.compress),
-        ("a.jsonl.xz", lzma.compress),
-        ("a.jsonl.zst", zstandard.compress),
-    ],
+    ("ending", "pack"), [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress), (".zst", zstandard.compress)]
 )
-def test_json_lines_are_read_in_any_compression(tmp_path, name, pack):
-    (tmp_path / name).write_bytes(pack(b"\xef\xbb\xbf" + lines(*ROWS).replace(b"\n", b"\r\n\n", 1)))
-    assert gathered(tmp_path, [tmp_path / name]) == (["one", ""], ["二 🐟"], 1)
+def test_json_lines_are_read_in_any_compression(tmp_path, ending, pack):
+    path = tmp_path / f"a.jsonl{ending}"
+    path.write_bytes(pack(b"\xef\xbb\xbf" + lines(*ROWS).replace(b"\n", b"\r\n\n", 1)))
+    assert gathered(tmp_path, [path]) == (["one", ""], ["二 🐟"], 1)
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
@@ -240,6 +215,14 @@ def test_files_about_one_question_need_not_name_it(tmp_path):
     pq.write_table(pa.table({"answer": ["d"]}), tmp_path / "c.parquet")
     own = {1: [tmp_path / "b.jsonl", tmp_path / "c.parquet"]}
     assert gathered(tmp_path, [tmp_path / "a.jsonl"], own) == (["one", ""], ["二 🐟", "b", "c", "d"], 1)
+    for line, problem in {
+        b'{"answer": "\\ud800"}': "a lone surrogate, which is not valid text",
+        b'{"x": 1}': "the key 'answer' is missing",
+        b'{"answer": 1}': "'answer' is a string, not int",
+    }.items():
+        (tmp_path / "b.jsonl").write_bytes(b"\n" + line)
+        with pytest.raises(TrialsError, match=rf"b\.jsonl, line 2: {problem}"):
+            gathered(tmp_path, [], own)
 
 
 def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
@@ -255,13 +238,10 @@ def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b'{"question": "Why?", "answer": 1}', "line 2: 'answer' is a text, not int"),
-        (
-            b'{"question": "Why?", "answer": "a", "answ\\u0065r": "b"}',
-            "line 2: the key 'answer' appears twice in one object",
-        ),
-        (b'{"question": "Why?", "answer": null}', "line 2: 'answer' is a text, not NoneType"),
-        (b'{"question": "Why?"}', "line 2: expected an object with 'question' and 'answer'"),
+        (b'{"question": "Why?", "answer": 1}', "line 2: 'answer' is a string, not int"),
+        (b'{"question": "Why?", "answer": "a", "answ\\u0065r": "b"}', "line 2: the key 'answer' appears twice in one"),
+        (b'{"question": "Why?", "answer": null}', "line 2: 'answer' is a string, not NoneType"),
+        (b'{"question": "Why?"}', "line 2: the key 'answer' is missing"),
         (b'{"answer": "a"}', "line 2: the key 'question' is missing"),
         (b'{"question": ["Why?"], "answer": "a"}', "line 2: 'question' is a string, not list"),
         (b"[1]", "line 2: expected an object"),

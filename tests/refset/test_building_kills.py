@@ -28,19 +28,19 @@ EVERYWHERE = None
 at_how_many_changes = pytest.mark.parametrize("most", [3, pytest.param(EVERYWHERE, marks=pytest.mark.slow)])
 
 
-def names_of(files):
-    """How often each name occurs among the files."""
-    return Counter(PurePosixPath(path).name for path in files)
+@pytest.fixture
+def before(tmp_path, mini):
+    """A folder with raw answers and the config of a build."""
+    folder = tmp_path / "before"
+    folder.mkdir()
+    write_raw(folder / "raw.jsonl", mini, 60)
+    write_config(folder, mini, tables=SMALL)
+    return folder
 
 
 @at_how_many_changes
-def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path, mini, most):
-    before, attempts_folder = tmp_path / "before", tmp_path / "attempts"
-    before.mkdir()
-    attempts_folder.mkdir()
-    write_raw(before / "raw.jsonl", mini, 60)
-    write_config(before, mini, tables=SMALL)
-    whole, attempts = killed_everywhere(attempts_folder, build_suite, before=before, most=most)
+def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path_factory, before, most):
+    whole, attempts = killed_everywhere(tmp_path_factory.mktemp("attempts"), build_suite, before=before, most=most)
     assert len([path for path in whole if path.startswith("made/")]) == 2
     for attempt in attempts:
         assert attempt.again == whole, attempt.point
@@ -51,21 +51,17 @@ def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path, mi
         return
     # Every file of every stage was once the next to appear; the suite appears as a whole.
     named = Counter(attempt.point.removeprefix("os.link ") for attempt in attempts if "os.link" in attempt.point)
-    assert named == names_of(whole.keys() - files_below(before).keys())
+    assert named == Counter(PurePosixPath(path).name for path in whole.keys() - files_below(before).keys())
     assert [attempt.point for attempt in attempts if "os.rename" in attempt.point] == ["os.rename made"]
 
 
 @pytest.mark.slow
 @at_how_many_changes
-def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path, mini, most):
-    before, attempts_folder = tmp_path / "before", tmp_path / "attempts"
-    before.mkdir()
-    attempts_folder.mkdir()
-    write_raw(before / "raw.jsonl", mini, 60)
-    build(read_config(write_config(before, mini, tables=SMALL)))
+def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path_factory, before, mini, most):
+    build(read_config(before / "config.toml"))
     write_config(before, mini, tables=SMALL.replace("target = 80", "target = 60"))
     old = files_below(before)
-    whole, attempts = killed_everywhere(attempts_folder, build_suite, before=before, most=most)
+    whole, attempts = killed_everywhere(tmp_path_factory.mktemp("attempts"), build_suite, before=before, most=most)
     assert whole.keys() == old.keys()
     in_suite = [path for path in whole if path.startswith("made/")]
     assert all(whole[path] != old[path] for path in in_suite)

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from statistics import fmean
 
-import numpy as np
 import pytest
 from makers import published
 from makers.builds import toml
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
+from pfgen_fast.statistics.correlation import spearman
 from pfgen_fast.suite.keywords import rule_source
 
 # There are about 1,100 answers per question instead of a million, so an n-gram that occurs once is not an anomaly;
@@ -70,17 +70,10 @@ def mean_scores(suite: Suite) -> list[float]:
     return found
 
 
-def spearman(first: list[float], second: list[float]) -> float:
-    ranks = [np.argsort(np.argsort(values)) for values in (first, second)]
-    return float(np.corrcoef(*ranks)[0, 1])
-
-
 @pytest.mark.parity
 @published.needs_published_runs
 def test_the_suite_of_pooled_answers_ranks_runs_as_the_published_one(pooled: Suite, tmp_path: Path):
     ours, theirs = mean_scores(pooled), mean_scores(published.suite())
     for run, our, their in sorted(zip(published.runs(), ours, theirs, strict=True), key=lambda row: -row[2]):
         print(f"{run.name:60} published {their:.4f} pooled {our:.4f}")
-    correlation = spearman(ours, theirs)
-    print(f"Spearman {correlation:.4f}")
-    assert correlation >= 0.95
+    assert spearman(ours, theirs) >= 0.95

@@ -1,4 +1,4 @@
-"""The native selection: against the rules in plain Python, and by hand."""
+"""The native selection, against the rules in plain Python."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import subprocess
 import sys
 from fractions import Fraction
 
-import numpy as np
-import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,28 +26,31 @@ def answers():
 
 @examples(200)
 @given(COLUMNS, ORDERS, st.data())
-def test_the_error_is_what_plain_counting_says(answers, max_order, data):
+def test_error_and_coverage_are_those_of_plain_counting(answers, max_order, data):
     rows = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=1, unique=True))
-    expected = selection_rules.error(answers, rows, max_order)
-    assert distribution_error(answers, rows, max_order=max_order) == expected.numerator / expected.denominator
+    held = [selection_rules.ngrams(answer, max_order) for answer in answers]
+    expected = rounded(selection_rules.error_of(held, rows))
+    assert distribution_error(answers, rows, max_order=max_order) == expected
+    chosen = set().union(*(held[row] for row in rows))
+    for of_order in coverage(answers, rows, max_order=max_order):
+        counts = {g: n for g, n in selection_rules.frequencies(held).items() if len(g) == of_order.order}
+        assert (of_order.n_ngrams, of_order.n_held) == (len(counts), len(chosen & set(counts)))
+        kept = sum(n for g, n in counts.items() if g in chosen)
+        assert of_order.share == (kept / sum(counts.values()) if counts else 1)
 
 
 @examples(100)
 @given(COLUMNS, st.integers(1, 4), st.text(max_size=3), st.integers(1, 3), st.data())
-def test_a_climb_is_what_counting_every_swap_anew_gives(answers, max_order, seed, restarts, data):
+def test_a_climb_is_what_recounting_after_every_swap_gives(answers, max_order, seed, restarts, data):
     size = data.draw(st.integers(1, len(answers)))
-    options = {
-        "max_order": max_order,
-        "seed": seed,
-        "restarts": restarts,
-        "proposals": data.draw(st.one_of(st.none(), st.integers(1, 100))),
-    }
-    expected, restart, proposals = selection_rules.select(answers, size, **options)
+    proposals = data.draw(st.one_of(st.none(), st.integers(1, 100)))
+    options = {"max_order": max_order, "seed": seed, "restarts": restarts, "proposals": proposals}
+    expected, restart, n_proposals = selection_rules.select(answers, size, **options)
     found = select(answers, size, **options, threads=data.draw(st.integers(1, 3)))
     assert found.rows.tolist() == sorted(expected.order)
     assert found.error == rounded(expected.error)
     assert found.initial_error == rounded(expected.initial_error)
-    assert (found.proposals, found.accepted) == (proposals, expected.accepted)
+    assert (found.proposals, found.accepted) == (n_proposals, expected.accepted)
     assert (found.restart, found.finished) == (restart, expected.finished)
 
 
@@ -60,11 +61,7 @@ def rounded(error: Fraction) -> float:
 def test_every_point_of_the_curve_is_exact(answers):
     """No drift: after thousands of swaps, the error equals one that is computed from scratch."""
     found = select(answers, 40, seed="curve")
-    assert (
-        found.error
-        == distribution_error(answers, found.rows)
-        == rounded(selection_rules.error(answers, found.rows.tolist(), 10))
-    )
+    assert found.error == rounded(selection_rules.error(answers, found.rows.tolist(), 10))
     errors = [error for _, error in found.curve]
     assert errors == sorted(errors, reverse=True)
     assert found.curve[0] == (0, found.initial_error)
@@ -84,40 +81,6 @@ def test_no_swap_betters_a_finished_selection(answers, n, size):
     for out in found.rows:
         for row in set(range(len(few))) - set(found.rows):
             assert selection_rules.error_of(held, [row, *(kept for kept in found.rows if kept != out)]) >= reached
-
-
-def test_the_best_of_half_a_and_half_b_is_half_and_half():
-    found = select(["aaa"] * 6 + ["bbb"] * 6, 4, seed="halves")
-    assert (found.rows < 6).sum() == 2
-    assert found.error == 0
-
-
-def test_distribution_error_by_hand():
-    # a: 1 of 1 against 2 of 3; b: 0 against 2 of 3; ab: 0 against 1 of 3.
-    assert distribution_error(["a", "ab", "b"], [0]) == 2 / 9
-
-
-def test_coverage_by_hand():
-    first, second, third = coverage(["ab", "abc", "bc", "xa"], [1], max_order=3)
-    assert (first.n_ngrams, first.n_held, first.share) == (
-        4,
-        3,
-        8 / 9,
-    )  # a b c, but not x; a and b in 3, c in 2, x in 1
-    assert (second.n_ngrams, second.n_held, second.share) == (3, 2, 4 / 5)
-    assert (third.n_ngrams, third.n_held, third.share) == (1, 1, 1.0)
-
-
-@given(COLUMNS, ORDERS, st.data())
-def test_coverage_is_what_plain_counting_says(answers, max_order, data):
-    rows = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=1, unique=True))
-    held = [selection_rules.ngrams(answer, max_order) for answer in answers]
-    chosen = set().union(*(held[row] for row in rows))
-    for of_order in coverage(answers, rows, max_order=max_order):
-        counts = {g: n for g, n in selection_rules.frequencies(held).items() if len(g) == of_order.order}
-        assert (of_order.n_ngrams, of_order.n_held) == (len(counts), len(chosen & set(counts)))
-        kept = sum(n for g, n in counts.items() if g in chosen)
-        assert of_order.share == (kept / sum(counts.values()) if counts else 1)
 
 
 def test_threads_change_nothing(answers):
@@ -160,12 +123,6 @@ def test_odd_answers_are_selected_as_others(column):
         assert found.finished
 
 
-def test_every_kind_of_column_gives_the_same(answers):
-    expected = select(answers, 10)
-    for column in (np.array(answers), pyarrow.array(answers), pyarrow.chunked_array([answers[:100], answers[100:]])):
-        assert select(column, 10).rows.tolist() == expected.rows.tolist()
-
-
 def test_progress_is_told_and_what_it_raises_ends_the_work(answers):
     told = []
 
@@ -197,9 +154,8 @@ def test_ctrl_c_ends_the_work():
 
 
 def test_fewer_answers_than_are_to_be_chosen_are_an_error():
-    with pytest.raises(TrialsError) as raised:
+    with pytest.raises(TrialsError, match=r"^answers: expected at least 3 answers to select from, not 2$"):
         select(["a", "b"], 3)
-    assert str(raised.value) == "answers: 2 answers are fewer than the 3 to choose"
 
 
 @pytest.mark.parametrize(
@@ -223,10 +179,10 @@ def test_an_option_that_is_out_of_range_is_named(option, value, expected):
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([], "rows: expected at least one"),
+        ([], "rows: expected at least one row"),
         ([2], "rows: expected numbers from 0 to 1, not 2"),
         ([-1], "rows: expected numbers from 0 to 1, not -1"),
-        ([0, 0], "rows: expected each once"),
+        ([0, 0], "rows: expected each row once"),
     ],
 )
 def test_rows_that_cannot_be_are_named(rows, problem):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.refset.config import Length, Select
+from pfgen_fast.refset.config import KEEP_WORDS, Frequency, Length, Normalise, Select
 from pfgen_fast.refset.normalise import Rewrite
 from pfgen_fast.refset.stages import (
     FilterStage,
@@ -21,9 +21,8 @@ from pfgen_fast.refset.stages import (
 )
 
 
-def table(*answers, first_row=0):
-    rows = range(first_row, first_row + len(answers))
-    return pa.table({"row": pa.array(rows, pa.int64()), "answer": pa.array(answers, pa.string())})
+def table(*answers):
+    return pa.table({"row": pa.array(range(len(answers)), pa.int64()), "answer": pa.array(answers, pa.string())})
 
 
 def sifted(stage, *answers, threads=2):
@@ -37,7 +36,7 @@ def sifted(stage, *answers, threads=2):
 
 def test_normalising_changes_answers_and_removes_some():
     rules = (Rewrite("wide", "characters", "１", "1"), Rewrite("no", "remove", "bad"))
-    stage = NormaliseStage(False, "single", rules)
+    stage = NormaliseStage(Normalise(rules=rules))
     kept, removed, figures = sifted(stage, " a  1 ", "bad １", "　", "b１", "c")
     assert kept == [(0, "a 1"), (3, "b1"), (4, "c")]
     assert removed == {1: "no: bad", 2: "nothing is left"}
@@ -56,7 +55,7 @@ ONCE_RARE = ["abcde", "abc", "bcdeabx", "xyzxyz", "cdqqq", "ab", "xyz"]
 
 
 def test_the_frequency_filter_counts_occurrences_and_removes_once():
-    kept, removed, figures = sifted(FrequencyStage(3, 2, False), *ONCE_RARE)
+    kept, removed, figures = sifted(FrequencyStage(Frequency(3, 2)), *ONCE_RARE)
     # "dea", "eab" and "abx" are rare in row 2, "yzx" and "zxy" in row 3, "cdq", "dqq" and "qqq" in row 4.
     assert removed == {2: "dea", 3: "yzx", 4: "cdq"}
     assert [row for row, _ in kept] == [0, 1, 5, 6]
@@ -64,7 +63,7 @@ def test_the_frequency_filter_counts_occurrences_and_removes_once():
 
 
 def test_the_frequency_filter_may_go_on_until_nothing_is_rare():
-    kept, removed, figures = sifted(FrequencyStage(3, 2, True), *ONCE_RARE)
+    kept, removed, figures = sifted(FrequencyStage(Frequency(3, 2, True)), *ONCE_RARE)
     # Then "bcd" and "cde" are rare in row 0, "xyz" in row 6; then "abc" in row 1.
     assert removed == {0: "bcd", 1: "abc", 2: "dea", 3: "yzx", 4: "cdq", 6: "xyz"}
     assert kept == [(5, "ab")]
@@ -78,38 +77,29 @@ def test_the_nearest_lengths_stay_and_the_earlier_of_equals():
     assert removed == {0: "length 6", 4: "length 2", 5: "length 0"}
 
 
-@given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12))
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12) | st.sampled_from(KEEP_WORDS))
 def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
     answers = ["x" * length for length in lengths]
     kept, _, figures = sifted(LengthStage(Length(target, keep), Select(size=1, duplicates="keep")), *answers)
     order = sorted(range(len(lengths)), key=lambda row: (abs(lengths[row] - target), row))
-    n_kept = keep if keep < len(lengths) else math.isqrt(len(lengths))
+    wanted = {"all": len(lengths), "auto": math.isqrt(len(lengths))}.get(keep, keep)
+    n_kept = wanted if wanted < len(lengths) or keep == "all" else math.isqrt(len(lengths))
     assert [row for row, _ in kept] == sorted(order[:n_kept])
-    assert ("note" in figures) == (keep >= len(lengths))
+    assert ("note" in figures) == (isinstance(keep, int) and keep >= len(lengths))
 
 
-def spread(n, mean=107, std=28.6):
-    """Different answers whose lengths are spread like those of raw answers."""
-    lengths = [round(NormalDist(mean, std).inv_cdf((i + 0.5) / n)) for i in range(n)]
-    return [f"{i:05}".ljust(max(length, 5), "x") for i, length in enumerate(lengths)]
-
-
-@pytest.mark.parametrize("keep", ["auto", 5000, 30_000])
-def test_lengths_are_shaped_when_fewer_answers_than_keep_are_left(keep):
+def test_lengths_are_shaped_when_fewer_answers_than_keep_are_left():
     """The geometric mean of 5,000 answers and 50 to select: each of the two stages leaves a tenth."""
-    answers = spread(5000)
-    assert (describe(table(*answers))["mean"], describe(table(*answers))["std"]) == pytest.approx((107, 28.6), abs=0.1)
-    kept, _, figures = sifted(LengthStage(Length(100, keep), Select(size=50)), *answers)
+    spread = [round(NormalDist(107, 28.6).inv_cdf((i + 0.5) / 5000)) for i in range(5000)]  # as of raw answers
+    answers = [f"{i:05}".ljust(length, "x") for i, length in enumerate(spread)]
+    kept, _, figures = sifted(LengthStage(Length(100, 30_000), Select(size=50)), *answers)
     lengths = [len(answer) for _, answer in kept]
     assert len(lengths) == 500
     assert (np.mean(lengths), np.std(lengths)) == pytest.approx((100, 2.1), abs=0.2)
-    assert figures == ({} if keep == "auto" else {"note": NOTE.format(keep)})
-
-
-NOTE = (
-    "length.keep is {:,}, and only 5,000 answers came to this stage, so the 500 nearest to 100 are kept; "
-    'give more raw answers, lower it, or set it to "auto" or "all"'
-)
+    assert figures["note"] == (
+        "length.keep is 30,000, and only 5,000 answers came to this stage, so the 500 nearest to 100 are kept; "
+        'add raw answers, lower it, or set it to "auto" or "all"'
+    )
 
 
 @pytest.mark.parametrize(("n", "n_kept"), [(10, 10), (40, 20), (9000, 300), (40_000, 300)])
@@ -117,11 +107,6 @@ def test_an_automatic_number_is_thirty_for_each_to_select_at_most(n, n_kept):
     """For a million answers and a thousand to select, that is what the published suite kept."""
     stage = LengthStage(Length(target=5), Select(size=10))
     assert len(sifted(stage, *(f"{i:05}" for i in range(n)))[0]) == n_kept
-
-
-def test_all_lengths_stay_if_the_config_says_so():
-    kept, _, figures = sifted(LengthStage(Length(3, "all"), Select(size=1)), "a", "aaa", "aaaaaaaaa")
-    assert (len(kept), figures) == (3, {})
 
 
 @given(st.lists(st.text("ab", max_size=4), min_size=1, max_size=40), st.data())

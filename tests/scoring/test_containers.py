@@ -79,9 +79,7 @@ NULLS = {
     "pyarrow slice": lambda values: pyarrow.array(["skipped", *values])[1:],
     "pyarrow view": lambda values: pyarrow.array(values).cast(pyarrow.string_view()),
     "pyarrow dictionary": lambda values: pyarrow.array(values).dictionary_encode(),
-    "pyarrow null dictionary value": lambda values: pyarrow.DictionaryArray.from_arrays(
-        [0, 1, 2], pyarrow.array(values)
-    ),
+    "pyarrow null value": lambda values: pyarrow.DictionaryArray.from_arrays([0, 1, 2], pyarrow.array(values)),
     "pyarrow struct": lambda values: pyarrow.array([value if value is None else {"a": value} for value in values]),
     "polars": polars.Series,
     "polars categorical": lambda values: polars.Series(values, dtype=polars.Categorical),
@@ -100,12 +98,8 @@ def test_nulls_are_refused_by_row_or_score_null(scorer, container):
 
 def test_missing_values_of_every_kind_score_null(scorer):
     answers = ["Ice floats.", None, float("nan"), pandas.NA]
-    for container in (
-        list,
-        lambda values: np.array(values, dtype=object),
-        lambda values: pandas.Series(values, dtype=object),
-    ):
-        table = scorer.score("Q07", container(answers), nulls="null")
+    for column in (answers, np.array(answers, dtype=object), pandas.Series(answers, dtype=object)):
+        table = scorer.score("Q07", column, nulls="null")
         assert np.isnan(table.average).tolist() == [False, True, True, True]
 
 
@@ -114,34 +108,25 @@ def test_a_pandas_column_of_objects_is_read_like_a_list(scorer):
         scorer.score("Q07", pandas.Series(["a", 1.5], dtype=object))
     with pytest.raises(TrialsError, match=r"answers: cannot be exported to Arrow|expected one dimension"):
         scorer.score("Q07", pandas.DataFrame({"x": ["a", 1]}))
-    assert (
-        scorer.reward("Q07", pandas.Series(["\ud800a"], dtype=object)).tolist()
-        == scorer.reward("Q07", ["\ud800a"]).tolist()
-    )
+    column = pandas.Series(["\ud800a"], dtype=object)
+    assert scorer.reward("Q07", column).tolist() == scorer.reward("Q07", ["\ud800a"]).tolist()
 
 
-class Exporter:
-    """Exports any given value, as a faulty exporter may."""
-
-    def __init__(self, method, value):
-        self.value = value
-        setattr(type(self), method, lambda self, requested_schema=None: self.value)
+def exporter(method, value):
+    """An object that exports any given value, as a faulty exporter may."""
+    return type("Exporter", (), {method: lambda self, requested_schema=None: value})()
 
 
 def test_a_faulty_exporter_is_refused(scorer):
-    consumed = pyarrow.chunked_array([["a"]]).__arrow_c_stream__()
-    stream = type("Stream", (Exporter,), {})("__arrow_c_stream__", consumed)
-    assert len(scorer.score("Q07", stream)) == 1
-    with pytest.raises(TrialsError, match="answers: an Arrow capsule that was read before"):
-        scorer.score("Q07", stream)
-    capsules = pyarrow.array(["a"]).__arrow_c_array__()
-    array = type("Array", (Exporter,), {})("__arrow_c_array__", capsules)
-    assert len(scorer.score("Q07", array)) == 1
-    with pytest.raises(TrialsError, match="answers: an Arrow capsule that was read before"):
-        scorer.score("Q07", array)
+    stream = exporter("__arrow_c_stream__", pyarrow.chunked_array([["a"]]).__arrow_c_stream__())
+    array = exporter("__arrow_c_array__", pyarrow.array(["a"]).__arrow_c_array__())
+    for once in (stream, array):
+        assert len(scorer.score("Q07", once)) == 1
+        with pytest.raises(TrialsError, match="answers: an Arrow capsule that was read before"):
+            scorer.score("Q07", once)
     for method, value in [("__arrow_c_stream__", 5), ("__arrow_c_array__", 5), ("__arrow_c_array__", (1, 2))]:
         with pytest.raises(TrialsError, match=r"expected (an|two) Arrow capsule"):
-            scorer.score("Q07", type("Faulty", (Exporter,), {})(method, value))
+            scorer.score("Q07", exporter(method, value))
 
 
 def test_a_lazy_stream_may_wait_for_threads_that_need_python(scorer):

@@ -1,11 +1,13 @@
 """Threads that use one scorer, one table, one index and one list at once: each gets what it would get alone.
 
-With a GIL this finds little; it is for free-threaded Python (docs/architecture.md, "Free-threaded Python").
+With a GIL this finds little; it is for free-threaded Python (docs/architecture.md, "Free-threaded Python"). And
+processes that fork or end while threads score: no child hangs, and a successful program ends as one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import struct
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from makers.effort import share
 from pfgen_fast import Question, Rule, Scorer, Suite, TrialsError
 
 N_THREADS = 8
@@ -94,7 +97,7 @@ def test_one_scorer_gives_every_thread_what_it_gives_one(profile):
     expected = [way() for way in ways(Scorer(suite(), profile=profile, threads=1))]
     content = Scorer(suite(), profile=profile).to_bytes()
     for _ in range(ROUNDS):
-        # Each is new, so its questions are opened and its attributes are filled by whoever comes first.
+        # Each is new, so the first thread opens its questions and fills its attributes.
         asked = ways(Scorer.from_bytes(content, threads=2))
         found = at_once(lambda number, asked=asked: [asked[(number + i) % len(asked)]() for i in range(len(asked))])
         for number, of_thread in enumerate(found):
@@ -134,21 +137,15 @@ def test_scorers_made_at_once_share_one_index():
 def test_an_arrow_capsule_is_read_by_one_thread_alone():
     scorer = Scorer(suite(), threads=1)
 
-    class Exporter:
-        def __init__(self) -> None:
-            self.capsule = pa.chunked_array([[TEXTS[0]]]).__arrow_c_stream__()
-
-        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-            return self.capsule
-
-    def read(exporter: Exporter) -> str:
+    def read(exporter: object) -> str:
         try:
             return str(len(scorer.score("Q3", exporter)))
         except TrialsError as error:
             return str(error)
 
     for _ in range(20):
-        exporter = Exporter()
+        capsule = pa.chunked_array([[TEXTS[0]]]).__arrow_c_stream__()
+        exporter = type("Exporter", (), {"__arrow_c_stream__": lambda self, schema=None, capsule=capsule: capsule})()
         found = sorted(at_once(lambda _, exporter=exporter: read(exporter)))
         assert found == ["1"] + ["answers: an Arrow capsule that was read before"] * (N_THREADS - 1)
 
@@ -196,3 +193,88 @@ def test_scoring_leaves_the_gil_off():
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, encoding="utf-8", check=True
     )
     assert run.stdout == "False\n"
+
+
+# Forks and exits
+
+MADE = """
+import os, signal, sys, threading, time
+from pfgen_fast import Question, Rule, Scorer, Suite
+QUESTIONS = tuple(
+    Question(f"Q{i}", f"What is {i}?", {"P": tuple(f"The number {i} is {j}." for j in range(300))},
+             (Rule("t", "n.mbers?", importance=0.5),) if i % 2 else ())
+    for i in range(4)
+)
+CONTENT = Scorer(Suite("made", QUESTIONS, "0" * 40)).to_bytes()
+IDS, ANSWERS = [f"Q{i % 4}" for i in range(400)], ["The number 3 is a number."] * 400
+EXPECTED = list(Scorer.from_bytes(CONTENT).score(IDS, ANSWERS))
+"""
+
+# Each scorer is new, so its sections are checked while the children fork.
+FORKS = """
+import numpy
+sys.setswitchinterval(1e-6)  # so that a fork falls into any step of the other thread
+n_wrong = 0
+for _ in range(int(sys.argv[1])):
+    scorer = Scorer.from_bytes(CONTENT, threads=2)
+    thread = threading.Thread(target=lambda: [list(scorer.score(IDS, ANSWERS)) for _ in range(3)])
+    thread.start()
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            os._exit(list(scorer.score(IDS[:8], ANSWERS[:8])) != EXPECTED[:8])
+        children.append(child)
+    thread.join()
+    n_wrong += sum(os.waitpid(child, 0)[1] != 0 for child in children)
+print(n_wrong)
+"""
+
+# Daemon threads score until there is no interpreter any more.
+EXITS = """
+scorer = Scorer.from_bytes(CONTENT, threads=2)
+ways = {
+    "batches": lambda: scorer.score(IDS * 9, ANSWERS * 9),
+    "arrays": lambda: scorer.reward(IDS, ANSWERS),
+    "patterns": lambda: scorer.score("Q1", ANSWERS[:9]),
+    "generators": lambda: scorer.score("Q0", (answer for answer in ANSWERS)),
+    "first uses": lambda: Scorer.from_bytes(CONTENT).score_one("Q1", ANSWERS[0]),
+}
+started = threading.Semaphore(0)
+def work(way):
+    way()
+    started.release()
+    while True:
+        way()
+for _ in range(2):
+    threading.Thread(target=work, args=(ways[sys.argv[1]],), daemon=True).start()
+started.acquire()
+print("done")
+"""
+
+
+def output_of(program: str, argument: object) -> str:
+    run = subprocess.run(
+        [sys.executable, "-c", MADE + program, str(argument)], capture_output=True, text=True, timeout=120
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    return run.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_forked_while_a_thread_scores_can_score():
+    assert output_of(FORKS, share(80)) == "0\n"
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "arrays",
+        "patterns",
+        *(pytest.param(way, marks=pytest.mark.slow) for way in ("batches", "generators", "first uses")),
+    ],
+)
+def test_a_program_ends_well_while_daemon_threads_score(way):
+    for _ in range(share(8, at_least=1)):
+        assert output_of(EXITS, way) == "done\n"

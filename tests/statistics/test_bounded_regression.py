@@ -25,18 +25,10 @@ def random_rows(n_rows: int, n_columns: int, seed: int) -> tuple[Any, Any]:
     return x, np.rint(x @ rng.uniform(-1, 3, n_columns) + rng.normal(0, 0.7, n_rows))
 
 
-@given(st.integers(0, 10**6), st.integers(1, 7), st.sampled_from([0.0, 0.5, 2.0]))
-def test_the_fit_is_that_of_scipy(seed: int, n_columns: int, bound: float) -> None:
-    x, y = random_rows(8 + n_columns, n_columns, seed)
-    fit = bounded_fit(x, y, bound=bound)
-    if fit.rank == n_columns:
-        np.testing.assert_allclose(fit.coefficients, by_nnls(x, y, bound), atol=1e-10)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 7), st.sampled_from([0.0, 0.5, 2.0]))
-def test_no_coefficient_can_be_improved(seed: int, n_columns: int, bound: float) -> None:
+@given(st.integers(0, 10**6), st.sampled_from([5, 15]), st.integers(1, 7), st.sampled_from([0.0, 0.5, 2.0]))
+def test_no_coefficient_can_be_improved(seed: int, n_rows: int, n_columns: int, bound: float) -> None:
     """The conditions of Karush, Kuhn and Tucker, also where the data leave the coefficients open."""
-    x, y = random_rows(5, n_columns, seed)
+    x, y = random_rows(n_rows, n_columns, seed)
     fit = bounded_fit(x, y, bound=bound)
     gradient = x.T @ (x @ np.array(fit.coefficients) - y)
     for slope, coefficient, at_bound in zip(gradient, fit.coefficients, fit.at_bound, strict=True):

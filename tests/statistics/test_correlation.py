@@ -27,7 +27,6 @@ from pfgen_fast.statistics.correlation import (
     spearman,
     spearman_rows,
 )
-from pfgen_fast.statistics.resampling import bootstrap_counts
 
 
 @st.composite
@@ -46,30 +45,9 @@ def test_coefficients_are_those_of_scipy(both):
     x, y = both
     expected = [float(f(x, y).statistic) for f in (stats.pearsonr, stats.spearmanr, stats.kendalltau)]
     assert [coefficient(name, x, y) for name in COEFFICIENTS] == pytest.approx(expected, abs=1e-12)
+    assert kendall(x, y) == coefficient("Kendall", x, y)
     assert [pearson(x, y), spearman(x, y)] == pytest.approx(expected[:2], abs=1e-12)
     assert [spearman_rows(x, y), kendall_rows(x, y)] == pytest.approx(expected[1:], abs=1e-12)
-
-
-@settings(deadline=None)
-@given(columns())
-def test_kendall_is_tau_b_counted_pair_by_pair(both):
-    x, y = both
-    signs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i in range(len(x)) for j in range(i)]
-    in_x, in_y = sum(a != 0 for a, _ in signs), sum(b != 0 for _, b in signs)
-    assert kendall(x, y) == pytest.approx(sum(a * b for a, b in signs) / math.sqrt(in_x * in_y))
-
-
-@settings(deadline=None)
-@given(columns(), st.randoms(use_true_random=False))
-def test_coefficients_neither_know_the_order_of_rows_nor_the_scale_of_columns(both, random):
-    x, y = both
-    order = random.sample(range(len(x)), len(x))
-    for name in COEFFICIENTS:
-        found = coefficient(name, x, y)
-        assert coefficient(name, x[order], y[order]) == pytest.approx(found, abs=1e-12)
-        assert coefficient(name, 3 * x - 5, y) == pytest.approx(found, abs=1e-12)
-        assert coefficient(name, -x, y) == pytest.approx(-found, abs=1e-12)
-        assert coefficient(name, y, x) == pytest.approx(found, abs=1e-12)
 
 
 @pytest.mark.parametrize("constant", [(np.ones(4), np.arange(4.0)), (np.arange(4.0), np.ones(4))])
@@ -151,28 +129,11 @@ def test_a_perfect_correlation_has_an_interval_of_one_point():
     assert (found.value, found.low, found.high) == (pytest.approx(1), pytest.approx(1), pytest.approx(1))
 
 
-def test_a_draw_counts_its_values_as_often_as_they_are_drawn():
-    draw = np.random.default_rng(2)
-    x, y = draw.integers(0, 9, (2, 40)).astype(float)
-    clusters = np.repeat(np.arange(10), 4)
-    counts = bootstrap_counts(10, 20, seed=3)
-    for row, of_spearman, of_pearson in zip(
-        counts,
-        resampled_spearman(x, y, clusters, counts),
-        resampled_pearson(x, y, clusters, counts),
-        strict=True,
-    ):
-        rows = np.repeat(np.arange(40), row[clusters])
-        assert of_spearman == pytest.approx(spearman(x[rows], y[rows]))
-        assert of_pearson == pytest.approx(pearson(x[rows], y[rows]))
-
-
 def test_a_draw_in_which_a_column_is_constant_is_undefined():
     counts = np.array([[2, 0], [1, 1]])
     for resampled in (resampled_spearman, resampled_pearson):
         found = resampled([1.0, 2.0], [2.0, 1.0], np.arange(2), counts)
-        assert math.isnan(found[0])
-        assert found[1] == -1
+        assert (math.isnan(found[0]), found[1]) == (True, -1)
 
 
 def test_a_constant_column_of_broken_decimals_has_no_correlation():

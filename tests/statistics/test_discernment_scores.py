@@ -1,15 +1,20 @@
-"""P-values combined over metrics, and averages over perturbations."""
+"""P-values combined over metrics, averages over perturbations, and whether two evaluators discern the same damage."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.discernment_data import needs_discernment_data, vectors
 from pfgen_fast import DiscernmentError
 from pfgen_fast.statistics.discernment_scores import average, averages, calibrated, combine, discernment_score
+from pfgen_fast.statistics.evaluator_agreement import agreement
+from pfgen_fast.statistics.resampling import bootstrap_counts, interval, resampled
+from pfgen_fast.statistics.signed_rank import signed_rank
 
 LOG_P = st.lists(st.floats(-5000, 0), min_size=1, max_size=5)
 
@@ -123,3 +128,147 @@ def test_rows_are_averaged_as_alone():
 def test_a_level_for_each_score_is_needed():
     with pytest.raises(DiscernmentError, match="2 discernment scores for 1 levels: expected one for each"):
         average([1.0, 2.0], ["word"])
+
+
+# Two evaluators
+
+
+def test_only_what_is_defined_for_both_counts_and_no_control():
+    levels = ["word", "word", "sentence", "word", "control"]
+    found = agreement([3.0, 5.0, 1.0, math.nan, 9.0], [2.0, 1.0, 0.5, 7.0, 0.0], levels)
+    assert found.difference == pytest.approx((4 + 1) / 2 - (1.5 + 0.5) / 2)
+    assert found.n_perturbations == 3
+    assert found.tau == pytest.approx(1 / 3)
+    assert (found.low, found.high) == (None, None)
+
+
+def test_the_interval_is_of_the_same_draws():
+    """Two evaluators that move together differ surely by less than either is sure of."""
+    generator = np.random.default_rng(0)
+    levels = ["character", "character", "word"]
+    x = generator.random((3, 60))
+    y = x - generator.normal(0.1, 0.3, x.shape)
+    counts = bootstrap_counts(60, 400)
+    first, second = resampled(x, y, counts).d, resampled(x, y - 0.001, counts).d
+    d = signed_rank(x, y).d, signed_rank(x, y - 0.001).d
+    found = agreement(*d, levels, first_draws=first, second_draws=second)
+    alone = interval(averages(first, levels).average)
+    assert found.low <= found.difference <= found.high < 0
+    assert found.high - found.low < 0.2 * (alone[1] - alone[0])
+
+
+def test_the_same_evaluator_does_not_differ():
+    d, draws = [1.0, 2.0], np.array([[1.0, 3.0], [0.5, 2.0]])
+    found = agreement(d, d, ["word", "word"], first_draws=draws, second_draws=draws)
+    assert (found.difference, found.low, found.high, found.tau) == (0, 0, 0, 1)
+    constant = agreement([0.0, 0.0], d, ["word", "word"])
+    assert (constant.tau, constant.difference) == (None, -1.5)
+    without = agreement(d, d, ["word", "word"], first_draws=draws[:0], second_draws=draws[:0])
+    assert (without.low, without.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "draws", "message"),
+    [
+        ([1.0], [1.0, 2.0], None, "scores of 1 and 2 perturbations for 2 levels: expected one for each"),
+        ([math.nan, 1.0], [1.0, math.nan], None, "no perturbation is defined for both evaluators"),
+        (
+            [1.0, 1.0],
+            [1.0, 2.0],
+            np.ones((3, 1)),
+            r"draws of the shapes \(3, 1\) and \(3, 1\): expected the same draws",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_said(first, second, draws, message):
+    with pytest.raises(DiscernmentError, match=message):
+        agreement(first, second, ["word", "word"], first_draws=draws, second_draws=draws)
+
+
+# The worked examples, to 1e-12
+
+
+def of(what):
+    found = [vector for vector in vectors()["vectors"] if vector["what"] == what]
+    assert found
+    return found
+
+
+def combined(log_p, votes):
+    """All forms of the combination of some p-values, by their names in the examples."""
+    plain = combine(log_p)
+    forms = {"": plain, "printed_": combine(log_p, printed=True), "weighted_": combine(log_p, weights=votes)}
+    found = {"calibrated_d": discernment_score(calibrated(plain, len(log_p)))}
+    for form, value in forms.items():
+        found |= {f"{form}log_p": value, f"{form}p": math.exp(value), f"{form}d": discernment_score(value)}
+    return found
+
+
+def is_as_expected(found, expected):
+    if expected is None:
+        return math.isnan(found)
+    if isinstance(expected, str):  # a fraction is met exactly
+        return found == float(Fraction(expected))
+    return found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@needs_discernment_data
+def test_signed_ranks():
+    for vector in of("wilcoxon"):
+        given = vector["input"]
+        options = {name: given[name] for name in ("higher_is_better", "zeros")}
+        found = signed_rank(given["original"], given["perturbed"], **options)
+        for name, expected in vector["expected"].items():
+            if name != "exact_log_p":  # the logarithm that `exact_d` is made of
+                assert is_as_expected(getattr(found, name), expected), (vector["id"], name)
+
+
+@needs_discernment_data
+def test_a_p_value_that_no_float_holds():
+    for vector in of("wilcoxon_range"):
+        n = vector["input"]["n"]
+        found = signed_rank(np.arange(1, n + 1), np.zeros(n))
+        assert math.isnan(found.exact_p)
+        for name, expected in vector["expected"].items():
+            assert is_as_expected(getattr(found, name), expected), (vector["id"], name)
+
+
+@needs_discernment_data
+def test_combinations():
+    for vector in of("combine"):
+        given, expected = vector["input"], vector["expected"]
+        log_p = given.get("log_p") or np.log(given["p"])
+        found = combined(log_p, given["votes"])
+        assert expected.keys() == found.keys() - {"printed_p"} | {"weights"}
+        for name in expected.keys() & found.keys():
+            assert is_as_expected(found[name], expected[name]), (vector["id"], name)
+        by_fractions = combine(log_p, weights=[float(Fraction(weight)) for weight in expected["weights"]])
+        assert is_as_expected(by_fractions, expected["weighted_log_p"])
+
+
+@needs_discernment_data
+def test_averages():
+    for vector in of("average"):
+        cells, expected = vector["input"]["cells"], vector["expected"]
+        d, levels = [cell["d"] for cell in cells], [cell["level"] for cell in cells]
+        found_average, found_minimum = average(d, levels)
+        assert is_as_expected(found_average, expected["average"])
+        assert is_as_expected(found_minimum, expected["minimum"])
+        assert cells[averages(d, levels).minimum_at]["perturbation"] == expected["minimum_at"]
+
+
+@needs_discernment_data
+def test_cells_from_scores_to_combined_scores():
+    for vector in of("cell"):
+        given, expected = vector["input"], vector["expected"]
+        original, perturbed = (
+            np.array([given[side][metric] for metric in given["metrics"]]) for side in ("original", "perturbed")
+        )
+        higher = [(given["higher_is_better"] or {}).get(metric, True) for metric in given["metrics"]]
+        cells = signed_rank(original, perturbed, higher_is_better=higher)
+        for index, metric in enumerate(given["metrics"]):
+            for name, value in expected["metrics"][metric].items():
+                assert is_as_expected(getattr(cells, name)[index], value), (vector["id"], metric, name)
+        found = combined(cells.log_p, given["votes"])
+        for name in ("log_p", "d", "printed_d", "weighted_log_p", "weighted_d"):
+            assert is_as_expected(found[name], expected[name]), (vector["id"], name)

@@ -1,9 +1,10 @@
-"""Items drawn again: each draw is tested as if its items were written down."""
+"""Items drawn again: each draw is tested as if its items were written down; and draws within strata."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
@@ -20,8 +21,10 @@ from pfgen_fast.statistics.resampling import (
     subsample_counts,
 )
 from pfgen_fast.statistics.signed_rank import signed_rank
+from pfgen_fast.statistics.stratified import Stratum, drawn_means, mean_of_strata
 
 SCORE = st.integers(1, 4).map(float) | st.integers(0, 999).map(lambda n: n / 1000) | st.just(math.nan)
+HUNDREDTHS = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
 
 
 @st.composite
@@ -154,3 +157,50 @@ def test_draws_of_other_items_are_refused_and_nothing_to_draw_is_nothing():
     assert bootstrap_counts(0, 3).shape == (3, 0)
     assert resampled(np.empty((2, 0)), np.empty((2, 0)), bootstrap_counts(0, 3)).d.tolist() == [[0, 0]] * 3
     assert resampled(np.empty((0, 4)), np.empty((0, 4)), bootstrap_counts(4, 3)).d.shape == (3, 0)
+
+
+# Strata
+
+
+@given(st.lists(HUNDREDTHS, min_size=2, max_size=20), st.integers(0, 5))
+def test_a_draw_is_the_mean_of_the_items_that_it_draws_the_same_for_all_members(scores, seed):
+    (means,) = drawn_means([Stratum.of([scores, scores[::-1]])], 30, seed=seed)
+    counts = bootstrap_counts(len(scores), 30, seed=seed << 64)
+    for of_member, values in zip(means.T, (scores, scores[::-1]), strict=True):
+        expected = [math.fsum(map(mul, draw, values)) / len(values) for draw in counts.tolist()]
+        assert of_member == pytest.approx(expected, abs=1e-8)
+
+
+def test_strata_differ_in_their_draws_and_a_longer_run_starts_with_those_of_a_shorter_one():
+    values = Stratum.of(np.random.default_rng(0).normal(size=(2, 30)))
+    first, second = drawn_means([values] * 2, 2500)
+    assert not (first == second).any()
+    assert (first[:700] == drawn_means([values], 700)[0]).all()
+
+
+@given(st.permutations(range(6)))
+def test_the_order_of_members_changes_no_draw(order):
+    values = np.random.default_rng(0).normal(size=(6, 25)) * 100
+    (means,), (permuted,) = (drawn_means([Stratum.of(rows)], 50) for rows in (values, values[list(order)]))
+    assert (permuted == means[:, list(order)]).all()
+
+
+def test_what_a_member_lacks_is_left_out_of_its_means_only():
+    whole = np.random.default_rng(0).integers(0, 100, 20).astype(float)
+    gaps = whole.copy()
+    gaps[5:] = math.nan
+    (means,) = drawn_means([Stratum.of([whole, gaps])], 300)
+    (alone,) = drawn_means([Stratum.of([whole])], 300)
+    assert (means[:, 0] == alone[:, 0]).all()
+    counts = bootstrap_counts(20, 300, seed=0)
+    has_any = counts[:, :5].any(axis=1)
+    expected = (counts[has_any, :5] @ whole[:5]) / counts[has_any, :5].sum(axis=1)
+    assert means[has_any, 1] == pytest.approx(expected)
+    assert np.isnan(means[~has_any, 1]).all()
+    assert (np.isnan(mean_of_strata([means[:, 0], means[:, 1]])) == ~has_any).all()
+
+
+def test_several_values_of_an_item_are_drawn_together():
+    stratum = Stratum(np.array([[30.0, 5.0]]), np.array([[3.0, 1.0]]))
+    (means,) = drawn_means([stratum], 100)
+    assert set(means.ravel()) == {10.0, 35 / 4, 5.0}

@@ -1,4 +1,4 @@
-"""What somebody else could have put into the cache is not believed: scores stay right, and nothing waits for ever."""
+"""Files in the cache that another user may have written are not trusted: scores stay right, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUESTION = {
     "answers": {"A": ["The sea rises and falls twice a day.", "The moon pulls the sea, so it rises."]},
 }
 ANSWERS = ["The sea rises twice a day.", "The moon pulls the sea."]
-SOMEBODY = 65534
+OTHER_USER = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 
 
@@ -60,7 +60,7 @@ def forged(cache, expected, rewards):
 
 
 def give_away(path: Path) -> None:
-    os.chown(path, SOMEBODY, SOMEBODY)
+    os.chown(path, OTHER_USER, OTHER_USER)
 
 
 def open_to_the_group(path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_folder_that_others_may_write_is_no_cache(forged, cache, expected, rew
 
 
 @needs_root
-def test_the_home_of_somebody_else_is_usable(tmp_path, monkeypatch, expected, rewards):
+def test_the_home_of_another_user_is_usable(tmp_path, monkeypatch, expected, rewards):
     """As in a container whose root has the home of a user outside."""
     home = tmp_path / "home"
     (home / ".cache" / "pfgen-fast").mkdir(parents=True)
@@ -110,7 +110,7 @@ def test_the_home_of_somebody_else_is_usable(tmp_path, monkeypatch, expected, re
     assert not list((home / ".cache" / "pfgen-fast").iterdir())
 
 
-def test_a_folder_of_root_is_believed_by_everybody(cache, expected, rewards, monkeypatch, forbid_building):
+def test_a_folder_of_root_is_trusted_by_all_users(cache, expected, rewards, monkeypatch, forbid_building):
     rewards()
     status = os.stat(cache)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
@@ -131,17 +131,17 @@ def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expecte
 
 
 @needs_root
-def test_a_link_of_somebody_else_may_not(tmp_path, monkeypatch, forged, cache, expected, rewards):
+def test_a_link_of_another_user_may_not(tmp_path, monkeypatch, forged, cache, expected, rewards):
     link = tmp_path / "link"
     link.symlink_to(cache)
-    os.chown(link, SOMEBODY, SOMEBODY, follow_symlinks=False)
+    os.chown(link, OTHER_USER, OTHER_USER, follow_symlinks=False)
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(link))
     with pytest.warns(RuntimeWarning, match=f"^{link}: belongs to"):
         assert rewards() == expected
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077])
-def test_whatever_the_umask_nobody_else_may_write(cache, expected, rewards, monkeypatch, umask, forbid_building):
+def test_with_any_umask_no_other_user_may_write(cache, expected, rewards, monkeypatch, umask, forbid_building):
     monkeypatch.setattr(remembering, "_WORTH_BYTES", 0)
     before = os.umask(umask)
     try:
@@ -188,7 +188,7 @@ print(Scorer(sys.argv[1]).reward("Q01", sys.argv[2:]).tolist())
 
 @pytest.fixture
 def said_by_a_process(folder):
-    """A function that returns the scores that a process prints, and its warnings; it may not wait for ever."""
+    """A function that returns the scores that a process prints, and its warnings; it may not hang."""
 
     def said() -> tuple[str, str]:
         command = [sys.executable, "-c", PROCESS, folder, *ANSWERS]
@@ -275,7 +275,7 @@ def test_a_foreign_lock_is_neither_waited_for_nor_followed(lock, cache, expected
     assert list(cache.iterdir()) == [lock]
 
 
-def test_nobody_waits_for_ever(lock, cache, expected, rewards, monkeypatch):
+def test_waiting_for_a_lock_ends(lock, cache, expected, rewards, monkeypatch):
     """A process that is stopped keeps its lock."""
     monkeypatch.setattr(caching, "_PATIENCE_SECONDS", 0)
     descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
@@ -286,7 +286,7 @@ def test_nobody_waits_for_ever(lock, cache, expected, rewards, monkeypatch):
     finally:
         os.close(descriptor)
     assert list(cache.iterdir()) == [lock]
-    assert rewards() == expected  # the file of a process that has ended blocks nobody
+    assert rewards() == expected  # the lock file of a process that has ended does not block
     assert [path.suffix for path in cache.iterdir()] == [".pfgen"]
 
 
@@ -307,7 +307,7 @@ def test_only_this_user_can_hold_the_lock(cache, rewards, monkeypatch):
 
 
 @pytest.mark.parametrize(("open_up", "reason"), FOREIGN)
-def test_hashes_that_others_may_have_written_are_not_believed(tmp_path, cache, monkeypatch, open_up, reason):
+def test_hashes_that_others_may_have_written_are_not_trusted(tmp_path, cache, monkeypatch, open_up, reason):
     path = tmp_path / "large"
     path.write_bytes(b"x")
     later = path.stat().st_ctime_ns + 10_000_000_000
@@ -322,5 +322,5 @@ def test_hashes_that_others_may_have_written_are_not_believed(tmp_path, cache, m
     open_up(memory)
     remembering.file_hashes([path])
     assert len(hashed) == 2
-    remembering.file_hashes([path])  # the file has been written anew
+    remembering.file_hashes([path])  # the file has been rewritten
     assert len(hashed) == 2

@@ -27,16 +27,12 @@ RULES = [{"t": "less dense"}, {"or": [{"t": "wat(er)?"}, {"t": "lake"}], "import
 
 
 def suite_of(*tokenizers, references=REFERENCES, rules=RULES):
-    return Suite(
-        "in tokens",
-        tuple(
-            Question(
-                f"Q{n:02}", f"Why {n}?", {"A": tuple(references)}, tuple(map(parse_rule, rules)), tokenizer=tokenizer
-            )
-            for n, tokenizer in enumerate(tokenizers, start=1)
-        ),
-        "0" * 40,
+    answers, keywords = {"A": tuple(references)}, tuple(map(parse_rule, rules))
+    questions = (
+        Question(f"Q{n:02}", f"Why {n}?", answers, keywords, tokenizer=tokenizer)
+        for n, tokenizer in enumerate(tokenizers, start=1)
     )
+    return Suite("in tokens", tuple(questions), "0" * 40)
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +77,10 @@ def test_core_and_oracle_agree_on_a_tokenizer_file(tokenizer_file, profile):
     suite = suite_of(tokenizer_file)
     scorer, oracle = Scorer(suite, profile=profile), Oracle(suite, profile=profile)
 
+    pieces = st.sampled_from(["Ice", " is", " less dense", ".", "「", " ^", "$", "\ud800", "水"])
+
     @examples(60)
-    @given(
-        pieces=st.lists(
-            st.sampled_from(["Ice", " is", " less dense", ".", "「", " ^", "$", "\ud800", "水"]), max_size=130
-        )
-    )
+    @given(st.lists(pieces, max_size=130))
     def agree(pieces):
         answer = "".join(pieces)
         assert scorer.score_one("Q01", answer) == oracle.score_one("Q01", answer)
@@ -105,13 +99,10 @@ def test_varied_constants_score_tokens_as_the_oracle_with_them():
         assert scores[variant, 3].tolist() == expected
 
 
-def question_file(**keys):
-    return {"question_id": "Q01", "question": "Why?", "answers": {"A": REFERENCES}, **keys}
-
-
 def write(folder, **keys):
     folder.mkdir(exist_ok=True)
-    (folder / "Q01.json").write_text(json.dumps(question_file(**keys)))
+    question = {"question_id": "Q01", "question": "Why?", "answers": {"A": REFERENCES}, **keys}
+    (folder / "Q01.json").write_text(json.dumps(question))
     return folder
 
 
@@ -145,11 +136,8 @@ def test_a_suite_in_tokens_is_the_same_from_its_files_and_from_the_cache(tmp_pat
         ({"unit": "token", "tokenizer": "../x.json"}, "the name of a .json file in the suite's folder"),
         ({"unit": "token", "tokenizer": "x.json"}, "'tokenizer_sha1' is the SHA-1 of x.json"),
         ({"unit": "token", "tokenizer": "words", "tokenizer_sha1": "0" * 40}, "'tokenizer_sha1' is only for files"),
-        (
-            {"unit": "token", "tokenizer": "x.json", "tokenizer_sha1": "0" * 40},
-            "cannot be read: No such file",
-        ),
-        ({"unit": "token", "tokenizer": "t.json", "tokenizer_sha1": "0" * 40}, "SHA-1 .* as the question says"),
+        ({"unit": "token", "tokenizer": "x.json", "tokenizer_sha1": "0" * 40}, "cannot be read: No such file"),
+        ({"unit": "token", "tokenizer": "t.json", "tokenizer_sha1": "0" * 40}, "SHA-1 .* but the question expects"),
     ],
 )
 def test_a_wrong_unit_is_named(tmp_path, keys, fault):

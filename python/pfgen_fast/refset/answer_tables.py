@@ -6,7 +6,8 @@ has a `reason`. The same rows produce the same bytes with any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from ..files.optional import optional
 from ..files.reading import opened
 from ..files.writing import writing_whole
 
-CHUNK_ROWS = 1 << 16
+_CHUNK_ROWS = 1 << 16
 _ROW_GROUP_ROWS = 1 << 17
 
 
@@ -25,51 +26,26 @@ def arrow(module: str = "pyarrow") -> Any:
     return optional(module, extra="build", needed_for="building a suite")
 
 
-def answers_table(rows: Any, answers: Any, reasons: Any = None) -> Any:
-    """Creates a table of answers, or of removed answers with their reasons."""
-    pa = arrow()
-    columns = {"row": pa.array(rows, pa.int64()), "answer": answers}
-    if reasons is not None:
-        columns["reason"] = pa.array(reasons, pa.string())
-    return pa.table(columns)
-
-
 def mapped(column: Any, function: Callable[[Any], Any], threads: int) -> list[Any]:
     """Applies a function to each part of a column, in threads, because pyarrow releases the GIL; keeps the order."""
-    parts = [column.slice(start, CHUNK_ROWS) for start in range(0, len(column), CHUNK_ROWS)]
+    parts = [column.slice(start, _CHUNK_ROWS).chunks for start in range(0, len(column), _CHUNK_ROWS)]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda part: function(_one_array(part)), parts))
-
-
-def _one_array(column: Any) -> Any:
-    """A short column as a single array."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return arrow().concat_arrays(column.chunks)
-
-
-def text_column(arrays: Sequence[Any]) -> Any:
-    """Concatenates arrays of texts into a column."""
-    pa = arrow()
-    return pa.chunked_array(arrays, pa.string())
+        return list(pool.map(lambda part: function(arrow().concat_arrays(part)), parts))
 
 
 def write_table(path: Path, table: Any) -> None:
     """Writes a table as Parquet, atomically."""
-    with writing_whole(path) as file, opened_for_tables(file, table.schema) as writer:
+    with writing_tables(path, table.schema) as writer:
         writer.write_table(table, _ROW_GROUP_ROWS)
 
 
-def opened_for_tables(file: Any, schema: Any) -> Any:
-    """A Parquet writer for an open file."""
+@contextlib.contextmanager
+def writing_tables(path: Path, schema: Any) -> Iterator[Any]:
+    """Yields a writer of tables with one schema to a Parquet file, which appears when it is complete."""
     # Answers rarely repeat, so a dictionary would be built only to be discarded.
-    return arrow("pyarrow.parquet").ParquetWriter(file, schema, use_dictionary=["reason"], compression="zstd")
-
-
-def answers_schema() -> Any:
-    """The schema of a table of answers."""
-    pa = arrow()
-    return pa.schema([("row", pa.int64()), ("answer", pa.string())])
+    options: dict[str, Any] = {"use_dictionary": ["reason"], "compression": "zstd"}
+    with writing_whole(path) as file, arrow("pyarrow.parquet").ParquetWriter(file, schema, **options) as writer:
+        yield writer
 
 
 def read_table(path: Path) -> Any:

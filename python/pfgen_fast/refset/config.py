@@ -18,133 +18,86 @@ from ..suite.keywords import rule_faults
 from ..suite.questions import Instructions
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
 from .config_table import ConfigTable, check_name
-from .normalise import WHITE_SPACE, Rewrite, check_pattern, check_replacement, read_list
+from .normalise import WHITE_SPACE, Rewrite, check_replacement, read_list
 
-KEEP_WORDS = ("auto", "all")
-"""What `length.keep` may be besides a number."""
+KEEP_WORDS = ("auto", "all")  # `length.keep` is one of these or a number
 
 
 @dataclass(frozen=True)
 class Normalise:
-    """How texts are normalised, in this order.
+    """How texts are normalised, in this order."""
 
-    Attributes:
-        nfkc: Whether to apply the Unicode normalisation form NFKC, which unifies characters that look the same.
-        white_space: `"single"`: each run becomes one space, none at the ends; `"trim"`: only the ends; `"keep"`.
-        rules: The rules of the lists, then the replacements, then the patterns that remove an answer.
-    """
-
+    # whether to apply the Unicode normalisation form NFKC, which unifies characters that look the same
     nfkc: bool = False
+    # `"single"`: each run becomes one space, none at the ends; `"trim"`: only the ends; `"keep"`
     white_space: str = "single"
+    # rules of the lists, then the replacements, then the patterns that remove an answer
     rules: tuple[Rewrite, ...] = ()
 
 
 @dataclass(frozen=True)
 class Frequency:
-    """Which answers are too unlike the others.
+    """Which answers are too unlike the others."""
 
-    Attributes:
-        order: The order of the n-grams.
-        below: An n-gram that occurs fewer times than this is rare.
-        until_stable: Whether to repeat the filter until no answer holds a rare n-gram.
-    """
-
-    order: int = 5
-    below: int = 2
-    until_stable: bool = False
+    order: int = 5  # order of the n-grams
+    below: int = 2  # an n-gram that occurs fewer times than this is rare
+    until_stable: bool = False  # whether to repeat the filter until no answer holds a rare n-gram
 
 
 @dataclass(frozen=True)
 class Length:
-    """Which answers are kept by length.
-
-    Attributes:
-        target: The target length.
-        keep: How many answers nearest to the target are kept: a number, `"auto"` or `"all"`; see `LengthStage`.
-    """
+    """Which answers are kept by length."""
 
     target: int = 100
+    # how many answers nearest to the target are kept: a number, `"auto"` or `"all"`; see `LengthStage`
     keep: int | str = "auto"
 
 
 @dataclass(frozen=True)
 class Select:
-    """How the reference answers are selected.
+    """How the reference answers are selected."""
 
-    Attributes:
-        size: The number of reference answers.
-        max_order: Match the distribution of n-grams of the orders 1 to this.
-        duplicates: Whether the same text may be selected more than once: `"keep"`, or `"drop"` for the first only.
-        restarts: The number of climbs, each from another random subset; the best result is taken.
-        proposals: Stop after this many swaps were tried, if no climb has finished by then.
-        seconds: Stop after this time; the result then depends on the machine.
-    """
-
-    size: int = 1000
-    max_order: int = 10
+    size: int = 1000  # number of reference answers
+    max_order: int = 10  # match the distribution of n-grams of the orders 1 to this
+    # whether the same text may be selected more than once: `"keep"`, or `"drop"` for the first only
     duplicates: str = "drop"
-    restarts: int = 1
-    proposals: int | None = None
-    seconds: float | None = None
+    restarts: int = 1  # number of climbs, each from another random subset; the best result is taken
+    proposals: int | None = None  # stop after this many swaps were tried, if no climb has finished by then
+    seconds: float | None = None  # stop after this time; the result then depends on the machine
 
 
 @dataclass(frozen=True)
 class QuestionConfig:
-    """A question to build reference sets for.
+    """A question to build reference sets for."""
 
-    Attributes:
-        question_id: The question's ID, such as `"Q01"`; also the name of its file.
-        question: The prompt text.
-        category: Free text.
-        note: Free text.
-        sample: A sample answer by a human, for prompts; "" if there is none.
-        keywords: Keyword rules, in the form of a question file.
-        wrong: Patterns that no reference answer may match.
-        required: Patterns that every reference answer must match.
-        answers: For each set, the files that hold only answers to this question.
-    """
-
-    question_id: str
-    question: str
+    question_id: str  # such as `"Q01"`; also the name of its file
+    question: str  # prompt text
     category: str = ""
     note: str = ""
-    sample: str = ""
-    keywords: tuple[Any, ...] = ()
-    wrong: tuple[str, ...] = ()
-    required: tuple[str, ...] = ()
+    sample: str = ""  # sample answer by a human, for prompts; "" if there is none
+    keywords: tuple[Any, ...] = ()  # keyword rules, in the form of a question file
+    wrong: tuple[str, ...] = ()  # patterns that no reference answer may match
+    required: tuple[str, ...] = ()  # patterns that every reference answer must match
+    # the files that hold only answers to this question, by set
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tokenizer: Tokenizer | None = None
 
 
 @dataclass(frozen=True)
 class Config:
-    """The config of `build`.
+    """The config of `build`."""
 
-    Attributes:
-        path: The config file. Paths in it are relative to its folder.
-        suite: The folder of the suite.
-        work: The folder of the stages.
-        seed: Any text; determines the random subsets.
-        normalise: Stage 1.
-        frequency: Stage 3.
-        length: Stage 4.
-        select: Stage 5.
-        sets: For each set, the files that hold answers to all questions.
-        questions: The questions, by ID.
-        instructions: Texts of the suite's prompts that differ from the default.
-    """
-
-    path: Path
-    suite: Path
-    work: Path
-    seed: str
-    normalise: Normalise
-    frequency: Frequency
-    length: Length
-    select: Select
-    sets: Mapping[str, tuple[str, ...]]
-    questions: tuple[QuestionConfig, ...]
-    instructions: Mapping[str, str]
+    path: Path  # paths in it are relative to its folder
+    suite: Path  # folder of the suite
+    work: Path  # folder of the stages
+    seed: str  # any text; determines the random subsets
+    normalise: Normalise  # stage 1
+    frequency: Frequency  # stage 3
+    length: Length  # stage 4
+    select: Select  # stage 5
+    sets: Mapping[str, tuple[str, ...]]  # the files that hold answers to all questions, by set
+    questions: tuple[QuestionConfig, ...]  # questions, by ID
+    instructions: Mapping[str, str]  # texts of the suite's prompts that differ from the default
 
     @property
     def unit(self) -> str:
@@ -200,12 +153,10 @@ def _config(top: ConfigTable, path: Path) -> Config:
     if work.resolve() == suite.resolve() or suite.resolve() in work.resolve().parents:
         raise BuildError(f"work: expected a directory outside the suite's directory, {suite}")
     sets = top.file_lists("sets")
-    asked_for = _questions(top.value("question", list, []), folder, _tokenizer(top, folder, None))
-    questions = tuple(sorted(asked_for, key=lambda asked: asked.question_id))
+    questions = _questions(top.value("question", list, []), folder, _tokenizer(top, folder, None))
     _check_tokenizer_names(questions)
-    select = top.table("select")
-    selected = select.to(Select)
-    select.one_of("duplicates", ("keep", "drop"))
+    select = top.table("select").to(Select)
+    top.table("select").one_of("duplicates", ("keep", "drop"))
     for asked in questions:
         if not (sets or asked.answers):
             raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
@@ -216,8 +167,8 @@ def _config(top: ConfigTable, path: Path) -> Config:
         seed=top.value("seed", str, ""),
         normalise=_normalise(top.table("normalise"), folder),
         frequency=top.table("frequency").to(Frequency),
-        length=_length(top.table("length"), selected),
-        select=selected,
+        length=_length(top.table("length"), select),
+        select=select,
         sets=sets,
         questions=questions,
         instructions=_instructions(top.table("instructions")),
@@ -247,20 +198,19 @@ def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:
 
 
 def _length(table: ConfigTable, select: Select) -> Length:
-    keep = table.content.get("keep", Length.keep)
-    words = " or ".join(map(repr, KEEP_WORDS))
+    rest = dict(table.content)
+    keep = rest.pop("keep", Length.keep)
     if type(keep) is not int and keep not in KEEP_WORDS:
+        words = " or ".join(map(repr, KEEP_WORDS))
         raise BuildError(f"length.keep: expected a whole number, {words}, not {shown_value(keep)}")
     if type(keep) is int and keep < select.size:
         raise BuildError(f"length.keep: expected at least select.size, which is {select.size}, not {keep}")
-    rest = {key: value for key, value in table.content.items() if key != "keep"}
     return replace(ConfigTable(rest, table.where).to(Length), keep=keep)
 
 
 def _normalise(table: ConfigTable, folder: Path) -> Normalise:
     table.refuse_unknown(_OF_NORMALISE)
-    lists = table.texts("lists")
-    rules = [rule for name in lists for rule in read_list(name, folder)]
+    rules = [rule for name in table.texts("lists") for rule in read_list(name, folder)]
     without = table.texts("without")
     names = [rule.name for rule in rules]
     for name in without:
@@ -276,14 +226,9 @@ def _normalise(table: ConfigTable, folder: Path) -> Normalise:
             raise BuildError(f"{where}: expected a pattern and a text, not {shown_value(pair)}")
         check_replacement(pair[0], pair[1], where)
         rules.append(Rewrite(f"replace[{number}]", "replace", pair[0], pair[1]))
-    for number, pattern in enumerate(table.texts("remove")):
-        check_pattern(pattern, f"normalise.remove[{number}]")
+    for number, pattern in enumerate(table.patterns("remove")):
         rules.append(Rewrite(f"remove[{number}]", "remove", pattern))
-    return Normalise(
-        nfkc=table.value("nfkc", bool, False),
-        white_space=table.one_of("white_space", WHITE_SPACE),
-        rules=tuple(rules),
-    )
+    return Normalise(table.value("nfkc", bool, False), table.one_of("white_space", WHITE_SPACE), tuple(rules))
 
 
 def _tokenizer(table: ConfigTable, folder: Path, usual: Tokenizer | None) -> Tokenizer | None:
@@ -309,7 +254,8 @@ def _tokenizer(table: ConfigTable, folder: Path, usual: Tokenizer | None) -> Tok
     return tokenizer
 
 
-def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> list[QuestionConfig]:
+def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> tuple[QuestionConfig, ...]:
+    """The questions of the tables, by ID."""
     if not tables:
         raise BuildError("question: missing; expected a [[question]] for each question of the suite")
     questions = [_question(table, number, folder, usual) for number, table in enumerate(tables, start=1)]
@@ -321,7 +267,7 @@ def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> list
                     f"question {asked.question_id}: its id or text is already that of question {taken[key]}"
                 )
             taken[key] = asked.question_id
-    return questions
+    return tuple(sorted(questions, key=lambda asked: asked.question_id))
 
 
 def _question(content: Any, number: int, folder: Path, usual: Tokenizer | None) -> QuestionConfig:
@@ -344,21 +290,17 @@ def _question(content: Any, number: int, folder: Path, usual: Tokenizer | None) 
     for index, rule in enumerate(keywords):
         for fault in rule_faults(rule, f"keywords[{index}]"):
             raise BuildError(f"{where}{fault}")
-    patterns: dict[str, Any] = {key: table.texts(key) for key in ("wrong", "required")}
-    for key, given in patterns.items():
-        for index, pattern in enumerate(given):
-            check_pattern(pattern, f"{where}{key}[{index}]")
     return QuestionConfig(
         question_id=question_id,
         keywords=tuple(keywords),
+        wrong=table.patterns("wrong"),
+        required=table.patterns("required"),
         answers=table.file_lists("answers"),
         tokenizer=_tokenizer(table, folder, usual),
         **texts,
-        **patterns,
     )
 
 
 def _instructions(table: ConfigTable) -> Mapping[str, str]:
-    names = tuple(text.name for text in fields(Instructions))
-    table.refuse_unknown(names)
+    table.refuse_unknown([text.name for text in fields(Instructions)])
     return MappingProxyType({key: table.value(key, str, "") for key in table.content})

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 from ..errors import BuildError
 from ..files.untrusted_text import in_one_line, nearest_names, shown_value
 from ..native import _core
+from .normalise import check_pattern
 
 T = TypeVar("T")
 
-_NAME = re.compile(r"[^\W_][\w-]{0,63}")
-"""Names that are valid file names on every system."""
-
+_NAME = re.compile(r"[^\W_][\w-]{0,63}")  # a valid file name on every system
 _KINDS: Mapping[type, str] = {
     str: "a text",
     bool: "true or false",
@@ -69,6 +68,12 @@ class ConfigTable:
             raise BuildError(f"{self.where}{key}: expected a list of texts, not {shown_value(values)}")
         return tuple(values)
 
+    def patterns(self, key: str) -> tuple[str, ...]:
+        """A list of regular expressions that RE2 accepts."""
+        for index, pattern in enumerate(self.texts(key)):
+            check_pattern(pattern, f"{self.where}{key}[{index}]")
+        return self.texts(key)
+
     def table(self, key: str) -> ConfigTable:
         """An inner table; empty if the key is missing."""
         return ConfigTable(self.value(key, dict, {}), f"{self.where}{key}.")
@@ -90,18 +95,18 @@ class ConfigTable:
         """Creates an object of a dataclass whose fields have the names of the keys."""
         known: dict[str, Any] = {field.name: field.default for field in fields(made)}  # type: ignore[arg-type]
         self.refuse_unknown(tuple(known))
-        values = {}
-        for key in self.content:
-            usual = known[key]
-            kind = _KINDS_OF_LIMITS[key] if usual is None else type(usual)
-            value = self.value(key, kind, usual)
-            if kind in (int, float) and (value < _LEAST.get(key, 1) if kind is int else not value > 0):
-                least = f"at least {_LEAST.get(key, 1)}" if kind is int else "a number above 0"
-                raise BuildError(f"{self.where}{key}: expected {least}, not {value!r}")
-            if kind is int and value > (most := _MOST.get(key, _MOST_OF_ALL)):
-                raise BuildError(f"{self.where}{key}: expected at most {most:,}, not {value!r}")
-            values[key] = value
-        return made(**values)
+        return made(**{key: self._in_range(key, known[key]) for key in self.content})
+
+    def _in_range(self, key: str, usual: Any) -> Any:
+        kind = _KINDS_OF_LIMITS[key] if usual is None else type(usual)
+        value = self.value(key, kind, usual)
+        least, most = _LEAST.get(key, 1), _MOST.get(key, _MOST_OF_ALL)
+        if kind is float and not value > 0:
+            raise BuildError(f"{self.where}{key}: expected a number above 0, not {value!r}")
+        if kind is int and not least <= value <= most:
+            limit = f"at least {least}" if value < least else f"at most {most:,}"
+            raise BuildError(f"{self.where}{key}: expected {limit}, not {value!r}")
+        return value
 
 
 def check_name(where: str, what: str, name: str) -> None:

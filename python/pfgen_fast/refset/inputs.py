@@ -6,19 +6,22 @@ The answers to a question are in the order of the files and, within a file, in t
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
+from numpy.typing import NDArray
 
 from ..errors import BuildError, TrialsError
 from ..files.reading import numbered_lines, opened, reading
-from ..files.untrusted_json import parse_json
-from ..files.writing import writing_whole
+from ..files.untrusted_json import Fault, unique
+from ..native import _core
 from ..runs.trials import bad_line, expand, find_runs, single_trials
-from .answer_tables import answers_schema, answers_table, arrow, opened_for_tables
+from .answer_tables import arrow, writing_tables
 
 _BATCH_ROWS = 1 << 14
 _ROW_GROUP_BYTES = 1 << 23
@@ -55,9 +58,14 @@ def gather(
     n_rows, n_unknown = 0, 0
     sources = [(path, None) for path in shared] + [(path, code) for code, paths in own.items() for path in paths]
     with contextlib.ExitStack() as stack:
-        parts = {code: stack.enter_context(_part(path)) for code, path in targets.items()}
+        schema = arrow().schema([("row", "int64"), ("answer", "string")])
+        parts = {code: _Part(stack.enter_context(writing_tables(path, schema))) for code, path in targets.items()}
         for path, only in sources:
-            for asked, answers in _batches(path, codes, only):
+            read = _read_parquet if path.suffix == ".parquet" else _read_json_lines
+            for asked, answers, place in read(path, codes, only):
+                if only is not None and (asked != only).any():
+                    where = f"{path}, {place(int(np.argmax(asked != only)))}"
+                    raise TrialsError(f"{where}: an answer to another question, in a file of answers to one")
                 for code in np.unique(asked).tolist():
                     if code in parts:
                         parts[code].add(answers.filter(arrow().array(asked == code)))
@@ -90,80 +98,55 @@ class _Part:
         if self._pending:
             answers = arrow().concat_arrays(self._pending)
             rows = np.arange(self._n_rows, self._n_rows + len(answers), dtype=np.int64)
-            self._writer.write_table(answers_table(rows, answers))
+            self._writer.write_table(arrow().table({"row": rows, "answer": answers}))
             self._n_rows += len(answers)
             self._pending, self._n_bytes = [], 0
 
 
-@contextlib.contextmanager
-def _part(path: Path) -> Iterator[_Part]:
-    with writing_whole(path) as file, opened_for_tables(file, answers_schema()) as writer:
-        yield _Part(writer)
-
-
-_Batches = Iterator[tuple[Any, Any]]
-
-
-def _batches(path: Path, codes: Mapping[str, int], only: int | None) -> _Batches:
-    """Yields batches of question indices (-1: unknown) and answers."""
-    read = _read_parquet if path.suffix == ".parquet" else _read_json_lines
-    return read(path, codes, only)
+_Batches = Iterator[tuple[NDArray[np.int32], Any, Callable[[int], str]]]
+"""Batches of question indices (-1: unknown) and answers, with a function that says where a row of the batch is."""
 
 
 def _read_json_lines(path: Path, codes: Mapping[str, int], only: int | None) -> _Batches:
-    pa = arrow()
-    asked: list[int] = []
-    answers: list[str] = []
-
-    def batch() -> tuple[Any, Any]:
-        return np.array(asked, np.int32), pa.array(answers, pa.string())
-
+    usual = next((question for question, code in codes.items() if code == only), None)
+    head = b"" if usual is None else json.dumps({"question": usual}).encode()[:-1] + b", "
     with reading(path) as file:
-        for number, line in numbered_lines(file, str(path)):
-            try:
-                row = orjson.loads(line)
-                answer = row["answer"]
-                asked.append(codes.get(row["question"], -1) if only is None else _is_about(row, codes, only))
-                if type(answer) is not str:
-                    raise TypeError
-                if line.count(b'"answer"') > 1 or line.count(b'"question"') > 1 or b"\\u00" in line:
-                    parse_json(line, f"{path}, line {number}")  # raises for a key that appears twice
-                answers.append(answer)
-            except (ValueError, KeyError, TypeError):
-                if not line or line.isspace():
-                    continue
-                raise _bad_line(path, number, line, only) from None
-            if len(answers) == _BATCH_ROWS:
-                yield batch()
-                asked.clear()
-                answers.clear()
-    if answers:
-        yield batch()
+        numbered = numbered_lines(file, str(path))
+        while some := list(islice(numbered, _BATCH_ROWS)):
+            first = some[0][0]
+            whole = b"".join(_with_question(line, head) if head else line for _, line in some)
+            lines = _core.TrialLines(whole, partial(_parse, path, first, usual, head))
+            asked = np.array([codes.get(question, -1) for question in lines.questions.tolist()], np.int32)
+            yield asked, arrow().array(lines.answers.tolist(), "string"), partial(_line, lines, first)
 
 
-def _is_about(row: Any, codes: Mapping[str, int], only: int) -> int:
-    """The question index of a row in a file about one question; the row may omit the question, but not name another."""
-    if "question" in row and codes.get(row["question"]) != only:
-        raise ValueError
-    return only
+def _with_question(line: bytes, head: bytes) -> bytes:
+    """A line to which the question is added, unless it has one: the core reads only lines with a question quickly."""
+    return head + line[1:] if line[:1] == b"{" and b'"question"' not in line else line
 
 
-def _bad_line(path: Path, number: int, line: bytes, only: int | None) -> TrialsError:
-    """The error that explains why a line is not an answer."""
-    where = f"{path}, line {number}"
+def _line(lines: _core.TrialLines, first: int, row: int) -> str:
+    return f"line {first + lines.number(row)}"
+
+
+def _parse(path: Path, first: int, usual: str | None, head: bytes, index: int, line: bytes) -> tuple[str, str]:
+    """The question, by default `usual`, and the answer of a line that the core leaves to Python."""
+    row: Any = None
+    if head and line.startswith(head):
+        line = b"{" + line.removeprefix(head)
     try:
-        row = parse_json(line, where)
-    except TrialsError as error:
-        return error
-    if not isinstance(row, dict) or not isinstance(row.get("answer"), str):
-        if isinstance(row, dict) and "answer" in row:
-            return TrialsError(f"{where}: 'answer' is a text, not {type(row['answer']).__name__}")
-        return TrialsError(f"{where}: expected an object with 'question' and 'answer'")
-    if only is not None and "question" in row:
-        return TrialsError(f"{where}: an answer to another question, in a file of answers to one")
-    if not isinstance(row.get("question", ""), str) or "question" not in row:
-        return bad_line(path, number, line)
-    return TrialsError(f"{where}: a lone surrogate, which is not valid text")
+        row = json.loads(line, object_pairs_hook=unique)
+        question, answer = row.get("question", usual), row["answer"]
+        if isinstance(question, str) and isinstance(answer, str):
+            answer.encode()
+            return question, answer
+    except UnicodeEncodeError:
+        raise TrialsError(f"{path}, line {first + index}: a lone surrogate, which is not valid text") from None
+    except (Fault, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        pass  # `bad_line` says why
+    if usual is not None and isinstance(row, dict):
+        line = json.dumps({"question": usual, **row}).encode()
+    raise bad_line(path, first + index, line)
 
 
 def _read_parquet(path: Path, codes: Mapping[str, int], only: int | None) -> _Batches:
@@ -180,13 +163,14 @@ def _read_parquet(path: Path, codes: Mapping[str, int], only: int | None) -> _Ba
                 if "question" in texts:
                     found = compute.fill_null(compute.index_in(texts["question"], keys), len(keys))
                     asked = numbers[np.asarray(found)]
-                if only is not None and (asked != only).any():
-                    row = n_rows + int(np.argmax(asked != only)) + 1
-                    raise TrialsError(f"{path}, row {row}: an answer to another question, in a file of answers to one")
+                yield asked, texts["answer"], partial(_row, n_rows)
                 n_rows += some.num_rows
-                yield asked, texts["answer"]
     except pa.ArrowException as error:
         raise TrialsError(f"{path}: damaged or no Parquet file: {error}") from None
+
+
+def _row(n_before: int, row: int) -> str:
+    return f"row {n_before + row + 1}"
 
 
 def _column_names(path: Path, schema: Any, *, with_question: bool) -> list[str]:

@@ -6,6 +6,7 @@ The packaged lists are in `data/normalise`; docs/building.md explains each rule.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +19,8 @@ from ..errors import BuildError
 from ..files.untrusted_toml import read_toml
 from .answer_tables import arrow
 
-WHITE_SPACE = ("single", "trim", "keep")
-"""How white space may be treated; the first is the default."""
-
-EMPTY = "nothing is left"
-"""The reason for removing an answer that has no characters left."""
+WHITE_SPACE = ("single", "trim", "keep")  # how white space may be treated; the first is the default
+EMPTY = "nothing is left"  # the reason for removing an answer that has no characters left
 
 _LISTS = Path(__file__).parent.parent / "data" / "normalise"
 # RE2's \s matches ASCII only; \p{Z} matches the spaces and separators of Unicode.
@@ -34,11 +32,11 @@ _OF_RULE = ("name", "reason", "pattern", "text", "characters", "remove")
 class Rewrite:
     """A rule of a list, which rewrites parts of an answer or removes the whole answer."""
 
-    name: str  # rule's name in records and reports
+    name: str  # its name in records and reports
     # `"replace"` (every match of the pattern becomes the text), `"characters"` (each character of the pattern becomes
     # the character at the same index of the text) or `"remove"` (an answer that matches is removed)
     kind: str
-    pattern: str  # A regular expression, or characters
+    pattern: str  # regular expression, or characters
     text: str = ""  # replacement; `\1` is the first group of the pattern
     reason: str = ""  # why the rule exists
 
@@ -63,10 +61,9 @@ def read_list(name: str, folder: Path = Path()) -> list[Rewrite]:
     if content or not isinstance(tables, list) or not tables:
         raise BuildError(f"normalise.lists: {path}: expected a [[rule]] for each rule, and nothing else")
     rules = [_rule(table, f"normalise.lists: {path}, rule {number}") for number, table in enumerate(tables, start=1)]
-    names = [rule.name for rule in rules]
-    for rule in rules:
-        if names.count(rule.name) > 1:
-            raise BuildError(f"normalise.lists: {path}: there are two rules {rule.name!r}; expected each name once")
+    for name, n in Counter(rule.name for rule in rules).items():
+        if n > 1:
+            raise BuildError(f"normalise.lists: {path}: there are two rules {name!r}; expected each name once")
     return rules
 
 
@@ -138,15 +135,12 @@ def normalised(
 
 def _nfkc(answers: Any) -> Any:
     """Normalises by Python's tables: the `utf8_normalize` of pyarrow 25.0.1 composes nothing."""
-    normal = [None if text is None else unicodedata.normalize("NFKC", text) for text in answers.to_pylist()]
+    normal = [unicodedata.normalize("NFKC", text) for text in answers.to_pylist()]
     return arrow().array(normal, answers.type)
 
 
 def _touched(answers: Any, rules: Sequence[Rewrite]) -> Any:
-    """Which answers match any of the rules; the others stay unchanged, whatever the order of the rules.
-
-    Matching all patterns at once costs hardly more than matching one of them.
-    """
+    """Which answers match any of the rules; matching all patterns at once costs hardly more than matching one."""
     pa = arrow()
     if not rules:
         return pa.array(np.zeros(len(answers), bool))
@@ -186,12 +180,7 @@ def _pattern(rule: Rewrite) -> str:
     """The regular expression that a rule matches."""
     if rule.kind != "characters":
         return rule.pattern
-    return f"[{''.join(map(_code_point, rule.pattern))}]"
-
-
-def _code_point(character: str) -> str:
-    """A character escaped for use in a pattern."""
-    return f"\\x{{{ord(character):x}}}"
+    return "[" + "".join(f"\\x{{{ord(character):x}}}" for character in rule.pattern) + "]"
 
 
 def _changed(answers: Any, pattern: str, change: Any) -> Any:
@@ -210,14 +199,11 @@ def check_pattern(pattern: str, where: str) -> None:
         raise BuildError(f"{where}: an empty pattern matches everything; expected a regular expression")
     try:
         matches(pa.array([""], pa.string()), pattern)
-    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: {_problem(error)}") from None
-
-
-def _problem(error: Exception) -> str:
-    if isinstance(error, UnicodeEncodeError):
-        return "it holds a lone surrogate"
-    return str(error).removeprefix("Invalid regular expression: ")
+    except UnicodeEncodeError:
+        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: it has a lone surrogate") from None
+    except pa.ArrowInvalid as error:
+        problem = str(error).removeprefix("Invalid regular expression: ")
+        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: {problem}") from None
 
 
 def matches(answers: Any, pattern: str) -> Any:

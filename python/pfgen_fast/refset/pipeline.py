@@ -28,7 +28,6 @@ from .stages import NAMES, Stage, describe, most_frequent_reasons, stages_of
 from .write import check_place, write_suite
 
 RAW = NAMES[0]
-_LOCK = ".building"
 
 OnStep = Callable[[int, int, str], None]
 """Called with the number of finished stages, the total, and a description of the current step."""
@@ -36,17 +35,11 @@ OnStep = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Branch:
-    """One set of one question on its way through the stages.
-
-    Attributes:
-        asked: The question.
-        set_name: The set.
-        folder: The folder of its stages.
-    """
+    """One set of one question on its way through the stages."""
 
     asked: QuestionConfig
     set_name: str
-    folder: Path
+    folder: Path  # folder of its stages
 
     @property
     def name(self) -> str:
@@ -81,23 +74,14 @@ class Branch:
 
 @dataclass(frozen=True)
 class Built:
-    """The outcome of a build.
-
-    Attributes:
-        config: The config of the build.
-        branches: Every set of every question.
-        problems: Why no suite was written, one sentence each.
-        n_run: The number of stages that were run, as opposed to stages that were already done.
-        is_written: Whether the suite was written.
-        notes: Where the build deviated from the config, one sentence each.
-    """
+    """The outcome of a build."""
 
     config: Config
-    branches: tuple[Branch, ...]
-    problems: tuple[str, ...] = ()
-    n_run: int = 0
-    is_written: bool = False
-    notes: tuple[str, ...] = ()
+    branches: tuple[Branch, ...]  # every set of every question
+    problems: tuple[str, ...] = ()  # why no suite was written, one sentence each
+    n_run: int = 0  # number of stages that were run, as opposed to stages that were already done
+    is_written: bool = False  # whether the suite was written
+    notes: tuple[str, ...] = ()  # where the build deviated from the config, one sentence each
 
 
 def branches_of(config: Config) -> tuple[Branch, ...]:
@@ -150,7 +134,7 @@ def building_alone(config: Config) -> Iterator[None]:
     Raises:
         BuildError: Another process is using the folder.
     """
-    with held(config.work / _LOCK) as alone:
+    with held(config.work / ".building") as alone:
         if not alone:
             raise BuildError(f"{config.work}: another process is building here; wait until it is done")
         yield
@@ -170,13 +154,14 @@ class _Build:
     def run(self) -> Built:
         if self._stage in (None, RAW):
             self._gather()
-        problems = [problem for number, branch in enumerate(self._branches) if (problem := self._sift(number, branch))]
-        if self._stage is not None or problems:
-            return Built(self._config, self._branches, tuple(problems), self._n_run, notes=tuple(self._notes))
-        self._n_done = len(self._branches) * len(NAMES)
-        self._say("writing the suite")
-        write_suite(self._config, self._chosen())
-        return Built(self._config, self._branches, n_run=self._n_run, is_written=True, notes=tuple(self._notes))
+        sifted = (self._sift(number, branch) for number, branch in enumerate(self._branches))
+        problems = tuple(problem for problem in sifted if problem)
+        is_complete = self._stage is None and not problems
+        if is_complete:
+            self._n_done = len(self._branches) * len(NAMES)
+            self._say("writing the suite")
+            write_suite(self._config, self._chosen())
+        return Built(self._config, self._branches, problems, self._n_run, is_complete, tuple(self._notes))
 
     def _say(self, what: str) -> None:
         self._on_step(self._n_done, len(self._branches) * len(NAMES), what)
@@ -232,7 +217,7 @@ class _Build:
         )
         for branch, key in stale:
             figures = {"n_other": n_unknown} if not counts[self._numbers[branch.asked.question_id]] else {}
-            self._write_record(branch, RAW, key, describe(branch.answers(RAW), branch.asked.tokenizer), figures)
+            self._write_record(branch, RAW, key, branch.answers(RAW), figures)
 
     # Stages
 
@@ -267,20 +252,19 @@ class _Build:
         return self._stage in (None, stage)
 
     def _run(self, branch: Branch, before: str, stage: Stage, key: str) -> dict[str, Any]:
-        def say(what: str) -> None:
-            self._say(f"{branch.name}: {stage.name}, {what}")
-
         branch.remove(stage.name)
-        sifted = stage.run(branch.answers(before), self._threads, say)
+        sifted = stage.run(
+            branch.answers(before), self._threads, lambda what: self._say(f"{branch.name}: {stage.name}, {what}")
+        )
         write_table(branch.path(stage.name, ".parquet"), sifted.kept)
         write_table(branch.path(stage.name, ".removed.parquet"), sifted.removed)
         figures = {**sifted.figures, "reasons": most_frequent_reasons(sifted.removed)}
-        return self._write_record(branch, stage.name, key, describe(sifted.kept, branch.asked.tokenizer), figures)
+        return self._write_record(branch, stage.name, key, sifted.kept, figures)
 
     def _write_record(
-        self, branch: Branch, stage: str, key: str, left: Mapping[str, Any], figures: Mapping[str, Any]
+        self, branch: Branch, stage: str, key: str, answers: Any, figures: Mapping[str, Any]
     ) -> dict[str, Any]:
-        record = {"made_from": key, "left": left, "figures": figures}
+        record = {"made_from": key, "left": describe(answers, branch.asked.tokenizer), "figures": figures}
         write_whole(branch.path(stage, ".json"), (json.dumps(record, ensure_ascii=False) + "\n").encode())
         self._n_run += 1
         return record
@@ -297,7 +281,7 @@ class _Build:
         n_left = record["left"]["n"]
         return (
             f"{branch.name}: {n_left:,} raw answer{'' if n_left == 1 else 's'}{others}, fewer than the "
-            f"{self._config.select.size:,} of select.size; give more of them, or lower it"
+            f"{self._config.select.size:,} of select.size; add raw answers, or lower select.size"
         )
 
     def _chosen(self) -> dict[str, dict[str, list[str]]]:

@@ -24,44 +24,27 @@ from .frequencies import checked_count, checked_max_order
 
 @dataclass(frozen=True)
 class Selection:
-    """The result of `select`.
+    """The result of `select`."""
 
-    Attributes:
-        rows: Rows of the selected answers, sorted.
-        error: Their `distribution_error`.
-        initial_error: The error of the random subset that the climb started from.
-        curve: `(proposals, error)` along the climb, from start to end, at growing intervals.
-        proposals: The number of swaps that were tried, over all climbs.
-        accepted: The number of swaps in this climb that lowered its error.
-        restart: The index of this climb.
-        finished: Whether no swap could lower the error any more; otherwise a limit ended the climb.
-    """
-
-    rows: NDArray[np.int64]
-    error: float
-    initial_error: float
-    curve: list[tuple[int, float]]
-    proposals: int
-    accepted: int
-    restart: int
-    finished: bool
+    rows: NDArray[np.int64]  # rows of the selected answers, sorted
+    error: float  # their `distribution_error`
+    initial_error: float  # error of the random subset that the climb started from
+    curve: list[tuple[int, float]]  # `(proposals, error)` along the climb, from start to end, at growing intervals
+    proposals: int  # number of swaps that were tried, over all climbs
+    accepted: int  # number of swaps in this climb that lowered its error
+    restart: int  # index of this climb
+    finished: bool  # whether no swap could lower the error any more; otherwise a limit ended the climb
 
 
 @dataclass(frozen=True)
 class OrderCoverage:
-    """How many of the n-grams of one order the selected answers hold.
-
-    Attributes:
-        order: The order.
-        n_ngrams: The number of distinct n-grams of all answers.
-        n_held: How many of them at least one selected answer holds.
-        share: The share of all pairs of an answer and an n-gram in it whose n-gram at least one selected answer holds;
-            1 if there are no pairs.
-    """
+    """How many of the n-grams of one order the selected answers hold."""
 
     order: int
-    n_ngrams: int
-    n_held: int
+    n_ngrams: int  # number of distinct n-grams of all answers
+    n_held: int  # how many of them at least one selected answer holds
+    # share of all pairs of an answer and an n-gram in it whose n-gram at least one selected answer holds; 1 if
+    # there are no pairs
     share: float
 
 
@@ -90,7 +73,7 @@ def select(
         restarts: The number of climbs, run one after another; the best is returned, the first one in case of ties.
         proposals: Start no step after this many swaps were tried, over all climbs.
         seconds: Start no step after this time. To reproduce the result, pass its `proposals` instead.
-        threads: Number of threads, each of which runs a climb of its own; a single one with `proposals` or `seconds`.
+        threads: Number of threads, each of which runs one climb at a time; with `proposals` or `seconds`, only one.
         progress: Called now and then with the number of swaps tried and the error of the climb.
 
     Raises:
@@ -109,7 +92,7 @@ def select(
         column = _core.TextColumn(answers, "answers")
         n_all = len(column)
         if n_all < size:
-            raise TrialsError(f"{n_all} answers are fewer than the {size} to choose", column="answers")
+            raise TrialsError(f"expected at least {size} answers to select from, not {n_all}", column="answers")
         report = None if progress is None else (lambda at: progress(at.n_proposals, _error(at.sums, size, n_all)))
         stream = _stream(seed)
         climbs = _core.climb(column, size, max_order, stream, restarts, proposals, seconds, n_threads, report)
@@ -201,10 +184,10 @@ def _checked_seconds(seconds: float | None) -> float | None:
 def _checked_rows(rows: Iterable[int] | NDArray[Any], n_all: int) -> NDArray[np.uint32]:
     chosen = [operator.index(row) for row in rows]
     if not chosen:
-        raise ValueError("rows: expected at least one")
+        raise ValueError("rows: expected at least one row")
     for row in chosen:
         if not 0 <= row < n_all:
             raise ValueError(f"rows: expected numbers from 0 to {n_all - 1}, not {row}")
     if len(set(chosen)) < len(chosen):
-        raise ValueError("rows: expected each once")
+        raise ValueError("rows: expected each row once")
     return np.array(chosen, np.uint32)

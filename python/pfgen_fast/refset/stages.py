@@ -9,27 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..suite.units import Spelling, Tokenizer
-from .answer_tables import arrow, mapped, text_column
-from .config import Config, Length, QuestionConfig, Select
+from ..suite.units import Spelling, Tokenizer, source_of
+from .answer_tables import arrow, mapped
+from .config import Config, Frequency, Length, Normalise, QuestionConfig, Select
 from .frequencies import find_rare_ngrams
-from .normalise import EMPTY, Rewrite, first_objections, normalised
+from .normalise import EMPTY, first_objections, normalised
 from .selection import coverage, select
 
 NAMES = ("raw", "normalise", "filter", "frequency", "length", "select")
 """The names of all stages in order; `raw` is the input."""
 
-LONGEST_SHOWN = 400
-"""Longer answers are counted in one bin."""
-
-MOST_KEPT = 30
-"""The most answers that `length.keep = "auto"` keeps for each one to select."""
-
+LONGEST_SHOWN = 400  # longer answers are counted in one bin
+MOST_KEPT = 30  # the most answers that `length.keep = "auto"` keeps for each one to select
 _MAX_REASONS = 50
 
 
@@ -46,9 +43,8 @@ class Sifted:
 class Stage(Protocol):
     """One stage with its parameters."""
 
-    @property
-    def name(self) -> str:
-        """The stage's name in file names."""
+    name: ClassVar[str]  # in file names
+    advice: ClassVar[str]  # what to relax if the stage leaves too few answers
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -57,17 +53,13 @@ class Stage(Protocol):
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:
         """Processes a table of answers; `on_step` is called now and then with the progress."""
 
-    @property
-    def advice(self) -> str:
-        """What to relax if the stage leaves too few answers."""
-
 
 def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stage]:
     """The stages after `raw` for one question and set."""
     return [
-        NormaliseStage(config.normalise.nfkc, config.normalise.white_space, config.normalise.rules),
+        NormaliseStage(config.normalise),
         FilterStage(asked.wrong, asked.required),
-        FrequencyStage(config.frequency.order, config.frequency.below, config.frequency.until_stable, asked.tokenizer),
+        FrequencyStage(config.frequency, asked.tokenizer),
         LengthStage(config.length, config.select, asked.tokenizer),
         SelectStage(config.select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
     ]
@@ -77,29 +69,22 @@ def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stag
 class NormaliseStage:
     """Stage 1: normalises texts, and removes answers that a rule of a list rejects."""
 
-    nfkc: bool
-    white_space: str
-    rules: tuple[Rewrite, ...]
+    how: Normalise
     name: ClassVar[str] = "normalise"
     advice: ClassVar[str] = "take out rules that remove answers (normalise.remove, or name them in normalise.without)"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        rules = [[rule.name, rule.kind, rule.pattern, rule.text] for rule in self.rules]
-        return {"nfkc": self.nfkc, "white_space": self.white_space, "rules": rules}
+        rules = [[rule.name, rule.kind, rule.pattern, rule.text] for rule in self.how.rules]
+        return {"nfkc": self.how.nfkc, "white_space": self.how.white_space, "rules": rules}
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        def normalise(part: Any) -> tuple[Any, NDArray[np.int32], dict[int, int]]:
-            return normalised(part, nfkc=self.nfkc, white_space=self.white_space, rules=self.rules)
-
+        rules = self.how.rules
+        normalise = partial(normalised, nfkc=self.how.nfkc, white_space=self.how.white_space, rules=rules)
         parts = mapped(answers.column("answer"), normalise, threads)
-        texts = text_column([part for part, _, _ in parts])
-        n_changed = {
-            rule.name: sum(counts.get(number, 0) for _, _, counts in parts)
-            for number, rule in enumerate(self.rules)
-            if rule.kind != "remove"
-        }
-        names = [*(f"{rule.name}: {rule.pattern}" for rule in self.rules), EMPTY]
+        texts = arrow().chunked_array([texts for texts, _, _ in parts], arrow().string())
+        n_changed = {rule.name: sum(of.get(number, 0) for *_, of in parts) for number, rule in enumerate(rules)}
+        names = [*(f"{rule.name}: {rule.pattern}" for rule in rules), EMPTY]
         figures = {"changed": {name: n for name, n in n_changed.items() if n}}
         return _sift_by(answers.set_column(1, "answer", texts), [by for _, by, _ in parts], names, figures)
 
@@ -115,12 +100,10 @@ class FilterStage:
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return {"wrong": self.wrong, "required": self.required}
+        return asdict(self)
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        def objections(part: Any) -> NDArray[np.int32]:
-            return first_objections(part, wrong=self.wrong, required=self.required)
-
+        objections = partial(first_objections, wrong=self.wrong, required=self.required)
         parts = mapped(answers.column("answer"), objections, threads)
         names = [*(f"wrong: {pattern}" for pattern in self.wrong), *(f"lacks: {pattern}" for pattern in self.required)]
         return _sift_by(answers, parts, names, {})
@@ -130,43 +113,41 @@ class FilterStage:
 class FrequencyStage:
     """Stage 3: removes answers that hold an n-gram that is rare among all of them."""
 
-    order: int
-    below: int
-    until_stable: bool
+    rare: Frequency
     tokenizer: Tokenizer | None = None
     name: ClassVar[str] = "frequency"
-    advice: ClassVar[str] = "give more raw answers, lower frequency.order or frequency.below, or leave until_stable out"
+    advice: ClassVar[str] = "add raw answers, lower frequency.order or frequency.below, or leave until_stable out"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        parameters = {"order": self.order, "below": self.below, "until_stable": self.until_stable}
-        return {**parameters, **_unit_parameters(self.tokenizer)}
+        return {**asdict(self.rare), **source_of(self.tokenizer)}
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        left, gone, rounds = answers, [], []
+        gone, rounds = [], []
         while True:
-            sifted = self._sifted_once(left, threads)
+            sifted = self._sifted_once(answers, threads)
+            answers = sifted.kept
             rounds.append(dict(sifted.figures))
-            left = sifted.kept
             gone.append(sifted.removed)
             on_step(f"round {len(rounds)}: {len(sifted.removed):,} removed")
-            if not (self.until_stable and len(sifted.removed)):
-                break
-        return Sifted(left, arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
+            if not (self.rare.until_stable and len(sifted.removed)):
+                return Sifted(answers, arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
 
     def _sifted_once(self, answers: Any, threads: int) -> Sifted:
         texts = in_units(answers, self.tokenizer)
-        rare = find_rare_ngrams(texts, order=self.order, below=self.below, threads=threads)
-        figures = {"n_rare": rare.n_rare, "n_distinct": rare.n_distinct, "n_removed": int(rare.rows.sum())}
-        return _sift(answers, ~rare.rows, lambda gone: self._reasons(answers, rare.first, gone), figures)
+        found = find_rare_ngrams(texts, order=self.rare.order, below=self.rare.below, threads=threads)
+        first = found.first
+        figures = {"n_rare": found.n_rare, "n_distinct": found.n_distinct, "n_removed": int((first >= 0).sum())}
+        return _sift(answers, first < 0, lambda gone: self._reasons(answers, first, gone), figures)
 
     def _reasons(self, answers: Any, first: NDArray[np.int32], gone: NDArray[np.int64]) -> list[str]:
-        texts = answers.column("answer").take(gone).to_pylist()
+        """The first rare n-gram of each answer that is gone."""
+        texts, order = answers.column("answer").take(gone).to_pylist(), self.rare.order
         starts = first[gone].tolist()
         if self.tokenizer is None:
-            return [text[start : start + self.order] for text, start in zip(texts, starts, strict=True)]
+            return [text[start : start + order] for text, start in zip(texts, starts, strict=True)]
         of_texts = zip(texts, self.tokenizer.tokens(texts), starts, strict=True)
-        return [text[tokens[at].start : tokens[at + self.order - 1].end] for text, tokens, at in of_texts]
+        return [text[tokens[at].start : tokens[at + order - 1].end] for text, tokens, at in of_texts]
 
 
 @dataclass(frozen=True)
@@ -186,7 +167,7 @@ class LengthStage:
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
         select = {"size": self.select.size, "duplicates": self.select.duplicates}
-        return {**asdict(self.length), **select, **_unit_parameters(self.tokenizer)}
+        return {**asdict(self.length), **select, **source_of(self.tokenizer)}
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
         lengths = lengths_in_units(answers, self.tokenizer)
@@ -208,7 +189,7 @@ class LengthStage:
             return n_kept, {}
         note = (
             f"length.keep is {keep:,}, and only {n:,} answers came to this stage, so the {n_kept:,} nearest to "
-            f'{self.length.target:,} are kept; give more raw answers, lower it, or set it to "auto" or "all"'
+            f'{self.length.target:,} are kept; add raw answers, lower it, or set it to "auto" or "all"'
         )
         return n_kept, {"note": note}
 
@@ -230,60 +211,49 @@ class SelectStage:
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return {**asdict(self.select), "seed": self.seed, **_unit_parameters(self.tokenizer)}
+        return {**asdict(self.select), "seed": self.seed, **source_of(self.tokenizer)}
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
         wanted = self.select
         stays = candidates(answers, wanted)
         rows = np.flatnonzero(stays)
-        texts = in_units(answers.filter(arrow().array(stays)), self.tokenizer)
         if len(rows) < wanted.size:  # the caller reports that there are too few
             return _sift(answers, stays, lambda gone: ["duplicate"] * len(gone), {})
+        texts = in_units(answers.filter(arrow().array(stays)), self.tokenizer)
+        options = asdict(wanted)
+        del options["size"], options["duplicates"]
         chosen = select(
             texts,
             wanted.size,
-            max_order=wanted.max_order,
+            **options,
             seed=self.seed,
-            restarts=wanted.restarts,
-            proposals=wanted.proposals,
-            seconds=wanted.seconds,
             threads=threads,
             progress=lambda proposals, error: on_step(f"{proposals:,} swaps tried, error {error:.3g}"),
         )
         is_chosen = np.zeros(len(answers), bool)
         is_chosen[rows[chosen.rows]] = True
+        names = ("error", "initial_error", "proposals", "accepted", "restart", "finished")
         figures = {
-            "error": chosen.error,
-            "initial_error": chosen.initial_error,
-            "proposals": chosen.proposals,
-            "accepted": chosen.accepted,
-            "restart": chosen.restart,
-            "finished": chosen.finished,
+            **{name: getattr(chosen, name) for name in names},
             "curve": [list(point) for point in chosen.curve],
             "coverage": [
                 [order.n_ngrams, order.n_held, order.share]
                 for order in coverage(texts, chosen.rows, max_order=wanted.max_order)
             ],
         }
-
-        def reasons(gone: NDArray[np.int64]) -> list[str]:
-            return ["not chosen" if stays[row] else "duplicate" for row in gone]
-
-        return _sift(answers, is_chosen, reasons, figures)
+        return _sift(
+            answers, is_chosen, lambda gone: ["not chosen" if stays[row] else "duplicate" for row in gone], figures
+        )
 
 
 def candidates(answers: Any, wanted: Select) -> NDArray[np.bool_]:
     """Which answers of a table may be selected: all, or only the first of each text."""
-    return np.ones(len(answers), bool) if wanted.duplicates == "keep" else _first_of_each(answers.column("answer"))
-
-
-def _first_of_each(texts: Any) -> NDArray[np.bool_]:
-    """Whether each text is the first of its duplicates."""
-    codes = texts.combine_chunks().dictionary_encode()
+    if wanted.duplicates == "keep":
+        return np.ones(len(answers), bool)
+    codes = answers.column("answer").combine_chunks().dictionary_encode()
     codes = codes.combine_chunks() if hasattr(codes, "num_chunks") else codes
-    _, first = np.unique(np.asarray(codes.indices), return_index=True)
-    stays = np.zeros(len(texts), bool)
-    stays[first] = True
+    stays = np.zeros(len(answers), bool)
+    stays[np.unique(np.asarray(codes.indices), return_index=True)[1]] = True
     return stays
 
 
@@ -316,10 +286,6 @@ def in_units(answers: Any, tokenizer: Tokenizer | None) -> Any:
 def lengths_in_units(answers: Any, tokenizer: Tokenizer | None) -> NDArray[np.int64]:
     """The lengths of the answers of a table, in units."""
     return np.asarray(arrow("pyarrow.compute").utf8_length(in_units(answers, tokenizer)), np.int64)
-
-
-def _unit_parameters(tokenizer: Tokenizer | None) -> Mapping[str, Any]:
-    return {} if tokenizer is None else tokenizer.source
 
 
 def describe(answers: Any, tokenizer: Tokenizer | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SuiteError
@@ -54,17 +54,14 @@ def suggest_keywords(
     asked = suite[question]
     here = [answer for answers in asked.answers.values() for answer in answers]
     elsewhere = _answers_elsewhere(suite, asked)
-    inside = _frequent(here, math.ceil(min_share * len(here)), threads)
-    outside = _counts(elsewhere, inside, threads)
-    found = [
-        Suggestion(
-            ngram,
-            count / len(here),
-            outside[ngram] / len(elsewhere),
-            _log_odds(count, len(here)) - _log_odds(outside[ngram], len(elsewhere)),
-        )
-        for ngram, count in _maximal(inside).items()
-    ]
+    least = math.ceil(min_share * len(here))
+    inside = document_frequencies(here, max_order=MAX_ORDER, least=least, threads=threads)
+    outside = document_frequencies(elsewhere, max_order=MAX_ORDER, threads=threads)
+    found = []
+    for ngram, count in _maximal({ngram: n for ngram, n in inside.items() if _may_be_a_keyword(ngram)}).items():
+        others = outside.get(ngram, 0)
+        log_odds = _log_odds(count, len(here)) - _log_odds(others, len(elsewhere))
+        found.append(Suggestion(ngram, count / len(here), others / len(elsewhere), log_odds))
     found.sort(key=lambda one: (-one.log_odds, -len(one.ngram), one.ngram))
     return _unrelated(found, n)
 
@@ -81,29 +78,9 @@ def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
     ]
 
 
-def _frequent(answers: Sequence[str], least: int, threads: int | None) -> dict[str, int]:
-    """How many answers hold each n-gram, for n-grams in at least `least` answers."""
-    counted = document_frequencies(answers, max_order=MAX_ORDER, threads=threads)
-    is_frequent = counted.counts >= least
-    columns = {name: getattr(counted, name)[is_frequent] for name in ("rows", "offsets", "orders", "counts")}
-    frequent = replace(counted, **columns)
-    counts = zip(frequent.texts(), frequent.counts.tolist(), strict=True)
-    return {ngram: count for ngram, count in counts if _may_be_a_keyword(ngram)}
-
-
 def _may_be_a_keyword(ngram: str) -> bool:
     """Whether both ends are letters or digits, and it is not a single letter or digit of an alphabet."""
     return ngram[0].isalnum() and ngram[-1].isalnum() and (len(ngram) > 1 or not ngram.isascii())
-
-
-def _counts(answers: Sequence[str], wanted: Mapping[str, int], threads: int | None) -> dict[str, int]:
-    """How many answers hold each of some n-grams."""
-    counted = document_frequencies(answers, max_order=MAX_ORDER, threads=threads)
-    counts = dict.fromkeys(wanted, 0)
-    for ngram, count in zip(counted.texts(), counted.counts.tolist(), strict=True):
-        if ngram in counts:
-            counts[ngram] = count
-    return counts
 
 
 def _maximal(counts: Mapping[str, int]) -> dict[str, int]:

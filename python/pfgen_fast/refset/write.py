@@ -13,25 +13,9 @@ from typing import Any
 from ..errors import BuildError, PfgenError, SuiteError
 from ..files.writing import write_whole
 from ..suite.faults import find_faults
-from ..suite.reading import parse_suite_json, read_bytes
-from ..suite.units import FileTokenizer, freeze_tokenizer
-from .config import Config, QuestionConfig
-
-_OWN_FILES = ("questions.jsonl", "suite.json")
-
-
-def question_file(asked: QuestionConfig, answers: Mapping[str, Sequence[str]]) -> bytes:
-    """The bytes of one question file."""
-    content = {
-        "question_id": asked.question_id,
-        "question": asked.question,
-        "category": asked.category,
-        "note": asked.note,
-        "keywords": list(asked.keywords),
-        **({} if asked.tokenizer is None else asked.tokenizer.source),
-        "answers": {name: list(texts) for name, texts in answers.items()},
-    }
-    return _json(content)
+from ..suite.reading import SAMPLES_FILE, SETTINGS_FILE, parse_suite_json, read_bytes
+from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
+from .config import Config
 
 
 def _json(content: Any) -> bytes:
@@ -45,7 +29,7 @@ def check_place(config: Config) -> None:
         return
     if not folder.is_dir():
         raise BuildError(f"{folder}: expected a folder for the suite, not a file")
-    own = {*_OWN_FILES, *_tokenizers_there(folder)}
+    own = {SAMPLES_FILE, SETTINGS_FILE, *_tokenizers_there(folder)}
     for path in sorted(folder.iterdir()):
         if path.name not in own and not (path.name.startswith("Q") and path.suffix == ".json"):
             raise BuildError(
@@ -88,14 +72,18 @@ def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]
 
 
 def _files(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, bytes]:
-    files = {
-        f"{asked.question_id}.json": question_file(asked, answers[asked.question_id]) for asked in config.questions
-    }
+    """The content of the suite's files, by name."""
+    files = dict(config.tokenizer_files)
+    for asked in config.questions:
+        content = {
+            **{key: getattr(asked, key) for key in ("question_id", "question", "category", "note", "keywords")},
+            **source_of(asked.tokenizer),
+            "answers": answers[asked.question_id],
+        }
+        files[f"{asked.question_id}.json"] = _json(content)
     samples = [{"question": asked.question, "answer": asked.sample} for asked in config.questions if asked.sample]
     if samples:
-        lines = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples]
-        files["questions.jsonl"] = "".join(lines).encode()
-    files.update(config.tokenizer_files)
+        files[SAMPLES_FILE] = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples).encode()
     if config.instructions:
-        files["suite.json"] = _json({"instructions": dict(config.instructions)})
+        files[SETTINGS_FILE] = _json({"instructions": dict(config.instructions)})
     return files

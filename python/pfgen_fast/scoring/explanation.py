@@ -79,7 +79,9 @@ def explain(suite: Suite, question: str, answer: str) -> Explanation:
 
 def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplanation:
     text = answer[:LOOK_AHEAD]
-    n, fluency = _best_prefix(table, text)
+    scores = enumerate(table.rules.prefix_scores(text, table), start=1)
+    # The longest of equal prefixes is closest to what a reader sees as the answer.
+    fluency, n = max(((score, n) for n, score in scores if score > 0), default=(0.0, 0))
     ngrams = [{text[i : i + order] for i in range(n - order + 1)} for order in range(1, MAX_ORDER + 1)]
     frequency = table.document_frequency
     return SetExplanation(
@@ -93,12 +95,3 @@ def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplana
         known_by_order=tuple((sum(ngram in frequency for ngram in of_order), len(of_order)) for of_order in ngrams),
         cover=tuple(cover / table.n_answers for cover in covers(marked(text), table)[1:-1]),
     )
-
-
-def _best_prefix(table: ReferenceCounts, text: Units) -> tuple[int, float]:
-    best, best_n = 0.0, 0
-    for n, score in enumerate(table.rules.prefix_scores(text, table), start=1):
-        # The longest of equal prefixes is closest to what a reader sees as the answer.
-        if score > 0 and score >= best:
-            best, best_n = score, n
-    return best_n, best

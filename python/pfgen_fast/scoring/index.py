@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..errors import IndexFormatError, PfgenError, SuiteError
-from ..files.ownership import ForeignFileError
+from ..files.ownership import OWN_FILE, ForeignFileError
+from ..files.writing import writing_whole
 from ..native import _core
 from ..native.threads import ForkSafeLock
 from ..suite.cache import building, cached_path, clear_place, warn_once
-from ..suite.compiled import CompiledSuite, SuiteIndex, describe_questions, write_compiled
+from ..suite.compiled import CompiledSuite, SuiteIndex, describe_questions
 from ..suite.faults import check_suite
 from ..suite.questions import Question
 from ..suite.rules import LIMIT, Profile
@@ -20,35 +22,32 @@ from ..suite.suite import Suite
 _making = ForkSafeLock()
 
 
-def index_of(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
+def index_of(suite: Suite, profile: Profile, threads: int, *, damage: str = "") -> SuiteIndex:
     """The native index of each question, in the order of the suite; all scorers of a suite share it.
 
     For a suite loaded from files, the index comes from the user's cache; if it is missing there, it is built and added.
-    A suite that was cut from another shares that one's index.
+    A suite that was cut from another shares that one's index. `damage`, which was found after the index was handed
+    out, replaces the index.
     """
     if suite.whole is not None:
-        return _of_questions(suite, suite.whole, index_of(suite.whole, profile, threads))
+        index = index_of(suite.whole, profile, threads, damage=damage)
+        return [of for question, of in zip(suite.whole, index, strict=True) if question.question_id in suite]
     with _making:
-        if profile not in suite.indexes:
-            suite.indexes[profile] = _found_or_built(suite, profile, threads)
+        if damage:
+            suite.compiled.pop(profile, None)
+        if damage or profile not in suite.indexes:
+            suite.indexes[profile] = _found_or_built(suite, profile, threads, damage)
         return suite.indexes[profile]
 
 
-def _of_questions(suite: Suite, whole: Suite, index: SuiteIndex) -> SuiteIndex:
-    return [of for question, of in zip(whole, index, strict=True) if question.question_id in suite]
-
-
-def _found_or_built(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
-    compiled = suite.compiled.get(profile)
-    if compiled is not None:
-        return compiled.index
-    path = _cache_of(suite, profile)
-    return _cached(suite, profile, threads, path) if path else built_index(suite, profile, threads)
-
-
-def _cache_of(suite: Suite, profile: Profile) -> Path | None:
-    """The suite's file in the cache; None for suites built in memory, which would fill the cache."""
-    return cached_path(suite.metadata_hash, profile) if suite.folder is not None else None
+def _found_or_built(suite: Suite, profile: Profile, threads: int, damage: str) -> SuiteIndex:
+    if profile in suite.compiled:
+        return suite.compiled[profile].index
+    # Suites built in memory would fill the cache.
+    path = None if suite.folder is None else cached_path(suite.metadata_hash, profile)
+    if damage:
+        _warn(f"{path}: {damage}")
+    return _cached(suite, profile, threads, path, bool(damage)) if path else built_index(suite, profile, threads)
 
 
 def open_index(suite: Suite, profile: Profile, path: Path, *, own: bool = False) -> SuiteIndex:
@@ -60,28 +59,27 @@ def open_index(suite: Suite, profile: Profile, path: Path, *, own: bool = False)
     return compiled.index
 
 
-def renewed_index(suite: Suite, profile: Profile, threads: int, damage: str) -> SuiteIndex:
-    """Replaces an index that turned out to be damaged after it was handed out."""
-    if suite.whole is not None:
-        return _of_questions(suite, suite.whole, renewed_index(suite.whole, profile, threads, damage))
-    path = _cache_of(suite, profile)
-    with _making:
-        _warn(f"{path}: {damage}")
-        suite.compiled.pop(profile, None)
-        suite.indexes[profile] = (
-            _cached(suite, profile, threads, path, renews=True) if path else built_index(suite, profile, threads)
-        )
-        return suite.indexes[profile]
-
-
 def save_index(suite: Suite, profile: Profile, threads: int, path: Path) -> SuiteIndex:
     """Builds the index of a suite and writes it to a file, for `Scorer(suite, index=path)`."""
     built = built_index(suite, profile, threads)
-    write_compiled(path, suite.metadata_hash, profile, suite.questions, built)
+    write_compiled(path, suite, profile, built)
     return built
 
 
-def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews: bool = False) -> SuiteIndex:
+def compiled_pieces(suite: Suite, profile: Profile, index: SuiteIndex) -> list[Any]:
+    """The bytes of a compiled suite's file, in consecutive pieces."""
+    details = describe_questions(suite.questions)
+    return [_core.index_file_head(getattr(_core.Profile, profile), suite.metadata_hash, details, index), *index]
+
+
+def write_compiled(path: Path, suite: Suite, profile: Profile, index: SuiteIndex) -> None:
+    """Writes a compiled suite; at any moment the path holds either the old file or the complete new one."""
+    with writing_whole(path, sync=False, mode=OWN_FILE) as file:  # checksums detect damage from a power failure
+        for piece in compiled_pieces(suite, profile, index):
+            file.write(piece)
+
+
+def _cached(suite: Suite, profile: Profile, threads: int, path: Path, renews: bool) -> SuiteIndex:
     """The index in a cache file, which is written first if it is missing or unusable."""
     found = None if renews else _find(suite, profile, path, warns=True)
     if found is not None:
@@ -97,7 +95,7 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews:
                 return found
             built = built_index(suite, profile, threads)
             clear_place(path)
-            write_compiled(path, suite.metadata_hash, profile, suite.questions, built)
+            write_compiled(path, suite, profile, built)
         return open_index(suite, profile, path, own=True)
     except (IndexFormatError, OSError):  # another process may have changed the cache meanwhile
         assert built is not None

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-ReasoningChoice = Literal["keep", "strip"]
-"""Whether texts that are scored keep their reasoning."""
+ReasoningChoice = Literal["keep", "strip"]  # whether texts that are scored keep their reasoning
 
 State = Literal["none", "closed", "unfinished"]
 
@@ -35,17 +34,12 @@ _ENDS_OF_CHANNEL = ("<|return|>", "<|end|>", "<|start|>")
 
 @dataclass(frozen=True)
 class DividedReply:
-    """A model's reply, divided.
+    """A model's reply, divided."""
 
-    Attributes:
-        answer: The answer, without reasoning, stop strings and label.
-        state: Whether the reply has reasoning: `none`; `closed` if the reasoning ended; `unfinished` if it did not.
-        reasoning: The reasoning, with its tags.
-    """
-
-    answer: str
+    answer: str  # answer, without reasoning, stop strings and label
+    # whether the reply has reasoning: `none`; `closed` if the reasoning ended; `unfinished` if it did not
     state: State = "none"
-    reasoning: str = ""
+    reasoning: str = ""  # reasoning, with its tags
 
     @property
     def reasoning_text(self) -> str:

@@ -17,12 +17,12 @@ from ..files.untrusted_text import utf8
 from ..native import _core
 from ..native.core_errors import COLUMN_ERRORS, raise_trials_error
 from ..native.threads import cached_property, checked_threads
-from ..suite.compiled import CompiledSuite, SuiteIndex, compiled_pieces
+from ..suite.compiled import CompiledSuite, SuiteIndex
 from ..suite.keywords import depth_first, regex_searchers, token_reader
 from ..suite.questions import Question
 from ..suite.rules import COLUMNS, FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
-from .index import index_of, open_index, renewed_index
+from .index import compiled_pieces, index_of, open_index
 from .score_table import ScoreTable
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ class Scorer:
         A large suite takes more than a hundred megabytes, so send it only once to each machine. Where the suite's
         directory is readable, pickle the scorer instead: a pickle holds only the directory's path and the suite's hash.
         """
-        pieces = compiled_pieces(self.suite.metadata_hash, self.profile, self.suite.questions, self._opened_index())
-        return b"".join(pieces)
+        return b"".join(compiled_pieces(self.suite, self.profile, self._opened_index()))
 
     def _opened_index(self) -> SuiteIndex:
         if self._index is None:
@@ -119,7 +118,8 @@ class Scorer:
         origin = self.suite.whole or self.suite
         if origin.is_checked and origin.folder is None:
             raise IndexFormatError(f"{self.suite.name}: {error}") from None
-        self._core, self._rule_names = self._build(renewed_index(self.suite, self.profile, self._threads, str(error)))
+        index = index_of(self.suite, self.profile, self._threads, damage=str(error))
+        self._core, self._rule_names = self._build(index)
 
     def _build(self, index: SuiteIndex) -> tuple[_core.Scorer, list[list[str | None]]]:
         column_of_set = {name: column for column, name in enumerate(self.suite.set_names)}

@@ -1,7 +1,7 @@
-"""How far two raters agree who give levels, such as 0, 0.25, ... 1; and Krippendorff's alpha for any number of raters.
+"""Agreement of two raters who give levels, such as 0, 0.25, ... 1, and of any number of raters (alpha, Fleiss' kappa).
 
-Everything follows from a table of how often the one gave each level and the other each: whole numbers, which are exact
-in any order, so that draws of a bootstrap are as cheap as sums of tables. What is undefined is None (NaN in draws).
+All figures of two raters come from a table that counts each pair of levels: sums of whole numbers are exact in any
+order, and draws of a bootstrap are sums of tables. An undefined figure is None (NaN in draws).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LevelAgreement:
-    """How far two raters agree. Everything is None without pairs."""
+    """Agreement of two raters; without pairs, all figures are None."""
 
     n: int  # number of pairs of levels
     same: float | None = None  # share of the pairs with the same level
@@ -37,7 +37,7 @@ FIGURES = ("same", "within_one_level", "mean_difference", "kappa", "kappa_quadra
 
 
 def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> LevelAgreement:
-    """How far two raters agree."""
+    """Agreement of two raters, from the level that each gave to each item."""
     x, y = (level_numbers(column, levels) for column in (first, second))
     if x.shape != y.shape:
         raise ChecklistError(f"{x.size} and {y.size} levels: expected the same number from both raters")
@@ -45,7 +45,7 @@ def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> Lev
 
 
 def agreement_of_table(table: Any, levels: Sequence[float]) -> LevelAgreement:
-    """How far two raters agree, from how often they gave each pair of levels."""
+    """Agreement of two raters, from the counts of each pair of levels."""
     counts = np.asarray(table, dtype=np.float64)[np.newaxis]
     figures = [None if math.isnan(value) else value for value in figures_of_tables(counts, levels)[0].tolist()]
     return LevelAgreement(int(counts.sum()), *figures)
@@ -93,7 +93,7 @@ def level_numbers(values: Any, levels: Sequence[float]) -> Ints:
 
 
 def krippendorff_alpha(ratings: Any) -> float | None:
-    """Krippendorff's alpha for numbers (interval scale), of any number of raters who may leave things out."""
+    """Krippendorff's alpha for numbers (interval scale); a row for each rater, NaN for a missing rating."""
     values = np.asarray(ratings, dtype=np.float64)
     n_raters = (~np.isnan(values)).sum(axis=0)
     values, n_raters = values[:, n_raters > 1], n_raters[n_raters > 1]
@@ -101,7 +101,7 @@ def krippendorff_alpha(ratings: Any) -> float | None:
         return None
     is_there = ~np.isnan(values)
     known = values[is_there]
-    # From the middle, so that the squares lose no digits.
+    # Centred, so that the squares lose no digits.
     values = np.where(is_there, values - (known.min() + known.max()) / 2, 0.0)
     within = np.maximum(n_raters * (values * values).sum(axis=0) - values.sum(axis=0) ** 2, 0.0)
     n = int(n_raters.sum())
@@ -119,7 +119,7 @@ def _weighed(counts: Floats, weights: Any) -> Floats:
 
 
 def fleiss_kappa(counts: Any) -> float:
-    """Fleiss' kappa of raters who put each subject into one category."""
+    """Fleiss' kappa: a row for each subject, with the number of raters who chose each category; NaN if undefined."""
     votes = np.asarray(counts, dtype=np.float64)
     if votes.ndim != 2 or not votes.size:
         return math.nan

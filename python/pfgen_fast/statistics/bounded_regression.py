@@ -2,7 +2,7 @@
 
 The exact fit uses whole numbers and rounds at the end, so that the same data give the same coefficients, and hashes, on
 every machine. The fits of draws use floats in a fixed order of operations, without a BLAS. Both exchange free and bound
-coefficients until all are on the right side (block principal pivoting). Needs only NumPy.
+coefficients until all have the right sign (block principal pivoting). Needs only NumPy.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from .resampling import Counts, resampled_means
 _GRID_BITS = 50
 """Values are whole numbers of 2^-50: exact for the levels of verdicts, and much finer than any mean of them."""
 _LARGEST = 1024.0
-_TIE_BITS = 60
-"""By how much misfit counts more than distance from equal coefficients, where the data leave these open."""
+_TIE_BITS = 60  # by how much misfit counts more than distance from equal coefficients, where the data leave these open
 _NO_DISTANCE = Fraction(1, 1 << 40)
-"""What is left of the distance from the bound to coefficients that are at it, where the data leave others open."""
+"""Coefficients this close to the bound are at the bound, where the data leave others open."""
 _SMALLEST_PIVOT = 1e-10
-_ON_THE_RIGHT_SIDE = 1e-12
+_ROUNDING = 1e-12
 _PATIENCE = 3
-"""Exchanges of all coefficients on the wrong side without fewer of them, before only one is exchanged at a time."""
+"""Exchanges that do not reduce the number of wrong signs, before only one coefficient is exchanged at a time."""
 _MOST_EXCHANGES = 100
 
 Row = list[int]
@@ -45,9 +44,9 @@ class BoundedFit:
     coefficients: tuple[float, ...]  # coefficients; where the data leave them open, those nearest to equal ones
     percent: tuple[float, ...]  # coefficients divided by their sum, times 100; empty if that sum is zero
     at_bound: tuple[bool, ...]  # whether each is at the bound
-    ss_residual: float  # sum of the squares of what is not fitted
+    ss_residual: float  # sum of the squared residuals
     ss_total: float  # sum of the squares about the mean
-    rank: int  # rank of the rows; below the number of coefficients, the data leave these open
+    rank: int  # rank of the rows; below the number of coefficients, the data do not determine all of them
 
 
 def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:
@@ -137,7 +136,7 @@ def _nearest_to_equal(gram: Sequence[Row], moments: Sequence[int | Fraction]) ->
     n = len(gram)
     weight, unit = n << _TIE_BITS, 1 << 2 * _GRID_BITS
     with_distance = [[weight * gram[i][j] + unit * ((n if i == j else 0) - 1) for j in range(n)] for i in range(n)]
-    if not any(map(any, gram)):  # nothing is known of any coefficient: all are as near to equal as can be at the bound
+    if not any(map(any, gram)):  # the data say nothing: all coefficients are equal at the bound
         with_distance = [[unit if i == j else 0 for j in range(n)] for i in range(n)]
     shared = lcm(*(moment.denominator for moment in moments))
     whole = [int(shared * weight * moment) for moment in moments]
@@ -162,7 +161,7 @@ def _solution(gram: Sequence[Row], moments: Row, bound: Fraction) -> list[Fracti
         elif patience:
             patience -= 1
         else:
-            wrong = wrong[-1:]  # one at a time comes to an end for certain
+            wrong = wrong[-1:]  # exchanging one at a time always ends
         for i in wrong:
             free[i] = not free[i]
 
@@ -195,7 +194,7 @@ def _row_sums(rows: Floats) -> Floats:
 
 
 def _eliminated(matrices: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """Upper triangles of the matrices, and what becomes of the right-hand sides."""
+    """Gaussian elimination: upper triangles of the matrices, and the transformed right-hand sides."""
     upper, right = matrices.copy(), targets.copy()
     with np.errstate(divide="ignore", invalid="ignore"):
         for k in range(upper.shape[1] - 1):
@@ -206,7 +205,7 @@ def _eliminated(matrices: Floats, targets: Floats) -> tuple[Floats, Floats]:
 
 
 def _is_definite(gram: Floats) -> NDArray[np.bool_]:
-    """Whether the coefficients of each draw are known: what is left of each column beside the others is not nothing."""
+    """Whether each draw determines its coefficients: no column is a combination of the others, up to rounding."""
     upper, _ = _eliminated(gram, np.zeros(gram.shape[:2]))
     pivots, sizes = (np.diagonal(each, axis1=1, axis2=2) for each in (upper, gram))
     return np.asarray((pivots > _SMALLEST_PIVOT * sizes).all(axis=1))
@@ -221,7 +220,7 @@ def _not_negative(gram: Floats, moments: Floats) -> Floats:
     for _ in range(_MOST_EXCHANGES):
         found[rest] = _unbounded(gram[rest], moments[rest], free[rest])
         gradients = _row_sums(gram[rest] * found[rest, np.newaxis]) - moments[rest]
-        wrong = np.where(free[rest], found[rest], gradients) < -_ON_THE_RIGHT_SIDE
+        wrong = np.where(free[rest], found[rest], gradients) < -_ROUNDING
         n_wrong = wrong.sum(axis=1)
         rest, wrong, n_wrong = (each[n_wrong > 0] for each in (rest, wrong, n_wrong))
         if not len(rest):

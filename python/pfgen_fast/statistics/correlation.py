@@ -1,7 +1,7 @@
 """Correlation of two columns: Pearson, Spearman and Kendall (tau-b), with intervals over clusters of dependent values.
 
-The jackknife leaves out a cluster at a time, and the bootstrap draws whole clusters, so that values which depend on one
-another count as little as they should. How well the intervals hold: docs/statistics.md.
+The jackknife leaves out one cluster at a time, and the bootstrap draws whole clusters, because values in a cluster
+depend on one another. Coverage of the intervals: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -22,16 +22,12 @@ from .student import p_values_of, quantile
 Floats = NDArray[np.float64]
 
 COEFFICIENTS = ("Pearson", "Spearman", "Kendall")
-MIN_VALUES = 3
-"""The smallest number of pairs of values for which a correlation is meaningful."""
+MIN_VALUES = 3  # the smallest number of pairs of values for which a correlation is meaningful
 MIN_FOR_INTERVAL = 10
 """Fewer values, or clusters of dependent values, have no interval: it would cover less than it claims."""
 
-SAME_RANKING = 0.95
-"""Two rankings count as the same if their Kendall correlation exceeds this value."""
-
-_VALUES_AT_ONCE = 1 << 20
-"""Weights of draws whose temporary arrays are made together."""
+SAME_RANKING = 0.95  # two rankings count as the same if their Kendall correlation exceeds this value
+_VALUES_AT_ONCE = 1 << 20  # weights of draws whose temporary arrays are made together
 _ALMOST_ONE = 1 - 1e-12
 
 
@@ -68,7 +64,7 @@ def kendall(x: Floats, y: Floats) -> float | None:
 
 
 def is_constant(column: Floats) -> bool:
-    """Whether all values of a column are the same."""
+    """Whether all values of a column are equal."""
     return bool(np.ptp(column) == 0)
 
 
@@ -253,14 +249,14 @@ def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any
 def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
     """Pearson's correlation in each draw, NaN where a column is constant; arguments as of `resampled_spearman`."""
     a, b = (np.asarray(column, dtype=np.float64) for column in (x, y))
-    # From the middle, so that the squares lose few digits.
+    # Centred, so that the squares lose few digits.
     a, b = (column - math.fsum(column.tolist()) / len(column) for column in (a, b))
     products = [np.ones(len(a)), a, b, a * a, b * b, a * b]
     n_clusters = counts.shape[1]
     of_clusters = [np.bincount(cluster_of, product, n_clusters) for product in products]
     n, sa, sb, saa, sbb, sab = resampled_means(np.stack(of_clusters), counts).T
     xx, yy = n * saa - sa * sa, n * sbb - sb * sb
-    # What cancellation leaves of a constant column is no spread.
+    # A constant column may keep a tiny spread by cancellation.
     xx, yy = (np.where(v <= 1e-12 * n * s, 0.0, v) for v, s in ((xx, saa), (yy, sbb)))
     return _ratio(xx, yy, n * sab - sa * sb)
 

@@ -1,4 +1,4 @@
-"""From which damage on an evaluator notices it, with how many items, and whether more damage costs more.
+"""The degree from which an evaluator notices damage, how many items that takes, and whether more damage costs more.
 
 Rules: docs/discernment.md.
 """
@@ -19,8 +19,7 @@ from .signed_rank import Zeros, differences_on_grid, signed_rank
 
 N_SUBSAMPLES = 200
 
-_PAIRS_FOR_80 = 8.243
-"""4/3 (1.6449 + 0.8416)²: Noether's formula for a one-sided test at 0.05 with a power of 0.8."""
+_PAIRS_FOR_80 = 8.243  # 4/3 (1.6449 + 0.8416)²: Noether's formula for a one-sided test at 0.05 with a power of 0.8
 
 
 def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:
@@ -78,10 +77,10 @@ def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
 
 
 def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better: bool = True) -> float:
-    """How far every further damage lowers the score: 1 if it always does, about 0 if the degree does not matter.
+    """How consistently further damage lowers the score: 1 if it always does, about 0 if the degree does not matter.
 
-    All pairs of a text and a more damaged one of the same item are compared, originals among them: falls less rises, as
-    a share of the pairs whose texts differ.
+    Compares each text with each more damaged text of the same item, originals included: the number of falls minus the
+    number of rises, as a share of the pairs whose texts differ.
     """
     scores = np.concatenate(_checked(original, damaged))
     is_common = np.asarray(np.isfinite(scores).all(axis=0))

@@ -1,7 +1,7 @@
 """Discernment scores: p-values to the base 0.05, combined over metrics, averaged over perturbations.
 
-Everything is computed from natural logarithms of p-values, because p-values themselves underflow. What is undefined is
-NaN. Rules: docs/discernment.md.
+Computed from natural logarithms of p-values, because p-values underflow. An undefined score is NaN. Rules:
+docs/discernment.md.
 """
 
 from __future__ import annotations
@@ -18,13 +18,9 @@ from ..errors import DiscernmentError
 
 Floats = NDArray[np.float64]
 
-CONTROL = "control"
-"""The level of perturbations that should not matter, which take no part in averages."""
-NOTICED = 1.0
-"""Damage counts as noticed from this score on: p = 0.05."""
-FEW = 5
-"""With fewer differences that are not zero, the exact test cannot reach `NOTICED`."""
-
+CONTROL = "control"  # the level of perturbations that should not matter, which take no part in averages
+NOTICED = 1.0  # damage counts as noticed from this score on: p = 0.05
+FEW = 5  # with fewer differences that are not zero, the exact test cannot reach `NOTICED`
 _LOG_20 = math.log(20.0)
 
 
@@ -60,7 +56,7 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
     values = _checked_log_p(log_p)
     if weights is not None:
         of_weights = _log_weights(weights, values.shape)
-        # Whatever has no weight is out, even a p-value of 0; an undefined one is not.
+        # A metric without weight is left out, even with a p-value of 0, but an undefined p-value counts.
         terms = of_weights - np.where((of_weights == -np.inf) & ~np.isnan(values), 0.0, values)
     else:
         terms = -values - (0.0 if printed else math.log(values.shape[-1]))
@@ -69,7 +65,7 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
 
 
 def calibrated(log_p: Any, n_metrics: int) -> Any:
-    """The logarithm of a combined p-value that holds whatever the dependence of its metrics (Vovk and Wang, 2020)."""
+    """The logarithm of a combined p-value that is valid for any dependence of its metrics (Vovk and Wang, 2020)."""
     factor = {1: 1.0, 2: 2.0}.get(n_metrics) or math.e * math.log(n_metrics)
     return np.minimum(np.asarray(log_p, dtype=np.float64) + math.log(factor), 0.0) + 0.0
 
@@ -167,7 +163,7 @@ def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def _log_sum_exp(terms: Floats) -> Floats:
-    """The logarithm of the sum of exponentials over the last axis; NaN where there is one."""
+    """The logarithm of the sum of exponentials over the last axis; NaN if one of them is NaN."""
     largest = terms.max(axis=-1, keepdims=True)
     shift = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(over="ignore"):
@@ -176,7 +172,7 @@ def _log_sum_exp(terms: Floats) -> Floats:
 
 
 def _mean(values: Floats) -> Floats:
-    """The mean over the last axis of what is defined; NaN where nothing is."""
+    """The mean of the defined values over the last axis; NaN without any."""
     is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         found: Floats = np.where(is_defined, values, 0.0).sum(axis=-1) / is_defined.sum(axis=-1)

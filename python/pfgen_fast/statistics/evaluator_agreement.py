@@ -17,7 +17,7 @@ from .resampling import interval
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two evaluators agree."""
+    """Agreement of two evaluators."""
 
     difference: float  # average discernment score of the first, less that of the second
     low: float | None  # lower end of its 95 % interval; None without a bootstrap

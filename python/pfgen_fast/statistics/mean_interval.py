@@ -15,9 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 CONFIDENCE = 0.95
-
-ROUNDING = 1e-9
-"""Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
+ROUNDING = 1e-9  # relative tolerance below which a difference counts as zero
 
 _N_STEPS = 4096
 
@@ -27,7 +25,7 @@ class MeanInterval:
     """The mean over questions and its 95 % interval."""
 
     mean: float  # mean of the questions that have a value
-    # lower end of the interval; None with one question or with the same value for all, which have no spread
+    # lower end of the interval; None with one question, or with the same value for all questions
     low: float | None
     high: float | None  # upper end of the interval; None as `low`
     n: int  # number of questions that have a value

@@ -26,11 +26,10 @@ CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochb
 """The corrections, with their full names."""
 
 MIN_QUESTIONS = 6
-"""Fewer questions give no verdict: even if all of them speak for one run, a sign test says p = 2 / 2**5 = 0.0625."""
+"""Fewer questions give no verdict: even if all favour one run, the sign test has p = 2 / 2**5 = 0.0625."""
 
 
-_SMALLEST = 1e-150
-"""Smaller differences, whose squares are 0, count as no difference."""
+_SMALLEST = 1e-150  # smaller differences, whose squares are 0, count as no difference
 
 
 def sign_test(n: Any) -> Any:
@@ -43,7 +42,7 @@ class PairedDifference:
     """The mean difference of two runs over the questions that both have, with its 95 % interval."""
 
     mean: float  # mean of A - B
-    # lower end of the interval; None with one question or with the same difference for all, which have no spread
+    # lower end of the interval; None with one question, or with the same difference for all questions
     low: float | None
     high: float | None  # upper end of the interval; None as `low`
     # Two-sided p-value of "there is no difference"; None with one question. Where all questions have the same
@@ -179,7 +178,7 @@ def _checked(p_values: Any) -> Floats:
 
 
 def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """The maximal stretches of a ranking in which no two members differ; every member is in at least one."""
+    """The longest stretches of a ranking in which no two members differ; every member is in at least one."""
     found: list[tuple[int, int]] = []
     for first in range(len(differs)):
         last = first

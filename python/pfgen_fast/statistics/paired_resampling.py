@@ -7,13 +7,13 @@ every machine. Needs only NumPy. Definitions and how well they hold: docs/statis
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from .correlation import Floats
@@ -25,10 +25,8 @@ PairedTest = Literal["bootstrap", "randomization"]
 
 MAX_DRAWS = 1_000_000
 MAX_SEED = 2**32 - 1
-_DRAWN_AT_ONCE = 1 << 22
-"""Questions of draws that are in memory together."""
-_RUNS_AT_ONCE = 16
-"""Runs whose draws are in memory together: those of 516 runs would take gigabytes."""
+_DRAWN_AT_ONCE = 1 << 22  # questions of draws that are in memory together
+_RUNS_AT_ONCE = 16  # runs whose draws are in memory together: those of 516 runs would take gigabytes
 
 
 @dataclass(frozen=True)
@@ -62,26 +60,24 @@ def against_baseline(
     for name, number, least, most in (("n_draws", n_draws, 1, MAX_DRAWS), ("seed", seed, 0, MAX_SEED)):
         if not least <= number <= most:
             raise ExperimentError(f"{name} {number}: expected a whole number from {least} to {most:,}")
-    cells = [_Differences.of(difference, largest) for difference, largest in _checked(baseline, runs)]
-    found = (_bootstrap if test == "bootstrap" else _randomization)(cells, n_draws, seed)
-    n = cells[0].values.size
+    differences = _Differences.of(baseline, runs)
+    n_runs, n = differences.values.shape
+    halves, p = (_bootstrap if test == "bootstrap" else _randomization)(differences, n_draws, seed)
     if test == "randomization" and takes_all_ways(n, n_draws):
-        is_enough = 2 * draws_needed(len(cells)) + 2 <= 2**n  # all signs turned are as far
+        is_enough = 2 * draws_needed(n_runs) + 2 <= 2**n  # all signs turned are as far
     else:
-        is_enough = draws_needed(len(cells)) <= n_draws
+        is_enough = draws_needed(n_runs) <= n_draws
     has_verdict = n >= MIN_QUESTIONS and is_enough
-    after = corrected([p for _, p in found], "holm").tolist() if has_verdict else [None] * len(cells)
+    after = corrected(p, "holm").tolist() if has_verdict else [None] * n_runs
+    columns = (differences.means, differences.means - halves, differences.means + halves, p)
     return [
-        BaselineDifference(
-            cell.mean,
-            None if half is None else cell.mean - half,
-            None if half is None else cell.mean + half,
-            None if n == 1 else p,
-            p_corrected,
-            n,
-        )
-        for cell, (half, p), p_corrected in zip(cells, found, after, strict=True)
+        BaselineDifference(mean, _or_none(low), _or_none(high), None if n == 1 else of_run, of_family, n)
+        for mean, low, high, of_run, of_family in zip(*(column.tolist() for column in columns), after, strict=True)
     ]
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def default_draws(n_runs: int) -> int:
@@ -99,73 +95,62 @@ def takes_all_ways(n_questions: int, n_draws: int) -> bool:
     return n_questions < MAX_DRAWS.bit_length() and 2**n_questions <= n_draws
 
 
-_Found = tuple["float | None", float]
-"""Half of the interval, and the p-value."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Differences:
-    """The differences of a run to the baseline."""
+    """The differences of runs (rows) to the baseline."""
 
-    values: Floats  # difference on each question; 0 where it is rounding
-    mean: float  # their mean, from an exact sum
-    centred: Floats  # differences from their mean
-    error: float  # standard error of the mean; 0 where the differences have no spread
+    values: Floats  # on each question (column); 0 where the difference is rounding
+    means: Floats  # from exact sums
+    errors: Floats  # standard errors of the means; 0 where the differences have no spread
 
     @classmethod
-    def of(cls, values: Floats, largest: float) -> _Differences:
-        values = np.where(np.abs(values) <= ROUNDING * largest, 0.0, values)
-        n = values.size
-        mean = math.fsum(values.tolist()) / n
-        centred = values - mean
-        if n < 2 or float(np.abs(centred).max()) <= ROUNDING * largest:
-            return cls(values, mean, centred, 0.0)
-        squares = math.fsum((centred * centred).tolist())
-        return cls(values, mean, centred, math.sqrt(squares / (n - 1) / n))
+    def of(cls, baseline: Any, runs: Any) -> _Differences:
+        one, others = np.asarray(baseline, dtype=np.float64), np.asarray(runs, dtype=np.float64)
+        if one.ndim != 1 or others.ndim != 2 or others.shape[1] != one.size or not others.size:
+            raise ExperimentError(
+                f"values of the shape {others.shape} against a baseline of {one.shape}: expected a row for each run, "
+                "with the same questions as the baseline, and at least one of both"
+            )
+        if not (np.isfinite(one).all() and np.isfinite(others).all()):
+            raise ExperimentError("a value is missing: the baseline and all runs need a number for every question")
+        smallest = ROUNDING * np.maximum(np.abs(one).max(), np.abs(others).max(axis=1, keepdims=True))
+        values = others - one
+        values[np.abs(values) <= smallest] = 0.0
+        n = one.size
+        means = _row_sums(values) / n
+        centred = values - means[:, np.newaxis]
+        has_spread = (np.abs(centred) > smallest).any(axis=1) & (n > 1)
+        return cls(values, means, np.where(has_spread, np.sqrt(_row_sums(centred**2) / max(n - 1, 1) / n), 0.0))
 
 
-def _checked(baseline: Any, runs: Any) -> Iterator[tuple[Floats, float]]:
-    """Each run's differences to the baseline, with the largest amount that they are made from."""
-    one, others = np.asarray(baseline, dtype=np.float64), np.asarray(runs, dtype=np.float64)
-    if one.ndim != 1 or others.ndim != 2 or others.shape[1] != one.size or not others.size:
-        raise ExperimentError(
-            f"values of the shape {others.shape} against a baseline of {one.shape}: expected a row for each run, with "
-            "the same questions as the baseline, and at least one of both"
-        )
-    if not (np.isfinite(one).all() and np.isfinite(others).all()):
-        raise ExperimentError("a value is missing: the baseline and all runs need a number for every question")
-    largest_of_baseline = float(np.abs(one).max())
-    for row in others:
-        yield row - one, max(largest_of_baseline, float(np.abs(row).max()))
+def _row_sums(values: Floats) -> Floats:
+    return np.array([math.fsum(row) for row in values.tolist()])
 
 
-def _bootstrap(cells: Sequence[_Differences], n_draws: int, seed: int) -> list[_Found]:
-    """The symmetric interval and p-value of the studentized bootstrap.
+def _bootstrap(differences: _Differences, n_draws: int, seed: int) -> tuple[Floats, Floats]:
+    """Half of the symmetric interval, NaN without one, and the p-value of the studentized bootstrap.
 
-    A draw's t is how far its mean lies from the mean of all questions, in standard errors of the draw: t knows how few
-    the questions are, percentiles do not. A draw without spread counts as infinitely far, against a difference.
+    A draw's t is the distance of its mean from the mean of all questions, in standard errors of the draw; unlike
+    percentiles, t depends on the number of questions. A draw without spread counts as infinitely far.
     """
-    n = cells[0].values.size
-    values = np.stack([part for cell in cells for part in (cell.centred, cell.centred**2)])
-    as_far = np.array([abs(cell.mean) / cell.error if cell.error else math.inf for cell in cells])
-    n_as_far = np.zeros(len(cells), dtype=np.int64)
+    means, errors = differences.means, differences.errors
+    n_runs, n = differences.values.shape
+    centred = differences.values - means[:, np.newaxis]
+    as_far = np.divide(np.abs(means), errors, out=np.full(n_runs, np.inf), where=errors > 0)
+    n_as_far = np.zeros(n_runs, dtype=np.int64)
     # The 95 % of draws that the interval holds end at the smallest of these, as many as make p <= 0.05 beyond it.
     n_largest = math.floor((1 - CONFIDENCE) * (n_draws + 1) + ROUNDING)
-    largest = [np.empty((len(cells[some]), 0)) for some in _some(cells)]
+    largest = [np.empty((len(means[some]), 0)) for some in _some(n_runs)]
     for _, size, block_seed in _blocks(n, n_draws, seed):
         counts = np.ascontiguousarray(bootstrap_counts(n, size, seed=block_seed).T, dtype=np.float64)
-        for at, some in enumerate(_some(cells)):
-            sums = exact_sums(values[2 * some.start : 2 * some.stop], counts)
-            t = _t(sums[0::2], sums[1::2], n)
+        for at, some in enumerate(_some(n_runs)):
+            t = _t(exact_sums(centred[some], counts), exact_sums(centred[some] ** 2, counts), n)
             n_as_far[some] += (t >= as_far[some, np.newaxis]).sum(axis=1)
             largest[at] = _largest(np.concatenate([largest[at], t], axis=1), n_largest)
-    quantiles = (row.min(initial=math.inf) for row in itertools.chain(*largest))
-    return [
-        (float(t * cell.error) if math.isfinite(t) else None, _p(count, n_draws))
-        if cell.error
-        else (None, float(sign_test(cell.values.size)) if cell.mean else 1.0)
-        for cell, t, count in zip(cells, quantiles, n_as_far.tolist(), strict=True)
-    ]
+    quantiles = np.concatenate([rows.min(axis=1, initial=math.inf) for rows in largest])
+    halves = np.full(n_runs, np.nan)
+    np.multiply(quantiles, errors, out=halves, where=(errors > 0) & np.isfinite(quantiles))
+    return halves, np.where(errors > 0, _p(n_as_far, n_draws), np.where(means == 0, 1.0, sign_test(n)))
 
 
 def _largest(values: Floats, n: int) -> Floats:
@@ -185,28 +170,27 @@ def _t(sums: Floats, squares: Floats, n: int) -> Floats:
     return found
 
 
-def _p(n_as_far: int, n_draws: int) -> float:
-    """The questions that were asked count as a draw, too, so that p is never 0."""
+def _p(n_as_far: NDArray[np.int64], n_draws: int) -> Floats:
+    """The p-value; the questions that were asked count as a draw, too, so that p is never 0."""
     return (n_as_far + 1) / (n_draws + 1)
 
 
-def _randomization(cells: Sequence[_Differences], n_draws: int, seed: int) -> list[_Found]:
-    """How often swapped runs differ as much: exactly, where there are few enough ways to swap them."""
-    n = cells[0].values.size
-    values = np.stack([cell.values for cell in cells])
-    sums = np.array([abs(math.fsum(cell.values.tolist())) for cell in cells])
-    as_far = sums - ROUNDING * np.abs(values).sum(axis=1)  # what differs by rounding alone is as far
+def _randomization(differences: _Differences, n_draws: int, seed: int) -> tuple[Floats, Floats]:
+    """No interval, and how often swapped runs differ as much: exactly, where there are few enough ways to swap them."""
+    values = differences.values
+    n_runs, n = values.shape
+    as_far = np.abs(_row_sums(values)) - ROUNDING * np.abs(values).sum(axis=1)  # differing by rounding alone is as far
     is_exact = takes_all_ways(n, n_draws)
-    n_as_far = np.zeros(len(cells), dtype=np.int64)
+    n_as_far = np.zeros(n_runs, dtype=np.int64)
     for begin, size, block_seed in _blocks(n, 2**n if is_exact else n_draws, seed):
         if is_exact:
             is_swapped = np.arange(begin, begin + size) >> np.arange(n)[:, np.newaxis] & 1
         else:
             is_swapped = (np.random.PCG64(block_seed).random_raw((size, n)) >> np.uint64(63)).T
         signs: Floats = 1.0 - 2.0 * is_swapped.astype(np.float64)
-        for some in _some(cells):
+        for some in _some(n_runs):
             n_as_far[some] += (np.abs(exact_sums(values[some], signs)) >= as_far[some, np.newaxis]).sum(axis=1)
-    return [(None, count / 2**n if is_exact else _p(count, n_draws)) for count in n_as_far.tolist()]
+    return np.full(n_runs, np.nan), n_as_far / 2**n if is_exact else _p(n_as_far, n_draws)
 
 
 def _blocks(n: int, n_draws: int, seed: int) -> Iterator[tuple[int, int, int]]:
@@ -216,6 +200,6 @@ def _blocks(n: int, n_draws: int, seed: int) -> Iterator[tuple[int, int, int]]:
         yield begin, min(at_once, n_draws - begin), (number << 32) + seed
 
 
-def _some(cells: Sequence[_Differences]) -> list[slice]:
+def _some(n_runs: int) -> list[slice]:
     """The runs, some at a time."""
-    return [slice(begin, begin + _RUNS_AT_ONCE) for begin in range(0, len(cells), _RUNS_AT_ONCE)]
+    return [slice(begin, begin + _RUNS_AT_ONCE) for begin in range(0, n_runs, _RUNS_AT_ONCE)]

@@ -21,20 +21,13 @@ from .signed_rank import Zeros, checked_scores, differences_on_grid, directions,
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
-MIN_DRAWS = 100
-"""The bootstrap takes no fewer draws, however many items there are."""
-MAX_ITEMS_FOR_ALL_DRAWS = 2000
-"""With more items, the bootstrap takes fewer draws if they would be too many."""
-MAX_ITEM_DRAWS = 2 * 10**9
-"""How many differences all draws of all cells may have together, with more items than that."""
-
-_AT_ONCE = 1 << 16
-"""Counts whose temporary arrays fit into the cache of a core."""
+MIN_DRAWS = 100  # the bootstrap takes no fewer draws, however many items there are
+MAX_ITEMS_FOR_ALL_DRAWS = 2000  # with more items, the bootstrap takes fewer draws if they would be too many
+MAX_ITEM_DRAWS = 2 * 10**9  # how many differences all draws of all cells may have together, with more items than that
+_AT_ONCE = 1 << 16  # counts whose temporary arrays fit into the cache of a core
 _MIN_DRAWS_AT_ONCE = 16
-_CELLS_AT_ONCE = 1 << 20
-"""Differences that are prepared together."""
-_HALF_BITS = 27
-"""Whole numbers up to 2^54 in halves of so many bits have exact sums over millions of items."""
+_CELLS_AT_ONCE = 1 << 20  # differences that are prepared together
+_HALF_BITS = 27  # whole numbers up to 2^54 in halves of so many bits have exact sums over millions of items
 
 
 def affordable_draws(n_draws: int, n_items: int, n_cells: int) -> int:
@@ -66,7 +59,7 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
     """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row)."""
     counts = np.zeros((n_draws, n_items), dtype=np.int32)
     draws = np.arange(n_draws)
-    # Floyd's way: any of the first items, or the next one if that is in the sample already.
+    # Floyd's algorithm: any of the first items, or the next one if that is already in the sample.
     bounds = np.arange(n_items - size + 1, n_items + 1)
     for bound, drawn in zip(bounds.tolist(), _below(bounds, n_draws, size, seed).T, strict=True):
         counts[draws, np.where(counts[draws, drawn] == 1, bound - 1, drawn)] = 1
@@ -76,7 +69,7 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
 def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
     """Random whole numbers below bounds, a row for each draw.
 
-    NumPy keeps the raw numbers of a generator for ever, but not what its methods make of them.
+    NumPy guarantees the raw numbers of a generator, but not the results of its methods.
     """
     raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
     found: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
@@ -84,7 +77,7 @@ def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
 
 
 def interval(draws: Any) -> tuple[Floats, Floats]:
-    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; what is undefined is left out."""
+    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; undefined values are left out."""
     values = np.sort(np.asarray(draws, dtype=np.float64), axis=0)
     n_defined = (~np.isnan(values)).sum(axis=0)
     low, high = (_quantile(values, n_defined, share) for share in (0.025, 0.975))
@@ -211,7 +204,7 @@ class _Cells(NamedTuple):
         return cls([_Ordered.of(row) for row in g], is_pair, is_zero, is_lower, drop)
 
     def figures(self, of_items: Floats, zeros: Zeros) -> tuple[Floats, Floats, Floats, Floats]:
-        """What `Resampled` has, for draws with a row for each item."""
+        """The figures of `Resampled`, for draws with a row for each item."""
         n_pairs, n_zero, n_lower = (where @ of_items for where in (self.is_pair, self.is_zero, self.is_lower))
         n = n_pairs - n_zero
         n_ranked_zeros = n_zero if zeros == "pratt" else np.zeros_like(n_zero)

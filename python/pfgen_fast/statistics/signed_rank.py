@@ -2,7 +2,7 @@
 
 Differences are put on a grid first, because 4.0 - 3.8 and 3.6 - 3.4 are different floats, and equal ones must share
 their rank. The normal approximation without continuity correction is used for every number of pairs, in logarithms;
-the exact test stands beside it. Needs only NumPy. Rules: docs/discernment.md.
+the exact test is available besides. Needs only NumPy. Rules: docs/discernment.md.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ MAX_EXACT = 500
 """The exact test is undefined for more differences than this: its time grows with the cube of their number."""
 
 _GRID_BITS = 40
-_AT_ONCE = 1 << 15
-"""Values whose temporary arrays fit into the cache of a core."""
+_AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
 _FAR = -20.0
 """Below, the asymptotic series is exact to the last bits, and above, `math.erfc` is far from its underflow at -37."""
 _SERIES = (-1.0, 3.0, -15.0, 105.0, -945.0, 10395.0, -135135.0)
@@ -47,7 +46,7 @@ class Groups(NamedTuple):
 class SignedRank:
     """Signed-rank tests: floats and ints for two vectors, arrays with a value for each cell for two matrices.
 
-    What is undefined is NaN.
+    Undefined figures are NaN.
     """
 
     n_pairs: Any  # number of pairs in which both texts have a score
@@ -237,7 +236,7 @@ def _test(
 
 def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
     """The groups of equal differences other than zero, and how many of each are positive."""
-    # One sort of plain numbers: the sign is the last bit of what is sorted. What is missing comes last.
+    # One sort of plain numbers, whose last bit is the sign; missing ones come last.
     keys = np.sort(2 * np.abs(g) + (g > 0), axis=1)
     sizes_of_g = np.floor(keys / 2)
     begins = np.ones(keys.shape, dtype=bool)
@@ -253,7 +252,7 @@ def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
 
 
 def _like(n: Any, values: Any) -> Any:
-    """As the fields are: a float beside an int, else an array."""
+    """A float for vectors, an array for matrices, like the fields."""
     return values if isinstance(n, np.ndarray) else float(np.ravel(values)[0])
 
 
@@ -265,7 +264,7 @@ def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled
     """
     n = int(sizes.sum())
     doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus
-    # Patterns and their opposites are equally many, so the smaller sum decides, and the shorter tail is enough.
+    # Each pattern has an opposite, so the shorter tail is enough.
     if doubled_r_minus <= doubled_r_plus:
         count = _patterns_up_to(doubled_ranks, sizes, doubled_r_minus)
         return math.ldexp(count, -n), math.log(count) - n * math.log(2.0) + 0.0
@@ -277,7 +276,7 @@ def _patterns_up_to(ranks: NDArray[np.int_], sizes: NDArray[np.int_], limit: int
     """The number of sets of ranks with a sum of at most `limit`."""
     if limit < 0:
         return 0.0
-    unit = max(1, int(np.gcd.reduce(ranks)))  # often all ranks are even, and with equal differences there is only one
+    unit = max(1, int(np.gcd.reduce(ranks)))  # often all ranks are even, or there is only one
     limit //= unit
     n_sets = np.zeros(limit + 1)
     n_sets[0] = 1.0

@@ -20,8 +20,7 @@ from .resampling import bootstrap_counts
 
 _AT_ONCE = 1000
 """Draws that are made together. A longer run starts with the same draws as a shorter one."""
-_GRID_BITS = 32
-"""Values are put on a grid of 2^-32, or a coarser one where their sums would not fit into 53 bits."""
+_GRID_BITS = 32  # values are put on a grid of 2^-32, or a coarser one where their sums would not fit into 53 bits
 
 
 @dataclass(frozen=True, eq=False)

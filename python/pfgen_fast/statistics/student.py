@@ -21,7 +21,7 @@ _LAST_TERM = 1e-15
 
 
 def half_width(samples: Sequence[NDArray[np.float64]]) -> float | None:
-    """Half of the 95 % interval of the mean of means."""
+    """Half the width of the 95 % interval of the mean of means; None if a sample has fewer than two values."""
     counts = np.array([len(sample) for sample in samples])
     if counts.min() < 2:
         return None

@@ -20,10 +20,8 @@ from ..files.ownership import OWN_FOLDER, ForeignFileError, check_own_file, chec
 from ..native import _core
 from .rules import Profile
 
-_PATIENCE_SECONDS = 60
-"""Longer than a suite takes to compile; a stopped process keeps its locks."""
-_LOCK_MODE = 0o600
-"""Any process that can open the lock file can hold the lock."""
+_PATIENCE_SECONDS = 60  # longer than a suite takes to compile; a stopped process keeps its locks
+_LOCK_MODE = 0o600  # any process that can open the lock file can hold the lock
 
 
 def cache_folder() -> Path | None:

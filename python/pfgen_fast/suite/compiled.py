@@ -14,17 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import IndexFormatError
-from ..files.ownership import OWN_FILE, open_own
+from ..files.ownership import open_own
 from ..files.reading import open_regular
-from ..files.writing import writing_whole
 from ..native import _core
 from .keywords import freeze_rule, rule_source
 from .questions import Question
 from .rules import PROFILES, Profile
-from .units import Spelling, freeze_tokenizer
+from .units import Spelling, freeze_tokenizer, source_of
 
-SuiteIndex = Sequence[_core.QuestionIndex]
-"""The native index of each question, in the order of the suite."""
+SuiteIndex = Sequence[_core.QuestionIndex]  # the native index of each question, in the order of the suite
 
 ReferencesOf = Callable[[int, Sequence[str]], Mapping[str, tuple[str, ...]]]
 """Returns the reference answers of a question, given its index and the names of its reference sets."""
@@ -85,7 +83,10 @@ class CompiledSuite:
 
 def describe_questions(questions: Sequence[Question]) -> bytes:
     """The questions without their reference answers, in the form that `CompiledSuite.questions` reads."""
-    described = [{**describe_question(question), **_describe_vocabulary(question)} for question in questions]
+    described = [describe_question(question) for question in questions]
+    for source, question in zip(described, questions, strict=True):
+        if question.spelling is not None:
+            source["vocabulary"] = question.spelling.vocabulary
     return json.dumps(described, separators=(",", ":")).encode()  # orjson refuses lone surrogates
 
 
@@ -95,13 +96,8 @@ def describe_question(question: Question) -> dict[str, Any]:
         **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
         "keywords": [rule_source(rule) for rule in question.keywords],
         "sets": list(question.answers),
-        **({} if question.tokenizer is None else question.tokenizer.source),
+        **source_of(question.tokenizer),
     }
-
-
-def _describe_vocabulary(question: Question) -> dict[str, Any]:
-    """The vocabulary of the question's tokenizer; empty where the units are characters."""
-    return {} if question.spelling is None else {"vocabulary": question.spelling.vocabulary}
 
 
 def _described_question(source: Mapping[str, Any], answers: Mapping[str, tuple[str, ...]], folder: Path) -> Question:
@@ -117,20 +113,3 @@ def _described_question(source: Mapping[str, Any], answers: Mapping[str, tuple[s
     if question.tokenizer is not None:  # otherwise it would be learned from the reference answers
         question.__dict__["spelling"] = Spelling(question.tokenizer, source["vocabulary"])
     return question
-
-
-def compiled_pieces(
-    metadata_hash: str, profile: Profile, questions: Sequence[Question], index: SuiteIndex
-) -> list[Any]:
-    """The bytes of a compiled suite's file, in consecutive pieces."""
-    head = _core.index_file_head(getattr(_core.Profile, profile), metadata_hash, describe_questions(questions), index)
-    return [head, *index]
-
-
-def write_compiled(
-    path: Path, metadata_hash: str, profile: Profile, questions: Sequence[Question], index: SuiteIndex
-) -> None:
-    """Writes a compiled suite; at any moment the path holds either the old file or the complete new one."""
-    with writing_whole(path, sync=False, mode=OWN_FILE) as file:  # checksums detect damage from a power failure
-        for piece in compiled_pieces(metadata_hash, profile, questions, index):
-            file.write(piece)

@@ -46,11 +46,11 @@ def question_faults(source: object, folder: Path | None = None) -> Iterator[str]
         if not isinstance(source.get(key, ""), str):
             yield f"{key!r} is a string, not {type(source[key]).__name__}"
     keywords = source.get("keywords", [])
-    if isinstance(keywords, list):
-        for i, rule in enumerate(keywords):
-            yield from rule_faults(rule, f"keywords[{i}]")
-    else:
+    if not isinstance(keywords, list):
         yield f"'keywords' is a list of rules, not {type(keywords).__name__}"
+        keywords = []
+    for i, rule in enumerate(keywords):
+        yield from rule_faults(rule, f"keywords[{i}]")
     yield from tokenizer_faults(source, folder)
     if "answers" in source:
         yield from _answers_faults(source["answers"])
@@ -74,8 +74,13 @@ def _answers_faults(source: object) -> Iterator[str]:
 
 def _name_faults(what: str, name: object) -> Iterator[str]:
     """Names become column names and values of tables, where control characters and lone surrogates cause trouble."""
-    if isinstance(name, str) and any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+    if isinstance(name, str) and _has_any(name, "Cc", "Cs"):
         yield f"{what} holds no control characters and no lone surrogates, unlike {shown_value(name)}"
+
+
+def _has_any(text: str, *categories: str) -> bool:
+    """Whether a text has a character of these categories of Unicode."""
+    return any(unicodedata.category(character) in categories for character in text)
 
 
 def check_suite(name: str, questions: Iterable[Question]) -> None:
@@ -102,22 +107,20 @@ def find_faults(source: str | Path) -> list[str]:
 
     Raises SuiteError if the directory does not exist or contains no question file.
     """
-    faults: list[str] = []
+    folder = suite_folder(source)
     taken: dict[str, str] = {}
-    for path in question_files(suite_folder(source)):
-        try:
-            decoded: Any = parse_suite_json(read_bytes(path), str(path))
-        except SuiteError as error:
-            faults.append(str(error))
-            continue
+
+    def question_file_faults(path: Path) -> Iterator[str]:
+        decoded: Any = parse_suite_json(read_bytes(path), str(path))
         of_file = [f"{path}: {fault}" for fault in question_faults(decoded, path.parent)]
-        faults.extend(of_file)
-        if not of_file:
-            faults.extend(key_faults(taken, decoded["question_id"], decoded["question"], path))
-    for name, faults_of in ((SAMPLES_FILE, samples_faults), (SETTINGS_FILE, settings_faults)):
-        path = suite_folder(source) / name
+        yield from of_file or key_faults(taken, decoded["question_id"], decoded["question"], path)
+
+    optional = ((folder / SAMPLES_FILE, samples_faults), (folder / SETTINGS_FILE, settings_faults))
+    checks = [(path, question_file_faults) for path in question_files(folder)]
+    faults: list[str] = []
+    for path, faults_of in (*checks, *(each for each in optional if each[0].exists())):
         try:
-            faults += faults_of(path) if path.exists() else ()
+            faults += faults_of(path)
         except SuiteError as error:
             faults.append(str(error))
     return faults
@@ -133,8 +136,8 @@ def samples_faults(path: Path) -> Iterator[str]:
         for key in ("question", "answer"):
             if not isinstance(line.get(key), str) or not line[key]:
                 yield f"{where}: {key!r} is a non-empty string, not {shown_value(line.get(key))}"
-            elif any(unicodedata.category(character) == "Cs" for character in line[key]):
-                yield f"{where}: {key!r} holds a lone surrogate, which no prompt can"
+            elif _has_any(line[key], "Cs"):
+                yield f"{where}: {key!r} holds a lone surrogate, which a prompt cannot contain"
         question = line.get("question")
         if isinstance(question, str):
             if question in taken:
@@ -159,7 +162,7 @@ def settings_faults(path: Path) -> Iterator[str]:
     for key, text in instructions.items():
         if key not in names:
             yield f"{path}: unknown instruction {shown_value(key)}; expected {', '.join(names)}"
-        elif not isinstance(text, str) or any(unicodedata.category(character) == "Cs" for character in text):
+        elif not isinstance(text, str) or _has_any(text, "Cs"):
             yield f"{path}: instructions[{key!r}] is a text without lone surrogates, not {shown_value(text)}"
 
 

@@ -19,9 +19,7 @@ from .pattern_time import searched
 if TYPE_CHECKING:
     from .units import Spelling
 
-NOT_FOUND = 9999
-"""The position of a pattern that does not match; a number, because `and` and `or` compare positions."""
-
+NOT_FOUND = 9999  # the position of a pattern that does not match; a number, because `and` and `or` compare positions
 REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
 _MAX_DEPTH = 32
 _FORMS: tuple[Literal["t", "and", "or"], ...] = ("t", "and", "or")

@@ -21,9 +21,7 @@ T = TypeVar("T")
 PATTERN_SECONDS = 10.0
 """The limit of commands for the search of one pattern in one answer; a usual search takes microseconds."""
 
-_LOOKS = 10
-"""How often the timer looks within the limit."""
-
+_LOOKS = 10  # how often the timer looks within the limit
 WHY = "nested repeats, or many repeats in a row, can match in exponentially many ways"
 
 

@@ -43,8 +43,7 @@ def suite_folder(source: str | Path) -> Path:
     return folder
 
 
-MAX_BYTES = 1 << 27
-"""The largest file of a suite; those of the published suite have less than a megabyte."""
+MAX_BYTES = 1 << 27  # the largest file of a suite; those of the published suite have less than a megabyte
 
 
 def read_bytes(path: Path) -> bytes:
@@ -68,8 +67,7 @@ def parse_suite_json(content: bytes, where: str) -> Any:
     return parse_json(content, where, error=SuiteError)
 
 
-_WORTH_BYTES = 1 << 20
-"""Below this size, hashing is faster than a look-up in the cache."""
+_WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache
 _SETTLED_NS = 2_000_000_000
 """A file changed more recently could change again within one tick of its file system's clock, undetected."""
 

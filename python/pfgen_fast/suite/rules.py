@@ -15,38 +15,17 @@ PROFILES: tuple[Profile, ...] = get_args(Profile)
 FloatSum = Literal["compensated", "naive"]
 FLOAT_SUMS: tuple[FloatSum, ...] = get_args(FloatSum)
 
-PARTS = ("fluency", "truthfulness", "helpfulness")
-"""The parts of a score."""
-
-COLUMNS = (*PARTS, "average")
-"""The scores of an answer, in the order of the core."""
-
-SCORES = ("score", *PARTS)
-"""The score and its parts; the score is their average."""
-
-METRICS = (*SCORES, "length")
-"""All metrics that an answer, a question or a run has."""
-
-MAX_ORDER = 10
-"""The order of the longest n-grams."""
-
-TARGET_LENGTH = 100
-"""The length, in units of the question, up to which a score is not discounted."""
-
-LIMIT = 150
-"""The length at which the discount reaches 0."""
-
-LOOK_PAST_LIMIT = 50
-"""How many units past the limit are read."""
-
-LOOK_AHEAD = LIMIT + LOOK_PAST_LIMIT
-"""How many units of an answer are read; later units have no effect."""
-
-THRESHOLD = 0.005
-"""A 3-gram counts in full in truthfulness if at least this share of the reference answers holds it."""
-
-MAX_LIMIT = 1000
-"""The largest limit that an experiment may set."""
+PARTS = ("fluency", "truthfulness", "helpfulness")  # the parts of a score
+COLUMNS = (*PARTS, "average")  # the scores of an answer, in the order of the core
+SCORES = ("score", *PARTS)  # the score and its parts; the score is their average
+METRICS = (*SCORES, "length")  # all metrics that an answer, a question or a run has
+MAX_ORDER = 10  # the order of the longest n-grams
+TARGET_LENGTH = 100  # the length, in units of the question, up to which a score is not discounted
+LIMIT = 150  # the length at which the discount reaches 0
+LOOK_PAST_LIMIT = 50  # how many units past the limit are read
+LOOK_AHEAD = LIMIT + LOOK_PAST_LIMIT  # how many units of an answer are read; later units have no effect
+THRESHOLD = 0.005  # a 3-gram counts in full in truthfulness if at least this share of the reference answers holds it
+MAX_LIMIT = 1000  # the largest limit that an experiment may set
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:

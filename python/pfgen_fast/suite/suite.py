@@ -5,6 +5,7 @@ A `Suite` is valid and immutable; its `metadata_hash` covers everything that sco
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -96,12 +97,12 @@ class Suite:
         folder = folder_of(source)
         paths = question_files(folder)
         name = folder.name if folder.parent == PACKAGED else str(source)
-        suite = _from_cache(name, paths, _digests(paths)) if cached else None
+        suite = _from_cache(name, paths) if cached else None
         if suite is None:
             contents = list(map(read_bytes, paths))
             digests = [hashlib.sha1(content).hexdigest() for content in contents]
             suite = _checked(name, _parsed(paths, contents), _metadata_hash(digests))
-        object.__setattr__(suite, "folder", folder.absolute())
+        suite.__dict__["folder"] = folder.absolute()
         return suite
 
     @classmethod
@@ -139,9 +140,8 @@ class Suite:
         whole = self.whole or self
         cut = Suite(f"{whole.name} ({len(questions)} of {len(whole)} questions)", questions)
         ids = [question.question_id for question in questions]
-        cut.__dict__["metadata_hash"] = hashlib.sha1(json.dumps([whole.metadata_hash, ids]).encode()).hexdigest()
-        object.__setattr__(cut, "whole", whole)
-        object.__setattr__(cut, "is_checked", whole.is_checked)
+        metadata_hash = hashlib.sha1(json.dumps([whole.metadata_hash, ids]).encode()).hexdigest()
+        cut.__dict__.update(metadata_hash=metadata_hash, whole=whole, is_checked=whole.is_checked)
         return cut
 
     def _ids(self, name: str) -> list[str]:
@@ -232,15 +232,11 @@ class Suite:
         if not isinstance(key, str):
             return f"a question is a str (an id or the exact text), not {type(key).__name__}"
         nearest = nearest_names(key, self._by_key, n=3, cutoff=0.5)
-        hint = f"nearest: {', '.join(map(repr, nearest))}" if nearest else f"it has {self._span}"
+        ids = [question.question_id for question in self.questions]
+        span = ids if len(ids) <= 3 else [*ids[:2], "...", ids[-1]]
+        hint = f"nearest: {', '.join(map(repr, nearest))}" if nearest else f"it has {', '.join(span)}"
         shown = key if len(key) <= 80 else key[:77] + "..."
         return f"unknown question {shown!r} in suite {self.name}; {hint}"
-
-    @property
-    def _span(self) -> str:
-        """Its first and last IDs, for error messages."""
-        ids = [question.question_id for question in self.questions]
-        return ", ".join(ids if len(ids) <= 3 else (*ids[:2], "...", ids[-1]))
 
 
 def parse_question(content: bytes, path: Path) -> Question:
@@ -272,24 +268,20 @@ def _parsed(paths: Sequence[Path], contents: Sequence[bytes]) -> tuple[Question,
 
 def _checked(name: str, questions: tuple[Question, ...], metadata_hash: str) -> Suite:
     suite = Suite(name, questions)
-    suite.__dict__["metadata_hash"] = metadata_hash
-    object.__setattr__(suite, "is_checked", True)
+    suite.__dict__.update(metadata_hash=metadata_hash, is_checked=True)
     return suite
-
-
-def _digests(paths: Sequence[Path]) -> list[str]:
-    try:
-        return file_hashes(paths)
-    except TrialsError as error:
-        raise SuiteError(str(error)) from None
 
 
 def _metadata_hash(digests: Sequence[str]) -> str:
     return hashlib.sha1("".join(digests).encode()).hexdigest()
 
 
-def _from_cache(name: str, paths: Sequence[Path], digests: Sequence[str]) -> Suite | None:
+def _from_cache(name: str, paths: Sequence[Path]) -> Suite | None:
     """The suite from its compiled form in the cache, if there is one, without parsing the question files."""
+    try:
+        digests = file_hashes(paths)
+    except TrialsError as error:
+        raise SuiteError(str(error)) from None
     metadata_hash = _metadata_hash(digests)
 
     def stored_answers(number: int, names: Sequence[str]) -> _StoredAnswers:
@@ -299,12 +291,10 @@ def _from_cache(name: str, paths: Sequence[Path], digests: Sequence[str]) -> Sui
         path = cached_path(metadata_hash, profile)
         if path is None:
             continue
-        try:
+        with contextlib.suppress(OSError, IndexFormatError, ForeignFileError):  # reported when the index is needed
             compiled = CompiledSuite.open(path, own=True)
             compiled.check(metadata_hash, profile)
             return _compiled(name, compiled, stored_answers, paths[0].parent)
-        except (OSError, IndexFormatError, ForeignFileError):
-            continue  # it is reported when the index is needed
     return None
 
 
@@ -328,7 +318,7 @@ def _sent(source: str, name: str, metadata_hash: str) -> Suite:
             f"{source}: holds a different suite from the one that was sent: its files have changed, or differ between "
             f"the machines (hash {suite.metadata_hash}, not {metadata_hash})"
         )
-    object.__setattr__(suite, "name", name)
+    suite.__dict__["name"] = name
     return suite
 
 

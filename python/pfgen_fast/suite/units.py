@@ -113,7 +113,7 @@ class FileTokenizer:
             raise SuiteError(f"the tokenizer {error}") from None
         found = hashlib.sha1(content).hexdigest()
         if found != self.sha1:
-            raise SuiteError(f"{self.path}: SHA-1 {found[:12]}..., not {self.sha1[:12]}... as the question says")
+            raise SuiteError(f"{self.path}: SHA-1 {found[:12]}..., but the question expects {self.sha1[:12]}...")
         return content
 
     def __getstate__(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def tokenizer_faults(source: Mapping[str, Any], folder: Path | None) -> list[str
     if not isinstance(sha1, str) or not re.fullmatch("[0-9a-f]{40}", sha1):
         return [f"'tokenizer_sha1' is the SHA-1 of {name} in 40 hexadecimal digits, not {shown_value(sha1)}"]
     if folder is None:
-        return [f"the tokenizer {name} lies in a suite's folder, and this suite has none"]
+        return [f"the tokenizer {name} is a file in a suite's folder, and this suite has no folder"]
     try:
         FileTokenizer(folder / name, sha1).check()
     except SuiteError as error:
@@ -218,6 +218,11 @@ def tokenizer_faults(source: Mapping[str, Any], folder: Path | None) -> list[str
 def may_name_tokenizer(name: str) -> bool:
     """Whether a file with this name may be a tokenizer rather than another file of a suite."""
     return name.endswith(".json") and not name.startswith("Q") and name != "suite.json"
+
+
+def source_of(tokenizer: Tokenizer | None) -> dict[str, str]:
+    """The keys that select the unit in a question file; none where the units are characters."""
+    return {} if tokenizer is None else tokenizer.source
 
 
 def freeze_tokenizer(source: Mapping[str, Any], folder: Path) -> Tokenizer | None:
