@@ -31,8 +31,8 @@ from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import scored_batches, scored_schema
 from ..tables.folders.plans import Sources, listed, plan_files
-from ..tables.folders.scoring import FileOutcome, run_tasks, score_one_file
-from ..tables.folders.tasks import FileTask
+from ..tables.folders.records import FileTask
+from ..tables.folders.scoring import FileOutcome, Listeners, run_tasks, score_one_file
 from ..tables.places.place_names import is_remote, shown_place
 from ..tables.table_job import Nulls, TableJob
 
@@ -149,7 +149,8 @@ def score_files(
     _warn_of_waiting(None, num_cpus, _cores_of_nodes(ray))
     options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
     run = functools.partial(_outcomes, ray, _with_threads(job, num_cpus), again, options)
-    return run_tasks(tasks, job, run, again=again, on_outcome=on_outcome, on_note=on_note)
+    listeners = Listeners(on_outcome=on_outcome or (lambda outcome: None), on_note=on_note or (lambda note: None))
+    return run_tasks(tasks, job, run, again=again, listeners=listeners)
 
 
 def _outcomes(
