@@ -121,24 +121,9 @@ def score_files(
     """Scores tables into a directory with one task of Ray for each: `pfgen_fast.tables.score_files` on a cluster.
 
     If a worker dies, Ray scores its file again, up to three times; then the file has failed, and the others go on.
-
-    Args:
-        sources: Files, directories and globs that every node can read; see `plan_files`.
-        target: The output directory, which every node can write.
-        spec: See `score`, as for the five options that follow.
-        question_column: The column with the ID or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The scores to append; by default all.
-        nulls: How to treat a missing answer.
-        where: Which rows are written.
-        encoding: The encoding of CSV and TSV files.
-        again: Whether files whose output is up to date are scored again.
-        num_cpus: The cores of each task.
-        on_outcome: Called after each file, in the order in which they end.
-        on_note: Called with notes about other files in the output directory.
-
-    Returns:
-        The outcome of each file, in the order of `plan_files`.
+    Every node must be able to read the sources and to write the target. `num_cpus` are the cores of each task;
+    `on_outcome` is called in the order in which files end. The other arguments are those of `score` and of
+    `pfgen_fast.tables.score_files`, and so are the outcomes.
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)

@@ -118,23 +118,12 @@ def score_files(
     A file that cannot be scored does not stop the others. After a kill, the same call continues with the unfinished
     file. A remote file is fetched while the previous one is scored. Two processes may score into one directory.
 
-    Args:
-        sources: Files, directories or globs, local or remote; an output is named after its path below a directory.
-        target: The output directory, local or remote; it is created, and also holds records in `_pfgen_fast`.
-        spec: How to make the scorer.
-        question_column: The column with the id or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The scores to append.
-        nulls: How to treat missing answers; see `score_table`.
-        where: Which rows to write; see `score_table`.
-        encoding: The encoding of the CSV and TSV files among the tables.
-        reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores texts unchanged.
-        again: Whether to score everything again and replace existing outputs.
-        dry_run: Whether to score nothing and only report the status of each file.
-        on_progress: Called after each batch and each file.
-        on_outcome: Called after each file.
-        on_note: Called with sentences about other content of the output directory.
-        on_passed_over: Called with each file that is skipped because it is not a table.
+    `sources` are files, directories or globs, local or remote; an output is named after its path below a directory. The
+    `target` is a directory, local or remote, which is created and also holds records in `_pfgen_fast`. `again` scores
+    everything again and replaces existing outputs; `dry_run` only reports the status of each file. `on_progress` is
+    called after each batch and each file, `on_outcome` after each file, `on_note` with sentences about other content of
+    the target, and `on_passed_over` with each file that is skipped because it is not a table. The other arguments are
+    those of `score_table`.
 
     Returns:
         The outcome of each file, in their order.
