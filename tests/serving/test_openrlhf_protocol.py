@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from makers.reward_server import HTTP, serving
 from pfgen_fast import TrialsError
-from pfgen_fast.serving.openrlhf import END_TOKENS, PARTS, answer_in_query, scores_of_queries
+from pfgen_fast.serving.openrlhf import END_TOKENS, answer_in_query, scores_of_queries
+from pfgen_fast.suite.rules import PARTS
 
 PROMPT = "Q: Why does ice float on water?\nA:"
 GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open crystal lattice."

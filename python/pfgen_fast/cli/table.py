@@ -182,8 +182,8 @@ class TableCommand:
 
     def _score_one(self, target: str, job: TableJob, *, quiet: bool, as_json: bool) -> None:
         """Scores one table into another."""
-        from ..tables.folders.scoring import FileOutcome
-        from ..tables.folders.tasks import FileTask, score_fetched
+        from ..tables.folders.records import FileTask
+        from ..tables.folders.scoring import FileOutcome, score_fetched
         from ..tables.places.fetching import Fetched, Fetching
         from ..tables.places.place_names import FileInfo, is_remote, shown_place
         from .table_files import outcome_as_json, rows_told

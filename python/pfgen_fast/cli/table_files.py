@@ -18,7 +18,7 @@ def score_tables(
     paths: Sequence[str], folder: str, job: TableJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
     """Scores tables into a folder and prints what became of them; ends the command if some failed."""
-    from ..tables.folders.scoring import score_sources
+    from ..tables.folders.scoring import Listeners, score_sources
     from ..tables.places.place_names import shown_place
 
     def tell(outcome: FileOutcome) -> None:
@@ -34,17 +34,9 @@ def score_tables(
 
     passed_over: list[str] = []
     with _progress(quiet=quiet or as_json) as on_progress:
-        outcomes = score_sources(
-            paths,
-            folder,
-            job,
-            again=again,
-            dry_run=dry_run,
-            on_progress=on_progress,
-            on_outcome=tell,
-            on_note=None if quiet else note,
-            on_passed_over=passed_over.append,
-        )
+        tell_note = (lambda text: None) if quiet else note
+        listeners = Listeners(on_progress, tell, tell_note, passed_over.append)
+        outcomes = score_sources(paths, folder, job, again=again, dry_run=dry_run, listeners=listeners)
     if passed_over and not quiet:
         example = shown_place(passed_over[0])
         note(f"passed over {counted(len(passed_over), 'file')} without the extension of a table, such as {example}")

@@ -31,8 +31,8 @@ from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import scored_batches, scored_schema
 from ..tables.folders.plans import Sources, listed, plan_files
-from ..tables.folders.scoring import FileOutcome, run_tasks, score_one_file
-from ..tables.folders.tasks import FileTask
+from ..tables.folders.records import FileTask
+from ..tables.folders.scoring import FileOutcome, Listeners, run_tasks, score_one_file
 from ..tables.places.place_names import is_remote, shown_place
 from ..tables.table_job import Nulls, TableJob
 
@@ -121,24 +121,9 @@ def score_files(
     """Scores tables into a directory with one task of Ray for each: `pfgen_fast.tables.score_files` on a cluster.
 
     If a worker dies, Ray scores its file again, up to three times; then the file has failed, and the others go on.
-
-    Args:
-        sources: Files, directories and globs that every node can read; see `plan_files`.
-        target: The output directory, which every node can write.
-        spec: See `score`, as for the five options that follow.
-        question_column: The column with the ID or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The scores to append; by default all.
-        nulls: How to treat a missing answer.
-        where: Which rows are written.
-        encoding: The encoding of CSV and TSV files.
-        again: Whether files whose output is up to date are scored again.
-        num_cpus: The cores of each task.
-        on_outcome: Called after each file, in the order in which they end.
-        on_note: Called with notes about other files in the output directory.
-
-    Returns:
-        The outcome of each file, in the order of `plan_files`.
+    Every node must be able to read the sources and to write the target. `num_cpus` are the cores of each task;
+    `on_outcome` is called in the order in which files end. The other arguments are those of `score` and of
+    `pfgen_fast.tables.score_files`, and so are the outcomes.
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)
@@ -149,7 +134,8 @@ def score_files(
     _warn_of_waiting(None, num_cpus, _cores_of_nodes(ray))
     options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
     run = functools.partial(_outcomes, ray, _with_threads(job, num_cpus), again, options)
-    return run_tasks(tasks, job, run, again=again, on_outcome=on_outcome, on_note=on_note)
+    listeners = Listeners(on_outcome=on_outcome or (lambda outcome: None), on_note=on_note or (lambda note: None))
+    return run_tasks(tasks, job, run, again=again, listeners=listeners)
 
 
 def _outcomes(

@@ -1,18 +1,15 @@
-"""Shared by the filters for data pipelines: which scores are kept, and which answers stay.
-
-A filter is sent to every worker, so it holds a `ScorerSpec`; each process makes the scorer once.
-"""
+"""Shared by the filters for data pipelines: which scores are kept, and which answers stay."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
-from ..tables.row_filter import RowFilter
 from ..tables.rows import Scores
 from ..tables.table_job import Location, Nulls, TableJob
 
@@ -22,24 +19,27 @@ if TYPE_CHECKING:
 
 
 class AnswerFilter:
-    """Scores answers in batches, and says which stay.
+    """Scores answers in batches, and says which stay; it is sent to workers, each of which makes the scorer once.
 
     Args:
         suite: A `ScorerSpec`, or a suite or what `Suite.load` takes. A suite is scored with one thread in each process,
             because the pipelines run a process for each core.
         minimum: The lowest average of an answer that stays; short for `where="average >= MINIMUM"`.
-        where: Which answers stay, such as `"average >= 0.6 and helpfulness > 0"`; see `RowFilter`. Without `minimum`
-            and `where` all stay.
+        where: Which answers stay, such as `"average >= 0.6 and helpfulness > 0"`. Without `minimum` and `where`, all
+            answers stay.
         question: The name of the field with the id or exact text of each question.
         answer: The name of the field with the answers.
         columns: The scores to keep.
         nulls: How to treat a missing answer: `"error"` raises an error that names it, `"null"` gives it no scores, so
             that it passes no filter.
-        prefix: What the names of the kept scores begin with.
+        prefix: The prefix of the names of the kept scores.
 
     Attributes:
         spec: What makes the scorer.
         names: The names under which scores are kept, by the score.
+        question: The name of the field with the questions.
+        answer: The name of the field with the answers.
+        columns: The scores that are computed: those to keep, then the others that are compared.
 
     Example:
         >>> good = AnswerFilter("mini", minimum=0.3)
@@ -48,6 +48,10 @@ class AnswerFilter:
         >>> good.passing(scores).tolist()
         [True, False]
     """
+
+    question: str
+    answer: str
+    columns: tuple[str, ...]
 
     def __init__(
         self,
@@ -64,27 +68,12 @@ class AnswerFilter:
         if minimum is not None and where is not None:
             raise PfgenError(f"minimum {minimum} and where {where!r}: expected one of them, since where can say both")
         self.spec = suite if isinstance(suite, ScorerSpec) else ScorerSpec(suite, threads=1)
-        text = where if minimum is None else f"average >= {minimum}"
-        self._filter = None if text is None else RowFilter.parsed(text, self.spec.columns)
-        compared = () if self._filter is None else self._filter.columns
-        others = [] if isinstance(columns, str) else [one for one in compared if one not in columns]
-        self._job = TableJob(self.spec, question, answer, [*columns, *others] if others else columns, nulls)
-        self.names = {name: prefix + name for name in columns}
-
-    @property
-    def question(self) -> str:
-        """The name of the field with the questions."""
-        return self._job.question_column
-
-    @property
-    def answer(self) -> str:
-        """The name of the field with the answers."""
-        return self._job.answer_column
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The scores that are computed: those to keep, then the others that are compared."""
-        return self._job.names.scores
+        where = where if minimum is None else f"average >= {minimum}"
+        job = TableJob(self.spec, question, answer, columns, nulls, where)
+        self.names = {name: prefix + name for name in job.names.scores}
+        self.question, self.answer, self._filter = question, answer, job.row_filter
+        self.columns = tuple(dict.fromkeys((*job.names.scores, *self._filter.columns)))
+        self._job = replace(job, columns=self.columns, where=None)
 
     def scores(self, questions: Any, answers: Any, location: Location) -> Scores:
         """The columns of scores of a batch, with NaN for missing ones; `location` names an answer in errors."""
@@ -92,18 +81,14 @@ class AnswerFilter:
 
     def passing(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
         """Which answers stay."""
-        import numpy as np
-
-        if self._filter is not None:
-            return self._filter.passing(scores)
-        return np.ones(len(scores[self.columns[0]]), dtype=np.bool_)
+        return self._filter.passing(scores, len(scores[self.columns[0]]))
 
     def without_score(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
         """Which answers lack a score that is compared, and so do not stay."""
         import numpy as np
 
         lacks = np.zeros(len(scores[self.columns[0]]), dtype=np.bool_)
-        for name in () if self._filter is None else self._filter.columns:
+        for name in self._filter.columns:
             lacks |= np.isnan(scores[name])
         return lacks
 

@@ -37,16 +37,12 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be
     and passes no filter. Stats of an earlier run are computed again, since they may be those of another suite.
 
     A sample that cannot be scored is an error, whatever `skip_op_error` says: Data-Juicer would leave out the whole
-    batch, thousands of samples, with a line in its log.
+    batch, thousands of samples, with a line in its log. Other arguments than these are those of `AnswerFilter`.
 
     Args:
-        suite: See `AnswerFilter`, as for `minimum`, `where` and `nulls`.
-        minimum: The lowest average of a sample that stays.
-        where: Which samples stay instead, such as `"average >= 0.6 and helpfulness > 0"`.
         question_key: The field with the id or exact text of the question.
         columns: The scores to keep; those that are compared are stats too.
         as_fields: Whether scores to keep are also fields of the samples, as exact numbers.
-        nulls: How to treat a missing answer: `"error"` or `"null"`.
         prefix: The prefix of the names of stats and fields, because all operators share the stats.
         kwargs: Options of Data-Juicer's operators, such as `text_key`, `batch_size` and `num_proc`.
 

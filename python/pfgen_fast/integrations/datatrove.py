@@ -29,17 +29,12 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not 
 
     The answer is the text of a document; its question is in the metadata. A missing score (a missing answer, a set that
     the question lacks) becomes None. Statistics have the mean of each score, and count what is dropped under
-    `dropped_score` and `dropped_no_score`, the reason that an exclusion writer finds in `filter_reason`.
+    `dropped_score` and `dropped_no_score`, the reason that an exclusion writer finds in `filter_reason`. Other
+    arguments than these are those of `AnswerFilter`.
 
     Args:
-        suite: See `AnswerFilter`, as for `minimum`, `where` and `nulls`.
-        minimum: The lowest average of a document that stays.
-        where: Which documents stay instead, such as `"average >= 0.6 and helpfulness > 0"`.
         question_key: The key of the metadata with the id or exact text of the question.
         answer_key: The key of the metadata with the answer; by default it is the text.
-        columns: The scores to write into the metadata.
-        nulls: How to treat a missing answer: `"error"` or `"null"`.
-        prefix: The prefix of the keys of the scores.
         exclusion_writer: Writes the documents that are dropped.
         batch_size: The number of documents that are scored together.
 

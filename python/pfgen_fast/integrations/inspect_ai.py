@@ -140,9 +140,6 @@ def pfgen(
 
     Its arguments are those of `pfgen_dataset`: `inspect eval pfgen_fast/pfgen -T suite=FOLDER -T mode=chat`.
 
-    Raises:
-        PfgenError: As `pfgen_dataset`.
-
     Example:
         >>> task = pfgen(trials=2)
         >>> len(task.dataset), task.config.stop_seqs, task.metadata["signature"].startswith("pfgen-fast:")
@@ -268,13 +265,7 @@ def _eval_log(run: RunFolder, scorer: Scorer, samples: list[EvalSample]) -> Eval
             dataset=_log.EvalDataset(name=f"pfgen-{suite.name}", samples=len(samples)),
             config=_log.EvalConfig(),
             metadata={"signature": scorer.signature, "run": config},
-            scorers=[
-                {
-                    "name": _SCORER,
-                    "options": {"suite": suite.name},
-                    "metrics": dict.fromkeys(SCORES, _METRICS),
-                }
-            ],
+            scorers=[{"name": _SCORER, "options": {"suite": suite.name}, "metrics": dict.fromkeys(SCORES, _METRICS)}],
         ),
         stats=_log.EvalStats(started_at=now, completed_at=now),
         samples=samples,

@@ -72,11 +72,7 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
         self.spec = ScorerSpec(suite)
 
     def compute(self, doc: Doc, model_response: ModelResponse, **others: Any) -> dict[str, float]:
-        """The scores, by name.
-
-        Raises:
-            TrialsError: The document names no question of the suite, or has no answer; the message names the document.
-        """
+        """The scores, by name; an error names the document."""
         texts = model_response.final_text
         answers = [without_reasoning(text) if self.mode is None else answer_in(text, self.mode) for text in texts]
         question = (doc.specific or {}).get(_QUESTION)
@@ -92,13 +88,6 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
 
 def pfgen_metric(suite: Suite | str | Path = "mini", mode: Mode | None = None) -> SampleLevelMetricGrouping:
     """The metric for `LightevalTaskConfig(metrics=[...])`: `PfgenScores`, and their means over all documents.
-
-    Args:
-        suite: See `PfgenScores`.
-        mode: See `PfgenScores`.
-
-    Raises:
-        PfgenError: As `PfgenScores`.
 
     Example:
         >>> pfgen_metric("mini").metric_name
@@ -126,16 +115,10 @@ def pfgen_task(
 ) -> LightevalTaskConfig:
     """A task for `TASKS_TABLE` in a file of custom tasks, with the prompts of `pfgen-fast generate`.
 
-    lighteval reads documents from files, so the prompts are written into the cache (`PFGEN_FAST_CACHE`).
-
-    Args:
-        suite: The suite, or what `Suite.load` takes.
-        mode: `"qa"` for chat models, or `"completion"` for base models. lighteval has no system messages of its own for
-            each document, so there is no `"chat"`.
-        name: The name of the task.
-        trials: How often each question is asked, with different examples.
-        num_examples: How many sample answers a prompt shows at most.
-        seed: Any text; a different one chooses different examples.
+    lighteval reads documents from files, so the prompts are written into the cache (`PFGEN_FAST_CACHE`). The mode is
+    `"qa"` for chat models, or `"completion"` for base models; there is no `"chat"`, because lighteval has no system
+    message for each document. Each question is asked `trials` times with different examples, at most `num_examples` in
+    each prompt; a different `seed` chooses other examples.
 
     Raises:
         SuiteError: The suite cannot be read, or has no sample answers.

@@ -26,18 +26,12 @@ _tasks = optional("nemo_curator.tasks", extra=_EXTRA, needed_for=_NEEDED_FOR)
 class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator need not be there
     """Keeps the documents whose answer has a sufficient score, and appends columns of scores.
 
-    A batch stays what it is, an Arrow table or a data frame of pandas. A missing score (a missing answer, a set that
-    the question lacks) is null, and passes no filter.
+    A batch remains an Arrow table or a data frame of pandas. A missing score (a missing answer, a set that the question
+    lacks) is null, and passes no filter. Other arguments than these are those of `AnswerFilter`.
 
     Args:
-        suite: See `AnswerFilter`, as for `minimum`, `where` and `nulls`.
-        minimum: The lowest average of a document that stays.
-        where: Which documents stay instead, such as `"average >= 0.6 and helpfulness > 0"`.
         question_field: The column with the id or exact text of each question.
         text_field: The column with the answers.
-        columns: The scores to append.
-        nulls: How to treat a missing answer: `"error"` or `"null"`.
-        prefix: The prefix of the columns of scores.
 
     Example:
         >>> import pyarrow as pa

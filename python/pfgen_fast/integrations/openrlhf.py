@@ -25,16 +25,11 @@ SUITE, MODE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE"
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **others: Any) -> dict[str, Any]:
-    """The rewards of completions, in the form that OpenRLHF expects.
+    """The rewards of completions as OpenRLHF expects them.
 
-    Args:
-        queries: Whole texts: the prompt and the completion, with special tokens.
-        prompts: The prompts.
-        labels: For each query the id or exact text of its question (OpenRLHF's `--data.label_key`).
-        others: Ignored.
-
-    Returns:
-        Tensors of 64-bit floats: `rewards`, `scores` (the same), and in `extra_logs` the parts of the scores.
+    A query is a whole text: the prompt and the completion, with special tokens. `labels` are the ids or exact texts of
+    the questions (OpenRLHF's `--data.label_key`). The result has tensors of 64-bit floats: `rewards`, equal `scores`,
+    and in `extra_logs` the parts of the scores.
 
     Raises:
         PfgenError: torch is not installed, `PFGEN_FAST_SUITE` is missing, or a query cannot be scored.
@@ -50,7 +45,7 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 
 
 def reply(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-    """The same as arrays of NumPy, which need no torch.
+    """The rewards of `reward_func` as arrays of NumPy, which need no torch.
 
     Example:
         >>> os.environ[SUITE] = "mini"

@@ -95,11 +95,7 @@ def make_dataset(
 ) -> Dataset:
     """The prompts of some trials (column `prompt`), each with the id of its question (column `question`).
 
-    Args:
-        suite: The suite, or what `Suite.load` takes.
-        mode: The kind of prompts.
-        trials: How many prompts there are for each question, with different examples.
-        num_examples: How many sample answers a prompt shows at most.
+    Each question has `trials` prompts with different examples, at most `num_examples` in each.
     """
     datasets = optional("datasets", extra="trl", needed_for="make_dataset")
     tasks = training_tasks(suite, mode, trials, num_examples)

@@ -36,19 +36,12 @@ def compute_score(
     reward_router_address: str | None = None,
     reward_model_tokenizer: Any = None,
 ) -> Reward:
-    """The reward of one completion, for `reward.custom_reward_function`.
+    """The reward of one completion (`solution_str`), for `reward.custom_reward_function`.
 
-    Args:
-        data_source: Not used; verl's name of the dataset.
-        solution_str: The completion.
-        ground_truth: The id of the question, or its exact text.
-        extra_info: Not used.
-        suite: What `Suite.load` takes; each worker loads it once.
-        mode: The kind of prompts, which determines where an answer begins and ends.
-        metric: What is rewarded: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`.
-        parts: Whether to return a dictionary with the reward (`score`) and the three parts, which verl logs.
-        reward_router_address: Not used.
-        reward_model_tokenizer: Not used.
+    `ground_truth` is the id or exact text of the question. `suite` is what `Suite.load` takes; each worker loads it
+    once. `mode` is the kind of prompts, which determines where an answer begins and ends. `metric` is `"score"` or one
+    of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`. With `parts`, the result is a dictionary with the
+    reward (`score`) and the three parts, which verl logs. The other arguments are not used.
 
     Example:
         >>> compute_score("pfgen", "A: Ice floats.", "Q07", suite="mini")
@@ -108,13 +101,8 @@ def write_dataset(
     A row has the columns `data_source`, `prompt` (messages), `ability`, `reward_model` (with the id of the question as
     `ground_truth`) and `extra_info` (`index`, `question`, `trial`).
 
-    Args:
-        path: The file, such as `train.parquet`.
-        suite: The suite, or what `Suite.load` takes.
-        mode: The kind of prompts; the text of a prompt of mode `completion` becomes one message of the user.
-        trials: How many prompts there are for each question, with different examples.
-        num_examples: How many sample answers a prompt shows at most.
-        data_source: The name by which verl reports on these rows.
+    Each question has `trials` prompts with different examples, at most `num_examples` in each. The text of a prompt of
+    mode `completion` becomes one message of the user. verl reports on these rows by the name `data_source`.
     """
     pyarrow = optional("pyarrow", extra="verl", needed_for="write_dataset")
     parquet = optional("pyarrow.parquet", extra="verl", needed_for="write_dataset")

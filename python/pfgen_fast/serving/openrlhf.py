@@ -15,15 +15,13 @@ from ..generation.prompts import STOP, Mode
 from ..generation.reasoning import answer_text
 from ..scoring.reasoning_text import opened_by
 from ..scoring.scorer import Scorer
+from ..suite.rules import PARTS
 
 END_TOKENS = (
     *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
     *("<|return|>", "<|END_OF_TURN_TOKEN|>", "<end_of_turn>", "<turn|>", "[EOS]", "[PAD]", "<｜end▁of▁sentence｜>"),
 )
 """The special tokens at which an answer ends."""
-
-PARTS = ("fluency", "truthfulness", "helpfulness")
-"""The parts of a score, which OpenRLHF logs beside the reward."""
 
 
 def scores_of_queries(

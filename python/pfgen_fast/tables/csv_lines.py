@@ -26,16 +26,16 @@ def read_csv(
     """Reads the rows of a CSV file; the header is checked first."""
     with reading(Path(source)) as file:
         form, blocks = decoded(file, encoding, source)
-        lines = _Lines(lines_of(blocks, source), source)
-        records = _csv_records(lines, delimiter)
-        line, header = next(records, (1, []))
+        records = _Records(lines_of(blocks, source), source, delimiter)
+        numbered = iter(records)
+        line, header = next(numbered, (1, []))
         if not header:
             raise TrialsError(f"{source}: empty; expected a header with the names of the columns")
-        form = replace(form, line_end=lines.last_end)
+        form = replace(form, line_end=records.last_end)
         columns.check(header, f"{source}, line {line}")
 
         def rows() -> Iterator[tuple[int, dict[str, Any]]]:
-            for line, fields in records:
+            for line, fields in numbered:
                 if len(fields) != len(header):
                     location = f"{source}, line {line}"
                     raise TrialsError(f"{location}: {len(fields)} fields; expected {len(header)}, as in the header")
@@ -44,46 +44,35 @@ def read_csv(
         yield from text_batches(source, rows(), header, batch_size, form=form)
 
 
-class _Lines:
-    """The lines of a file for `csv.reader`; the lines of one row are bounded, since a quoted field may span many."""
+class _Records:
+    """The non-blank records of a file, each with the number of the line on which it begins."""
 
-    def __init__(self, lines: Iterator[tuple[int, str]], source: str) -> None:
-        self._lines, self._source = lines, source
-        self._n_code_points = 0
-        self.first = 1
+    def __init__(self, lines: Iterator[tuple[int, str]], source: str, delimiter: str) -> None:
+        self._lines, self._source, self._delimiter = lines, source, delimiter
+        self._first, self._n_code_points = 1, 0  # of the record that is being read
         self.last_end = "\n"
 
-    def begin_row(self, first: int) -> None:
-        self.first, self._n_code_points = first, 0
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        # The limit is global to the process, so it is only raised. The default is too small for long answers.
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+        reader = csv.reader(self._bounded_lines(), delimiter=self._delimiter, strict=True)
+        try:
+            for fields in reader:
+                if fields:
+                    yield self._first, fields
+                self._first, self._n_code_points = reader.line_num + 1, 0
+        except csv.Error as error:
+            raise TrialsError(f"{self._source}, line {self._first}: not CSV: {error}") from None
 
-    def __iter__(self) -> Iterator[str]:
+    def _bounded_lines(self) -> Iterator[str]:
+        """The lines; those of one record are bounded, since a quoted field may span many."""
         for _, text in self._lines:
             self._n_code_points += len(text)
             if self._n_code_points > MAX_LINE_BYTES:
-                location = f"{self._source}, line {self.first}"
+                location = f"{self._source}, line {self._first}"
                 raise TrialsError(f"{location}: a row of more than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
             self.last_end = "\r\n" if text.endswith("\r\n") else "\n"
             yield text
-
-    def not_csv(self, error: csv.Error) -> TrialsError:
-        return TrialsError(f"{self._source}, line {self.first}: not CSV: {error}")
-
-
-def _csv_records(lines: _Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The non-blank records, each with the number of the line on which it begins."""
-    # The limit is global to the process, so it is only raised. The default is too small for long answers.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    while True:
-        lines.begin_row(reader.line_num + 1)
-        try:
-            fields = next(reader, None)
-        except csv.Error as error:
-            raise lines.not_csv(error) from None
-        if fields is None:
-            return
-        if fields:
-            yield lines.first, fields
 
 
 @contextlib.contextmanager

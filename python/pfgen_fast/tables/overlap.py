@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _END: Any = object()
@@ -31,18 +32,18 @@ def reading_ahead(items: Generator[T, None, None]) -> Iterator[Iterator[T]]:
 
 
 @contextlib.contextmanager
-def writing_behind(write: Callable[[T], None]) -> Iterator[Callable[[T], None]]:
+def writing_behind(write: Callable[P, None]) -> Iterator[Callable[P, None]]:
     """Runs a function in a thread for each item that the block gives; all are written when the block ends.
 
     An error of the function is raised when the next item is given, or at the end of the block.
     """
     written: Future[None] | None = None
 
-    def give(item: T) -> None:
+    def give(*item: P.args, **options: P.kwargs) -> None:
         nonlocal written
         if written is not None:
             written.result()
-        written = thread.submit(write, item)
+        written = thread.submit(write, *item, **options)
 
     with ThreadPoolExecutor(1, "pfgen-fast writer") as thread:
         yield give

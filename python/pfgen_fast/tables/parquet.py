@@ -30,7 +30,7 @@ _MAX_SHOWN = 200
 
 
 @dataclass(frozen=True)
-class ArrowRows:
+class _ArrowRows:
     """Rows of a Parquet file."""
 
     source: str  # name of the file
@@ -46,14 +46,9 @@ class ArrowRows:
 
     @property
     def names(self) -> Sequence[str]:
-        """The names of the columns."""
         return list(self.full_schema.names)
 
     def location(self, row: int | None) -> str:
-        """The location of a row in the whole table, for error messages: its row from 1.
-
-        Also its row group, from 0, where there are several.
-        """
         if row is None:
             return self.source
         row = self.n_rows_before + (row if self.passed is None else int(self.passed[row]))
@@ -62,11 +57,9 @@ class ArrowRows:
         return f"{self.source}, {f'row group {group}, ' if len(sizes) > 1 else ''}row {row + 1}"
 
     def values(self, column: str) -> Any:
-        """A column in a form that the scorer accepts."""
         return self.columns.column(self.names.index(column))
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows, with values that JSON can represent (or NaN, infinity)."""
         names = self.names
         columns = [self._json_values(i, name) for i, name in enumerate(names)]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -78,54 +71,43 @@ class ArrowRows:
             raise TrialsError(f"{self.source}, column {name!r}: cannot be written as text: {error}") from None
 
     def schema(self) -> Any:
-        """The Arrow schema of the columns."""
         return self.full_schema
 
     def arrays(self, schema: Any) -> list[Any]:
-        """The columns as Arrow arrays of the types in `schema`."""
         return list(self.columns.columns)
 
-    def only(self, passing: NDArray[np.bool_]) -> ArrowRows:
-        """The rows for which `passing` is true."""
+    def only(self, passing: NDArray[np.bool_]) -> _ArrowRows:
         return replace(self, columns=only_passing(self.columns, passing), passed=passing.nonzero()[0])
 
 
 def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the rows of a Parquet file, page by page."""
-    pa = pyarrow()
     n_rows = 0
-    try:
-        # The buffer reads pages on demand; otherwise pyarrow would read a whole row group ahead.
-        with (
-            reading(Path(source)) as file,
-            _telling_damage(source),
-            pa.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER_BYTES) as table,
-        ):
-            schema, metadata = table.schema_arrow, table.metadata
-            check_schema(schema, columns, source)
-            for batch in table.iter_batches(batch_size or _usual_batch_size(metadata)):
-                yield ArrowRows(source, batch, schema, metadata, n_rows)
-                n_rows += batch.num_rows
-            if not n_rows:
-                yield ArrowRows(source, schema.empty_table(), schema, metadata, 0)
-    except pa.ArrowException as error:
-        raise _damaged(source, error) from None
+    # The buffer reads pages on demand; otherwise pyarrow would read a whole row group ahead.
+    with (
+        reading(Path(source)) as file,
+        _naming_damage(source),
+        pyarrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER_BYTES) as table,
+    ):
+        schema, metadata = table.schema_arrow, table.metadata
+        check_schema(schema, columns, source)
+        for batch in table.iter_batches(batch_size or _usual_batch_size(metadata)):
+            yield _ArrowRows(source, batch, schema, metadata, n_rows)
+            n_rows += batch.num_rows
+        if not n_rows:
+            yield _ArrowRows(source, schema.empty_table(), schema, metadata, 0)
 
 
 @contextlib.contextmanager
-def _telling_damage(source: str) -> Iterator[None]:
-    """Tells the errors of pyarrow for damage from those of the system, which have numbers."""
+def _naming_damage(source: str) -> Iterator[None]:
+    """Turns errors of pyarrow into one sentence; those of the system, which have numbers, pass."""
     try:
         yield
-    except OSError as error:
-        if error.errno is not None:
+    except (OSError, pyarrow().ArrowException) as error:
+        if getattr(error, "errno", None) is not None:
             raise
-        raise _damaged(source, error) from None
-
-
-def _damaged(source: str, error: Exception) -> TrialsError:
-    told = in_one_line(" ".join(str(error).split()), _MAX_SHOWN)
-    return TrialsError(f"{source}: damaged or no Parquet file: {told}")
+        told = in_one_line(" ".join(str(error).split()), _MAX_SHOWN)
+        raise TrialsError(f"{source}: damaged or no Parquet file: {told}") from None
 
 
 def _usual_batch_size(metadata: Any) -> int:

@@ -30,46 +30,33 @@ _OF_NO_COLUMN = re.compile(r"[<>=!&|,]|\b(and|or|not)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One comparison of a column of scores with a number."""
-
-    column: str
-    operator: str
-    number: float
-
-
-@dataclass(frozen=True)
 class RowFilter:
-    """Comparisons that a row must meet, all of them.
+    """Comparisons that a row must all meet; a row whose compared score is missing (NaN) meets none."""
 
-    A row without a score (a missing answer, a set that its question lacks) meets none.
-    """
-
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[tuple[str, str, float], ...] = ()  # column of scores, operator, number
 
     @classmethod
-    def parsed(cls, text: str, columns: Sequence[str]) -> RowFilter:
-        """The filter that a text stands for."""
-        return cls(tuple(_comparison(part, text, columns) for part in re.split(r"\s+and\s+", text.strip())))
+    def parsed(cls, text: str | None, columns: Sequence[str]) -> RowFilter:
+        """Parses a filter such as `average >= 0.6`; None gives the filter that every row passes."""
+        parts = () if text is None else re.split(r"\s+and\s+", text.strip())
+        return cls(tuple(_comparison(part, str(text), columns) for part in parts))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are compared."""
-        return tuple(dict.fromkeys(part.column for part in self.comparisons))
+        return tuple(dict.fromkeys(column for column, _, _ in self.comparisons))
 
-    def passing(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-        """Which rows stay, of columns with NaN for missing scores."""
+    def passing(self, scores: Mapping[str, NDArray[np.float64]], n_rows: int) -> NDArray[np.bool_]:
+        """Returns which rows stay."""
         import numpy as np
 
-        checks = []
-        for part in self.comparisons:
-            column = scores[part.column]
-            checks += [column == column, _OPERATORS[part.operator](column, part.number)]  # the first fails for NaN
-        passing: NDArray[np.bool_] = np.logical_and.reduce(checks)
+        passing = np.ones(n_rows, dtype=np.bool_)
+        for column, name, number in self.comparisons:
+            passing &= (scores[column] == scores[column]) & _OPERATORS[name](scores[column], number)  # not NaN
         return passing
 
 
-def _comparison(part: str, text: str, columns: Sequence[str]) -> Comparison:
+def _comparison(part: str, text: str, columns: Sequence[str]) -> tuple[str, str, float]:
     found = _COMPARISON.fullmatch(part)
     if not found or (found["column"] not in columns and _OF_NO_COLUMN.search(found["column"])):
         raise PfgenError(
@@ -83,7 +70,7 @@ def _comparison(part: str, text: str, columns: Sequence[str]) -> Comparison:
         number = math.nan
     if math.isnan(number):
         raise PfgenError(f"filter {_shown(text)}: expected a number, not {_shown(found['number'])}")
-    return Comparison(found["column"], found["operator"], number)
+    return found["column"], found["operator"], number
 
 
 def _shown(text: str) -> str:

@@ -79,7 +79,7 @@ class RowBatch(Protocol):
         """The names of the columns."""
 
     def location(self, row: int | None) -> str:
-        """The location of a row of the batch in the whole table, for error messages."""
+        """The location of a row in the whole table, for messages: its line, or row (from 1) and row group (from 0)."""
 
     def values(self, column: str) -> Any:
         """A column in a form that the scorer accepts."""

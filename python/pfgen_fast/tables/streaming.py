@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import PfgenError
 from ..scoring.reasoning_text import ReasoningChoice
@@ -22,7 +21,7 @@ from ..scoring.spec import ScorerSpec
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
 from .overlap import reading_ahead, writing_behind
-from .rows import STANDARD_STREAM, RowBatch, RowBatches, Scores, Write
+from .rows import STANDARD_STREAM, RowBatch, Scores
 from .table_job import Nulls, TableJob
 
 
@@ -131,31 +130,28 @@ def scored_table(
 
     original = _status_if_same(source, target)  # before anything is read
     is_arrow = ".parquet" in (format_of(source), format_of(target))
+    taking: Any = contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead  # reading stdin has no end
     with (
         giving_memory_back() if is_arrow else contextlib.nullcontext(),
-        _taken(source, read(str(source), job.names, batch_size)) as batches,
+        taking(read(str(source), job.names, batch_size)) as batches,
     ):
         first = next(batches)
         check_target(target)
         with (
             opened(target, whole, original) as file,
             write_to(file, first, job.names) as write,
-            writing_behind(partial(_write_pair, write)) as give,
+            writing_behind(write) as give,
         ):
             rest = chain((first,), batches)
             del first  # its rows need not stay in memory
             for batch in rest:
                 part = _scored(batch, job)
                 n_rows, n_written = n_rows + len(batch), n_written + len(part[0])
-                give(part)
+                give(*part)
                 if on_batch is not None:
                     on_batch(n_rows)
                 del batch, part  # neither need these while the next batch is waited for
     return TableCounts(n_rows, n_written)
-
-
-def _write_pair(write: Write, pair: tuple[RowBatch, Scores]) -> None:
-    write(*pair)
 
 
 def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | None:
@@ -164,11 +160,6 @@ def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | 
         return None
     status = os.stat(source)
     return status if os.path.samestat(status, os.stat(target)) else None
-
-
-def _taken(source: str | Path, batches: RowBatches) -> contextlib.AbstractContextManager[Iterator[RowBatch]]:
-    """The batches of a source, read ahead; but not of stdin, where reading cannot be ended."""
-    return contextlib.closing(batches) if str(source) == STANDARD_STREAM else reading_ahead(batches)
 
 
 def _scored(batch: RowBatch, job: TableJob) -> tuple[RowBatch, Scores]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,13 +44,14 @@ class TableJob:
     where: str | None = None
     encoding: str | None = None
     reasoning: ReasoningChoice = "keep"
+    row_filter: RowFilter = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         check_choice("reasoning", self.reasoning, ("keep", "strip"))
         check_choice("nulls", self.nulls, ("error", "null"))
         there = self._score_columns
         object.__setattr__(self, "columns", _checked(self.columns, there))
-        object.__setattr__(self, "_filter", None if self.where is None else RowFilter.parsed(self.where, there))
+        object.__setattr__(self, "row_filter", RowFilter.parsed(self.where, there))
 
     @property
     def _score_columns(self) -> tuple[str, ...]:
@@ -91,11 +92,11 @@ class TableJob:
         except TrialsError as error:
             column = self.question_column if error.column == "questions" else self.answer_column
             raise TrialsError(f"{location(error.row)}, column {column!r}: {error.problem}") from None
-        row_filter: RowFilter | None = self.__dict__["_filter"]
-        if row_filter is None:
-            return Scored({name: table[name] for name in self.names.scores}, None)
-        passing = row_filter.passing({name: table[name] for name in row_filter.columns})
-        return Scored({name: table[name][passing] for name in self.names.scores}, passing)
+        scores = {name: table[name] for name in self.names.scores}
+        if not self.row_filter.comparisons:
+            return Scored(scores, None)
+        passing = self.row_filter.passing({name: table[name] for name in self.row_filter.columns}, len(table))
+        return Scored({name: column[passing] for name, column in scores.items()}, passing)
 
 
 def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:

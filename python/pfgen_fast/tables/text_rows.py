@@ -53,7 +53,7 @@ def numbered_lines(source: str) -> Iterator[tuple[int, str]]:
 
 
 @dataclass(frozen=True)
-class TextRows:
+class _TextRows:
     """Rows of a text file, and the numbers of the lines on which they begin (or of the rows, as `unit` says)."""
 
     source: str
@@ -67,34 +67,28 @@ class TextRows:
         return len(self.contents)
 
     def location(self, row: int | None) -> str:
-        """The location of a row in the whole table, for error messages."""
         source = shown_source(self.source)
         return source if row is None else f"{source}, {self.unit} {self.numbers[row]}"
 
     def values(self, column: str) -> list[Any]:
-        """A column in a form that the scorer accepts."""
         return [row.get(column) for row in self.contents]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows, with values that JSON can represent (or NaN, infinity)."""
         return self.contents
 
     def schema(self) -> Any:
-        """The Arrow schema of the columns."""
         pa = pyarrow()
         if not self.contents:
             return pa.schema([(name, pa.string()) for name in self.names])
         return pa.schema([(name, self._array(name, None).type) for name in self.names])
 
     def arrays(self, schema: Any) -> list[Any]:
-        """The columns as Arrow arrays of the types in `schema`."""
         known = dict.fromkeys(schema.names)
         for i, row in enumerate(self.contents):
             check_keys(row, known, self.location(i))
         return [self._array(field.name, field.type) for field in schema]
 
-    def only(self, passing: NDArray[np.bool_]) -> TextRows:
-        """The rows for which `passing` is true."""
+    def only(self, passing: NDArray[np.bool_]) -> _TextRows:
         wanted = passing.tolist()
         return replace(
             self, contents=list(compress(self.contents, wanted)), numbers=list(compress(self.numbers, wanted))
@@ -161,11 +155,11 @@ def text_batches(
     n_rows = batch_size or _BATCH_ROWS
     some = list(islice(rows, n_rows))
     if not some:
-        yield TextRows(source, names_of_none, [], [], unit, form)
+        yield _TextRows(source, names_of_none, [], [], unit, form)
     while some:
         contents = [row for _, row in some]
         names = list(dict.fromkeys(chain.from_iterable(contents)))
-        yield TextRows(source, names, contents, [number for number, _ in some], unit, form)
+        yield _TextRows(source, names, contents, [number for number, _ in some], unit, form)
         some = list(islice(rows, n_rows))
 
 

@@ -12,7 +12,8 @@ from pfgen_fast import Scorer
 from pfgen_fast.files.optional import optional
 from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, Prompt
 from pfgen_fast.generation.reasoning import answer_text
-from pfgen_fast.integrations.rewarding import training_tasks
+from pfgen_fast.integrations.rewarding import rewards_of, training_tasks
+from pfgen_fast.suite.rules import SCORES
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -28,13 +29,10 @@ def documents(
 ) -> DatasetDict:
     """The documents of a task, trial by trial.
 
-    Args:
-        suite: Folder of a suite, or `mini`. This and the following come from `--metadata` of lm-evaluation-harness.
-        mode: `completion`, or with `--apply_chat_template` `qa` or `chat`, whose documents have a system message.
-        trials: How often each question is asked.
-        examples: How many sample answers a prompt shows.
-        seed: Any text; a different one chooses different examples.
-        others: What else lm-evaluation-harness puts into the metadata.
+    The arguments come from `--metadata` of lm-evaluation-harness; `others` are not used. `suite` is the folder of a
+    suite, or `mini`. The mode is `completion`, or with `--apply_chat_template` `qa` or `chat`, whose documents have a
+    system message. Each question is asked `trials` times; a prompt shows at most so many `examples`, which a different
+    `seed` changes.
     """
     datasets = optional("datasets", extra="lm-eval", needed_for="lm-evaluation-harness")
     rows = [
@@ -63,8 +61,7 @@ def scores(document: dict[str, Any], results: list[str]) -> dict[str, float]:
     """The scores of the one answer to a document."""
     answer = answer_text(results[0], mode=document["mode"]).answer
     table = scorer_of(document["suite"]).score(document["question_id"], [answer])
-    metrics = {"score": table.average, "fluency": table.fluency, "truthfulness": table.truthfulness}
-    return {name: float(column[0]) for name, column in {**metrics, "helpfulness": table.helpfulness}.items()}
+    return {name: rewards_of(table, name)[0] for name in SCORES}
 
 
 @lru_cache(maxsize=4)

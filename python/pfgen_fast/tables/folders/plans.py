@@ -19,8 +19,7 @@ from ..places.place_names import (
     shown_place,
 )
 from ..places.storage import storage_of
-from .records import recorded_name
-from .tasks import FileTask
+from .records import FileTask, recorded_name
 
 OnPassedOver = Callable[[str], None]
 """Called with the place of a file that is left out, because it is no table."""

@@ -20,7 +20,6 @@ from ..formats import is_table
 from ..places.place_names import FileInfo, is_remote, joined, shown_place
 from ..places.storage import storage_of
 from ..table_job import TableJob
-from .tasks import FileTask
 
 RECORDS = "_pfgen_fast"
 """The folder of the records in an output directory."""
@@ -29,6 +28,21 @@ _README = "README.txt"
 _ABOUT = b"""This folder is from `pfgen-fast score`. For each table beside it, a file here says what made it, so that it
 is not made again. Tables without such a file are taken for those of others.
 """
+
+
+@dataclass(frozen=True)
+class FileTask:
+    """A table to be scored into a folder, the name of its output there, and what was known of it when it was found."""
+
+    source: str
+    folder: str
+    name: str
+    info: FileInfo | None = None
+
+    @property
+    def target(self) -> str:
+        """The output."""
+        return joined(self.folder, self.name)
 
 
 @dataclass(frozen=True)
@@ -64,17 +78,8 @@ class Record:
         n_rows, n_written, n_bytes = (member(value, key, count) for key in ("n_rows", "n_written", "n_bytes"))
         return cls(member(value, "job", lambda job: entries(job, text)), name, info, n_rows, n_written, n_bytes)
 
-    def is_finished(self, job: TableJob, source: FileInfo | None, output: FileInfo | None) -> bool:
-        """Whether the output is what the job makes of the source."""
-        return (
-            output is not None
-            and output.n_bytes == self.n_bytes
-            and source == self.source_info
-            and self.job == job.description
-        )
-
-    def check(self, task: FileTask, job: TableJob, source: FileInfo | None) -> None:
-        """Raises PfgenError if the output that is there would be replaced by that of another job or another source."""
+    def is_finished(self, task: FileTask, job: TableJob, source: FileInfo | None, output: FileInfo) -> bool:
+        """Whether the output is what the job makes of the source; raises PfgenError if it is of another job or name."""
         target = shown_place(task.target)
         if self.job != job.description:
             raise PfgenError(
@@ -86,6 +91,7 @@ class Record:
                 f"{target}: holds the scores of {self.source}, not of {recorded_name(task.source)}; --force "
                 "(again=True) replaces them, or give another output directory"
             )
+        return source == self.source_info and output.n_bytes == self.n_bytes
 
 
 @dataclass(frozen=True)
@@ -164,13 +170,11 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         notes.append(f"{gone[0]}{more}: scored earlier, and no longer there; the output directory still has the rows")
-    finished = {}
-    for name, task in by_name.items():
-        if name in outputs and not again:
-            if records[name].is_finished(job, task.info, outputs[name]):
-                finished[name] = records[name]
-            else:
-                records[name].check(task, job, source_info(task))
+    finished = {
+        name: records[name]
+        for name, task in by_name.items()
+        if name in outputs and not again and records[name].is_finished(task, job, task.info, outputs[name])
+    }
     return FolderState(finished, tuple(notes))
 
 

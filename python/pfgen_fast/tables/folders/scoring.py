@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Literal
 
-from ...errors import PfgenError
+from ...errors import PfgenError, TrialsError
 from ...scoring.reasoning_text import ReasoningChoice
 from ...scoring.spec import ScorerSpec
 from ..formats import has_encoding
-from ..places.fetching import Fetched, Fetching
-from ..places.place_names import base_name, shown_place
+from ..places.fetching import Fetched, Fetching, endings, temporary_folder
+from ..places.place_names import base_name, check_target, is_remote, shown_place
+from ..places.remote import RemoteStorage
 from ..places.storage import LocalStorage, storage_of
-from ..streaming import TableCounts
+from ..streaming import OnWhole, TableCounts, scored_table
 from ..table_job import Nulls, TableJob
 from .plans import Sources, plan_files
 from .records import (
+    FileTask,
     Record,
     foreign,
     prepare_folder,
@@ -30,7 +33,6 @@ from .records import (
     recorded_name,
     source_info,
 )
-from .tasks import FileTask, score_fetched
 
 Status = Literal["scored", "current", "pending", "failed"]
 """Of a file; `current`: its output was finished already; `pending`: only with `dry_run`."""
@@ -56,6 +58,20 @@ class FilesProgress:
     n_rows: int
     n_bytes: int
     n_bytes_done: int
+
+
+def _tell_nobody(about: object) -> None:
+    """Does nothing."""
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Functions that are called while tables are scored; see `score_files`."""
+
+    on_progress: Callable[[FilesProgress], None] = _tell_nobody
+    on_outcome: Callable[[FileOutcome], None] = _tell_nobody
+    on_note: Callable[[str], None] = _tell_nobody
+    on_passed_over: Callable[[str], None] = _tell_nobody
 
 
 class _IsFinished(Exception):
@@ -102,23 +118,12 @@ def score_files(
     A file that cannot be scored does not stop the others. After a kill, the same call continues with the unfinished
     file. A remote file is fetched while the previous one is scored. Two processes may score into one directory.
 
-    Args:
-        sources: Files, directories or globs, local or remote; an output is named after its path below a directory.
-        target: The output directory, local or remote; it is created, and also holds records in `_pfgen_fast`.
-        spec: How to make the scorer.
-        question_column: The column with the id or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The scores to append.
-        nulls: How to treat missing answers; see `score_table`.
-        where: Which rows to write; see `score_table`.
-        encoding: The encoding of the CSV and TSV files among the tables.
-        reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores texts unchanged.
-        again: Whether to score everything again and replace existing outputs.
-        dry_run: Whether to score nothing and only report the status of each file.
-        on_progress: Called after each batch and each file.
-        on_outcome: Called after each file.
-        on_note: Called with sentences about other content of the output directory.
-        on_passed_over: Called with each file that is skipped because it is not a table.
+    `sources` are files, directories or globs, local or remote; an output is named after its path below a directory. The
+    `target` is a directory, local or remote, which is created and also holds records in `_pfgen_fast`. `again` scores
+    everything again and replaces existing outputs; `dry_run` only reports the status of each file. `on_progress` is
+    called after each batch and each file, `on_outcome` after each file, `on_note` with sentences about other content of
+    the target, and `on_passed_over` with each file that is skipped because it is not a table. The other arguments are
+    those of `score_table`.
 
     Returns:
         The outcome of each file, in their order.
@@ -143,17 +148,10 @@ def score_files(
         >>> folder.cleanup()
     """
     job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding, reasoning)
-    return score_sources(
-        sources,
-        target,
-        job,
-        again=again,
-        dry_run=dry_run,
-        on_progress=on_progress,
-        on_outcome=on_outcome,
-        on_note=on_note,
-        on_passed_over=on_passed_over,
+    listeners = Listeners(
+        on_progress or _tell_nobody, on_outcome or _tell_nobody, on_note or _tell_nobody, on_passed_over
     )
+    return score_sources(sources, target, job, again=again, dry_run=dry_run, listeners=listeners)
 
 
 def score_sources(
@@ -163,20 +161,16 @@ def score_sources(
     *,
     again: bool,
     dry_run: bool,
-    on_progress: Callable[[FilesProgress], None] | None,
-    on_outcome: Callable[[FileOutcome], None] | None,
-    on_note: Callable[[str], None] | None,
-    on_passed_over: Callable[[str], None],
+    listeners: Listeners,
 ) -> list[FileOutcome]:
     """Does what `score_files` does."""
-    tasks = plan_files(sources, target, on_passed_over=on_passed_over)
+    tasks = plan_files(sources, target, on_passed_over=listeners.on_passed_over)
 
     def one_by_one(todo: Sequence[FileTask]) -> Generator[FileOutcome, None, None]:
         done = FilesProgress(len(tasks), len(tasks) - len(todo), 0, sum(map(_size, todo)), 0)
 
         def tell(n_rows: int = 0) -> None:
-            if on_progress is not None:
-                on_progress(replace(done, n_rows=done.n_rows + n_rows))
+            listeners.on_progress(replace(done, n_rows=done.n_rows + n_rows))
 
         with Fetching([task.source for task in todo]) as fetching:
             for number, task in enumerate(todo):
@@ -193,7 +187,7 @@ def score_sources(
                 tell()
                 yield outcome
 
-    return run_tasks(tasks, job, one_by_one, again=again, dry_run=dry_run, on_outcome=on_outcome, on_note=on_note)
+    return run_tasks(tasks, job, one_by_one, again=again, dry_run=dry_run, listeners=listeners)
 
 
 def run_tasks(
@@ -203,16 +197,14 @@ def run_tasks(
     *,
     again: bool,
     dry_run: bool = False,
-    on_outcome: Callable[[FileOutcome], None] | None,
-    on_note: Callable[[str], None] | None,
+    listeners: Listeners,
 ) -> list[FileOutcome]:
     """Has `run` score the tasks whose outputs are not finished, and returns the outcomes in the order of the tasks."""
     if job.encoding is not None and not any(has_encoding(base_name(task.source)) for task in tasks):
         raise PfgenError("encoding: only CSV and TSV leave it open, and none of the tables is one of them")
     state = read_folder(tasks, job, again=again)
-    if on_note is not None:
-        for note in state.notes:
-            on_note(note)
+    for note in state.notes:
+        listeners.on_note(note)
     todo = [task for task in tasks if task.name not in state.finished]
     if todo and not dry_run:
         prepare_folder(todo[0].folder)
@@ -221,8 +213,7 @@ def run_tasks(
     with contextlib.closing(run(todo)) as ended:
         for outcome in chain(finished, ended):
             outcomes[outcome.task.name] = outcome
-            if on_outcome is not None:
-                on_outcome(outcome)
+            listeners.on_outcome(outcome)
     return [outcomes[task.name] for task in tasks]
 
 
@@ -234,16 +225,32 @@ def _outcome(
     again: bool,
     on_batch: Callable[[int], None] | None,
 ) -> FileOutcome:
+    name = shown_place(task.source)
+    of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
+
+    def on_whole(counts: TableCounts, n_bytes: int) -> None:
+        finished = _finished(task, job, again)
+        if finished is not None:
+            raise _IsFinished(finished)
+        # In this order, a kill between any two leaves no output that looks finished and is not.
+        storage_of(task.target).remove(task.target)
+        record = Record(job.description, recorded_name(task.source), source.info, *counts, n_bytes)
+        place = record_place(task.folder, task.name)
+        storage_of(place).write(place, record.to_bytes())
+
     try:
         record = _finished(task, job, again)
-        if record is not None:
-            return _current(task, record)
-        counts = _score(task, job, get(), again=again, on_batch=on_batch)
-        return FileOutcome(task, "scored", counts.n_rows, counts.n_written)
+        if record is None:
+            source = get()
+            if not is_remote(task.target):
+                LocalStorage().make_folder(task.target)
+            counts = score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
+            return FileOutcome(task, "scored", *counts)
     except _IsFinished as meanwhile:
-        return _current(task, meanwhile.record)
+        record = meanwhile.record
     except PfgenError as error:
         return FileOutcome(task, "failed", error=f"{error}{_still_there(task, str(error))}")
+    return _current(task, record)
 
 
 def _still_there(task: FileTask, error: str) -> str:
@@ -267,35 +274,47 @@ def _finished(task: FileTask, job: TableJob, again: bool) -> Record | None:
     record = read_record(task)
     if record is None:
         raise foreign(shown_place(task.target))
-    if again:
-        return None
-    source = source_info(task)
-    if record.is_finished(job, source, output):
-        return record
-    record.check(task, job, source)
-    return None
-
-
-def _score(
-    task: FileTask, job: TableJob, source: Fetched, *, again: bool, on_batch: Callable[[int], None] | None
-) -> TableCounts:
-    def on_whole(counts: TableCounts, n_bytes: int) -> None:
-        finished = _finished(task, job, again)
-        if finished is not None:
-            raise _IsFinished(finished)
-        # In this order, a kill between any two leaves no output that looks finished and is not.
-        storage_of(task.target).remove(task.target)
-        record = Record(job.description, recorded_name(task.source), source.info, *counts, n_bytes)
-        place = record_place(task.folder, task.name)
-        storage_of(place).write(place, record.to_bytes())
-
-    storage = storage_of(task.target)
-    if isinstance(storage, LocalStorage):
-        storage.make_folder(task.target)
-    name = shown_place(task.source)
-    of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
-    return score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
+    return record if not again and record.is_finished(task, job, source_info(task), output) else None
 
 
 def _size(task: FileTask) -> int:
     return (task.info and task.info.n_bytes) or 0
+
+
+def score_fetched(
+    source: Fetched,
+    name: str,
+    target: str,
+    job: TableJob,
+    *,
+    on_whole: OnWhole | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> TableCounts:
+    """Scores one table into another; messages call it by its name, and not by the file that was fetched."""
+    check_target(target)
+    names = {str(source.path): name} if is_remote(name) else {}
+    if not is_remote(target):
+        with _named(names):
+            return scored_table(source.path, target, job, on_batch=on_batch, on_whole=on_whole)
+    with temporary_folder() as folder:
+        local = Path(folder, f"output{endings(target)}")
+        with _named({**names, str(local): shown_place(target)}):
+            counts = scored_table(source.path, local, job, on_batch=on_batch)
+        if on_whole is not None:
+            on_whole(counts, local.stat().st_size)
+        RemoteStorage(target).put(local, target)
+        return counts
+
+
+@contextlib.contextmanager
+def _named(names: Mapping[str, str]) -> Iterator[None]:
+    """Gives files their own names in messages, where they have others here."""
+    try:
+        yield
+    except PfgenError as error:
+        message = str(error)
+        for path, name in names.items():
+            message = message.replace(path, name)
+        if message == str(error):
+            raise
+        raise (TrialsError if isinstance(error, TrialsError) else PfgenError)(message) from None
