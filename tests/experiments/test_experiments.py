@@ -142,7 +142,7 @@ def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, 
 
 def test_runs_of_one_model_are_one_cluster(scored):
     rows = [*range(6), *range(6)]
-    twice = scored.run_means.chosen(rows)
+    twice = scored.chosen(rows)
     more = replace(twice, models=tuple(f"org-{run % 3}/model-{run % 6}" for run in range(12)))
     n = {by: relations(more, cluster=by).tables[0].rows[0][3:5] for by in ("model", "organisation", "none")}
     assert n == {"model": (12, 6), "organisation": (12, 3), "none": (12, 12)}
@@ -153,7 +153,7 @@ def test_runs_of_one_model_are_one_cluster(scored):
 
 
 def test_one_run_of_each_model_is_its_best_or_the_mean_of_all(scored):
-    runs = replace(scored.run_means, models=("a", "a", "b", "b", "b", "c"))
+    runs = replace(scored, models=("a", "a", "b", "b", "b", "c"))
     best, mean = runs.one_per_model("best"), runs.one_per_model("mean")
     scores = runs.means["score"]
     assert best.models == mean.models == ("a", "b", "c")
@@ -169,7 +169,7 @@ def test_an_organisation_is_what_a_name_has_before_the_slash():
 
 
 def test_means_alone_are_correlated_over_runs(scored):
-    of_means, of_all = relations(scored.run_means), relations(scored)
+    of_means, of_all = relations(scored.chosen(list(range(6)))), relations(scored)
     assert of_means.tables[0].rows == of_all.tables[0].rows[:6]
     assert [picture.name for picture in of_means.pictures] == ["runs"]
     assert "answers" not in of_means.paragraph

@@ -85,8 +85,7 @@ def test_too_few_questions_give_no_verdict(tmp_path, mini):
 
 
 def test_equal_scores_are_no_leaderboard(scored):
-    figures = scored.question_scores
-    same = replace(scored, question_scores={**figures, "score": np.ones_like(figures["score"])})
+    same = replace(scored, means={"score": np.ones(7)})
     with pytest.raises(ExperimentError, match="score is 1 for all 7 runs"):
         significance(same)
 

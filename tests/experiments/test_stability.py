@@ -96,12 +96,12 @@ def test_the_smallest_number_is_that_from_which_on_all_are_enough():
     def steps(*means):
         return [
             Fewer("trials", n, 9, (Agreement(mean, 0, None, None, 0),))
-            for n, mean in zip((1, 2, 3, 4), means, strict=True)
+            for n, mean in zip((4, 3, 2, 1), means, strict=True)
         ]
 
-    assert smallest_with_same_ranking(steps(0.5, 0.96, 0.97, 1.0)) == 2
-    assert smallest_with_same_ranking(steps(0.99, 0.5, 0.97, 1.0)) == 3
-    assert smallest_with_same_ranking(steps(1.0, 1.0, 1.0, 0.95)) is None
+    assert smallest_with_same_ranking(steps(1.0, 0.97, 0.96, 0.5)) == 2
+    assert smallest_with_same_ranking(steps(1.0, 0.97, 0.5, 0.99)) == 3
+    assert smallest_with_same_ranking(steps(0.95, 1.0, 1.0, 1.0)) is None
 
 
 def test_runs_without_two_trials_are_left_out_and_those_with_few_are_halved(tmp_path, mini):
@@ -168,8 +168,7 @@ def test_fewer_references_shift_the_scores(scored, cut):
 
 
 def test_equal_scores_of_all_runs_are_no_experiment(scored):
-    figures = scored.question_scores
-    same = replace(scored, question_scores={**figures, "score": np.ones_like(figures["score"])})
+    same = replace(scored, means={"score": np.ones(6)})
     with pytest.raises(ExperimentError, match="score is 1 for all 6 runs"):
         stability(same)
 

@@ -48,17 +48,14 @@ class CutReferences:
     def __call__(self, suite: Suite, of_runs: AnswersOfRuns) -> None:
         """Keeps the drawn answers of a batch, so that one index after the other scores them all."""
         if self._suite is None:
-            self._suite = suite
-            self._check_sizes(largest_set(suite))
+            self._suite, most = suite, largest_set(suite) // 2
+            if self._wanted[0] > most and not self._is_usual:
+                raise ExperimentError(
+                    f"{self._wanted[0]} reference answers: expected at most {most}, half of what the largest set has, "
+                    "because two parts are compared"
+                )
+            self._wanted = [size for size in self._wanted if size <= most]
         self._batches.append(self._drawn.of(suite, of_runs))
-
-    def _check_sizes(self, largest: int) -> None:
-        if self._wanted[0] > largest // 2 and not self._is_usual:
-            raise ExperimentError(
-                f"{self._wanted[0]} reference answers: expected at most {largest // 2}, half of what the largest set "
-                "has, because two parts are compared"
-            )
-        self._wanted = [size for size in self._wanted if size <= largest // 2]
 
     @property
     def notes(self) -> list[str]:
@@ -119,22 +116,16 @@ def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> tuple[
     """
     parts: tuple[list[Question], list[Question]] = ([], [])
     for question in suite:
-        drawn = {name: _drawn_twice(answers, size, generator) for name, answers in question.answers.items()}
-        for number, questions in enumerate(parts):
-            answers = MappingProxyType({name: both[number] for name, both in drawn.items()})
-            questions.append(replace(question, answers=answers))
+        drawn: tuple[dict[str, tuple[str, ...]], ...] = ({}, {})
+        for name, answers in question.answers.items():
+            order, n = generator.permutation(len(answers)), max(1, min(size, len(answers) // 2))
+            for half, rows in zip(drawn, (order[:n], order[-n:]), strict=True):
+                half[name] = tuple(answers[row] for row in np.sort(rows))
+        for questions, half in zip(parts, drawn, strict=True):
+            questions.append(replace(question, answers=MappingProxyType(half)))
     one, other = (
         Suite(f"{suite.name} cut to {size}", tuple(questions), derived_from=suite.metadata_hash) for questions in parts
     )
-    return one, other
-
-
-def _drawn_twice(
-    answers: tuple[str, ...], size: int, generator: np.random.Generator
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    size = max(1, min(size, len(answers) // 2))
-    order = generator.permutation(len(answers))
-    one, other = (tuple(answers[row] for row in np.sort(part)) for part in (order[:size], order[-size:]))
     return one, other
 
 
@@ -166,7 +157,7 @@ class RunPairs:
         return cls(first, second, is_close, within)
 
     def chosen(self, runs: NDArray[np.int_]) -> RunPairs:
-        """The pairs of some of the runs, which are numbered anew."""
+        """The pairs of some of the runs, with new numbers."""
         new = np.full(max(self.second) + 1, -1)
         new[runs] = np.arange(len(runs))
         kept = (new[self.first] >= 0) & (new[self.second] >= 0)
