@@ -13,7 +13,7 @@ from itertools import takewhile
 import numpy as np
 
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
-from .chart_data import MAX_ROWS, Band, Bands, Ranges
+from .chart_data import MAX_ROWS, Bands, Line, Ranges
 from .cut_references import Agreement, CutReferences, RunPairs, largest_set
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import ScoredRuns
@@ -313,5 +313,5 @@ def _fewer_chart(fewer: _ByWhat) -> Bands:
     for what, steps in fewer.items():
         n, middle, ends = zip(*((step.n, step.mean, step.ends) for step in reversed(steps)), strict=True)
         low, high = np.array(ends).T
-        panels.append(Band(np.array(n), np.array(middle), low, high, f"{what}, of {steps[0].n_all:,}"))
+        panels.append(Line(f"{what}, of {steps[0].n_all:,}", np.array(n), np.array(middle), low, high))
     return Bands(tuple(panels), y_label="Kendall", threshold=SAME_RANKING)

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import page_files
-from .answers import RunAnswers, packed, packed_answers
+from .answers import packed, packed_answers
 from .overview import FLUENT, UNHELPFUL, overview_of
 from .page_files import write_bounded_page, write_page_folder
-from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
+from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
 from .templating import markup, page_json, page_text
 from .tinting import LEVELS
 
@@ -40,9 +41,8 @@ _GENERATOR = "pfgen-fast report"
 def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None:
     """Writes a page in one file, of at most `page_files.MAX_BYTES`."""
     page = _Page(entries, suite)
-    longest = max(
-        (len(sample.answer) for run in page.runs for one in run.questions for sample in one.samples), default=0
-    )
+    samples = (sample for run in page.runs for one in run.questions.values() for sample in one.samples)
+    longest = max((len(sample.answer) for sample in samples), default=0)
     write_bounded_page(
         path,
         len(suite),
@@ -75,12 +75,11 @@ class _Page:
         self.runs = by_score(check_run(entry, suite) for entry in entries)
         self._suite, self._is_live = suite, is_live
         self._overview = overview_of(self.runs, suite)
-        self._by_question = _by_question(self.runs, suite)
+        self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
         # The figures of each run in each question that the overview lacks.
-        names = ("average", "score_std", "length", "fluency", "truthfulness", "helpfulness")
         figures = {
-            name: [[getattr(one.figures, name) if one else None for one in of_runs] for of_runs in self._by_question]
-            for name in names
+            name: [[one.figures[name] if one else None for one in of_runs] for of_runs in self._by_question]
+            for name in ("average", "score_std", "length", *PARTS)
         }
         self._figures = packed(figures)
 
@@ -113,7 +112,7 @@ class _Page:
     def answers(self, n_shown: int, step: int = 1) -> Iterator[list[str]]:
         """The lines of every `step`-th question, with answers of at most so many code points."""
         for question, of_runs in islice(zip(self._suite, self._by_question, strict=True), 0, None, step):
-            answers = [RunAnswers(number, found.samples) for number, found in enumerate(of_runs) if found]
+            answers = [(number, found.samples) for number, found in enumerate(of_runs) if found]
             yield packed_answers(question, answers, n_shown)
 
 
@@ -122,9 +121,3 @@ def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:
     ends = [value for run in runs for value in (run["low"], run["high"]) if value is not None]
     low, high = min([0.0, *ends]), max([0.1, *ends])
     return lambda value: f"{100 * ((value or 0) - low) / (high - low):.1f}"
-
-
-def _by_question(runs: Sequence[CheckedRun], suite: Suite) -> list[list[CheckedQuestion | None]]:
-    """For each question of the suite, what each run has of it."""
-    of_runs = [{question.question_id: question for question in run.questions} for run in runs]
-    return [[found.get(question.question_id) for found in of_runs] for question in suite]

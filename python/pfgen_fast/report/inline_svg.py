@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from ..experiments.chart_data import Intervals, Points, Ranges, Scatter
+from ..experiments.chart_data import Points, Ranges, Scatter
 from ..experiments.finding import Picture
 from ..files.untrusted_text import in_one_line
 from .charts import NAME, ON_LEVEL, POINTS
@@ -76,7 +76,7 @@ def marks_of(chart: object) -> list[list[Mark]]:
     """The marks of the points of each panel; empty for charts whose points have no names."""
     if isinstance(chart, Scatter):
         return [_of_points(points) for points in chart.panels]
-    return [_of_rows(chart)] if isinstance(chart, Ranges | Intervals) else []
+    return [_of_rows(chart)] if isinstance(chart, Ranges) else []
 
 
 def _of_points(points: Points) -> list[Mark]:
@@ -88,7 +88,7 @@ def _of_points(points: Points) -> list[Mark]:
     ]
 
 
-def _of_rows(chart: Ranges | Intervals) -> list[Mark]:
+def _of_rows(chart: Ranges) -> list[Mark]:
     runs = chart.runs or (None,) * len(chart.names)
     marks = []
     for row, (name, run) in enumerate(zip(chart.names, runs, strict=True)):

@@ -56,19 +56,14 @@ def question_means(scores: Scores) -> list[dict[str, Any]]:
     if scores.method != "checklist":
         return []
     suite, by_model = scores.suite, [_verdicts(model) for model in scores.models]
+    numbers = {key: number for number, key in enumerate(suite.checklists)}
     found = []
     for length in (None, *suite.lengths):
-        for area, category in sorted(suite.checklists, key=lambda key: suite.areas.index(key[0])):
-            verdicts = [model.get((length, area, category), []) for model in by_model]
+        for key in sorted(numbers, key=lambda key: suite.areas.index(key[0])):
+            verdicts = [model.get((length, *key), []) for model in by_model]
             if any(verdicts):
-                found.append(
-                    {
-                        "category": list(suite.checklists).index((area, category)),
-                        "length": length,
-                        "means": list(map(_means, verdicts)),
-                        "n": list(map(len, verdicts)),
-                    }
-                )
+                means, n = list(map(_means, verdicts)), list(map(len, verdicts))
+                found.append({"category": numbers[key], "length": length, "means": means, "n": n})
     return found
 
 
