@@ -6,15 +6,9 @@ import io
 import numpy as np
 import pytest
 from pfgen_fast import ExperimentError
-from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.external import external, match_names, read_scores
 
 HEADER = "model,judge,people\n"
-
-
-@pytest.fixture(scope="module")
-def scored(varied, mini):
-    return score_runs([varied], suite=mini, threads=2)
 
 
 @pytest.fixture
@@ -84,11 +78,10 @@ def test_correlations_are_those_of_the_models_in_common(scored, write):
 
 
 def test_no_names_in_common_is_said_with_names_of_both_sides(scored, write):
-    path = write("model,judge\nx,1\ny,2\nz,3\n")
-    with pytest.raises(
-        ExperimentError, match=r"0 models in common, expected at least 3; ours are org/.*theirs x, y, z"
-    ):
-        external(scored, [read_scores(path)])
+    found = read_scores(write("model,judge\nx,1\ny,2\nz,3\n"))
+    message = r"0 models in common, expected at least 3; ours are org/.*theirs x, y, z"
+    with pytest.raises(ExperimentError, match=message):
+        external(scored, [found])
 
 
 def test_a_constant_column_is_left_out_and_said(scored, write):
@@ -111,7 +104,5 @@ def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, wr
         rows = list(csv.DictReader(file))
     assert [row["scores"] for row in rows[::4]] == ["judge: judge", "other: arena"]
     assert float(rows[0]["Spearman"]) == pytest.approx(1)
-    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {
-        "external-scatter-1.png",
-        "external-scatter-2.png",
-    }
+    pictures = {path.name for path in (tmp_path / "out").glob("*.png")}
+    assert pictures == {"external-scatter-1.png", "external-scatter-2.png"}

@@ -56,13 +56,10 @@ def test_holm_is_stricter_than_the_share_of_false_alarms(scored):
 
 def test_neighbours_that_do_not_differ_share_a_group(scored):
     finding = significance(scored)
-    rows = finding.tables[0].rows
-    column = {name: number for number, name in enumerate(finding.tables[0].columns)}
-    together = [
-        bool(set(row[column["groups"]].split()) & set(following[column["groups"]].split()))
-        for row, following in itertools.pairwise(rows)
-    ]
-    assert together == [row[column["differs"]] == "no" for row in rows[:-1]]
+    rows = finding.tables[0].to_dicts()
+    groups = [set(row["groups"].split()) for row in rows]
+    together = [bool(one & following) for one, following in itertools.pairwise(groups)]
+    assert together == [row["differs"] == "no" for row in rows[:-1]]
     assert {True, False} == set(together)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -72,35 +73,26 @@ class CutReferences:
             ),
         ]
 
-    @property
-    def usual(self) -> Floats:
-        """The scores of the runs with all reference answers, over the drawn answers."""
-        return self._all_scores[0]
-
-    @property
-    def scores(self) -> tuple[tuple[int, Halves], ...]:
-        """By number of answers and draw, the scores of the runs over the drawn answers with two disjoint parts."""
-        return self._all_scores[1]
-
     @cached_property
-    def _all_scores(self) -> tuple[Floats, tuple[tuple[int, Halves], ...]]:
-        assert self._suite is not None
-        usual = self._scores(self._suite)
-        of_cut = tuple((size, self._of_parts(size, draw)) for size in self._wanted for draw in range(self._n_draws))
-        self._batches.clear()  # the texts are not needed again
-        return usual, of_cut
+    def scores(self) -> tuple[Floats, list[tuple[int, Halves]]]:
+        """The scores of the runs over the drawn answers, with all reference answers and with two disjoint parts.
 
-    def _of_parts(self, size: int, draw: int) -> Halves:
+        The parts come by number of answers and draw.
+        """
         assert self._suite is not None
-        one, other = cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))
-        return self._scores(one), self._scores(other)
+        found = []
+        for size, draw in itertools.product(self._wanted, range(self._n_draws)):
+            one, other = cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))
+            found.append((size, (self._scores(one), self._scores(other))))
+        usual = self._scores(self._suite)
+        self._batches.clear()  # the texts are not needed again
+        return usual, found
 
     def _scores(self, suite: Suite) -> Floats:
         scorer = Scorer(suite, threads=self._threads)  # one at a time, because an index takes much memory
-        means = [
-            batch.question_means(scorer.reward(batch.questions, batch.answers), len(suite)) for batch in self._batches
-        ]
-        scores: Floats = np.concatenate(means).mean(axis=1)
+        rewards = ((batch, scorer.reward(batch.questions, batch.answers)) for batch in self._batches)
+        means = np.concatenate([batch.question_means(found, len(suite)) for batch, found in rewards])
+        scores: Floats = means.mean(axis=1)
         return scores
 
 
@@ -110,10 +102,7 @@ def largest_set(suite: Suite) -> int:
 
 
 def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> tuple[Suite, Suite]:
-    """Two suites with `size` answers of each set, none in common, drawn without replacement and kept in order.
-
-    A set of fewer than twice as many is halved; one of a single answer has it in both.
-    """
+    """Two suites with `size` answers of each set, or with half of it, none in common and kept in order."""
     parts: tuple[list[Question], list[Question]] = ([], [])
     for question in suite:
         drawn: tuple[dict[str, tuple[str, ...]], ...] = ({}, {})
@@ -135,11 +124,7 @@ Halves = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class RunPairs:
-    """All pairs of runs, and which of them are close.
-
-    Two runs are close if their scores differ by no more than half of a 95 % interval of a score over questions, the
-    median of all runs.
-    """
+    """All pairs of runs, and which of them are close: by half of the median 95 % interval of a score over questions."""
 
     first: NDArray[np.int_]  # row of the one run of each pair
     second: NDArray[np.int_]  # row of the other

@@ -166,7 +166,6 @@ class _Compared:
         partners: Mapping[str, tuple[str, str]],
         cluster: Cluster,
     ) -> _Compared:
-        """Compares the models; raises ExperimentError if their scores cannot be correlated."""
         common = {model: partner for model, partner in partners.items() if partner[0] in values}
         if len(common) < MIN_VALUES:
             raise ExperimentError(
@@ -187,23 +186,19 @@ class _Compared:
 
     @property
     def pearson(self) -> float:
-        """Pearson's correlation with our score."""
         return self.correlations["score"]["Pearson"].value
 
     @property
     def words(self) -> str:
-        """The correlations with our score in a sentence."""
         by_coefficient = ", ".join(f"{name} {self.correlations['score'][name]}" for name in COEFFICIENTS)
         return f"With {self.name}, over {self.clusters.counted('models')}: {by_coefficient}."
 
     @property
     def correlation_rows(self) -> list[tuple[Cell, ...]]:
-        """The rows of the table of correlations."""
         counts = len(self.models), self.clusters.n
         return [(self.name, metric, *counts, *correlation_cells(of)) for metric, of in self.correlations.items()]
 
     def pairs_table(self, number: int) -> Table:
-        """The models with both scores, our highest first."""
         rows = [
             (model, partner, ours, theirs, rule)
             for model, (partner, rule), ours, theirs in zip(
@@ -215,7 +210,6 @@ class _Compared:
         return Table(f"models-{number}", f"Models in common: {self.name}", columns, tuple(rows))
 
     def picture(self, number: int) -> Picture:
-        """Both scores of the models as points."""
         title = f"{len(self.ours)} models, Pearson {self.pearson:.4f}"
         points = Points(self.ours, self.theirs, "our score", self.name, title, labels=self.models)
         return Picture(f"scatter-{number}", f"{self.name} against our score", Scatter((points,)))

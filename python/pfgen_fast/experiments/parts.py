@@ -31,10 +31,7 @@ class Rise:
 
 
 def rise(x: Floats, y: Floats, level: float) -> Rise | None:
-    """The value of `x` that separates best the runs whose `y` is above a level from the others; None if it is no use.
-
-    That is where all runs are on one side of the level, or no value separates them better than none.
-    """
+    """The value of `x` that separates best the runs whose `y` is above a level from the others; None if none does."""
     order = np.argsort(x, kind="stable")
     sorted_x, above = x[order], y[order] > level
     # Cut k has k runs below it: those above the level are misplaced, and so are those behind it that are not.
@@ -51,10 +48,7 @@ _Rises = dict[tuple[float, str], Rise | None]
 
 
 def parts(runs: RunMeans) -> Finding:
-    """Compares fluency, truthfulness and helpfulness over the runs of models.
-
-    The runs of `system/...` (the human answers, the reference answers) are what these are measured by.
-    """
+    """Compares fluency, truthfulness and helpfulness over the runs of models, measured by those of `system/...`."""
     models, systems = runs.chosen(runs.rows_of_models()), runs.chosen(runs.rows_of_systems())
     if len(models.names) < MIN_VALUES:
         raise ExperimentError(f"{len(models.names)} runs of models: expected at least {MIN_VALUES}")

@@ -32,11 +32,7 @@ _Found = dict[_Pair, dict[str, Correlation]]
 
 
 def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) -> Finding:
-    """Correlates the scores with each other, with intervals, over the runs of models and, if given, over answers.
-
-    Over answers, intervals come from a sample of 5,000 answers, whose clusters are those of their runs; the
-    coefficients themselves are computed from all answers.
-    """
+    """Correlates the scores with each other, with intervals, over the runs of models and, if given, over answers."""
     runs = scored.chosen(scored.rows_of_models())
     over_runs, notes = _pairs(runs.means, "runs")
     if not over_runs:
@@ -89,6 +85,7 @@ def _pairs(columns: Mapping[str, Floats], what: str) -> tuple[list[_Pair], list[
 
 
 def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters, seed: int) -> _Found:
+    """Correlations of all answers, with intervals from a sample, whose clusters are those of the runs."""
     sample = np.random.default_rng(seed).permutation(len(scored.run_numbers))[:_N_SAMPLE]
     clusters = of_runs.of[scored.run_numbers[sample]]
     columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}

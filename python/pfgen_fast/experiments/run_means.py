@@ -50,11 +50,7 @@ class Clusters:
 
 
 def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
-    """The clusters of values that belong to these models.
-
-    A model's organisation is what its name has before the first slash, without regard to case; a name without one is
-    its own organisation.
-    """
+    """The clusters of values that belong to these models; an organisation is what stands before the first slash."""
     keys = {"model": list(models), "organisation": [model.split("/")[0].casefold() for model in models]}
     names = list(map(str, range(len(models)))) if by == "none" else keys[by]
     return Clusters(by, np.unique(np.array(names, dtype=object), return_inverse=True)[1])

@@ -232,10 +232,7 @@ def _weighable(suite: Suite) -> list[str]:
 
 
 def weighted_scores(scored: RunFigures, weights: dict[str, float]) -> Floats:
-    """The scores of the runs with weighted reference sets, computed from the means of the questions.
-
-    Fluency and truthfulness of a question are the weighted means of their values for each set alone.
-    """
+    """The scores of the runs where fluency and truthfulness of a question are weighted means over its sets."""
     total = scored.question_scores["helpfulness"].copy()
     for metric in ("fluency", "truthfulness"):
         of_sets = scored.set_scores[metric]

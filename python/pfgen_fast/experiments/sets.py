@@ -54,10 +54,7 @@ class ScoresBySet:
 
 
 def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> ScoresBySet:
-    """The scores of the runs with each set alone, over the questions that have all of these sets.
-
-    A score is the mean over these questions of (fluency + truthfulness + helpfulness) / 3.
-    """
+    """The scores of the runs with each set alone, means over the questions that have all of these sets."""
     sets = chosen_sets(figures.suite, wanted)
     columns = np.array([n for n, question in enumerate(figures.suite) if set(sets) <= set(question.answers)], dtype=int)
     if not len(columns):
@@ -71,16 +68,13 @@ def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> S
 
 
 def scores_in_table(table: LeaderboardTable, suite: Suite, wanted: Sequence[str] | None = None) -> ScoresBySet:
-    """The same as far as a leaderboard tells: each set is scored over all the questions that have it.
-
-    A column such as `fluency_P` is a mean over all questions, to which a question with n sets contributes an n-th of
-    its fluency with the set, and one without the set nothing. The suite says how much that is in all.
-    """
+    """The same as far as a leaderboard tells: each set is scored over all the questions that have it."""
     sets = chosen_sets(suite, wanted)
     scores = {}
     for name in sets:
         if name not in table.set_columns["fluency"]:
             raise ExperimentError(f"{table.path}: no column 'fluency_{name}', though the suite has this set")
+        # To a column such as `fluency_P`, a question with n sets contributes an n-th of its fluency with the set.
         share = sum(1 / len(question.answers) for question in suite if name in question.answers) / len(suite)
         in_set = sum(table.set_columns[metric][name] for metric in _BY_SET) / share
         scores[name] = (in_set + table.runs.means["helpfulness"]) / 3

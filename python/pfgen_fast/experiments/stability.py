@@ -158,9 +158,9 @@ def _fewer_answers(scored: ScoredRuns, pairs: RunPairs, cut: CutReferences | Non
     if cut is None:
         return []
     by_size: dict[int, list[Agreement]] = {}
-    for size, halves in cut.scores:
-        # The same answers scored in all ways, so that nothing but the references differs.
-        by_size.setdefault(size, []).append(pairs.agreement(halves, cut.usual))
+    usual, scores = cut.scores  # of the same answers, so that only the references differ
+    for size, halves in scores:
+        by_size.setdefault(size, []).append(pairs.agreement(halves, usual))
     n_all = largest_set(scored.suite)
     return [Fewer("reference answers per set", size, n_all, tuple(draws)) for size, draws in by_size.items()]
 
@@ -211,11 +211,7 @@ def _sizes(n_all: int) -> list[int]:
 
 
 def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list[Floats]:
-    """The scores of each run's trials: the means over the questions of one answer to each.
-
-    Files may be sorted by text, so the answers of each question are shuffled first: a trial is one random answer to
-    each question. Where a question has more answers than another, the run has as many trials as the fewest.
-    """
+    """The mean score of each trial by run: one random answer to each question, because files may be sorted by text."""
     order = np.lexsort((generator.random(len(scored.run_numbers)), scored.cells))
     shuffled = scored.answer_scores["score"][order]
     counts = np.bincount(scored.cells).reshape(len(scored.names), -1)

@@ -1,8 +1,7 @@
 """The answers of all runs to one question, as the page unpacks them: short lines of compressed JSON.
 
-The first line describes the question: reference answers, keywords, and the 3-grams by which the page tints answers.
-Each further line holds the answers of some runs. An answer that the page cannot tint (because a tokenizer makes its
-units, or because it has characters that are shown as escapes) comes with its tints.
+The first line describes the question, and each further line holds the answers of some runs. An answer that the page
+cannot tint (because of a tokenizer, or of characters that are shown as escapes) comes with its tints.
 """
 
 from __future__ import annotations
@@ -38,8 +37,7 @@ RunAnswers = tuple[int, Sequence[CheckedAnswer]]
 class _Shown(NamedTuple):
     """A text as the page gets it."""
 
-    # harmless text; if the page tints it, with two more code points for the 3-grams over the last shown one
-    text: str
+    text: str  # harmless; if the page tints it, with two more code points for the 3-grams over the last shown one
     tints: str | None  # a digit for each code point of the text; None if the page tints it
     spans: list[tuple[int, int]]  # matches of keyword patterns that the page cannot search for, in code points
 
@@ -146,12 +144,12 @@ def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
     """Finds all other patterns in the part of an answer that keyword rules read."""
     spelling = question.spelling
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
+    if not patterns:
+        return lambda text: []
     where = f"question {question.question_id}: the pattern "
     found = [(re.compile(pattern), where + shown_value(pattern)) for pattern in patterns]
 
     def matches(text: str) -> list[tuple[int, int]]:
-        if not found:
-            return []
         read = text[:_N_SEARCHED] if spelling is None else spelling.read(text).cut(_N_SEARCHED)
         return sorted({span for pattern, named in found for span in _spans(pattern, read, named)})
 

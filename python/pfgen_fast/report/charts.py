@@ -13,18 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..experiments import chart_data
-from .drawing import (
-    COLORS,
-    LEVELS,
-    QUIET,
-    bounded,
-    label_extremes,
-    levels,
-    look,
-    mark_threshold,
-    new_figure,
-    plain,
-)
+from . import drawing
+from .drawing import COLORS, LEVELS, QUIET, bounded, look, mark_threshold, new_figure, plain
 from .heat_maps import draw_heat_map
 
 POINTS, NAME, ON_LEVEL = "points-", "name-", "on-level-"
@@ -68,7 +58,7 @@ def _scatter(chart: chart_data.Scatter) -> Any:
     for axes, points in zip(panels, chart.panels, strict=True):
         if points.labels:
             at_most = _N_LABELS_ALONE if is_alone else _N_LABELS
-            label_extremes(axes, points.x, points.y, points.labels, at_most=at_most)
+            drawing.label_extremes(axes, points.x, points.y, points.labels, at_most=at_most)
     return figure
 
 
@@ -86,7 +76,7 @@ def _density(chart: chart_data.Density) -> Any:
         ends = (points.x.min(), points.x.max(), points.y.min(), points.y.max())
         options = {"extent": (min(ends), max(ends)) * 2} if points.has_diagonal and min(ends) < max(ends) else {}
         cells = axes.hexbin(
-            points.x, points.y, gridsize=40, bins="log", cmap=levels(), mincnt=1, linewidths=0.1, **options
+            points.x, points.y, gridsize=40, bins="log", cmap=drawing.levels(), mincnt=1, linewidths=0.1, **options
         )
         if points.has_diagonal:
             _draw_diagonal(axes)
@@ -101,7 +91,7 @@ def _matrix(chart: chart_data.Matrix) -> Any:
     n_rows, n_columns = chart.values.shape
     width_of_scale = 1
     figure, ((axes,),) = new_figure(2 + 0.9 * n_columns + width_of_scale, 2 + 0.9 * n_rows)
-    scale = {"cmap": levels(), "vmin": chart.lowest, "vmax": chart.highest}
+    scale = {"cmap": drawing.levels(), "vmin": chart.lowest, "vmax": chart.highest}
     cells = axes.pcolormesh(chart.values, edgecolors="white", linewidth=1.5, **scale)
     axes.grid(False)
     axes.set(aspect="equal", ylim=(n_rows, 0))

@@ -1,9 +1,7 @@
 """The report page: leaderboard, plots, and the answers of all runs, in a single file or in a folder; needs no network.
 
-Untrusted text enters the page in two ways only: through the template, which escapes it, and as JSON that the page's
-script puts into text nodes. The page allows no code but its own. The answers, which make up most of the page, are
-compressed by question, and unpacked when they are looked at. A single file is bounded, and cuts long answers if many
-runs would exceed that; a folder has files with the data beside the page, and holds everything.
+Untrusted text enters the page through the template, which escapes it, or as JSON that scripts put into text nodes. The
+answers are compressed by question and unpacked on demand. A single file is bounded: it cuts long answers of many runs.
 """
 
 from __future__ import annotations
@@ -57,10 +55,7 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
 
 
 def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path, *, is_live: bool = False) -> None:
-    """Writes a page into a folder, as index.html with files of data beside it; the size of the data is not bounded.
-
-    The files of an earlier report are replaced. Other files in the folder stay as they are.
-    """
+    """Writes a page of any size into a folder: index.html and files of data. Only an earlier report is replaced."""
     page = _Page(entries, suite, is_live=is_live)
     answers = page.answers(N_SHOWN)
     write_page_folder(folder, _GENERATOR, "answers", answers, lambda files: page.pieces(N_SHOWN, [], files))

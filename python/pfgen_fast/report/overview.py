@@ -42,10 +42,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
 def tied_ranks(
     of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
-    """The first and last rank from which each run does not differ; None without a rank or with too few questions.
-
-    They are the ranks of all groups that the run is in: see `statistics.paired.all_pairs`.
-    """
+    """The first and last rank of the groups of each run; None without a rank or with too few questions."""
     ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
     tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
     if not ranked:

@@ -49,11 +49,8 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
 
 
 def question_means(scores: Scores) -> list[dict[str, Any]]:
-    """The mean verdict of each model on each question, by length and category; first those of the main table.
-
-    Categories without a judged answer are left out. An overall rating has no verdicts on questions.
-    """
-    if scores.method != "checklist":
+    """The mean verdict of each model on each question, by length (first the main table) and judged category."""
+    if scores.method != "checklist":  # an overall rating has no verdicts on questions
         return []
     suite, by_model = scores.suite, [_verdicts(model) for model in scores.models]
     numbers = {key: number for number, key in enumerate(suite.checklists)}

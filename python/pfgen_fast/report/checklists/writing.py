@@ -56,11 +56,7 @@ def write_checklists(
     on_fault: OnFault | None = None,
     on_model: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Writes a page with the scores, and with every answer beside its verdicts; the table beside it in three forms.
-
-    A name that ends in .html is a page in one file of at most 30 MB, which leaves out requests and then the ends of
-    long texts if it must, and says so. Any other name is a folder, whose page holds everything.
-    """
+    """Writes a page, in a bounded file (.html) or in a folder, and the table beside it in three forms."""
     name = output.stem if is_one_file(output) else NAME
     beside = {
         f"{name}.md": to_markdown(scores, with_categories=True, with_lengths=True),
