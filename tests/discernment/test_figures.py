@@ -132,7 +132,7 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
     assert one(found.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
     for columns in (found.cells, found.perturbations, found.summary, found.controls):
         assert all(math.isfinite(value) for column in columns.values() for value in column if isinstance(value, float))
-    assert [remarks(result) for result in results([found])]
+    assert list(remarks(results([found])))
     for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
         with pytest.raises(DiscernmentError, match=f"no {which} has a score; expected numbers of at most 1e"):
             discerned(huge(*scores))

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pfgen_fast import Suite
+from pfgen_fast.experiments import ScoredRuns, score_runs
 
 
 @pytest.fixture(scope="session")
@@ -12,6 +14,11 @@ def small(mini: Suite) -> Suite:
         replace(question, answers={name: texts[:30] for name, texts in question.answers.items()}) for question in mini
     )
     return Suite("small", tuple(questions), mini.metadata_hash)
+
+
+@pytest.fixture(scope="session")
+def scored(varied: Path, mini: Suite) -> ScoredRuns:
+    return score_runs([varied], suite=mini, threads=2)
 
 
 @pytest.fixture(autouse=True)

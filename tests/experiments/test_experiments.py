@@ -20,11 +20,6 @@ from pfgen_fast.runs.trials import find_runs
 PACKAGED = Path(pfgen_fast.__file__).parent / "data" / "mini"
 
 
-@pytest.fixture(scope="session")
-def scored(varied, mini):
-    return score_runs([varied], suite=mini, threads=2)
-
-
 def test_one_pass_gives_what_result_json_holds(scored, varied, mini):
     scorer = Scorer(mini)
     for number, run in enumerate(find_runs([varied])):
@@ -39,12 +34,11 @@ def test_one_pass_gives_what_result_json_holds(scored, varied, mini):
                 assert scored.set_scores["fluency"][name][number, index] == value * len(values.fluency)
 
 
-def test_answers_keep_their_run_and_question(scored, mini):
+def test_answers_keep_their_run_and_question(scored):
     means = scored.question_means(scored.answer_scores["score"])
     assert means == pytest.approx(scored.question_scores["score"], abs=1e-5)
-    for run in range(len(scored.names)):
-        of_cell = (scored.run_numbers == run) & (scored.question_numbers == 3)
-        assert means[run, 3] == pytest.approx(scored.answer_scores["score"][of_cell].mean())
+    of_cell = (scored.run_numbers == 2) & (scored.question_numbers == 3)
+    assert means[2, 3] == pytest.approx(scored.answer_scores["score"][of_cell].mean())
 
 
 def test_figures_of_a_result_that_is_up_to_date_are_taken_and_others_are_not(tmp_path, mini):
@@ -76,22 +70,20 @@ def test_runs_with_up_to_date_results_are_not_read_again(tmp_path, mini, monkeyp
 
 
 def test_some_answers_of_each_run_and_question_are_drawn_whatever_the_batches(varied, mini):
+    def rows(of):
+        return list(zip(of.run_numbers.tolist(), of.questions.tolist(), of.answers.tolist(), strict=True))
+
     batches = []
     score_runs([varied], suite=mini, on_batch=lambda _, answers: batches.append(answers))
     (answers,) = batches
     drawn = answers.drawn(2, seed=5)
-    assert len(drawn.answers) == 6 * 8 * 2
-    assert set(np.unique(drawn.run_numbers * 8 + drawn.question_numbers, return_counts=True)[1]) == {2}
-    rows = zip(answers.run_numbers.tolist(), answers.questions.tolist(), answers.answers.tolist(), strict=True)
-    those = iter(rows)
-    picked = zip(drawn.run_numbers.tolist(), drawn.questions.tolist(), drawn.answers.tolist(), strict=True)
-    assert all(row in those for row in picked)  # in file order
+    assert set(np.bincount(drawn.run_numbers * 8 + drawn.question_numbers)) == {2}
+    those = iter(rows(answers))
+    assert all(row in those for row in rows(drawn))  # in file order
     assert answers.drawn(3, seed=5) is answers
-    assert answers.drawn(2, seed=6).answers.tolist() != drawn.answers.tolist()
-    second = answers.run_numbers == 1
-    assert answers.of_rows(np.flatnonzero(second)).drawn(2, 5).answers.tolist() == [
-        text for run, text in zip(drawn.run_numbers, drawn.answers.tolist(), strict=True) if run == 1
-    ]
+    assert rows(answers.drawn(2, seed=6)) != rows(drawn)
+    second = answers.of_rows(np.flatnonzero(answers.run_numbers == 1))
+    assert rows(second.drawn(2, 5)) == [row for row in rows(drawn) if row[0] == 1]
 
 
 def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, varied, mini):
@@ -99,10 +91,10 @@ def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, 
     (tmp_path / "loose").mkdir()
     (tmp_path / "loose" / "trial_001.jsonl").write_text("\n".join(trial_lines(mini, 1)))
     scored = score_runs([varied, tmp_path], suite=mini)
+    loose, bad = scored.problems
     assert len(scored.names) == 6
-    assert len(scored.problems) == 2
-    assert any("bad/trials.jsonl, line 1" in problem for problem in scored.problems)
-    assert any("loose: left out, because the trials are not packed" in problem for problem in scored.problems)
+    assert "bad/trials.jsonl, line 1" in bad
+    assert "loose: left out, because the trials are not packed" in loose
     assert not (tmp_path / "loose" / "trials.jsonl.xz").exists()
 
 
@@ -114,17 +106,14 @@ def test_fewer_than_three_runs_are_no_experiment(tmp_path, mini):
 
 def test_relations_are_those_of_the_means_and_of_the_answers(scored):
     finding = relations(scored)
-    table = {row[:3]: row for row in finding.tables[0].rows}
+    table = {row[:3]: row[3:] for row in finding.tables[0].rows}
     assert len(table) == 12
-    row = table["runs", "fluency", "length"]
-    assert row[5] == pytest.approx(np.corrcoef(scored.means["fluency"], scored.means["length"])[0, 1])
-    row = table["answers", "truthfulness", "helpfulness"]
-    assert row[3:5] == (len(scored.run_numbers), 6)
-    columns = [scored.answer_scores[metric] for metric in ("truthfulness", "helpfulness")]
-    assert row[5] == pytest.approx(np.corrcoef(*columns)[0, 1])
-    assert row[6:8] == (None, None)  # of six runs
+    for over, n, values in (("runs", 6, scored.means), ("answers", 144, scored.answer_scores)):
+        *counts, pearson, low, high = table[over, "fluency", "length"][:5]
+        assert (counts, low, high) == ([n, 6], None, None)  # of six runs
+        assert pearson == pytest.approx(np.corrcoef(values["fluency"], values["length"])[0, 1])
     assert "the correlations are of 6 models only" in finding.notes[0]
-    assert f"fluency and length {table['runs', 'fluency', 'length'][5]:.4f}" in finding.paragraph
+    assert f"fluency and length {table['runs', 'fluency', 'length'][2]:.4f}" in finding.paragraph
 
 
 def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, mini):
@@ -141,19 +130,18 @@ def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, 
 
 
 def test_runs_of_one_model_are_one_cluster(scored):
-    rows = [*range(6), *range(6)]
-    twice = scored.run_means.chosen(rows)
+    twice = scored.chosen([*range(6), *range(6)])
     more = replace(twice, models=tuple(f"org-{run % 3}/model-{run % 6}" for run in range(12)))
-    n = {by: relations(more, cluster=by).tables[0].rows[0][3:5] for by in ("model", "organisation", "none")}
-    assert n == {"model": (12, 6), "organisation": (12, 3), "none": (12, 12)}
-    by_run, by_model = (relations(more, cluster=by).tables[0].rows[0] for by in ("none", "model"))
-    assert (by_run[5], None) == (by_model[5], by_model[6])
-    assert by_run[6] is not None
-    assert "12 runs of 6 models" in relations(more).paragraph
+    found = {by: relations(more, cluster=by) for by in ("model", "organisation", "none")}
+    by_model, by_organisation, by_run = (finding.tables[0].rows[0][3:7] for finding in found.values())
+    assert [by_model[:2], by_organisation[:2], by_run[:2]] == [(12, 6), (12, 3), (12, 12)]
+    assert by_run[2] == by_model[2]
+    assert (by_run[3] is None, by_model[3]) == (False, None)
+    assert "12 runs of 6 models" in found["model"].paragraph
 
 
 def test_one_run_of_each_model_is_its_best_or_the_mean_of_all(scored):
-    runs = replace(scored.run_means, models=("a", "a", "b", "b", "b", "c"))
+    runs = replace(scored, models=("a", "a", "b", "b", "b", "c"))
     best, mean = runs.one_per_model("best"), runs.one_per_model("mean")
     scores = runs.means["score"]
     assert best.models == mean.models == ("a", "b", "c")
@@ -169,7 +157,7 @@ def test_an_organisation_is_what_a_name_has_before_the_slash():
 
 
 def test_means_alone_are_correlated_over_runs(scored):
-    of_means, of_all = relations(scored.run_means), relations(scored)
+    of_means, of_all = relations(scored.chosen(list(range(6)))), relations(scored)
     assert of_means.tables[0].rows == of_all.tables[0].rows[:6]
     assert [picture.name for picture in of_means.pictures] == ["runs"]
     assert "answers" not in of_means.paragraph
@@ -183,15 +171,12 @@ def runs_that_answer(folder, mini, answer):
 
 
 def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
-    finding = relations(runs_that_answer(tmp_path, mini, lambda question, run: question.answers["A"][run][: 10 + run]))
+    short = runs_that_answer(tmp_path / "a", mini, lambda question, run: question.answers["A"][run][: 10 + run])
+    finding = relations(short)
     assert any(note.startswith("helpfulness is 0 for all 3 runs") for note in finding.notes)
     assert not any("helpfulness" in row for row in finding.tables[0].rows)
-
-
-def test_runs_without_any_answer_in_them_are_no_experiment(tmp_path, mini):
-    scored = runs_that_answer(tmp_path, mini, lambda *_: "")
     with pytest.raises(ExperimentError, match="nothing to correlate: fluency is 0 for all 3 runs"):
-        relations(scored)
+        relations(runs_that_answer(tmp_path / "b", mini, lambda *_: ""))
 
 
 def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn):
@@ -203,8 +188,8 @@ def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path
 
 
 def test_the_command_says_what_it_could_not_draw(call, varied, tmp_path):
-    arguments = ("-s", "mini", "--draws", "1", "--reference-draws", "1", "-o", tmp_path / "out", "-q")
-    code, _, err = call("experiment", "stability", varied, *arguments, "--references", "9", "--reference-draws", "0")
+    arguments = ("-s", "mini", "-o", tmp_path / "out", "-q", "--references", "9", "--reference-draws", "0")
+    code, _, err = call("experiment", "stability", varied, *arguments)
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("error: --references: nothing is drawn with --reference-draws 0")
 

@@ -6,15 +6,9 @@ import io
 import numpy as np
 import pytest
 from pfgen_fast import ExperimentError
-from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.external import external, match_names, read_scores
 
 HEADER = "model,judge,people\n"
-
-
-@pytest.fixture(scope="module")
-def scored(varied, mini):
-    return score_runs([varied], suite=mini, threads=2)
 
 
 @pytest.fixture
@@ -73,7 +67,7 @@ def test_what_is_no_table_of_scores_is_named_with_its_line(write, text, problem)
 def test_correlations_are_those_of_the_models_in_common(scored, write):
     theirs = [0.9, 0.7, 0.75, 0.3, 0.2]
     lines = "".join(f"Model {number},{value}\n" for number, value in enumerate(theirs))
-    finding = external(scored.run_means, [read_scores(write("name,judge\n" + lines + "stranger,1\n"))])
+    finding = external(scored, [read_scores(write("name,judge\n" + lines + "stranger,1\n"))])
     ours = [dict(zip(scored.models, scored.means["score"], strict=True))[f"org/model-{n}"] for n in range(5)]
     row = finding.tables[0].rows[0]
     assert row[:4] == ("judge", "score", 5, 5)
@@ -84,20 +78,19 @@ def test_correlations_are_those_of_the_models_in_common(scored, write):
 
 
 def test_no_names_in_common_is_said_with_names_of_both_sides(scored, write):
-    path = write("model,judge\nx,1\ny,2\nz,3\n")
-    with pytest.raises(
-        ExperimentError, match=r"0 models in common, expected at least 3; ours are org/.*theirs x, y, z"
-    ):
-        external(scored.run_means, [read_scores(path)])
+    found = read_scores(write("model,judge\nx,1\ny,2\nz,3\n"))
+    message = r"0 models in common, expected at least 3; ours are org/.*theirs x, y, z"
+    with pytest.raises(ExperimentError, match=message):
+        external(scored, [found])
 
 
 def test_a_constant_column_is_left_out_and_said(scored, write):
     lines = "".join(f"model-{number},5,{number}\n" for number in range(6))
-    finding = external(scored.run_means, [read_scores(write(HEADER + lines))])
+    finding = external(scored, [read_scores(write(HEADER + lines))])
     assert [row[0] for row in finding.tables[0].rows] == ["people"] * 4
     assert any("column 'judge' is 5 for all 6 models" in note for note in finding.notes)
     with pytest.raises(ExperimentError, match="is 5 for all 6 models"):
-        external(scored.run_means, [read_scores(write("model,judge\n" + "".join(f"model-{n},5\n" for n in range(6))))])
+        external(scored, [read_scores(write("model,judge\n" + "".join(f"model-{n},5\n" for n in range(6))))])
 
 
 def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, write, undrawn):
@@ -111,7 +104,5 @@ def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, wr
         rows = list(csv.DictReader(file))
     assert [row["scores"] for row in rows[::4]] == ["judge: judge", "other: arena"]
     assert float(rows[0]["Spearman"]) == pytest.approx(1)
-    assert {path.name for path in (tmp_path / "out").glob("*.png")} == {
-        "external-scatter-1.png",
-        "external-scatter-2.png",
-    }
+    pictures = {path.name for path in (tmp_path / "out").glob("*.png")}
+    assert pictures == {"external-scatter-1.png", "external-scatter-2.png"}

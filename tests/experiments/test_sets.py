@@ -13,42 +13,39 @@ from pfgen_fast.experiments.leaderboard_table import read_leaderboard
 from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
 
 
-@pytest.fixture(scope="module")
-def figures(varied, mini):
-    return read_figures([varied], suite=mini, threads=2)
+def with_one_set(suite, name):
+    return Suite("alone", tuple(replace(q, answers={name: q.answers[name]}) for q in suite), suite.metadata_hash)
 
 
-def test_one_set_alone_scores_as_a_suite_of_that_set(figures, varied, mini):
-    alone = Suite("alone", tuple(replace(q, answers={"B": q.answers["B"]}) for q in mini), mini.metadata_hash)
-    of_b = read_figures([varied], suite=alone)
-    by_set = scores_by_set(figures)
+def test_one_set_alone_scores_as_a_suite_of_that_set(scored, varied, mini):
+    of_b = read_figures([varied], suite=with_one_set(mini, "B"))
+    by_set = scores_by_set(scored)
     assert by_set.questions == "the 8 questions that have the sets A, B"
     assert by_set.scores["B"] == pytest.approx(of_b.means["score"], abs=2e-5)  # rounded before it is multiplied
-    assert by_set.with_sets(["A", "B"]) == pytest.approx(figures.means["score"], abs=2e-5)
+    assert by_set.with_sets(["A", "B"]) == pytest.approx(scored.means["score"], abs=2e-5)
 
 
-def test_sets_are_compared_on_the_questions_that_have_them_all(figures, mini):
+def test_sets_are_compared_on_the_questions_that_have_them_all(scored, mini):
     with pytest.raises(ExperimentError, match=r"^the suite has no set 'Z'; it has A, B$"):
-        scores_by_set(figures, ["A", "Z"])
+        scores_by_set(scored, ["A", "Z"])
     with pytest.raises(ExperimentError, match="expected at least two"):
-        scores_by_set(figures, ["A", "A"])
+        scores_by_set(scored, ["A", "A"])
     without = (replace(question, answers={"B": question.answers["B"]}) for question in mini.questions[:2])
     lacking = Suite("lacking", (*without, *mini.questions[2:]), mini.metadata_hash)
-    by_set = scores_by_set(replace(figures, suite=lacking))
+    by_set = scores_by_set(replace(scored, suite=lacking))
     assert by_set.questions == "the 6 questions that have the sets A, B"
-    fluency, truthfulness = (figures.set_scores[metric]["A"][:, 2:] for metric in ("fluency", "truthfulness"))
-    helpfulness = figures.question_scores["helpfulness"][:, 2:]
+    fluency, truthfulness = (scored.set_scores[metric]["A"][:, 2:] for metric in ("fluency", "truthfulness"))
+    helpfulness = scored.question_scores["helpfulness"][:, 2:]
     assert by_set.scores["A"] == pytest.approx(((fluency + truthfulness + helpfulness) / 3).mean(axis=1))
 
 
 def test_a_suite_with_one_set_each_has_nothing_to_compare(varied, mini):
-    alone = Suite("alone", tuple(replace(q, answers={"A": q.answers["A"]}) for q in mini), mini.metadata_hash)
     with pytest.raises(ExperimentError, match="one reference set each"):
-        scores_by_set(read_figures([varied], suite=alone))
+        scores_by_set(read_figures([varied], suite=with_one_set(mini, "A")))
 
 
-def test_pairs_have_their_correlation_and_every_run_its_scores(figures):
-    by_set = scores_by_set(figures)
+def test_pairs_have_their_correlation_and_every_run_its_scores(scored):
+    by_set = scores_by_set(scored)
     finding = sets(by_set)
     assert [table.name for table in finding.tables] == ["pairs", "matrix", "scores"]
     (pair,) = finding.tables[0].rows
@@ -58,13 +55,13 @@ def test_pairs_have_their_correlation_and_every_run_its_scores(figures):
     assert pair[4] == pytest.approx(np.corrcoef(by_set.scores["A"], by_set.scores["B"])[0, 1])
     assert f"A-B {pair[4]:.5f}" in finding.paragraph
     scores = {row[0]: row[2:] for row in finding.tables[2].rows}
-    for run, name in enumerate(figures.names):
+    for run, name in enumerate(scored.names):
         assert scores[name] == (by_set.scores["A"][run], by_set.scores["B"][run])
 
 
-def test_a_leaderboard_gives_the_same_where_all_questions_have_all_sets(tmp_path, varied, figures, mini):
+def test_a_leaderboard_gives_the_same_where_all_questions_have_all_sets(tmp_path, varied, scored, mini):
     table = read_leaderboard(write_leaderboard(tmp_path, varied, mini))
-    of_table, of_runs = scores_in_table(table, mini), scores_by_set(figures)
+    of_table, of_runs = scores_in_table(table, mini), scores_by_set(scored)
     rows = [of_table.runs.models.index(model) for model in of_runs.runs.models]
     for name, scores in of_runs.scores.items():
         assert of_table.scores[name][rows] == pytest.approx(scores, abs=1e-4)  # rounded to five digits, twice

@@ -56,13 +56,10 @@ def test_holm_is_stricter_than_the_share_of_false_alarms(scored):
 
 def test_neighbours_that_do_not_differ_share_a_group(scored):
     finding = significance(scored)
-    rows = finding.tables[0].rows
-    column = {name: number for number, name in enumerate(finding.tables[0].columns)}
-    together = [
-        bool(set(row[column["groups"]].split()) & set(following[column["groups"]].split()))
-        for row, following in itertools.pairwise(rows)
-    ]
-    assert together == [row[column["differs"]] == "no" for row in rows[:-1]]
+    rows = finding.tables[0].to_dicts()
+    groups = [set(row["groups"].split()) for row in rows]
+    together = [bool(one & following) for one, following in itertools.pairwise(groups)]
+    assert together == [row["differs"] == "no" for row in rows[:-1]]
     assert {True, False} == set(together)
 
 
@@ -85,8 +82,7 @@ def test_too_few_questions_give_no_verdict(tmp_path, mini):
 
 
 def test_equal_scores_are_no_leaderboard(scored):
-    figures = scored.question_scores
-    same = replace(scored, question_scores={**figures, "score": np.ones_like(figures["score"])})
+    same = replace(scored, means={"score": np.ones(7)})
     with pytest.raises(ExperimentError, match="score is 1 for all 7 runs"):
         significance(same)
 

@@ -37,7 +37,7 @@ def test_places_without_a_question_are_those_of_the_other_questions(scored):
 
 
 def test_fewer_reference_answers_are_scored_as_a_suite_that_has_no_more(scored, varied, mini, cut):
-    (size, halves), *_ = cut.scores
+    (size, halves), *_ = cut.scores[1]
     assert size == 50
     parts = cut_suite(mini, 50, np.random.default_rng((0, 50, 0)))
     for scores, part in zip(halves, parts, strict=True):
@@ -65,7 +65,7 @@ def test_questions_that_count_tokens_are_cut_and_scored_as_others(tmp_path, mini
     make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
     cut = CutReferences((50,), n_draws=1)
     scored = score_runs([tmp_path], suite=in_words, on_batch=cut)
-    ((_, (scores, _)),) = cut.scores
+    ((_, (scores, _)),) = cut.scores[1]
     smaller, _ = cut_suite(in_words, 50, np.random.default_rng((0, 50, 0)))
     assert scores == pytest.approx(score_runs([tmp_path], suite=smaller).means["score"], abs=1e-5)
     assert stability(scored, cut, n_draws=2).tables[-1].name == "fewer"
@@ -77,7 +77,7 @@ def test_more_reference_answers_than_there_are_cannot_be_drawn(tmp_path, mini):
         score_runs([tmp_path], suite=mini, on_batch=CutReferences((50, 1000)))
     usual = CutReferences(n_draws=1)
     score_runs([tmp_path], suite=mini, on_batch=usual)
-    assert {size for size, _ in usual.scores} < set(REFERENCE_ANSWERS)
+    assert {size for size, _ in usual.scores[1]} < set(REFERENCE_ANSWERS)
 
 
 def test_sets_without_enough_answers_to_draw_from_are_counted(tmp_path, mini):
@@ -96,12 +96,12 @@ def test_the_smallest_number_is_that_from_which_on_all_are_enough():
     def steps(*means):
         return [
             Fewer("trials", n, 9, (Agreement(mean, 0, None, None, 0),))
-            for n, mean in zip((1, 2, 3, 4), means, strict=True)
+            for n, mean in zip((4, 3, 2, 1), means, strict=True)
         ]
 
-    assert smallest_with_same_ranking(steps(0.5, 0.96, 0.97, 1.0)) == 2
-    assert smallest_with_same_ranking(steps(0.99, 0.5, 0.97, 1.0)) == 3
-    assert smallest_with_same_ranking(steps(1.0, 1.0, 1.0, 0.95)) is None
+    assert smallest_with_same_ranking(steps(1.0, 0.97, 0.96, 0.5)) == 2
+    assert smallest_with_same_ranking(steps(1.0, 0.97, 0.5, 0.99)) == 3
+    assert smallest_with_same_ranking(steps(0.95, 1.0, 1.0, 1.0)) is None
 
 
 def test_runs_without_two_trials_are_left_out_and_those_with_few_are_halved(tmp_path, mini):
@@ -162,14 +162,13 @@ def test_the_lowest_draws_are_told_of_twenty_draws_or_more(scored):
 
 def test_fewer_references_shift_the_scores(scored, cut):
     shifts = {row[1]: row[-1] for row in stability(scored, cut, n_draws=2).tables[1].rows if "reference" in row[0]}
-    expected = np.mean([np.mean(halves) for size, halves in cut.scores if size == 5]) - cut.usual.mean()
+    expected = np.mean([np.mean(halves) for size, halves in cut.scores[1] if size == 5]) - cut.scores[0].mean()
     assert shifts[5] == pytest.approx(expected)
     assert abs(shifts[5]) > abs(shifts[50])
 
 
 def test_equal_scores_of_all_runs_are_no_experiment(scored):
-    figures = scored.question_scores
-    same = replace(scored, question_scores={**figures, "score": np.ones_like(figures["score"])})
+    same = replace(scored, means={"score": np.ones(6)})
     with pytest.raises(ExperimentError, match="score is 1 for all 6 runs"):
         stability(same)
 
@@ -198,6 +197,8 @@ def test_drawn_answers_are_compared_with_all_references_and_counted(varied, mini
     scored = score_runs([varied], suite=mini, on_batch=cut)
     finding = stability(scored, cut, n_draws=2)
     assert finding.notes[0].startswith("96 of 144 answers were scored with fewer reference answers: 2 to each question")
-    assert cut.usual.tolist() != pytest.approx(scored.means["score"].tolist(), abs=1e-4)  # of two thirds of the answers
+    assert cut.scores[0].tolist() != pytest.approx(
+        scored.means["score"].tolist(), abs=1e-4
+    )  # of two thirds of the answers
     (row,) = [row for row in finding.tables[-1].rows if row[0] == "reference answers per set"]
-    assert row[3] == pytest.approx(kendall(*cut.scores[0][1]))
+    assert row[3] == pytest.approx(kendall(*cut.scores[1][0][1]))

@@ -107,22 +107,14 @@ def test_neither_threads_nor_batches_change_a_score(mini):
     assert np.array_equal(whole, np.concatenate(parts, axis=2))
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"first_order": 0},
-        {"first_order": 4, "last_order": 3},
-        {"last_order": 11},
-        {"threshold": 0.0},
-        {"threshold": float("nan")},
-        {"target_length": 150},
-        {"target_length": 0},
-        {"limit": 1001},
-    ],
-)
-def test_constants_out_of_their_range_are_refused(wrong):
+RANGES = {"first_order": (0, 11), "last_order": (0, 11), "target_length": (0, 150), "limit": (100, 1001)}
+WRONG = [*((name, value) for name, values in RANGES.items() for value in values), ("threshold", 0.0)]
+
+
+@pytest.mark.parametrize(("name", "value"), [*WRONG, ("threshold", float("nan"))])
+def test_constants_out_of_their_range_are_refused(name, value):
     with pytest.raises(ValueError, match="expected"):
-        Constants(**wrong)
+        Constants(**{name: value})
 
 
 def test_orders_that_no_reference_reaches_are_named(make_suite):

@@ -50,13 +50,15 @@ def results() -> RunFigures:
     def in_set(part: str, name: str) -> Any:
         return np.array([[each[part].get(name, np.nan) * len(each[part]) for each in of_run] for of_run in scores])
 
+    of_questions = {"score": of("average"), **{part: of(part) for part in PARTS}}
+    means = {metric: values.mean(axis=1) for metric, values in of_questions.items()}
     return RunFigures(
         suite=published.suite(),
         names=tuple(row["run"] for row in rows),
         models=tuple(row["config"]["model"] for row in rows),
-        lengths=np.array([row["length"] for row in rows]),
+        means={**means, "length": np.array([row["length"] for row in rows])},
         scores=np.array([row["score"] for row in rows]),
-        question_scores={"score": of("average"), **{part: of(part) for part in PARTS}},
+        question_scores=of_questions,
         set_scores={part: {name: in_set(part, name) for name in published.suite().set_names} for part in PARTS[:2]},
     )
 
@@ -350,7 +352,7 @@ def of_each_constant() -> list[str]:
 def of_the_weights_of_sets() -> list[str]:
     usual = weighted_scores(results(), {})
     varied = [
-        Variation(name, weight, weight == 1, weighted_scores(results(), {name: weight}), usual)
+        Variation(weight, weight == 1, weighted_scores(results(), {name: weight}), usual)
         for name in ("P", "S", "T")
         for weight in SET_WEIGHTS
     ]

@@ -8,7 +8,7 @@ from makers.reported import made_result, reported_run, unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PatternTimeout, PfgenError
 from pfgen_fast.report import ReportRun, write_report_folder
-from pfgen_fast.report.answers import N_REFERENCES, RunAnswers, packed_answers
+from pfgen_fast.report.answers import N_REFERENCES, packed_answers
 from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
@@ -26,13 +26,13 @@ def question(*references, keywords=(), tokenizer=None):
 def held(question, answers, n_shown=1000):
     suite = Suite("made", [question])
     run = check_run(reported_run(suite, answers=answers), suite)
-    head, line = map(unpacked, packed_answers(question, [RunAnswers(7, run.questions[0].samples)], n_shown))
+    head, line = map(unpacked, packed_answers(question, [(7, run.questions["Q"].samples)], n_shown))
     return head, line
 
 
 def test_answers_of_many_runs_come_in_lines_of_bounded_size(mini):
     run = check_run(reported_run(mini, answers=["x" * 30_000] * 5), mini)
-    answers = [RunAnswers(number, run.questions[0].samples) for number in range(10)]
+    answers = [(number, run.questions["Q01"].samples) for number in range(10)]
     lines = list(map(unpacked, packed_answers(mini["Q01"], answers, 100_000)))[1:]
     assert [line["runs"] for line in lines] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert all(line["n_samples"] == [5] * len(line["runs"]) for line in lines)
@@ -93,7 +93,7 @@ def test_missing_keywords_are_named_once(mini):
     scores[0]["helpfulness_results"] = [["12字超過", 0.0], ["ebb", 0.5], ["23字超過", 0.54]]
     scores[1]["helpfulness_results"] = [["ebb", 0.0]]
     run = check_run(ReportRun("a", None, parse_result(made, "a")), mini)
-    head, line = map(unpacked, packed_answers(mini["Q01"], [RunAnswers(0, run.questions[0].samples)], 100))
+    head, line = map(unpacked, packed_answers(mini["Q01"], [(0, run.questions["Q01"].samples)], 100))
     assert head["names"] == ["12字超過", "ebb"]
     assert line["missing"] == [[0, 1], [1]]
     assert line["excess"] == [23, 0]

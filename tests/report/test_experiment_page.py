@@ -18,6 +18,8 @@ from pfgen_fast.report.findings import write_finding
 RUNS = ("org/a model/1", "org/日本語/2", "org/c (x)/3")
 X, Y = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.1, 0.2])
 POINTS = Points(X, Y, "fluency", "length", labels=RUNS, runs=RUNS)
+GROUPS = {"groups": ((0, 1),), "groups_label": "alike", "without_groups": ""}
+INTERVALS = Intervals(RUNS, X, X - 0.1, X + 0.1, "score", runs=RUNS, **GROUPS)
 TABLE = Table(
     "runs",
     "The runs",
@@ -29,7 +31,7 @@ TABLE = Table(
 def a_finding(*more_pictures):
     pictures = (
         Picture("points", "Points", Scatter((POINTS, POINTS))),
-        Picture("rows", "Rows", Intervals(RUNS, X, X - 0.1, X + 0.1, "score", ((0, 1),), "alike", "", runs=RUNS)),
+        Picture("rows", "Rows", INTERVALS),
         *more_pictures,
     )
     notes = ("Only three runs: the interval says little.",)

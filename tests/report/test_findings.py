@@ -21,7 +21,6 @@ from matplotlib.font_manager import FontProperties
 from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import (
-    Band,
     Bands,
     Curve,
     CurvePanel,
@@ -184,6 +183,12 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     assert table.to_csv() == "'=a](javascript:x) <b>\\n# b,value\n'=a](javascript:x) <b>\\n# b,-0.25\n"
 
 
+def intervals(*groups):
+    names = tuple("abcd"[: 3 if len(groups) < 3 else 4])
+    ones = np.ones(len(names))
+    return Intervals(names, ones, 0 * ones, ones, "x", groups=groups, groups_label="alike", without_groups="all differ")
+
+
 LINES = (Line("one", UP, UP, UP - 1, UP + 1), Line("two", UP, np.array([0, math.nan, 2.0])))
 CURVE = Curve("A", UP, np.array([0.9, math.nan, 1.0]), np.ones((3, 2)))
 CHARTS = [
@@ -195,9 +200,9 @@ CHARTS = [
     (Ranges(("a", "b", "c"), UP, None, None, "rank", n_all=1516), {"the first 3 of 1,516"}),
     (Lines(LINES, "trials", "score", threshold=1.0, legend_title="of"), {"trials", "score", "one", "two", "of"}),
     (Lines(LINES[:1], "trials", "score"), {"trials", "score"}),
-    (Intervals(("a", "b", "c"), UP, UP - 1, UP + 1, "score", ((0, 1),), "alike", "all differ"), {"c", "alike"}),
-    (Intervals(("a", "b", "c"), UP, UP - 1, UP + 1, "score", (), "alike", "all differ"), {"all differ"}),
-    (Bands((Band(np.array([1, 1000]), UP[1:], UP[:2], UP[1:], "questions"),), "tau", 0.9), {"1,000", "tau"}),
+    (intervals((0, 1)), {"c", "alike"}),
+    (intervals(), {"all differ"}),
+    (Bands((Line("questions", np.array([1, 1000]), UP[1:], UP[:2], UP[1:]),), "tau", 0.9), {"1,000", "tau"}),
     (Curves((CurvePanel("weights", (CURVE, CURVE), 1.0),), "tau", "scores", 0.9, "set"), {"weights", "A", "set"}),
     (Curves((CurvePanel("alone", (CURVE,), 1.0, is_logarithmic=True),), "tau", "scores", 0.9, "set"), {"alone"}),
 ]
@@ -221,8 +226,7 @@ def test_lines_that_would_fill_a_panel_become_their_quantiles_and_the_panel_says
 
 
 def test_the_bars_of_groups_that_overlap_stand_side_by_side():
-    chart = Intervals(tuple("abcd"), np.ones(4), np.zeros(4), np.ones(4), "x", ((0, 1), (1, 2), (2, 3)), "alike", "")
-    bars = drawn(chart).axes[1].lines
+    bars = drawn(intervals((0, 1), (1, 2), (2, 3))).axes[1].lines
     assert [tuple(bar.get_xdata()) for bar in bars] == [(0, 0), (1, 1), (0, 0)]
 
 

@@ -93,40 +93,13 @@ class Ranges:
     n_all: int | None = None  # how many rows there are if only the first are drawn, which the drawing then says
 
 
-@dataclass(frozen=True, eq=False)
-class Intervals:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Intervals(Ranges):
     """A row for each name, with a value and its interval, and a bar beside the rows of each group."""
 
-    names: tuple[str, ...]  # names of the rows, from the top
-    values: Floats
-    low: Floats  # lower ends of the intervals
-    high: Floats
-    x_label: str  # name of the values
     groups: tuple[tuple[int, int], ...]  # first and last row of each group with at least two rows
     groups_label: str  # what the rows of a group have in common
     without_groups: str  # text to show if there are no groups
-    runs: tuple[str, ...] = ()  # run that each row stands for, if it stands for one; pages link to it
-    n_all: int | None = None  # how many rows there are if only the first are drawn, which the drawing then says
-
-
-@dataclass(frozen=True, eq=False)
-class Band:
-    """A panel with a line within a band, over a logarithmic axis."""
-
-    x: NDArray[np.int_]  # x values, in ascending order
-    middle: Floats
-    low: Floats  # lower edge of the band
-    high: Floats
-    x_label: str  # what the x values count
-
-
-@dataclass(frozen=True, eq=False)
-class Bands:
-    """Panels side by side that share their vertical axis."""
-
-    panels: tuple[Band, ...]
-    y_label: str  # label of the vertical axis
-    threshold: float  # A value to mark on that axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +142,15 @@ class Line:
     y: Floats  # y values; NaN where it is interrupted
     low: Floats | None = None  # lower edge of the band
     high: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Panels side by side, each with a line within a band over a logarithmic axis, which has the name of the line."""
+
+    panels: tuple[Line, ...]
+    y_label: str  # label of the vertical axis, which they share
+    threshold: float  # A value to mark on that axis
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,17 +49,14 @@ class CutReferences:
     def __call__(self, suite: Suite, of_runs: AnswersOfRuns) -> None:
         """Keeps the drawn answers of a batch, so that one index after the other scores them all."""
         if self._suite is None:
-            self._suite = suite
-            self._check_sizes(largest_set(suite))
+            self._suite, most = suite, largest_set(suite) // 2
+            if self._wanted[0] > most and not self._is_usual:
+                raise ExperimentError(
+                    f"{self._wanted[0]} reference answers: expected at most {most}, half of what the largest set has, "
+                    "because two parts are compared"
+                )
+            self._wanted = [size for size in self._wanted if size <= most]
         self._batches.append(self._drawn.of(suite, of_runs))
-
-    def _check_sizes(self, largest: int) -> None:
-        if self._wanted[0] > largest // 2 and not self._is_usual:
-            raise ExperimentError(
-                f"{self._wanted[0]} reference answers: expected at most {largest // 2}, half of what the largest set "
-                "has, because two parts are compared"
-            )
-        self._wanted = [size for size in self._wanted if size <= largest // 2]
 
     @property
     def notes(self) -> list[str]:
@@ -75,35 +73,26 @@ class CutReferences:
             ),
         ]
 
-    @property
-    def usual(self) -> Floats:
-        """The scores of the runs with all reference answers, over the drawn answers."""
-        return self._all_scores[0]
-
-    @property
-    def scores(self) -> tuple[tuple[int, Halves], ...]:
-        """By number of answers and draw, the scores of the runs over the drawn answers with two disjoint parts."""
-        return self._all_scores[1]
-
     @cached_property
-    def _all_scores(self) -> tuple[Floats, tuple[tuple[int, Halves], ...]]:
-        assert self._suite is not None
-        usual = self._scores(self._suite)
-        of_cut = tuple((size, self._of_parts(size, draw)) for size in self._wanted for draw in range(self._n_draws))
-        self._batches.clear()  # the texts are not needed again
-        return usual, of_cut
+    def scores(self) -> tuple[Floats, list[tuple[int, Halves]]]:
+        """The scores of the runs over the drawn answers, with all reference answers and with two disjoint parts.
 
-    def _of_parts(self, size: int, draw: int) -> Halves:
+        The parts come by number of answers and draw.
+        """
         assert self._suite is not None
-        one, other = cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))
-        return self._scores(one), self._scores(other)
+        found = []
+        for size, draw in itertools.product(self._wanted, range(self._n_draws)):
+            one, other = cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))
+            found.append((size, (self._scores(one), self._scores(other))))
+        usual = self._scores(self._suite)
+        self._batches.clear()  # the texts are not needed again
+        return usual, found
 
     def _scores(self, suite: Suite) -> Floats:
         scorer = Scorer(suite, threads=self._threads)  # one at a time, because an index takes much memory
-        means = [
-            batch.question_means(scorer.reward(batch.questions, batch.answers), len(suite)) for batch in self._batches
-        ]
-        scores: Floats = np.concatenate(means).mean(axis=1)
+        rewards = ((batch, scorer.reward(batch.questions, batch.answers)) for batch in self._batches)
+        means = np.concatenate([batch.question_means(found, len(suite)) for batch, found in rewards])
+        scores: Floats = means.mean(axis=1)
         return scores
 
 
@@ -113,28 +102,19 @@ def largest_set(suite: Suite) -> int:
 
 
 def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> tuple[Suite, Suite]:
-    """Two suites with `size` answers of each set, none in common, drawn without replacement and kept in order.
-
-    A set of fewer than twice as many is halved; one of a single answer has it in both.
-    """
+    """Two suites with `size` answers of each set, or with half of it, none in common and kept in order."""
     parts: tuple[list[Question], list[Question]] = ([], [])
     for question in suite:
-        drawn = {name: _drawn_twice(answers, size, generator) for name, answers in question.answers.items()}
-        for number, questions in enumerate(parts):
-            answers = MappingProxyType({name: both[number] for name, both in drawn.items()})
-            questions.append(replace(question, answers=answers))
+        drawn: tuple[dict[str, tuple[str, ...]], ...] = ({}, {})
+        for name, answers in question.answers.items():
+            order, n = generator.permutation(len(answers)), max(1, min(size, len(answers) // 2))
+            for half, rows in zip(drawn, (order[:n], order[-n:]), strict=True):
+                half[name] = tuple(answers[row] for row in np.sort(rows))
+        for questions, half in zip(parts, drawn, strict=True):
+            questions.append(replace(question, answers=MappingProxyType(half)))
     one, other = (
         Suite(f"{suite.name} cut to {size}", tuple(questions), derived_from=suite.metadata_hash) for questions in parts
     )
-    return one, other
-
-
-def _drawn_twice(
-    answers: tuple[str, ...], size: int, generator: np.random.Generator
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    size = max(1, min(size, len(answers) // 2))
-    order = generator.permutation(len(answers))
-    one, other = (tuple(answers[row] for row in np.sort(part)) for part in (order[:size], order[-size:]))
     return one, other
 
 
@@ -144,11 +124,7 @@ Halves = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class RunPairs:
-    """All pairs of runs, and which of them are close.
-
-    Two runs are close if their scores differ by no more than half of a 95 % interval of a score over questions, the
-    median of all runs.
-    """
+    """All pairs of runs, and which of them are close: by half of the median 95 % interval of a score over questions."""
 
     first: NDArray[np.int_]  # row of the one run of each pair
     second: NDArray[np.int_]  # row of the other
@@ -166,7 +142,7 @@ class RunPairs:
         return cls(first, second, is_close, within)
 
     def chosen(self, runs: NDArray[np.int_]) -> RunPairs:
-        """The pairs of some of the runs, which are numbered anew."""
+        """The pairs of some of the runs, with new numbers."""
         new = np.full(max(self.second) + 1, -1)
         new[runs] = np.arange(len(runs))
         kept = (new[self.first] >= 0) & (new[self.second] >= 0)

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..errors import ExperimentError
 from ..files.untrusted_text import from_csv_value, in_one_line
-from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate, few_values
+from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate
 from ..suite.rules import SCORES
 from .chart_data import Points, Scatter
 from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells
-from .leaderboard_table import header_of, number_in, read_rows
+from .leaderboard_table import number_in, read_rows
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 
 _N_NAMED = 5
@@ -33,13 +33,12 @@ class OutsideScores:
 
 def read_scores(path: Path) -> OutsideScores:
     """Reads a CSV file with a header, model names in the first column, and scores in the others; empty is unknown."""
-    rows = read_rows(path)
-    if not rows or len(rows[0][1]) < 2:
+    header, rows = read_rows(path)
+    if len(header) < 2:
         raise ExperimentError(f"{path}: expected a header: the column of names, and at least one of scores")
-    header = header_of(path, rows)
     columns: dict[str, dict[str, float]] = {name: {} for name in header[1:]}
     names: dict[str, None] = {}
-    for number, row in rows[1:]:
+    for number, row in rows:
         where = f"{path}, line {number}"
         name = from_csv_value(row[0].strip())
         if not name or name in names:
@@ -75,12 +74,10 @@ def match_names(ours: Sequence[str], theirs: Sequence[str]) -> dict[str, tuple[s
     """Matches our names with theirs and returns the partner and the rule; ambiguous names remain without a partner."""
     found: dict[str, tuple[str, str]] = {}
     for rule, form in RULES:
-        left = [name for name in ours if name not in found]
         taken = {partner for partner, _ in found.values()}
+        left = _unambiguous([name for name in ours if name not in found], form)
         by_form = _unambiguous([name for name in theirs if name not in taken], form)
-        for name, formed in ((name, form(name)) for name in _unambiguous(left, form).values()):
-            if formed in by_form:
-                found[name] = (by_form[formed], rule)
+        found |= {name: (by_form[formed], rule) for formed, name in left.items() if formed in by_form}
     return found
 
 
@@ -107,28 +104,41 @@ def external(
     models = models_of(runs, pick)
     compared: list[_Compared] = []
     problems = []
+    unmatched: list[tuple[Cell, ...]] = []
     for file in files:
         partners = match_names(list(models), file.names)
+        theirs = {partner for partner, _ in partners.values()}
+        unmatched += [(file.path.name, "ours", model) for model in models if model not in partners]
+        unmatched += [(file.path.name, "theirs", name) for name in file.names if name not in theirs]
         for column, values in file.columns.items():
+            title = in_one_line(f"{file.path.stem}: {column}" if len(files) > 1 else column, 60)
             try:
-                compared.append(_compare(models, file, column, values, partners, cluster, several=len(files) > 1))
+                where = f"{file.path}, column {column!r}"
+                compared.append(_Compared.of(title, where, models, values, partners, cluster))
             except ExperimentError as error:
                 problems.append(str(error))
     if not compared:
         raise ExperimentError("; ".join(problems))
     fewest = min((each.clusters for each in compared), key=lambda clusters: clusters.n)
-    left_out = [f"left out: {problem}" for problem in problems]
+    which = "The best run" if pick == "best" else "The mean of the runs"
+    words = [f"{which} of each model counts. 95 % intervals are in brackets.", *(each.words for each in compared)]
+    columns = ("scores", "with our", "models", "clusters", *CORRELATION_COLUMNS)
     return Finding(
         "external",
         _answer(compared),
-        _words(compared, pick),
+        " ".join(words),
         (
-            _correlations(compared),
-            *(_pairs_table(each, models, number) for number, each in enumerate(compared, start=1)),
-            _unmatched(files, models),
+            Table(
+                "correlations",
+                "Correlations over models, with 95 % intervals",
+                columns,
+                tuple(row for each in compared for row in each.correlation_rows),
+            ),
+            *(each.pairs_table(number) for number, each in enumerate(compared, start=1)),
+            Table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(unmatched)),
         ),
-        tuple(_picture(each, models, number) for number, each in enumerate(compared, start=1)),
-        (*runs.problems, *left_out, *few_values(fewest.n, fewest.what("models"))),
+        tuple(each.picture(number) for number, each in enumerate(compared, start=1)),
+        (*runs.problems, *(f"left out: {problem}" for problem in problems), *fewest.warnings("models")),
         question="Do the scores agree with scores from elsewhere?",
         runs=runs.names,
     )
@@ -141,46 +151,68 @@ class _Compared:
     name: str  # name of the column
     models: tuple[str, ...]  # our names of the models
     partners: tuple[tuple[str, str], ...]  # their names, each with the rule that found it
-    values: Floats
+    ours: Floats  # our scores
+    theirs: Floats
     clusters: Clusters  # which of the models depend on one another
     correlations: Mapping[str, Mapping[str, Correlation]]  # correlations with each of our metrics
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        where: str,
+        models: Mapping[str, Mapping[str, float]],
+        values: Mapping[str, float],
+        partners: Mapping[str, tuple[str, str]],
+        cluster: Cluster,
+    ) -> _Compared:
+        common = {model: partner for model, partner in partners.items() if partner[0] in values}
+        if len(common) < MIN_VALUES:
+            raise ExperimentError(
+                f"{where}: {len(common)} models in common, expected at least {MIN_VALUES}; ours are "
+                f"{_some(list(models))}, theirs {_some(list(values))}"
+            )
+        theirs = np.array([values[partner] for partner, _ in common.values()])
+        check_columns({where: theirs}, "models")
+        metrics = {metric: np.array([models[model][metric] for model in common]) for metric in SCORES}
+        check_columns({"our score": metrics["score"]}, "models")
+        clusters = clusters_of(list(common), cluster)
+        correlations = {
+            metric: correlate(ours, theirs, clusters=clusters.of)
+            for metric, ours in metrics.items()
+            if np.ptp(ours) > 0
+        }
+        return cls(name, tuple(common), tuple(common.values()), metrics["score"], theirs, clusters, correlations)
 
-def _compare(
-    models: Mapping[str, Mapping[str, float]],
-    file: OutsideScores,
-    column: str,
-    values: Mapping[str, float],
-    partners: Mapping[str, tuple[str, str]],
-    cluster: Cluster,
-    *,
-    several: bool,
-) -> _Compared:
-    common = [(model, *partner) for model, partner in partners.items() if partner[0] in values]
-    where = f"{file.path}, column {column!r}"
-    if len(common) < MIN_VALUES:
-        raise ExperimentError(
-            f"{where}: {len(common)} models in common, expected at least {MIN_VALUES}; ours are {_some(list(models))}, "
-            f"theirs {_some(list(values))}"
-        )
-    theirs = np.array([values[partner] for _, partner, _ in common])
-    check_columns({where: theirs}, "models")
-    clusters = clusters_of([model for model, _, _ in common], cluster)
-    correlations = {}
-    for metric in SCORES:
-        ours = np.array([models[model][metric] for model, _, _ in common])
-        if metric == "score":
-            check_columns({"our score": ours}, "models")
-        if np.ptp(ours) > 0:
-            correlations[metric] = correlate(ours, theirs, clusters=clusters.of)
-    return _Compared(
-        name=in_one_line(f"{file.path.stem}: {column}" if several else column, 60),
-        models=tuple(model for model, _, _ in common),
-        partners=tuple((partner, rule) for _, partner, rule in common),
-        values=theirs,
-        clusters=clusters,
-        correlations=correlations,
-    )
+    @property
+    def pearson(self) -> float:
+        return self.correlations["score"]["Pearson"].value
+
+    @property
+    def words(self) -> str:
+        by_coefficient = ", ".join(f"{name} {self.correlations['score'][name]}" for name in COEFFICIENTS)
+        return f"With {self.name}, over {self.clusters.counted('models')}: {by_coefficient}."
+
+    @property
+    def correlation_rows(self) -> list[tuple[Cell, ...]]:
+        counts = len(self.models), self.clusters.n
+        return [(self.name, metric, *counts, *correlation_cells(of)) for metric, of in self.correlations.items()]
+
+    def pairs_table(self, number: int) -> Table:
+        rows = [
+            (model, partner, ours, theirs, rule)
+            for model, (partner, rule), ours, theirs in zip(
+                self.models, self.partners, self.ours.tolist(), self.theirs.tolist(), strict=True
+            )
+        ]
+        rows.sort(key=lambda row: -row[2])
+        columns = ("model", "theirs", "our score", self.name, "names are")
+        return Table(f"models-{number}", f"Models in common: {self.name}", columns, tuple(rows))
+
+    def picture(self, number: int) -> Picture:
+        title = f"{len(self.ours)} models, Pearson {self.pearson:.4f}"
+        points = Points(self.ours, self.theirs, "our score", self.name, title, labels=self.models)
+        return Picture(f"scatter-{number}", f"{self.name} against our score", Scatter((points,)))
 
 
 def _some(names: Sequence[str]) -> str:
@@ -188,67 +220,9 @@ def _some(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - _N_NAMED} more" if len(names) > _N_NAMED else shown or "none"
 
 
-def _correlations(compared: Sequence[_Compared]) -> Table:
-    columns = ("scores", "with our", "models", "clusters", *CORRELATION_COLUMNS)
-    rows = tuple(
-        (each.name, metric, len(each.models), each.clusters.n, *correlation_cells(values))
-        for each in compared
-        for metric, values in each.correlations.items()
-    )
-    return Table("correlations", "Correlations over models, with 95 % intervals", columns, rows)
-
-
-def _pairs_table(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Table:
-    rows = [
-        (model, partner, models[model]["score"], float(value), rule)
-        for model, (partner, rule), value in zip(each.models, each.partners, each.values, strict=True)
-    ]
-    rows.sort(key=lambda row: -row[2])
-    columns = ("model", "theirs", "our score", each.name, "names are")
-    return Table(f"models-{number}", f"Models in common: {each.name}", columns, tuple(rows))
-
-
-def _unmatched(files: Sequence[OutsideScores], models: Mapping[str, Mapping[str, float]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for file in files:
-        partners = match_names(list(models), file.names)
-        theirs = {partner for partner, _ in partners.values()}
-        rows += [(file.path.name, "ours", model) for model in models if model not in partners]
-        rows += [(file.path.name, "theirs", name) for name in file.names if name not in theirs]
-    return Table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(rows))
-
-
 def _answer(compared: Sequence[_Compared]) -> str:
-    def of(each: _Compared) -> str:
-        pearson = each.correlations["score"]["Pearson"].value
-        return f"{each.name} by Pearson {pearson:.3f} over {len(each.models)} models"
-
+    by_value = sorted(compared, key=lambda each: each.pearson)
+    named = [f"{of.name} by Pearson {of.pearson:.3f} over {len(of.models)} models" for of in by_value]
     if len(compared) == 1:
-        return f"Our score correlates with {of(compared[0])}."
-    by_value = sorted(compared, key=lambda each: each.correlations["score"]["Pearson"].value)
-    most, least = of(by_value[-1]), of(by_value[0])
-    return f"Of {len(compared)} other scores, ours correlates most with {most} and least with {least}."
-
-
-def _words(compared: Sequence[_Compared], pick: Pick) -> str:
-    found = []
-    for each in compared:
-        values = each.correlations["score"]
-        by_coefficient = ", ".join(f"{name} {values[name]}" for name in COEFFICIENTS)
-        found.append(f"With {each.name}, over {each.clusters.counted('models')}: {by_coefficient}.")
-    which = "The best run" if pick == "best" else "The mean of the runs"
-    return f"{which} of each model counts. 95 % intervals are in brackets. {' '.join(found)}"
-
-
-def _picture(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Picture:
-    ours = np.array([models[model]["score"] for model in each.models])
-    pearson = each.correlations["score"]["Pearson"].value
-    points = Points(
-        ours,
-        each.values,
-        x_label="our score",
-        y_label=each.name,
-        title=f"{len(ours)} models, Pearson {pearson:.4f}",
-        labels=each.models,
-    )
-    return Picture(f"scatter-{number}", f"{each.name} against our score", Scatter((points,)))
+        return f"Our score correlates with {named[0]}."
+    return f"Of {len(compared)} other scores, ours correlates most with {named[-1]} and least with {named[0]}."

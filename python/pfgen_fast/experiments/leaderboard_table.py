@@ -22,6 +22,7 @@ from .run_means import RunMeans
 
 _NEEDED = ("run", "model", "score", "length", "helpfulness")
 _BY_SET = PARTS[:2]
+_MAX_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,7 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
     It needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
     `truthfulness_<set>` of each set; others are passed over. Rows that lack a number are left out and named.
     """
-    rows = read_rows(path)
-    header = header_of(path, rows)
+    header, rows = read_rows(path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
     columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))
     missing = [name for name in (*_NEEDED, *columns) if name not in header] or ([] if sets else ["fluency_<set>"])
@@ -51,7 +51,7 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
             "writes it"
         )
     names, models, values, problems = [], [], [], []
-    for line, row in rows[1:]:
+    for line, row in rows:
         cells = dict(zip(header, row, strict=True))
         name = from_csv_value(cells["run"]).removeprefix("result/")  # as runs are named elsewhere
         lacking = next((column for column in columns if not cells[column].strip()), None)
@@ -75,29 +75,21 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
     return LeaderboardTable(path, RunMeans(tuple(names), tuple(models), means, tuple(problems)), by_set)
 
 
-_MAX_BYTES = 1 << 26
-
-
-def read_rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that hold anything, each with the number of its line; the first is the header."""
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the columns, and the other rows that hold anything, each with the number of its line."""
     text = read_text(path, error=ExperimentError, limit=_MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise ExperimentError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
-    for number, row in rows:
-        if len(row) != len(rows[0][1]):
-            raise ExperimentError(f"{path}, line {number}: expected {len(rows[0][1])} cells, not {len(row)}")
-    return rows
-
-
-def header_of(path: Path, rows: list[tuple[int, list[str]]]) -> list[str]:
-    """The names of the columns."""
     header = [from_csv_value(cell.strip()) for cell in rows[0][1]] if rows else []
+    for number, row in rows:
+        if len(row) != len(header):
+            raise ExperimentError(f"{path}, line {number}: expected {len(header)} cells, not {len(row)}")
     if len(set(header)) < len(header) or not all(header[1:]):
         raise ExperimentError(f"{path}, line 1: expected distinct column names")
-    return header
+    return header, rows[1:]
 
 
 def number_in(cell: str, where: str) -> float:

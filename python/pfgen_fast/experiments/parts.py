@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ExperimentError
 from ..statistics.correlation import MIN_VALUES, Floats
 from ..suite.rules import PARTS, SCORES
-from .chart_data import Points, Scatter
+from .chart_data import Scatter
 from .finding import Cell, Finding, Picture, Table
 from .run_means import RunMeans
 
@@ -31,10 +31,7 @@ class Rise:
 
 
 def rise(x: Floats, y: Floats, level: float) -> Rise | None:
-    """The value of `x` that separates best the runs whose `y` is above a level from the others; None if it is no use.
-
-    That is where all runs are on one side of the level, or no value separates them better than none.
-    """
+    """The value of `x` that separates best the runs whose `y` is above a level from the others; None if none does."""
     order = np.argsort(x, kind="stable")
     sorted_x, above = x[order], y[order] > level
     # Cut k has k runs below it: those above the level are misplaced, and so are those behind it that are not.
@@ -47,11 +44,11 @@ def rise(x: Floats, y: Floats, level: float) -> Rise | None:
     return Rise(round(value, 6), int(misplaced[cut]), int(above.sum()))
 
 
-def parts(runs: RunMeans) -> Finding:
-    """Compares fluency, truthfulness and helpfulness over the runs of models.
+_Rises = dict[tuple[float, str], Rise | None]
 
-    The runs of `system/...` (the human answers, the reference answers) are what these are measured by.
-    """
+
+def parts(runs: RunMeans) -> Finding:
+    """Compares fluency, truthfulness and helpfulness over the runs of models, measured by those of `system/...`."""
     models, systems = runs.chosen(runs.rows_of_models()), runs.chosen(runs.rows_of_systems())
     if len(models.names) < MIN_VALUES:
         raise ExperimentError(f"{len(models.names)} runs of models: expected at least {MIN_VALUES}")
@@ -61,28 +58,28 @@ def parts(runs: RunMeans) -> Finding:
         for metric in _BEFORE
     }
     orders = Counter(map(_order, *(models.means[part].tolist() for part in PARTS)))
+    order_rows = tuple((order, count, count / orders.total()) for order, count in orders.most_common())
+    parts_chart = Scatter(tuple(models.points("score", part) for part in PARTS))
+    rise_chart = Scatter(tuple(models.points(part, "helpfulness") for part in _BEFORE[:2]))
     return Finding(
         "parts",
         _answer(models, rises),
         _words(models, systems, orders, rises),
         (
             _difficulty_table(models),
-            _orders_table(orders),
+            Table("orders", "The order of the parts in a run", ("order", "runs", "share"), order_rows),
             _ceiling_table(models, systems),
             _rise_table(rises),
-            _runs_table(runs),
+            runs.table("runs", "The runs", ((metric, runs.means[metric]) for metric in SCORES), with_models=True),
         ),
         (
-            Picture("parts", "Every run: each part against the score", _parts_chart(models)),
-            Picture("rise", "Every run: helpfulness against the other parts", _rise_chart(models)),
+            Picture("parts", "Every run: each part against the score", parts_chart),
+            Picture("rise", "Every run: helpfulness against the other parts", rise_chart),
         ),
         runs.problems,
         question="Which part of a score is hardest, and from where on are answers helpful?",
         runs=runs.names,
     )
-
-
-_Rises = dict[tuple[float, str], Rise | None]
 
 
 def _order(*values: float) -> str:
@@ -94,10 +91,13 @@ def _order(*values: float) -> str:
     return words
 
 
+def _by_difficulty(models: RunMeans) -> list[tuple[str, float]]:
+    """The parts with their means, from the easiest to the hardest."""
+    return sorted(((part, float(models.means[part].mean())) for part in PARTS), key=lambda pair: -pair[1])
+
+
 def _answer(models: RunMeans, rises: _Rises) -> str:
-    *easier, (hardest, lowest) = sorted(
-        ((part, float(models.means[part].mean())) for part in PARTS), key=lambda pair: -pair[1]
-    )
+    *easier, (hardest, lowest) = _by_difficulty(models)
     others = " and ".join(f"{part} ({mean:.3f})" for part, mean in easier)
     words = (
         f"{hardest.capitalize()} is the hardest part: {lowest:.3f} on average over {len(models.names)} runs, below "
@@ -108,14 +108,18 @@ def _answer(models: RunMeans, rises: _Rises) -> str:
 
 
 def _words(models: RunMeans, systems: RunMeans, orders: Counter[str], rises: _Rises) -> str:
+    def figures(runs: RunMeans, run: int) -> str:
+        return ", ".join(f"{metric} {runs.means[metric][run]:.3f}" for metric in SCORES)
+
     (order, count), *_ = orders.most_common()
-    sentences = [f"{count} of {len(models.names)} runs have {order}."]
     best = int(np.argmax(models.means["score"]))
-    sentences.append(f"The best run, {models.names[best]}, reaches {_figures(models, best)}.")
-    sentences += [f"{name} reaches {_figures(systems, run)}." for run, name in enumerate(systems.models)]
+    sentences = [
+        f"{count} of {len(models.names)} runs have {order}.",
+        f"The best run, {models.names[best]}, reaches {figures(models, best)}.",
+        *(f"{name} reaches {figures(systems, run)}." for run, name in enumerate(systems.models)),
+    ]
     for metric in _BEFORE:
-        found = rises[_NAMED_RISE, metric]
-        if found:
+        if found := rises[_NAMED_RISE, metric]:
             sentences.append(
                 f"Helpfulness is above {_NAMED_RISE} from {metric} {found.value:.3f} on ({found.n_misplaced} of "
                 f"{len(models.names)} runs are on the wrong side)."
@@ -123,23 +127,13 @@ def _words(models: RunMeans, systems: RunMeans, orders: Counter[str], rises: _Ri
     return " ".join(sentences)
 
 
-def _figures(runs: RunMeans, run: int) -> str:
-    return ", ".join(f"{metric} {runs.means[metric][run]:.3f}" for metric in SCORES)
-
-
 def _difficulty_table(models: RunMeans) -> Table:
     columns = ("part", "mean", "lowest", "first quartile", "median", "third quartile", "highest")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (part, float(models.means[part].mean()), *map(float, np.percentile(models.means[part], _QUANTILES)))
-        for part in sorted(PARTS, key=lambda part: -float(models.means[part].mean()))
+        (part, mean, *map(float, np.percentile(models.means[part], _QUANTILES)))
+        for part, mean in _by_difficulty(models)
     )
     return Table("difficulty", "The parts from the easiest to the hardest, over the runs of models", columns, rows)
-
-
-def _orders_table(orders: Counter[str]) -> Table:
-    n = orders.total()
-    rows = tuple((order, count, count / n) for order, count in orders.most_common())
-    return Table("orders", "The order of the parts in a run", ("order", "runs", "share"), rows)
 
 
 def _ceiling_table(models: RunMeans, systems: RunMeans) -> Table:
@@ -170,20 +164,3 @@ def _rise_table(rises: _Rises) -> Table:
             figures = [(each.value, each.n_misplaced) if each else (None, None) for each in found]
             rows.append((f"{level:g}", n_above, *(cell for figure in figures for cell in figure)))
     return Table("rise", "From where on helpfulness rises", tuple(columns), tuple(rows))
-
-
-def _runs_table(runs: RunMeans) -> Table:
-    rows = runs.rows_by_score([runs.means[metric] for metric in SCORES], with_models=True)
-    return Table("runs", "The runs", ("run", "model", *SCORES), rows)
-
-
-def _parts_chart(models: RunMeans) -> Scatter:
-    return Scatter(tuple(_panel(models, "score", part) for part in PARTS))
-
-
-def _rise_chart(models: RunMeans) -> Scatter:
-    return Scatter(tuple(_panel(models, part, "helpfulness") for part in _BEFORE[:2]))
-
-
-def _panel(models: RunMeans, x: str, y: str) -> Points:
-    return Points(models.means[x], models.means[y], x_label=x, y_label=y, labels=models.labels, runs=models.names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ..statistics.correlation import (
     check_columns,
     coefficient,
     correlate,
-    few_values,
     is_constant,
     scipy_stats,
 )
@@ -27,48 +26,44 @@ from .scored_runs import ScoredRuns
 _CORRELATED = (*PARTS, "length")
 _N_SAMPLE = 5_000
 _LONGEST_SHOWN = 400.0
-_COLUMNS = ("over", "of", "with", "values", "clusters", *CORRELATION_COLUMNS)
 
 _Pair = tuple[str, str]
 _Found = dict[_Pair, dict[str, Correlation]]
 
 
-def relations(scored: ScoredRuns | RunMeans, *, cluster: Cluster = "model", seed: int = 0) -> Finding:
-    """Correlates the scores with each other, with intervals, over the runs of models and over answers.
-
-    Over answers, intervals come from a sample of 5,000 answers, whose clusters are those of their runs; the
-    coefficients themselves are computed from all answers.
-    """
-    all_runs = scored if isinstance(scored, RunMeans) else scored.run_means
-    runs = all_runs.chosen(all_runs.rows_of_models())
-    over_runs, notes = _pairs({metric: runs.means[metric] for metric in _CORRELATED}, "runs")
+def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) -> Finding:
+    """Correlates the scores with each other, with intervals, over the runs of models and, if given, over answers."""
+    runs = scored.chosen(scored.rows_of_models())
+    over_runs, notes = _pairs(runs.means, "runs")
     if not over_runs:
         raise ExperimentError(f"nothing to correlate: {'; '.join(notes)}")
     clusters = clusters_of(runs.models, cluster)
     of_runs = {(a, b): correlate(runs.means[a], runs.means[b], clusters=clusters.of) for a, b in over_runs}
-    notes += few_values(clusters.n, clusters.what("runs"))
-    counts = len(runs.names), clusters.n
-    rows = [("runs", *pair, *counts, *correlation_cells(found)) for pair, found in of_runs.items()]
-    pictures = [Picture("runs", "Every run: one score against the other", _runs_chart(runs, of_runs))]
-    of_answers: _Found = {}
+    notes += clusters.warnings("runs")
+    rows = [("runs", *pair, len(runs.names), clusters.n, *correlation_cells(of_runs[pair])) for pair in of_runs]
+    panels = (runs.points(*pair, title=f"Pearson {found['Pearson'].value:.3f}") for pair, found in of_runs.items())
+    pictures = [Picture("runs", "Every run: one score against the other", Scatter(tuple(panels)))]
+    over_all = f"Pearson's correlations between the means of {clusters.counted('runs')}: {_listed(of_runs, 'Pearson')}."
+    n_answers = ""
     if isinstance(scored, ScoredRuns):
-        over_answers, more = _pairs({metric: scored.answer_scores[metric] for metric in _CORRELATED}, "answers")
+        over_answers, more = _pairs(scored.answer_scores, "answers")
         notes += more
-        all_clusters = clusters_of(scored.models, cluster)
-        of_answers = _over_answers(scored, over_answers, all_clusters, seed)
-        counts = len(scored.run_numbers), all_clusters.n
+        n_answers, of_all = f" of {len(scored.run_numbers):,} answers", clusters_of(scored.models, cluster)
+        of_answers = _over_answers(scored, over_answers, of_all, seed)
+        counts = len(scored.run_numbers), of_all.n
         rows += [("answers", *pair, *counts, *correlation_cells(found)) for pair, found in of_answers.items()]
         if of_answers:
             title = "Every answer: the scales say how many a colour stands for"
-            pictures.append(Picture("answers", title, _answers_chart(scored, of_answers)))
-    means = runs.rows_by_score([runs.means[metric] for metric in ("score", *_CORRELATED)])
+            pictures.append(Picture("answers", title, _answers_chart(scored.answer_scores, of_answers)))
+            over_all += f" Spearman's correlations over all answers: {_listed(of_answers, 'Spearman')}."
+    columns = ("over", "of", "with", "values", "clusters", *CORRELATION_COLUMNS)
     return Finding(
         "relations",
         _answer(runs, of_runs),
-        _words(scored, runs, clusters, of_runs, of_answers),
+        f"{len(scored.names)} runs{n_answers}; 95 % intervals are in brackets. {over_all}",
         (
-            Table("correlations", "Correlations, with 95 % intervals", _COLUMNS, tuple(rows)),
-            Table("runs", "The runs", ("run", "score", *_CORRELATED), means),
+            Table("correlations", "Correlations, with 95 % intervals", columns, tuple(rows)),
+            runs.table("runs", "The runs", ((metric, runs.means[metric]) for metric in ("score", *_CORRELATED))),
         ),
         tuple(pictures),
         (*runs.problems, *notes),
@@ -77,12 +72,12 @@ def relations(scored: ScoredRuns | RunMeans, *, cluster: Cluster = "model", seed
     )
 
 
-def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:
+def _pairs(columns: Mapping[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:
     """Pairs of the columns that vary, and sentences about the others."""
     varying, notes = [], []
-    for name, column in columns.items():
+    for name in _CORRELATED:
         try:
-            check_columns({name: column}, what)
+            check_columns({name: columns[name]}, what)
             varying.append(name)
         except ExperimentError as error:
             notes.append(str(error))
@@ -90,6 +85,7 @@ def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str
 
 
 def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters, seed: int) -> _Found:
+    """Correlations of all answers, with intervals from a sample, whose clusters are those of the runs."""
     sample = np.random.default_rng(seed).permutation(len(scored.run_numbers))[:_N_SAMPLE]
     clusters = of_runs.of[scored.run_numbers[sample]]
     columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}
@@ -103,17 +99,14 @@ def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters,
             "Kendall": coefficient("Kendall", columns[a], columns[b]),
         }
         x, y = columns[a][sample], columns[b][sample]
-        if is_constant(x) or is_constant(y):
-            found[a, b] = {name: Correlation(value) for name, value in values.items()}
-            continue
-        around = correlate(x, y, clusters=clusters)
-        found[a, b] = {name: _moved(value, around[name]) for name, value in values.items()}
+        around = {} if is_constant(x) or is_constant(y) else correlate(x, y, clusters=clusters)
+        found[a, b] = {name: _moved(value, around.get(name)) for name, value in values.items()}
     return found
 
 
-def _moved(value: float, around: Correlation) -> Correlation:
+def _moved(value: float, around: Correlation | None) -> Correlation:
     """The interval of a sample, shifted to the value of the whole."""
-    if around.low is None or around.high is None:
+    if around is None or around.low is None or around.high is None:
         return Correlation(value)
     low, high = value + around.low - around.value, value + around.high - around.value
     return Correlation(value, max(low, -1.0), min(high, 1.0))
@@ -128,59 +121,16 @@ def _answer(runs: RunMeans, of_runs: _Found) -> str:
     return f"{over} is highest between {highest} and lowest between {lowest}."
 
 
-def _words(
-    scored: ScoredRuns | RunMeans, runs: RunMeans, clusters: Clusters, of_runs: _Found, of_answers: _Found
-) -> str:
-    def listed(found: _Found, coefficient: str) -> str:
-        return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
+def _listed(found: _Found, coefficient: str) -> str:
+    return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
 
-    answers = f" of {len(scored.run_numbers):,} answers" if isinstance(scored, ScoredRuns) else ""
-    words = (
-        f"{len(scored.names)} runs{answers}; 95 % intervals are in brackets. Pearson's correlations between the means "
-        f"of {clusters.counted('runs')}: {listed(of_runs, 'Pearson')}."
+
+def _answers_chart(answer_scores: Mapping[str, Floats], found: _Found) -> Density:
+    # The few very long answers are moved to the border.
+    shown = {**answer_scores, "length": np.minimum(answer_scores["length"], _LONGEST_SHOWN)}
+    labels = {"length": f"length (longer ones at {_LONGEST_SHOWN:g})"}
+    panels = (
+        Points(shown[a], shown[b], labels.get(a, a), labels.get(b, b), f"Spearman {values['Spearman'].value:.3f}")
+        for (a, b), values in found.items()
     )
-    if of_answers:
-        words += f" Spearman's correlations over all answers: {listed(of_answers, 'Spearman')}."
-    return words
-
-
-def _runs_chart(runs: RunMeans, found: _Found) -> Scatter:
-    return Scatter(
-        tuple(
-            Points(
-                runs.means[a],
-                runs.means[b],
-                x_label=a,
-                y_label=b,
-                title=f"Pearson {values['Pearson'].value:.3f}",
-                labels=runs.labels,
-                runs=runs.names,
-            )
-            for (a, b), values in found.items()
-        )
-    )
-
-
-def _answers_chart(scored: ScoredRuns, found: _Found) -> Density:
-    return Density(
-        tuple(
-            Points(
-                _shown(a, scored.answer_scores[a]),
-                _shown(b, scored.answer_scores[b]),
-                x_label=_axis_label(a),
-                y_label=_axis_label(b),
-                title=f"Spearman {values['Spearman'].value:.3f}",
-            )
-            for (a, b), values in found.items()
-        ),
-        unit="answers",
-    )
-
-
-def _shown(metric: str, values: Floats) -> Floats:
-    """The values, with the few very long answers moved to the border."""
-    return np.minimum(values, _LONGEST_SHOWN) if metric == "length" else values
-
-
-def _axis_label(metric: str) -> str:
-    return f"length (longer ones at {_LONGEST_SHOWN:g})" if metric == "length" else metric
+    return Density(tuple(panels), unit="answers")

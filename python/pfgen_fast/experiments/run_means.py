@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import is_system
-from ..statistics.correlation import Floats
+from ..statistics.correlation import Floats, few_values
+from .chart_data import Points
+from .finding import Table
 
 Cluster = Literal["model", "organisation", "none"]
 """What runs have in common that makes them depend on one another."""
@@ -30,25 +32,25 @@ class Clusters:
 
     @property
     def n(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(np.unique(self.of))
+
+    def counted(self, values: str) -> str:
+        """The numbers of values and of clusters: `522 runs of 345 models`."""
+        of = "" if self.by == "none" or values == self.what(values) else f" of {self.n:,} {self.what(values)}"
+        return f"{len(self.of):,} {values}{of}"
+
+    def warnings(self, values: str) -> list[str]:
+        """A warning if there are too few clusters for intervals."""
+        return few_values(self.n, self.what(values))
 
     def what(self, values: str) -> str:
         """What the clusters are; those of single values are named like these."""
         return values if self.by == "none" else f"{self.by}s"
 
-    def counted(self, values: str) -> str:
-        """How many values there are, of how many clusters: `522 runs of 345 models`."""
-        of = "" if self.by == "none" or values == self.what(values) else f" of {self.n:,} {self.what(values)}"
-        return f"{len(self.of):,} {values}{of}"
-
 
 def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
-    """The clusters of values that belong to these models.
-
-    A model's organisation is what its name has before the first slash, without regard to case; a name without one is
-    its own organisation.
-    """
+    """The clusters of values that belong to these models; an organisation is what stands before the first slash."""
     keys = {"model": list(models), "organisation": [model.split("/")[0].casefold() for model in models]}
     names = list(map(str, range(len(models)))) if by == "none" else keys[by]
     return Clusters(by, np.unique(np.array(names, dtype=object), return_inverse=True)[1])
@@ -58,8 +60,8 @@ def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
 class RunMeans:
     """The mean of each run over the questions."""
 
-    names: tuple[str, ...]  # names of the runs
-    models: tuple[str, ...]
+    names: tuple[str, ...]  # names of the runs, which are their directories within the checkout
+    models: tuple[str, ...]  # models of the runs, from their config.json
     means: dict[str, Floats]  # by metric, the mean of each run
     problems: tuple[str, ...] = ()  # why runs were left out, one sentence each
 
@@ -82,31 +84,33 @@ class RunMeans:
 
     def chosen(self, rows: list[int]) -> RunMeans:
         """Some of the runs."""
-        return RunMeans(
-            tuple(self.names[row] for row in rows),
-            tuple(self.models[row] for row in rows),
-            {metric: column[rows] for metric, column in self.means.items()},
-            self.problems,
-        )
-
-    def rows_by_score(
-        self, columns: Sequence[Floats], *, with_models: bool = False
-    ) -> tuple[tuple[str | float, ...], ...]:
-        """The name and values of each run for a table, the highest score first."""
-        heads = list(zip(self.names, self.models, strict=True) if with_models else zip(self.names, strict=True))
-        order = np.argsort(-self.means["score"], kind="stable").tolist()
-        return tuple((*heads[run], *(float(column[run]) for column in columns)) for run in order)
+        names, models = (tuple(values[row] for row in rows) for values in (self.names, self.models))
+        return RunMeans(names, models, {metric: column[rows] for metric, column in self.means.items()}, self.problems)
 
     def one_per_model(self, pick: Pick) -> RunMeans:
         """One row for each model: its run with the highest score, or the mean of its runs, by the name of the first."""
         by_model: dict[str, list[int]] = {}
         for row, model in enumerate(self.models):
             by_model.setdefault(model, []).append(row)
-        best = [max(rows, key=lambda row: self.means["score"][row]) for rows in by_model.values()]
         if pick == "best":
-            return self.chosen(best)
+            return self.chosen([max(rows, key=lambda row: self.means["score"][row]) for rows in by_model.values()])
+        names = tuple(self.names[rows[0]] for rows in by_model.values())
         means = {
             metric: np.array([column[rows].mean() for rows in by_model.values()])
             for metric, column in self.means.items()
         }
-        return RunMeans(tuple(self.names[rows[0]] for rows in by_model.values()), tuple(by_model), means, self.problems)
+        return RunMeans(names, tuple(by_model), means, self.problems)
+
+    def points(self, x: str, y: str, **options: Any) -> Points:
+        """One metric against another, as a panel of a chart."""
+        return Points(self.means[x], self.means[y], x, y, labels=self.labels, runs=self.names, **options)
+
+    def table(
+        self, name: str, title: str, columns: Iterable[tuple[str, Floats]], *, with_models: bool = False
+    ) -> Table:
+        """A table with a row for each run, the highest score first."""
+        heads, values = zip(*columns, strict=True)
+        named = list(zip(self.names, self.models, strict=True) if with_models else zip(self.names, strict=True))
+        order = np.argsort(-self.means["score"], kind="stable").tolist()
+        rows = tuple((*named[run], *(float(column[run]) for column in values)) for run in order)
+        return Table(name, title, ("run", *(("model",) if with_models else ()), *heads), rows)

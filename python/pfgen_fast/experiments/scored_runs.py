@@ -1,8 +1,8 @@
 """Scores runs once for all experiments: the means per run and question, and the scores of every answer where needed.
 
-Means come from each run's result.json where it is up to date, so that `read_figures` scores nothing twice. Whoever
-needs more gets it in a single pass over the answers, in batches of runs: `score_runs` keeps the scores of every answer,
-and experiments that score in other ways are handed each batch.
+Means come from each run's result.json where it is up to date, so that `read_figures` scores nothing twice. A single
+pass over the answers, in batches of runs, gives the rest: `score_runs` keeps the scores of every answer, and
+experiments that score in other ways get each batch.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..statistics.correlation import MIN_VALUES, Floats
 from ..suite.questions import Question
-from ..suite.rules import METRICS, SCORES, column_of
+from ..suite.rules import COLUMNS, METRICS, SCORES, column_of
 from ..suite.suite import Suite
 from .run_means import RunMeans
 
 MANY_ANSWERS = 200_000
-"""So many answers are scored by experiments that score them many times over, if nothing else is asked for."""
+"""The number of answers that experiments score many times over by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class DrawnAnswers:
     def of(self, suite: Suite, answers: AnswersOfRuns) -> AnswersOfRuns:
         """The drawn answers of a batch."""
         if self._trials is None:
-            self._trials = usual_trials(answers.n_runs, len(suite), self._n_wanted)
+            self._trials = max(1, self._n_wanted // (answers.n_runs * len(suite)))
         drawn = answers.drawn(self._trials, self._seed)
         self._n_drawn += len(drawn.answers)
         self._n_all += len(answers.answers)
@@ -103,41 +103,16 @@ class DrawnAnswers:
         ]
 
 
-def usual_trials(n_runs: int, n_questions: int, n_wanted: int = MANY_ANSWERS) -> int:
-    """How many answers of each run to each question make up to `n_wanted` in all, one at least."""
-    return max(1, n_wanted // (n_runs * n_questions))
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RunFigures:
+class RunFigures(RunMeans):
     """The means of the runs of one suite, in profile leaderboard, rounded as in result.json."""
 
     suite: Suite  # suite that the runs were scored with
-    names: tuple[str, ...]  # names of the runs, which are their folders within the checkout
-    models: tuple[str, ...]  # models of the runs, from their config.json
-    lengths: Floats  # mean length of each run's answers
     scores: Floats  # score of each run in its result.json, by which leaderboards rank it
     question_scores: dict[str, Floats]  # by metric, the mean of each run (row) and question (column)
     # by metric, then set, the same for fluency and truthfulness in each reference set alone. This is the value in
     # result.json times the number of sets; NaN if a question lacks the set
     set_scores: dict[str, dict[str, Floats]]
-    problems: tuple[str, ...] = ()  # why runs were left out, one sentence each
-
-    @cached_property
-    def run_means(self) -> RunMeans:
-        """The mean of each run over the questions, without a suite."""
-        means = {metric: values.mean(axis=1) for metric, values in self.question_scores.items()}
-        return RunMeans(self.names, self.models, {**means, "length": self.lengths}, self.problems)
-
-    @property
-    def means(self) -> dict[str, Floats]:
-        """By metric, the mean of each run over the questions."""
-        return self.run_means.means
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The runs' labels in charts: their models, or their own names if a model has several runs."""
-        return self.run_means.labels
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -216,26 +191,23 @@ class _Gathered:
     ) -> None:
         self._found, self._threads, self._keeps_scores = find_runs(paths), threads, keeps_scores
         self.suite = suite_of_all([run.folder for run in self._found], suite)
-        self.problems: list[str] = []
-        self._numbers = {question.question: number for number, question in enumerate(self.suite)}
+        self._problems: list[str] = []
         self._runs: dict[RunFolder, _Figures] = {}
-        self._run_numbers: list[NDArray[np.int_]] = []
-        self._question_numbers: list[NDArray[np.int_]] = []
-        self._answer_scores: list[dict[str, Floats]] = []
+        self._columns: list[dict[str, NDArray[Any]]] = []  # of each batch
 
     def read(self, on_batch: OnBatch | None, on_progress: OnProgress | None) -> None:
         """Gathers the runs, and hands on the answers of those whose trials are read."""
         unread = []
         for run in self._found:
             if run.trials_path is None:
-                self.problems.append(
+                self._problems.append(
                     f"{run.folder}: left out, because the trials are not packed yet; 'pfgen-fast score' packs them"
                 )
-            elif self._keeps_scores or on_batch is not None or not self._add_recorded(run):
+            elif self._keeps_scores or on_batch is not None or not self._add_recorded(run, run.trials_path):
                 unread.append(run)
             self._tell(on_progress)
         for batch in RunScorer(suite=self.suite, threads=self._threads).read(unread):
-            self.problems += [f"left out: {run.error}" for run in batch if isinstance(run, Outcome)]
+            self._problems += [f"left out: {run.error}" for run in batch if isinstance(run, Outcome)]
             answers = self._add([run for run in batch if isinstance(run, ReadRun)])
             if on_batch is not None and len(answers.answers):
                 on_batch(self.suite, answers)
@@ -243,18 +215,16 @@ class _Gathered:
 
     def _tell(self, on_progress: OnProgress | None) -> None:
         if on_progress is not None:
-            on_progress(len(self._runs) + len(self.problems), len(self._found))
+            on_progress(len(self._runs) + len(self._problems), len(self._found))
 
     @cached_property
     def _scorer(self) -> Scorer:
         return Scorer(self.suite, threads=self._threads)
 
-    def _add_recorded(self, run: RunFolder) -> bool:
+    def _add_recorded(self, run: RunFolder, trials: Path) -> bool:
         """Adds a run without reading its trials; False if it has no up-to-date result."""
-        assert run.trials_path is not None
         try:
-            config = run.config()
-            recorded = _recorded(self.suite, run, file_sha1(run.trials_path), config)
+            recorded = _recorded(self.suite, run, file_sha1(trials), run.config())
         except (PfgenError, OSError):
             return False  # the reader of trials says what is wrong
         if recorded is not None:
@@ -268,90 +238,91 @@ class _Gathered:
             questions=_core.TextColumn.joined("questions", [part.questions for part in lines]),
             answers=_core.TextColumn.joined("answers", [part.answers for part in lines]),
             run_numbers=np.repeat(np.arange(len(runs)) + len(self._runs), list(map(len, lines))),
-            question_numbers=self._question_numbers_of([run.trials for run in runs]),
+            question_numbers=_question_numbers(self.suite, [run.trials for run in runs]),
             n_runs=len(self._found),
         )
-        table = None
-        if self._keeps_scores and len(answers.answers):
+        # Published figures were summed in one of two ways, which differ in the last digit: the recorded ones count.
+        recorded = [_recorded(self.suite, run.run, run.trials.input_hash, run.config) for run in runs]
+        if runs and (self._keeps_scores or None in recorded):
             table = self._scorer.score(answers.questions, answers.answers)
-            self._keep(answers, table, [length for part in lines for length in part.lengths])
-        first = 0
-        for run in runs:
-            recorded = _recorded(self.suite, run.run, run.trials.input_hash, run.config)
-            if recorded is None:
-                of_run = None if table is None else table.rows(first, first + len(run.trials))
-                recorded = self._aggregated(run, of_run)
-            # Published figures were summed in one of two ways, which differ in the last digit: the recorded ones count.
-            self._runs[run.run] = recorded
-            first += len(run.trials)
+            if self._keeps_scores:
+                self._keep(answers, table, [length for part in lines for length in part.lengths])
+            ends = np.cumsum(list(map(len, lines))).tolist()
+            recorded = [
+                figures or _aggregated(self.suite, run, table.rows(end - len(run.trials), end))
+                for run, figures, end in zip(runs, recorded, ends, strict=True)
+            ]
+        self._runs |= {run.run: figures for run, figures in zip(runs, recorded, strict=True) if figures is not None}
         return answers
 
-    def _aggregated(self, run: ReadRun, table: ScoreTable | None) -> _Figures:
-        if table is None:
-            table = self._scorer.score(run.trials.lines.questions, run.trials.lines.answers)
-        result = aggregate(run.trials, table, None)
-        scores = [result.questions[question.question_id].scores for question in self.suite]
-        return _Figures(model_of(run.config, run_name(run.run.folder)), result.length, result.score, scores)
-
     def _keep(self, answers: AnswersOfRuns, table: ScoreTable, lengths: Sequence[int]) -> None:
-        scores = {metric: table[column_of(metric)].copy() for metric in SCORES}
-        self._answer_scores.append({**scores, "length": np.array(lengths, dtype=np.float64)})
-        self._run_numbers.append(answers.run_numbers)  # the texts are not kept
-        self._question_numbers.append(answers.question_numbers)
-
-    def _question_numbers_of(self, trials: Sequence[Trials]) -> NDArray[np.int_]:
-        numbers = np.empty(sum(map(len, trials)), dtype=np.int_)
-        first = 0
-        for part in trials:
-            for question, rows in part.rows_by_question.items():
-                numbers[first + np.array(rows)] = self._numbers[question]
-            first += len(part)
-        return numbers
+        scores = {metric: table[column_of(metric)].copy() for metric in SCORES}  # the texts are not kept
+        numbers = {"run_numbers": answers.run_numbers, "question_numbers": answers.question_numbers}
+        self._columns.append({**numbers, **scores, "length": np.array(lengths, dtype=np.float64)})
 
     def figures(self) -> dict[str, Any]:
         """The fields of `RunFigures`."""
         if len(self._runs) < MIN_VALUES:
-            why = f"; {self.problems[0]}" if self.problems else ""
+            why = f"; {self._problems[0]}" if self._problems else ""
             raise ExperimentError(
                 f"an experiment needs at least {MIN_VALUES} runs; to score there are {len(self._runs)}{why}"
             )
         runs = [run for run in self._found if run in self._runs]  # recorded ones were gathered first
         of_runs = [self._runs[run] for run in runs]
-        figures = [of_run.questions for of_run in of_runs]
+        scores = [figures.questions for figures in of_runs]
+        of_questions = {metric: _of_questions(scores, column_of(metric)) for metric in SCORES}
+        means = {metric: values.mean(axis=1) for metric, values in of_questions.items()}
         return {
             "suite": self.suite,
             "names": tuple(run_name(run.folder) for run in runs),
-            "models": tuple(of_run.model for of_run in of_runs),
-            "lengths": np.array([of_run.length for of_run in of_runs]),
-            "scores": np.array([of_run.score for of_run in of_runs]),
-            "question_scores": {metric: _of_questions(figures, column_of(metric)) for metric in SCORES},
-            "set_scores": {metric: self._of_sets(figures, metric) for metric in ("fluency", "truthfulness")},
-            "problems": tuple(self.problems),
+            "models": tuple(figures.model for figures in of_runs),
+            "means": {**means, "length": np.array([figures.length for figures in of_runs])},
+            "scores": np.array([figures.score for figures in of_runs]),
+            "question_scores": of_questions,
+            "set_scores": {metric: _of_sets(self.suite, scores, metric) for metric in ("fluency", "truthfulness")},
+            "problems": tuple(self._problems),
         }
 
     def scores(self) -> dict[str, Any]:
         """The fields that `ScoredRuns` adds."""
-        return {
-            "run_numbers": np.concatenate(self._run_numbers),
-            "question_numbers": np.concatenate(self._question_numbers),
-            # Each column leaves its parts when it is joined, so that not all are in memory twice.
-            "answer_scores": {
-                metric: np.concatenate([part.pop(metric) for part in self._answer_scores]) for metric in METRICS
-            },
+        # Each column leaves its parts when it is joined, so that not all are in memory twice.
+        joined = {
+            name: np.concatenate([part.pop(name) for part in self._columns])
+            for name in ("run_numbers", "question_numbers", *METRICS)
         }
-
-    def _of_sets(self, figures: Sequence[Sequence[Scores]], metric: str) -> dict[str, Floats]:
-        found = {name: np.full((len(figures), len(self.suite)), np.nan) for name in self.suite.set_names}
-        for run, of_run in enumerate(figures):
-            for number, scores in enumerate(of_run):
-                values: Mapping[str, float] = getattr(scores, metric)
-                for name, value in values.items():
-                    found[name][run, number] = value * len(values)
-        return found
+        numbers = {name: joined.pop(name) for name in ("run_numbers", "question_numbers")}
+        return {**numbers, "answer_scores": joined}
 
 
-def _of_questions(figures: Sequence[Sequence[Scores]], column: str) -> Floats:
-    return np.array([[scores.total(column) for scores in of_run] for of_run in figures], dtype=np.float64)
+def _question_numbers(suite: Suite, trials: Sequence[Trials]) -> NDArray[np.int_]:
+    known = {question.question: number for number, question in enumerate(suite)}
+    numbers = np.empty(sum(map(len, trials)), dtype=np.int_)
+    first = 0
+    for part in trials:
+        for question, rows in part.rows_by_question.items():
+            numbers[first + np.array(rows)] = known[question]
+        first += len(part)
+    return numbers
+
+
+def _aggregated(suite: Suite, run: ReadRun, table: ScoreTable) -> _Figures:
+    result = aggregate(run.trials, table, None)
+    scores = [result.questions[question.question_id].scores for question in suite]
+    return _Figures(model_of(run.config, run_name(run.run.folder)), result.length, result.score, scores)
+
+
+def _of_questions(scores: Sequence[Sequence[Scores]], column: str) -> Floats:
+    return np.array([[of.total(column) for of in of_run] for of_run in scores], dtype=np.float64)
+
+
+def _of_sets(suite: Suite, scores: Sequence[Sequence[Scores]], metric: str) -> dict[str, Floats]:
+    found = {name: np.full((len(scores), len(suite)), np.nan) for name in suite.set_names}
+    for run, of_run in enumerate(scores):
+        for number, of_question in enumerate(of_run):
+            values: Mapping[str, float] = getattr(of_question, metric)
+            for name, value in values.items():
+                found[name][run, number] = value * len(values)
+    return found
 
 
 def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Figures | None:
@@ -360,20 +331,18 @@ def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str
         result, by_question = read_scores(result_path(run))
     except TrialsError:
         return None
-    changed = changes(result, input_hash, suite.metadata_hash, config)
-    if changed or not math.isfinite(result.length + result.score):
+    if changes(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length + result.score):
         return None
-    if not all(question.question_id in by_question for question in suite):
+    scores = [by_question.get(question.question_id) for question in suite]
+    whole = [of for of, question in zip(scores, suite, strict=True) if of is not None and _is_whole(of, question)]
+    if len(whole) < len(scores):
         return None
-    scores = [by_question[question.question_id] for question in suite]
-    if not all(map(_is_whole, scores, suite)):
-        return None
-    return _Figures(model_of(config, run_name(run.folder)), result.length, result.score, scores)
+    return _Figures(model_of(config, run_name(run.folder)), result.length, result.score, whole)
 
 
 def _is_whole(scores: Scores, question: Question) -> bool:
     """Whether every metric and every set of the question has a finite number."""
     sets = list(question.answers)
     return list(scores.fluency) == list(scores.truthfulness) == sets and not any(
-        math.isnan(scores.total(metric)) for metric in ("fluency", "truthfulness", "helpfulness", "average")
+        math.isnan(scores.total(column)) for column in COLUMNS
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..statistics.correlation import SAME_RANKING, Floats, check_columns, coeffi
 from ..suite.rules import COLUMNS, MAX_ORDER, Constants
 from ..suite.suite import Suite
 from .chart_data import Curve, CurvePanel, Curves
-from .finding import Finding, Picture, Table
+from .finding import Cell, Finding, Picture, Table
 from .scored_runs import AnswersOfRuns, DrawnAnswers, RunFigures
 
 VARIED: dict[str, tuple[float, ...]] = {
@@ -148,7 +147,6 @@ def _changed(name: str, value: float) -> Constants:
 class Variation:
     """The scores of the runs at one value of what is varied."""
 
-    what: str
     value: float
     is_usual: bool  # whether this is the default value
     scores: Floats  # scores of the runs
@@ -171,12 +169,16 @@ class Variation:
         return float(np.abs(ranks(self.scores.round(9)) - ranks(self.usual.round(9))).max())
 
 
+_ByWhat = Mapping[str, Sequence[Variation]]
+"""By what is varied, the scores at each value."""
+
+
 def sensitivity(scored: RunFigures, varied: VariedConstants) -> Finding:
     """Measures how far scores and ranking move as each constant and the weight of each reference set varies."""
     scores = varied.scores()
     check_columns({"score": scores[0]}, "runs")
-    variations = [*_of_constants(varied.constants, scores), *_of_weights(scored)]
-    if not variations:
+    by_what = {**_of_constants(varied.constants, scores), **_of_weights(scored)}
+    if not by_what:
         raise ExperimentError(
             "nothing is varied: expected other values than the usual ones, or questions with several sets"
         )
@@ -184,38 +186,40 @@ def sensitivity(scored: RunFigures, varied: VariedConstants) -> Finding:
     alone = [name for name in scored.suite.set_names if name not in _weighable(scored.suite)]
     if alone:
         notes.append(f"not weighted, because no question has them together with another set: {', '.join(alone)}")
+    columns = ((f"{what} {step.value:g}", step.scores) for what, steps in by_what.items() for step in steps)
     return Finding(
         "sensitivity",
-        _answer(variations),
-        _words(variations),
-        (_table(variations), _scores_table(scored, variations)),
-        (Picture("curves", "Ranking (Kendall with the usual one) and scores of the runs", _chart(variations)),),
+        _answer(by_what),
+        _words(by_what),
+        (_table(by_what), scored.table("scores", "The scores of the runs", columns)),
+        (Picture("curves", "Ranking (Kendall with the usual one) and scores of the runs", _chart(by_what)),),
         tuple(notes),
         question="How do the scores depend on the constants of the rules?",
         runs=scored.names,
     )
 
 
-def _of_constants(constants: Sequence[Constants], scores: Floats) -> list[Variation]:
-    found = []
+def _of_constants(constants: Sequence[Constants], scores: Floats) -> dict[str, list[Variation]]:
+    found = {}
     for name, title in _TITLES.items():
-        rows = [row for row, each in enumerate(constants) if each == _changed(name, getattr(each, name))]
+        values = {row: getattr(each, name) for row, each in enumerate(constants)}
+        rows = [row for row, value in values.items() if constants[row] == _changed(name, value)]
         if len(rows) > 1:  # not only the default
-            rows.sort(key=lambda row: float(getattr(constants[row], name)))
-            found += [
-                Variation(title, float(getattr(constants[row], name)), constants[row] == _USUAL, scores[row], scores[0])
-                for row in rows
+            found[title] = [
+                Variation(float(values[row]), constants[row] == _USUAL, scores[row], scores[0])
+                for row in sorted(rows, key=values.__getitem__)
             ]
     return found
 
 
-def _of_weights(scored: RunFigures) -> list[Variation]:
+def _of_weights(scored: RunFigures) -> dict[str, list[Variation]]:
     usual = weighted_scores(scored, {})
-    return [
-        Variation(f"{_WEIGHT}{name}", weight, weight == 1, weighted_scores(scored, {name: weight}), usual)
+    return {
+        f"{_WEIGHT}{name}": [
+            Variation(weight, weight == 1, weighted_scores(scored, {name: weight}), usual) for weight in SET_WEIGHTS
+        ]
         for name in _weighable(scored.suite)
-        for weight in SET_WEIGHTS
-    ]
+    }
 
 
 def _weighable(suite: Suite) -> list[str]:
@@ -228,10 +232,7 @@ def _weighable(suite: Suite) -> list[str]:
 
 
 def weighted_scores(scored: RunFigures, weights: dict[str, float]) -> Floats:
-    """The scores of the runs with weighted reference sets, computed from the means of the questions.
-
-    Fluency and truthfulness of a question are the weighted means of their values for each set alone.
-    """
+    """The scores of the runs where fluency and truthfulness of a question are weighted means over its sets."""
     total = scored.question_scores["helpfulness"].copy()
     for metric in ("fluency", "truthfulness"):
         of_sets = scored.set_scores[metric]
@@ -246,60 +247,46 @@ def weighted_scores(scored: RunFigures, weights: dict[str, float]) -> Floats:
     return mean
 
 
-def _table(variations: Sequence[Variation]) -> Table:
+def _table(by_what: _ByWhat) -> Table:
     columns = ("what", "value", "usual", "mean score", "largest change", "Pearson", "Kendall", "most places moved")
-    rows = []
-    for variation in variations:
-        is_constant = np.ptp(variation.scores) == 0
-        moved = variation.most_places
-        rows.append(
-            (
-                variation.what,
-                f"{variation.value:g}",
-                "usual" if variation.is_usual else "",
-                float(variation.scores.mean()),
-                variation.largest_change,
-                None if is_constant else coefficient("Pearson", variation.usual, variation.scores),
-                variation.kendall,
-                int(moved) if moved == int(moved) else moved,
+    rows: list[tuple[Cell, ...]] = []
+    for what, steps in by_what.items():
+        for step in steps:
+            pearson = None if np.ptp(step.scores) == 0 else coefficient("Pearson", step.usual, step.scores)
+            moved = int(step.most_places) if step.most_places == int(step.most_places) else step.most_places
+            means = float(step.scores.mean()), step.largest_change
+            rows.append(
+                (what, f"{step.value:g}", "usual" if step.is_usual else "", *means, pearson, step.kendall, moved)
             )
-        )
     return Table("variations", "Scores and ranking as each constant is varied", columns, tuple(rows))
 
 
-def _scores_table(scored: RunFigures, variations: Sequence[Variation]) -> Table:
-    columns = ("run", *(f"{variation.what} {variation.value:g}" for variation in variations))
-    rows = scored.run_means.rows_by_score([variation.scores for variation in variations])
-    return Table("scores", "The scores of the runs", columns, rows)
+def _places(most: float) -> str:
+    return f"{most:g} {'place' if most == 1 else 'places'}"
 
 
-def _by_what(variations: Sequence[Variation]) -> dict[str, list[Variation]]:
-    return {what: list(steps) for what, steps in groupby(variations, lambda step: step.what)}
-
-
-def _answer(variations: Sequence[Variation]) -> str:
-    others = [variation for variation in variations if not variation.is_usual]
-    n_alike = sum((variation.kendall or 0.0) > SAME_RANKING for variation in others)
-    n_runs = len(others[0].scores)
-    farthest = max(others, key=lambda variation: variation.most_places)
-    places = farthest.most_places
+def _answer(by_what: _ByWhat) -> str:
+    others = [(what, step) for what, steps in by_what.items() for step in steps if not step.is_usual]
+    n_alike = sum((step.kendall or 0.0) > SAME_RANKING for _, step in others)
+    what, farthest = max(others, key=lambda other: other[1].most_places)
     return (
-        f"In {n_alike} of {len(others)} variations of one constant the {n_runs} runs keep their ranking, but single "
-        f"runs move by up to {places:g} {'place' if places == 1 else 'places'} ({farthest.what} {farthest.value:g})."
+        f"In {n_alike} of {len(others)} variations of one constant the {len(farthest.scores)} runs keep their ranking, "
+        f"but single runs move by up to {_places(farthest.most_places)} ({what} {farthest.value:g})."
     )
 
 
-def _words(variations: Sequence[Variation]) -> str:
+def _words(by_what: _ByWhat) -> str:
     parts = []
-    for what, steps in _by_what([variation for variation in variations if not variation.is_usual]).items():
-        known = [(value, step) for step in steps if (value := step.kendall) is not None]
+    for what, steps in by_what.items():
+        others = [step for step in steps if not step.is_usual]
+        known = [(value, step) for step in others if (value := step.kendall) is not None]
         if known:
             low, step = min(known, key=lambda found: found[0])
-            span = f"{min(each.value for each in steps):g} to {max(each.value for each in steps):g}"
-            change, places = (max(getattr(each, most) for each in steps) for most in ("largest_change", "most_places"))
+            span = f"{min(each.value for each in others):g} to {max(each.value for each in others):g}"
+            change, places = (max(getattr(each, most) for each in others) for most in ("largest_change", "most_places"))
             parts.append(
                 f"{what} {span}: {low:.4f} at {step.value:g} (at most, a score moves by {change:.4f} and a run by "
-                f"{places:g} {'place' if places == 1 else 'places'})"
+                f"{_places(places)})"
             )
     return (
         f"A ranking is kept if Kendall's correlation with the usual one is above {SAME_RANKING}. "
@@ -307,16 +294,14 @@ def _words(variations: Sequence[Variation]) -> str:
     )
 
 
-def _chart(variations: Sequence[Variation]) -> Curves:
-    grouped = _by_what(variations)
-    weights = [what for what in grouped if what.startswith(_WEIGHT)]
-    titles = {what: [what] for what in grouped if what not in weights}
-    if weights:
+def _chart(by_what: _ByWhat) -> Curves:
+    titles = {what: [what] for what in by_what if not what.startswith(_WEIGHT)}
+    if weights := [what for what in by_what if what.startswith(_WEIGHT)]:
         titles["weight of one set, the others 1"] = weights
     panels = []
     for title, members in titles.items():
-        curves = tuple(_curve(what.removeprefix(_WEIGHT), grouped[what]) for what in members)
-        usual_x = next(step.value for step in grouped[members[-1]] if step.is_usual)
+        curves = tuple(_curve(what.removeprefix(_WEIGHT), by_what[what]) for what in members)
+        usual_x = next(step.value for step in by_what[members[-1]] if step.is_usual)
         panels.append(CurvePanel(title, curves, usual_x, is_logarithmic=title == _TITLES["threshold"]))
     return Curves(
         tuple(panels),

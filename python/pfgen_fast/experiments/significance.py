@@ -31,6 +31,11 @@ class Compared:
         """For each run and the next, whether they differ."""
         return np.diagonal(self.pairs.differs, 1)
 
+    @property
+    def groups(self) -> list[tuple[str, int, int]]:
+        """The letter of each group, and its first and last rank."""
+        return [(_letters(number), first, last) for number, (first, last) in enumerate(self.pairs.groups)]
+
 
 def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correction = "bh") -> Finding:
     """Compares every pair of runs by the paired t-test over questions, as `compare` does."""
@@ -45,12 +50,12 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
             "significance needs at least two runs of models; system/... are yardsticks without a rank"
         )
     title = "Scores with 95 % intervals over questions; runs beside the same bar cannot be told apart"
-    systems = scored.run_means.rows_of_systems()
-    yardsticks = [f"{scored.names[row]} has no rank: a yardstick, not a model" for row in systems]
+    yardsticks = [f"{scored.names[row]} has no rank: a yardstick, not a model" for row in scored.rows_of_systems()]
+    differ = compared.neighbours_differ
     return Finding(
         "significance",
-        _answer(compared, alpha),
-        _words(scored, compared, alpha, correction),
+        f"Of {len(differ)} pairs of neighbours on the leaderboard, {differ.sum()} differ at the level {alpha:g}.",
+        _words(scored, compared, correction),
         (_table(scored, compared), _groups_table(scored, compared)),
         (Picture("groups", title, _chart(scored, compared)),),
         (*scored.problems, *yardsticks),
@@ -78,11 +83,6 @@ def _letters(number: int) -> str:
     return (_letters(above - 1) if above else "") + string.ascii_lowercase[letter]
 
 
-def _groups_by_rank(compared: Compared) -> list[list[str]]:
-    groups = [(_letters(number), first, last) for number, (first, last) in enumerate(compared.pairs.groups)]
-    return [[name for name, first, last in groups if first <= rank <= last] for rank in range(len(compared.order))]
-
-
 def _table(scored: RunFigures, compared: Compared) -> Table:
     columns = (
         *("place", "run", "score", "low", "high", "questions", "groups"),
@@ -90,54 +90,43 @@ def _table(scored: RunFigures, compared: Compared) -> Table:
     )
     pairs = compared.pairs
     rows: list[tuple[Cell, ...]] = []
-    for rank, (run, groups) in enumerate(zip(compared.order, _groups_by_rank(compared), strict=True)):
-        mean = compared.means[rank]
-        head = (rank + 1, scored.names[run], float(scored.scores[run]), mean.low, mean.high, mean.n, " ".join(groups))
-        if rank + 1 == len(compared.order):
-            rows.append((*head, None, None, None, None))
-            continue
-        of_next = (float(matrix[rank, rank + 1]) for matrix in (pairs.differences, pairs.p_values, pairs.corrected))
-        rows.append((*head, *of_next, "yes" if pairs.differs[rank, rank + 1] else "no"))
+    for rank, (run, mean) in enumerate(zip(compared.order, compared.means, strict=True)):
+        groups = " ".join(name for name, first, last in compared.groups if first <= rank <= last)
+        ahead: tuple[Cell, ...] = (None, None, None, None)
+        if rank + 1 < len(compared.order):
+            of_next = (float(matrix[rank, rank + 1]) for matrix in (pairs.differences, pairs.p_values, pairs.corrected))
+            ahead = (*of_next, "yes" if pairs.differs[rank, rank + 1] else "no")
+        score = float(scored.scores[run])
+        rows.append((rank + 1, scored.names[run], score, mean.low, mean.high, mean.n, groups, *ahead))
     return Table("leaderboard", "The leaderboard: does a run differ from the next?", columns, tuple(rows))
 
 
 def _groups_table(scored: RunFigures, compared: Compared) -> Table:
     names = [scored.names[run] for run in compared.order]
     rows = tuple(
-        (_letters(number), last - first + 1, first + 1, last + 1, names[first], names[last])
-        for number, (first, last) in enumerate(compared.pairs.groups)
+        (name, last - first + 1, first + 1, last + 1, names[first], names[last])
+        for name, first, last in compared.groups
     )
     columns = ("group", "runs", "from place", "to place", "from", "to")
     return Table("groups", "Groups of runs that cannot be told apart", columns, rows)
 
 
-def _answer(compared: Compared, alpha: float) -> str:
-    differ = compared.neighbours_differ
-    return (
-        f"Of {len(differ)} pairs of neighbours on the leaderboard, {int(differ.sum())} differ at the level {alpha:g}."
-    )
-
-
-def _words(scored: RunFigures, compared: Compared, alpha: float, correction: Correction) -> str:
+def _words(scored: RunFigures, compared: Compared, correction: Correction) -> str:
     pairs = compared.pairs
-    n_runs, n_questions = len(compared.order), len(scored.suite)
-    n_pairs = n_runs * (n_runs - 1) // 2
-    alike = [
-        f"{scored.names[compared.order[rank]]} and {scored.names[compared.order[rank + 1]]}"
-        for rank in np.flatnonzero(~compared.neighbours_differ)
-    ]
+    n_pairs = len(compared.order) * (len(compared.order) - 1) // 2
+    names = [scored.names[run] for run in compared.order]
+    alike = [f"{names[rank]} and {names[rank + 1]}" for rank in np.flatnonzero(~compared.neighbours_differ)]
     words = (
-        f"Tested by the paired t-test over {n_questions} questions; all {n_pairs:,} pairs of runs are one family, "
-        f"corrected after {CORRECTIONS[correction]}, and {int(pairs.differs.sum()) // 2:,} of them differ."
+        f"Tested by the paired t-test over {len(scored.suite)} questions; all {n_pairs:,} pairs of runs are one "
+        f"family, corrected after {CORRECTIONS[correction]}, and {int(pairs.differs.sum()) // 2:,} of them differ."
     )
     if alike:
         more = f" and {len(alike) - 5} more" if len(alike) > 5 else ""
         words += f" Not told apart: {'; '.join(alike[:5])}{more}."
-    n_together = sum(last > first for first, last in pairs.groups)
-    if n_together:
-        groups = "group" if n_together == 1 else "groups"
-        largest = max(last - first + 1 for first, last in pairs.groups)
-        words += f" {n_together} {groups} of two runs or more cannot be told apart; the largest has {largest} runs."
+    sizes = [last - first + 1 for first, last in pairs.groups if last > first]
+    if sizes:
+        groups = "group" if len(sizes) == 1 else "groups"
+        words += f" {len(sizes)} {groups} of two runs or more cannot be told apart; the largest has {max(sizes)} runs."
     widths = [mean.high - mean.low for mean in compared.means if mean.low is not None and mean.high is not None]
     if widths:
         words += f" The median 95 % interval of a score is {np.median(widths):.4f} wide."
@@ -145,17 +134,17 @@ def _words(scored: RunFigures, compared: Compared, alpha: float, correction: Cor
 
 
 def _chart(scored: RunFigures, compared: Compared) -> Intervals:
-    n = min(len(compared.order), MAX_ROWS)
-    means = compared.means[:n]
+    shown, means = compared.order[:MAX_ROWS], compared.means[:MAX_ROWS]
+    n = len(shown)
     return Intervals(
-        names=tuple(scored.labels[run] for run in compared.order[:n]),
-        values=np.array([mean.mean for mean in means]),
-        low=np.array([mean.mean if mean.low is None else mean.low for mean in means]),
-        high=np.array([mean.mean if mean.high is None else mean.high for mean in means]),
-        x_label="score",
+        tuple(scored.labels[run] for run in shown),
+        np.array([mean.mean for mean in means]),
+        np.array([mean.mean if mean.low is None else mean.low for mean in means]),
+        np.array([mean.mean if mean.high is None else mean.high for mean in means]),
+        "score",
         groups=tuple((first, min(last, n - 1)) for first, last in compared.pairs.groups if first < n and last > first),
         groups_label="not told apart",
         without_groups="all differ",
-        runs=tuple(scored.names[run] for run in compared.order[:n]),
+        runs=tuple(scored.names[run] for run in shown),
         n_all=len(compared.order),
     )

@@ -6,14 +6,14 @@ the whole would agree by what they share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import takewhile
 
 import numpy as np
 
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
-from .chart_data import MAX_ROWS, Band, Bands, Ranges
+from .chart_data import MAX_ROWS, Bands, Line, Ranges
 from .cut_references import Agreement, CutReferences, RunPairs, largest_set
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import ScoredRuns
@@ -34,15 +34,20 @@ class Fewer:
     draws: tuple[Agreement, ...]  # agreement of each draw
 
     @property
+    def kendalls(self) -> list[float]:
+        """Kendall's correlation of each draw."""
+        return [draw.kendall for draw in self.draws]
+
+    @property
     def mean(self) -> float:
         """The mean of Kendall's correlations."""
-        return float(np.mean([draw.kendall for draw in self.draws]))
+        return float(np.mean(self.kendalls))
 
     @property
     def ends(self) -> tuple[float, float]:
         """The percentiles 5 and 95 of Kendall's correlations; of few draws, the lowest and the highest."""
-        low, high = (_TAIL, 100 - _TAIL) if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else (0, 100)
-        low, high = np.percentile([draw.kendall for draw in self.draws], (low, high)).tolist()
+        tail = _TAIL if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else 0
+        low, high = np.percentile(self.kendalls, (tail, 100 - tail)).tolist()
         return low, high
 
     @property
@@ -57,17 +62,14 @@ class Fewer:
 
     def row(self) -> tuple[Cell, ...]:
         """The row of the table."""
-        return (
-            self.what,
-            self.n,
-            len(self.draws),
-            self.mean,
-            self.ends[0] if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else None,
-            float(np.mean([draw.swapped for draw in self.draws])),
-            _mean([draw.of_close for draw in self.draws]),
-            self.close_swapped,
-            self.shift,
-        )
+        lowest = self.ends[0] if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else None
+        swapped, of_close = _mean([draw.swapped for draw in self.draws]), _mean([draw.of_close for draw in self.draws])
+        counts = self.what, self.n, len(self.draws)
+        return (*counts, self.mean, lowest, swapped, of_close, self.close_swapped, self.shift)
+
+
+_ByWhat = Mapping[str, Sequence[Fewer]]
+"""By what is fewer, the numbers that were tried, the largest first."""
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -78,28 +80,28 @@ def _mean(values: Sequence[float | None]) -> float | None:
 def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: int = 100, seed: int = 0) -> Finding:
     """Measures how the ranking depends on which questions, reference answers and trials there are, and on how many."""
     check_columns({"score": scored.means["score"]}, "runs")
-    without = leave_one_out(scored)
+    usual, without = ranks(scored.means["score"].round(12)), leave_one_out(scored)
     title = "Ranks of the runs when any one question is left out"
-    tables, words = [_ranges(scored, without)], [_words_on_ranks(scored, without)]
-    pictures = [Picture("ranks", title, _ranks_chart(scored, without))]
+    tables, words = [_ranges(scored, usual, without)], [_words_on_ranks(usual, without)]
+    pictures = [Picture("ranks", title, _ranks_chart(scored, usual, without))]
     answer = words[0]
     pairs = RunPairs.of(scored.question_scores["score"])
     of_trials, more = _fewer_trials(scored, pairs, n_draws, seed)
-    fewer = [*_fewer_answers(scored, pairs, cut), *_fewer_questions(scored, pairs, n_draws, seed), *of_trials]
+    found = (_fewer_answers(scored, pairs, cut), _fewer_questions(scored, pairs, n_draws, seed), of_trials)
+    fewer = {steps[0].what: steps for steps in found if steps}
     if fewer:
         tables.append(_fewer_table(fewer))
         title = "Kendall's correlation between rankings from disjoint parts (band: 5 % to 95 % of the draws)"
         pictures.append(Picture("fewer", title, _fewer_chart(fewer)))
         words.append(_words_on_fewer(fewer, pairs))
         answer = _answer(fewer)
-    notes = (*scored.problems, *(cut.notes if cut else ()), *more)
     return Finding(
         "stability",
         answer,
         " ".join(words),
         tuple(tables),
         tuple(pictures),
-        notes,
+        (*scored.problems, *(cut.notes if cut else ()), *more),
         question="Would other reference answers, questions or trials rank the runs in the same way?",
         runs=scored.names,
     )
@@ -119,14 +121,14 @@ def leave_one_out(scored: ScoredRuns) -> Floats:
     return np.stack([ranks(column) for column in without.round(12).T], axis=1)
 
 
-def _ranges(scored: ScoredRuns, without: Floats) -> Table:
-    usual = ranks(scored.means["score"].round(12))
-    rows = []
+def _ranges(scored: ScoredRuns, usual: Floats, without: Floats) -> Table:
+    rows: list[tuple[Cell, ...]] = []
     for run in np.argsort(usual, kind="stable"):
-        moved = without[run] - usual[run]
-        farthest = int(np.argmax(np.abs(moved))) if len(moved) else None
-        question = None if farthest is None or moved[farthest] == 0 else scored.suite.questions[farthest].question_id
-        low, high = (_rank(without[run].min()), _rank(without[run].max())) if len(moved) else (None, None)
+        low = high = question = None
+        if without.size:
+            moved = np.abs(without[run] - usual[run])
+            low, high = _rank(without[run].min()), _rank(without[run].max())
+            question = scored.suite.questions[int(np.argmax(moved))].question_id if moved.any() else None
         rows.append((scored.names[run], float(scored.means["score"][run]), _rank(usual[run]), low, high, question))
     columns = ("run", "score", "place", "best place", "worst place", "moved most without")
     return Table("ranks", "Ranks when any one question is left out", columns, tuple(rows))
@@ -136,10 +138,9 @@ def _rank(rank: float) -> int | float:
     return int(rank) if rank == int(rank) else float(rank)
 
 
-def _words_on_ranks(scored: ScoredRuns, without: Floats) -> str:
+def _words_on_ranks(usual: Floats, without: Floats) -> str:
     if not without.size:
         return "The suite has one question only, which cannot be left out."
-    usual = ranks(scored.means["score"].round(12))
     moved = np.abs(without - usual[:, None])
     correlations = [value for column in without.T if (value := kendall(usual, column)) is not None]
     farthest = f" by more than {moved.max():g} {'rank' if moved.max() <= 1 else 'ranks'}" if moved.max() else ""
@@ -157,9 +158,9 @@ def _fewer_answers(scored: ScoredRuns, pairs: RunPairs, cut: CutReferences | Non
     if cut is None:
         return []
     by_size: dict[int, list[Agreement]] = {}
-    for size, halves in cut.scores:
-        # The same answers scored in all ways, so that nothing but the references differs.
-        by_size.setdefault(size, []).append(pairs.agreement(halves, cut.usual))
+    usual, scores = cut.scores  # of the same answers, so that only the references differ
+    for size, halves in scores:
+        by_size.setdefault(size, []).append(pairs.agreement(halves, usual))
     n_all = largest_set(scored.suite)
     return [Fewer("reference answers per set", size, n_all, tuple(draws)) for size, draws in by_size.items()]
 
@@ -210,11 +211,7 @@ def _sizes(n_all: int) -> list[int]:
 
 
 def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list[Floats]:
-    """The scores of each run's trials: the means over the questions of one answer to each.
-
-    Files may be sorted by text, so the answers of each question are shuffled first: a trial is one random answer to
-    each question. Where a question has more answers than another, the run has as many trials as the fewest.
-    """
+    """The mean score of each trial by run: one random answer to each question, because files may be sorted by text."""
     order = np.lexsort((generator.random(len(scored.run_numbers)), scored.cells))
     shuffled = scored.answer_scores["score"][order]
     counts = np.bincount(scored.cells).reshape(len(scored.names), -1)
@@ -225,31 +222,23 @@ def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list
     ]
 
 
-def smallest_with_same_ranking(fewer: Sequence[Fewer]) -> int | None:
+def smallest_with_same_ranking(steps: Sequence[Fewer]) -> int | None:
     """The smallest number from which on disjoint parts agree, by a mean Kendall above 0.95; None if there is none."""
-    enough = None
-    for step in sorted(fewer, key=lambda step: -step.n):
-        if step.mean <= SAME_RANKING:
-            break
-        enough = step.n
-    return enough
+    enough = [step.n for step in takewhile(lambda step: step.mean > SAME_RANKING, steps)]
+    return enough[-1] if enough else None
 
 
-def _by_what(fewer: Sequence[Fewer]) -> dict[str, list[Fewer]]:
-    return {what: list(steps) for what, steps in groupby(fewer, lambda step: step.what)}
-
-
-def _fewer_table(fewer: Sequence[Fewer]) -> Table:
+def _fewer_table(fewer: _ByWhat) -> Table:
     agreement = ("mean Kendall", "lowest 5 %", "swapped pairs", "Kendall of close pairs", "swapped close pairs")
     columns = ("what", "how many", "draws", *agreement, "shift of scores")
     title = "Agreement between rankings from two disjoint parts; shares of swapped pairs"
-    return Table("fewer", title, columns, tuple(step.row() for step in fewer))
+    return Table("fewer", title, columns, tuple(step.row() for steps in fewer.values() for step in steps))
 
 
-def _answer(fewer: Sequence[Fewer]) -> str:
+def _answer(fewer: _ByWhat) -> str:
     enough, not_enough = [], []
-    for what, steps in _by_what(fewer).items():
-        n, largest = smallest_with_same_ranking(steps), max(steps, key=lambda step: step.n)
+    for what, steps in fewer.items():
+        n, largest = smallest_with_same_ranking(steps), steps[0]
         if n is None:
             not_enough.append(f"{largest.n:,} of {largest.n_all:,} {what} ({largest.mean:.2f})")
             continue
@@ -262,8 +251,7 @@ def _answer(fewer: Sequence[Fewer]) -> str:
         sentence += f", but not with {_listed(not_enough, 'or')}" if not_enough else ""
     else:
         sentence = f"Two disjoint parts do not {alike} with {_listed(not_enough, 'or')}"
-    halves = [max(steps, key=lambda step: step.n) for steps in _by_what(fewer).values()]
-    close = [(step.close_swapped, step) for step in halves if step.close_swapped is not None]
+    close = [(largest.close_swapped, largest) for largest, *_ in fewer.values() if largest.close_swapped is not None]
     if close:
         swapped, step = max(close, key=lambda pair: pair[0])
         sentence += (
@@ -277,7 +265,7 @@ def _listed(parts: Sequence[str], last: str) -> str:
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
-def _words_on_fewer(fewer: Sequence[Fewer], pairs: RunPairs) -> str:
+def _words_on_fewer(fewer: _ByWhat, pairs: RunPairs) -> str:
     words = [
         "Two rankings are compared that have no reference answer, question or trial in common, so each comes from at "
         f"most half of all. They count as alike where Kendall's correlation is above {SAME_RANKING} in the mean of the "
@@ -288,22 +276,22 @@ def _words_on_fewer(fewer: Sequence[Fewer], pairs: RunPairs) -> str:
             f"Of {len(pairs.first):,} pairs of runs, {pairs.is_close.sum():,} are close: their scores differ by no "
             f"more than {pairs.within:.4f}, half of the median interval of a score."
         )
-    for what, steps in _by_what(fewer).items():
-        largest = max(steps, key=lambda step: step.n)
+    for what, steps in fewer.items():
+        largest, fewest = steps[0], steps[-1]
         share = largest.close_swapped
         swapped = "" if share is None else f" and {share:.1%} of the close pairs swapped"
         words.append(f"With {largest.n:,} of {largest.n_all:,} {what}: Kendall {largest.mean:.4f}{swapped}.")
-        n, fewest = smallest_with_same_ranking(steps), min(steps, key=lambda step: step.n)
-        if n == fewest.n > 1:
-            words.append(f"{n:,} {what} are the fewest that were tried; scores shift by {fewest.shift:+.4f} there.")
+        if smallest_with_same_ranking(steps) == fewest.n > 1:
+            words.append(
+                f"{fewest.n:,} {what} are the fewest that were tried; scores shift by {fewest.shift:+.4f} there."
+            )
     return " ".join(words)
 
 
 # --- charts
 
 
-def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
-    usual = ranks(scored.means["score"].round(12))
+def _ranks_chart(scored: ScoredRuns, usual: Floats, without: Floats) -> Ranges:
     shown = np.argsort(usual, kind="stable")[:MAX_ROWS]
     return Ranges(
         names=tuple(scored.labels[run] for run in shown),
@@ -316,18 +304,10 @@ def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
     )
 
 
-def _fewer_chart(fewer: Sequence[Fewer]) -> Bands:
+def _fewer_chart(fewer: _ByWhat) -> Bands:
     panels = []
-    for what, steps in _by_what(fewer).items():
-        steps = sorted(steps, key=lambda step: step.n)
-        low, high = np.array([step.ends for step in steps]).T
-        panels.append(
-            Band(
-                x=np.array([step.n for step in steps]),
-                middle=np.array([step.mean for step in steps]),
-                low=low,
-                high=high,
-                x_label=f"{what}, of {steps[0].n_all:,}",
-            )
-        )
+    for what, steps in fewer.items():
+        n, middle, ends = zip(*((step.n, step.mean, step.ends) for step in reversed(steps)), strict=True)
+        low, high = np.array(ends).T
+        panels.append(Line(f"{what}, of {steps[0].n_all:,}", np.array(n), np.array(middle), low, high))
     return Bands(tuple(panels), y_label="Kendall", threshold=SAME_RANKING)

@@ -53,12 +53,12 @@ class Experiments:
             "sensitivity": lambda: sensitivity(scored, self._varied),
             "stability": lambda: stability(scored, self._cut, seed=seed),
             "relations": lambda: relations(scored, seed=seed),
-            "parts": lambda: parts(scored.run_means),
+            "parts": lambda: parts(scored),
             "sets": lambda: sets(scores_by_set(scored)),
             "significance": lambda: significance(scored),
         }
         if self._outside:
-            experiments["external"] = lambda: external(scored.run_means, self._outside)
+            experiments["external"] = lambda: external(scored, self._outside)
         for name, find in experiments.items():
             try:
                 finding = find()

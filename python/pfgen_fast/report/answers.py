@@ -1,8 +1,7 @@
 """The answers of all runs to one question, as the page unpacks them: short lines of compressed JSON.
 
-The first line describes the question: reference answers, keywords, and the 3-grams by which the page tints answers.
-Each further line holds the answers of some runs. An answer that the page cannot tint (because a tokenizer makes its
-units, or because it has characters that are shown as escapes) comes with its tints.
+The first line describes the question, and each further line holds the answers of some runs. An answer that the page
+cannot tint (because of a tokenizer, or of characters that are shown as escapes) comes with its tints.
 """
 
 from __future__ import annotations
@@ -31,18 +30,14 @@ _N_SEARCHED = 200  # keyword rules read no further (docs/scoring.md, section 4)
 _MAX_MATCHES = 50
 
 
-class RunAnswers(NamedTuple):
-    """The answers of one run, which has a number in the page."""
-
-    run: int
-    samples: Sequence[CheckedAnswer]
+RunAnswers = tuple[int, Sequence[CheckedAnswer]]
+"""The number of a run in the page, and its answers."""
 
 
 class _Shown(NamedTuple):
     """A text as the page gets it."""
 
-    # harmless text; if the page tints it, with two more code points for the 3-grams over the last shown one
-    text: str
+    text: str  # harmless; if the page tints it, with two more code points for the 3-grams over the last shown one
     tints: str | None  # a digit for each code point of the text; None if the page tints it
     spans: list[tuple[int, int]]  # matches of keyword patterns that the page cannot search for, in code points
 
@@ -55,12 +50,12 @@ def packed(value: Any) -> str:
 def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int) -> list[str]:
     """The lines of a question."""
     references = {name: _spread(texts) for name, texts in question.answers.items()}
-    samples = [sample for run in answers for sample in run.samples]
+    samples = [sample for _, of_run in answers for sample in of_run]
     texts = [*(text for of_set in references.values() for text in of_set), *(sample.answer for sample in samples)]
     tinting = QuestionTints(question)
     shown = _shown_texts(tinting, texts, n_shown)
     table = tinting.table([text.text for text in shown if text.tints is None])
-    names = {name: number for number, name in enumerate(dict.fromkeys(n for sample in samples for n in sample.missing))}
+    names = list(dict.fromkeys(name for sample in samples for name in sample.missing))
     n_references = len(texts) - len(samples)
     head = {
         "grams": table.grams,
@@ -68,14 +63,15 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
         "sizes": table.sizes,
         "rules": [_words(rule) for rule in question.keywords],
         "patterns": _plain_patterns(question),
-        "names": list(names),
+        "names": names,
         "sets": {name: len(of_set) for name, of_set in references.items()},
         "length": [len(text) for text in texts[:n_references]],
         **_text_columns(shown[:n_references]),
     }
     rest = iter(shown[n_references:])
-    parts = in_parts(answers, lambda run: sum(len(sample.answer) for sample in run.samples))
-    return [packed(head), *(packed(_line(part, rest, names)) for part in parts)]
+    parts = in_parts(answers, lambda run: sum(len(sample.answer) for sample in run[1]))
+    numbers = {name: number for number, name in enumerate(names)}
+    return [packed(head), *(packed(_line(part, rest, numbers)) for part in parts)]
 
 
 def _spread(texts: Sequence[str]) -> list[str]:
@@ -86,13 +82,13 @@ def _spread(texts: Sequence[str]) -> list[str]:
 
 def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:
     """Some runs in columns, because columns compress best."""
-    samples = [sample for run in part for sample in run.samples]
+    samples = [sample for _, of_run in part for sample in of_run]
     figures = [sample.figures for sample in samples]
     return {
-        "runs": [run.run for run in part],
-        "n_samples": [len(run.samples) for run in part],
+        "runs": [number for number, _ in part],
+        "n_samples": [len(of_run) for _, of_run in part],
         **{
-            metric: [None if (value := getattr(one, metric)) is None else round(value, n_digits) for one in figures]
+            metric: [None if (value := one[metric]) is None else round(value, n_digits) for one in figures]
             for metric, n_digits in (("score", 4), ("fluency", 3), ("truthfulness", 3), ("helpfulness", 3))
         },
         "length": [sample.n_code_points for sample in samples],
@@ -114,14 +110,14 @@ def _text_columns(shown: Sequence[_Shown]) -> dict[str, Any]:
 def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> list[_Shown]:
     question = tinting.question
     kept = [text[: n_shown + 2] for text in texts]
-    needs_tints = [question.spelling is not None or harmless(text) != text for text in kept]
-    made = iter(tinting.levels([text for text, needs in zip(kept, needs_tints, strict=True) if needs]))
+    tinted = list(dict.fromkeys(text for text in kept if question.spelling is not None or harmless(text) != text))
+    levels_of = dict(zip(tinted, tinting.levels(tinted), strict=True))
     matches = _matcher(question)
     shown = []
-    for text, needs in zip(kept, needs_tints, strict=True):
+    for text in kept:
         spans = matches(text[:n_shown])
-        if needs:
-            harmless_text, levels = harmless_with_tints(text[:n_shown], next(made)[:n_shown])
+        if text in levels_of:
+            harmless_text, levels = harmless_with_tints(text[:n_shown], levels_of[text][:n_shown])
             # The escapes of the harmless text are longer.
             moved = [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
             shown.append(_Shown(harmless_text, levels, moved))
@@ -148,12 +144,12 @@ def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
     """Finds all other patterns in the part of an answer that keyword rules read."""
     spelling = question.spelling
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
+    if not patterns:
+        return lambda text: []
     where = f"question {question.question_id}: the pattern "
     found = [(re.compile(pattern), where + shown_value(pattern)) for pattern in patterns]
 
     def matches(text: str) -> list[tuple[int, int]]:
-        if not found:
-            return []
         read = text[:_N_SEARCHED] if spelling is None else spelling.read(text).cut(_N_SEARCHED)
         return sorted({span for pattern, named in found for span in _spans(pattern, read, named)})
 

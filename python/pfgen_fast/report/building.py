@@ -61,17 +61,13 @@ def write_building_report(
 
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:
     """The data of the page about a set of a question, as JSON values."""
-    stages = [_stage(branch, name, record, scorer) for name, record in records(branch)]
     chosen = dict(records(branch))["select"]["figures"]
     return {
         "id": branch.asked.question_id,
         "set": branch.set_name,
         "question": in_one_line(branch.asked.question, 200),
-        "stages": stages,
-        "error": chosen["error"],
-        "initial_error": chosen["initial_error"],
-        "proposals": chosen["proposals"],
-        "accepted": chosen["accepted"],
+        "stages": [_stage(branch, name, record, scorer) for name, record in records(branch)],
+        **{name: chosen[name] for name in ("error", "initial_error", "proposals", "accepted")},
         "curve": thinned(chosen["curve"]),
         "coverage": chosen["coverage"],
     }
@@ -81,28 +77,24 @@ def _stage(branch: Branch, name: str, record: dict[str, Any], scorer: Scorer) ->
     left, figures = record["left"], record["figures"]
     described = {
         "name": name,
-        "n": left["n"],
-        "mean": left["mean"],
-        "std": left["std"],
+        **{figure: left[figure] for figure in ("n", "mean", "std")},
         # Counts of lengths in bins; the last bin holds all longer ones.
         "lengths": [sum(left["lengths"][at : at + _BIN]) for at in range(0, len(left["lengths"]), _BIN)],
         "scores": _scores(scorer, branch, branch.answers(name)),
-        "reasons": [],
-        "examples": [],
-        "removed_scores": None,
-        "note": "",
     }
     if name == "raw":
-        return described
+        return {**described, "reasons": [], "examples": [], "removed_scores": None, "note": ""}
     removed = branch.removed(name)
-    described["reasons"] = [[in_one_line(reason), n] for reason, n in figures["reasons"][:_N_REASONS]]
-    described["examples"] = [
-        {"row": row["row"], "answer": in_one_line(row["answer"], _SHOWN), "reason": in_one_line(row["reason"])}
-        for row in examples(removed, _N_EXAMPLES)
-    ]
-    described["removed_scores"] = _scores(scorer, branch, removed)
-    described["note"] = _note(name, figures, removed)
-    return described
+    return {
+        **described,
+        "reasons": [[in_one_line(reason), n] for reason, n in figures["reasons"][:_N_REASONS]],
+        "examples": [
+            {"row": row["row"], "answer": in_one_line(row["answer"], _SHOWN), "reason": in_one_line(row["reason"])}
+            for row in examples(removed, _N_EXAMPLES)
+        ],
+        "removed_scores": _scores(scorer, branch, removed),
+        "note": _note(name, figures, removed),
+    }
 
 
 def _note(name: str, figures: dict[str, Any], removed: Any) -> str:

@@ -12,36 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments.chart_data import (
-    Bands,
-    Bars,
-    Curve,
-    Curves,
-    Density,
-    HeatMap,
-    Intervals,
-    Line,
-    LinePanel,
-    LinePanels,
-    Lines,
-    Matrix,
-    Points,
-    Ranges,
-    Scatter,
-)
-from .bars import draw_bars
-from .drawing import (
-    COLORS,
-    LEVELS,
-    QUIET,
-    bounded,
-    label_extremes,
-    levels,
-    look,
-    mark_threshold,
-    new_figure,
-    plain,
-)
+from ..experiments import chart_data
+from . import drawing
+from .drawing import COLORS, LEVELS, QUIET, bounded, look, mark_threshold, new_figure, plain
 from .heat_maps import draw_heat_map
 
 POINTS, NAME, ON_LEVEL = "points-", "name-", "on-level-"
@@ -52,6 +25,14 @@ _MANY_LINES = 40
 _LONGEST_LEVEL_NAME = 12  # characters that fit below a cell of a matrix
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
+_HATCHES = ("", "///", "...", "xxx")
+_MIN_GROUPS = 3
+# Of bars, in inches.
+_NARROWEST, _WIDEST = 6.0, 24.0
+_BAR = 0.32
+_VALUE = 0.22
+_LETTER = 0.075
+
 
 @singledispatch
 def drawn(chart: object) -> Any:
@@ -59,12 +40,11 @@ def drawn(chart: object) -> Any:
     raise TypeError(f"expected a chart, not {type(chart).__name__}")
 
 
-drawn.register(HeatMap, draw_heat_map)
-drawn.register(Bars, draw_bars)
+drawn.register(chart_data.HeatMap, draw_heat_map)
 
 
 @drawn.register
-def _scatter(chart: Scatter) -> Any:
+def _scatter(chart: chart_data.Scatter) -> Any:
     is_alone = len(chart.panels) == 1
     figure, panels = _grid(len(chart.panels), *((8, 6) if is_alone else (5.8, 5)))
     for number, (axes, points) in enumerate(zip(panels, chart.panels, strict=True)):
@@ -78,7 +58,7 @@ def _scatter(chart: Scatter) -> Any:
     for axes, points in zip(panels, chart.panels, strict=True):
         if points.labels:
             at_most = _N_LABELS_ALONE if is_alone else _N_LABELS
-            label_extremes(axes, points.x, points.y, points.labels, at_most=at_most)
+            drawing.label_extremes(axes, points.x, points.y, points.labels, at_most=at_most)
     return figure
 
 
@@ -90,13 +70,13 @@ def _draw_diagonal(axes: Any) -> None:
 
 
 @drawn.register
-def _density(chart: Density) -> Any:
+def _density(chart: chart_data.Density) -> Any:
     figure, panels = _grid(len(chart.panels), 4.6, 3.8)
     for axes, points in zip(panels, chart.panels, strict=True):
         ends = (points.x.min(), points.x.max(), points.y.min(), points.y.max())
         options = {"extent": (min(ends), max(ends)) * 2} if points.has_diagonal and min(ends) < max(ends) else {}
         cells = axes.hexbin(
-            points.x, points.y, gridsize=40, bins="log", cmap=levels(), mincnt=1, linewidths=0.1, **options
+            points.x, points.y, gridsize=40, bins="log", cmap=drawing.levels(), mincnt=1, linewidths=0.1, **options
         )
         if points.has_diagonal:
             _draw_diagonal(axes)
@@ -107,11 +87,11 @@ def _density(chart: Density) -> Any:
 
 
 @drawn.register
-def _matrix(chart: Matrix) -> Any:
+def _matrix(chart: chart_data.Matrix) -> Any:
     n_rows, n_columns = chart.values.shape
     width_of_scale = 1
     figure, ((axes,),) = new_figure(2 + 0.9 * n_columns + width_of_scale, 2 + 0.9 * n_rows)
-    scale = {"cmap": levels(), "vmin": chart.lowest, "vmax": chart.highest}
+    scale = {"cmap": drawing.levels(), "vmin": chart.lowest, "vmax": chart.highest}
     cells = axes.pcolormesh(chart.values, edgecolors="white", linewidth=1.5, **scale)
     axes.grid(False)
     axes.set(aspect="equal", ylim=(n_rows, 0))
@@ -129,7 +109,7 @@ def _matrix(chart: Matrix) -> Any:
 
 
 @drawn.register
-def _ranges(chart: Ranges) -> Any:
+def _ranges(chart: chart_data.Ranges) -> Any:
     figure, ((axes,),) = new_figure(8, 1.2 + 0.19 * len(chart.names))
     rows = np.arange(len(chart.names))
     if chart.low is not None and chart.high is not None:
@@ -140,10 +120,10 @@ def _ranges(chart: Ranges) -> Any:
 
 
 @drawn.register
-def _intervals(chart: Intervals) -> Any:
+def _intervals(chart: chart_data.Intervals) -> Any:
     n = len(chart.names)
     figure, ((axes, beside),) = new_figure(9, 1.3 + 0.2 * n, 1, 2, sharey=True, width_ratios=(4, 1))
-    errors = np.abs(np.stack([chart.values - chart.low, chart.high - chart.values]))
+    errors = [np.abs(chart.values - end) for end in (chart.low, chart.high) if end is not None]
     bars = {"fmt": "o", "markersize": 3.5, "capsize": 2, "linewidth": 1}
     points, *_ = axes.errorbar(chart.values, np.arange(n), xerr=errors, **bars)
     points.set_gid(f"{POINTS}0")
@@ -160,14 +140,13 @@ def _intervals(chart: Intervals) -> Any:
 
 
 @drawn.register
-def _bands(chart: Bands) -> Any:
+def _bands(chart: chart_data.Bands) -> Any:
     n = len(chart.panels)
     figure, axes_of_all = new_figure(4.6 * n, 3.6, 1, n, sharey=True)
     for axes, band in zip(axes_of_all.flat, chart.panels, strict=True):
-        _draw_band(axes, band.x, band.low, band.high, COLORS[0])
-        axes.plot(band.x, band.middle, "o-", color=COLORS[0], markersize=4)
+        _draw_line(axes, band, 0)
         mark_threshold(axes, chart.threshold)
-        axes.set(xlabel=plain(band.x_label), xscale="log")
+        axes.set(xlabel=plain(band.name), xscale="log")
         axes.set_xticks(band.x, [f"{x:,}" for x in band.x], minor=False)
         axes.set_xticks([], minor=True)
     axes_of_all[0, 0].set_ylabel(plain(chart.y_label))
@@ -175,7 +154,7 @@ def _bands(chart: Bands) -> Any:
 
 
 @drawn.register
-def _curves(chart: Curves) -> Any:
+def _curves(chart: chart_data.Curves) -> Any:
     n_blocks = -(-len(chart.panels) // _PANELS_SIDE_BY_SIDE)
     n_columns = min(len(chart.panels), _PANELS_SIDE_BY_SIDE)
     figure, axes_of_all = new_figure(4.2 * n_columns, 5.4 * n_blocks, 2 * n_blocks, n_columns, sharey="row")
@@ -199,7 +178,7 @@ def _curves(chart: Curves) -> Any:
     return figure
 
 
-def _draw_curves(above: Any, below: Any, curves: Sequence[Curve], legend_title: str) -> None:
+def _draw_curves(above: Any, below: Any, curves: Sequence[chart_data.Curve], legend_title: str) -> None:
     for number, curve in enumerate(curves):
         known = ~np.isnan(curve.summary)
         above.plot(curve.x[known], curve.summary[known], label=plain(curve.name), **look(number))
@@ -215,7 +194,7 @@ def _draw_curves(above: Any, below: Any, curves: Sequence[Curve], legend_title: 
 
 
 @drawn.register
-def _lines(chart: Lines) -> Any:
+def _lines(chart: chart_data.Lines) -> Any:
     figure, ((axes,),) = new_figure(8, 5)
     for number, line in enumerate(chart.lines):
         _draw_line(axes, line, number)
@@ -228,7 +207,7 @@ def _lines(chart: Lines) -> Any:
 
 
 @drawn.register
-def _line_panels(chart: LinePanels) -> Any:
+def _line_panels(chart: chart_data.LinePanels) -> Any:
     figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=True)
     for axes, panel in zip(panels, chart.panels, strict=True):
         _draw_panel(axes, panel)
@@ -242,7 +221,7 @@ def _line_panels(chart: LinePanels) -> Any:
     return figure
 
 
-def _draw_panel(axes: Any, panel: LinePanel) -> None:
+def _draw_panel(axes: Any, panel: chart_data.LinePanel) -> None:
     for number, (line, level) in enumerate(zip(panel.lines, panel.levels, strict=True)):
         _draw_line(axes, line, number)
         if level is not None:
@@ -253,17 +232,57 @@ def _draw_panel(axes: Any, panel: LinePanel) -> None:
     axes.tick_params(labelsize=7)
 
 
-def _draw_line(axes: Any, line: Line, number: int) -> None:
+def _draw_line(axes: Any, line: chart_data.Line, number: int) -> None:
+    """A line, within a light band whose edges can be seen if it has bounds."""
     if line.low is not None and line.high is not None:
-        _draw_band(axes, line.x, line.low, line.high, look(number)["color"])
+        color = look(number)["color"]
+        axes.fill_between(line.x, line.low, line.high, color=color, alpha=0.2, linewidth=0)
+        for edge in (line.low, line.high):
+            axes.plot(line.x, edge, "-", color=color, linewidth=0.5)
     axes.plot(line.x, line.y, label=plain(line.name), **look(number))
 
 
-def _draw_band(axes: Any, x: Any, low: Any, high: Any, color: str) -> None:
-    """A light band whose edges can be seen."""
-    axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
-    for edge in (low, high):
-        axes.plot(x, edge, "-", color=color, linewidth=0.5)
+@drawn.register
+def _bars(chart: chart_data.Bars) -> Any:
+    n_bars = max(len(panel.groups) * len(panel.series) for panel in chart.panels)
+    width = min(max(_NARROWEST, _BAR * n_bars + 1.5), _WIDEST)
+    figure, axes_of_all = new_figure(width, 3.2 * len(chart.panels) + 0.4, len(chart.panels))
+    for axes, panel in zip(axes_of_all.flat, chart.panels, strict=True):
+        _draw_bars(axes, panel, width)
+        mark_threshold(axes, chart.threshold)
+        axes.set(ylabel=plain(chart.y_label), title=plain(panel.title))
+    figure.legend(*axes_of_all[0, 0].get_legend_handles_labels(), fontsize=8, loc="outside upper left", ncols=4)
+    return figure
+
+
+def _draw_bars(axes: Any, panel: chart_data.BarPanel, figure_width: float) -> None:
+    width = 0.8 / len(panel.series)
+    n_groups = max(len(panel.groups), _MIN_GROUPS)
+    has_room = figure_width / (n_groups * len(panel.series)) >= _VALUE
+    for number, series in enumerate(panel.series):
+        places = np.arange(len(panel.groups)) + (number - (len(panel.series) - 1) / 2) * width
+        looks = {"color": COLORS[number % len(COLORS)], "edgecolor": "white", "hatch": _HATCHES[number % len(_HATCHES)]}
+        axes.bar(places, np.nan_to_num(series.values), width, label=plain(series.name), linewidth=0.5, **looks)
+        ends = np.stack([series.values - series.low, series.high - series.values]).clip(0)
+        known = ~np.isnan(ends).any(axis=0)
+        interval = {"fmt": "none", "ecolor": "black", "elinewidth": 1, "capsize": 2}
+        axes.errorbar(places[known], series.values[known], yerr=ends[:, known], **interval)
+        if has_room:
+            _write_values(axes, places, series)
+    longest = max(map(len, panel.groups))
+    slanted = {"rotation": 25, "ha": "right"} if _LETTER * longest * n_groups > figure_width - 1 else {}
+    axes.set_xticks(np.arange(len(panel.groups)), list(map(bounded, panel.groups)), fontsize=8, **slanted)
+    axes.grid(axis="x", visible=False)
+    axes.margins(y=0.12)
+    if len(panel.groups) < _MIN_GROUPS:  # so that bars do not become walls
+        axes.set_xlim(-0.5, _MIN_GROUPS - 0.5)
+
+
+def _write_values(axes: Any, places: Any, series: chart_data.BarSeries) -> None:
+    for place, value, high in zip(places, series.values, series.high, strict=True):
+        text = "–" if np.isnan(value) else f"{value:.1f}"
+        top = np.nanmax([0.0, value, high])
+        axes.annotate(text, (place, top), (0, 2), textcoords="offset points", ha="center", fontsize=6)
 
 
 def _grid(
@@ -278,11 +297,11 @@ def _grid(
     return figure, list(axes.flat[:n])
 
 
-def _name(axes: Any, points: Points) -> None:
+def _name(axes: Any, points: chart_data.Points) -> None:
     axes.set(xlabel=plain(points.x_label), ylabel=plain(points.y_label), title=plain(points.title))
 
 
-def _name_rows(axes: Any, chart: Ranges | Intervals) -> None:
+def _name_rows(axes: Any, chart: chart_data.Ranges) -> None:
     """Labels each row with a name, the first at the top, and says if there are more rows than are drawn."""
     n = len(chart.names)
     axes.set_yticks(range(n), list(map(plain, chart.names)), fontsize=7)

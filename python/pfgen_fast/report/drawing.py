@@ -174,16 +174,13 @@ def _family_with(character: str) -> str | None:
 
 @functools.cache
 def _fonts() -> dict[str, Any]:
-    """The fonts of pictures by family: matplotlib's, the one for Japanese, and what is installed of the others.
-
-    The font for Japanese is added to matplotlib's list by its path, because importing its package changes the settings
-    of all figures.
-    """
+    """The fonts of pictures by family: matplotlib's, the one for Japanese, and what is installed of the others."""
     manager = _matplotlib("font_manager")
     package = importlib.util.find_spec("matplotlib_fontja")
     if package is None or package.origin is None:
         library("matplotlib_fontja", extra="plots")
     else:
+        # By its path, because importing the package changes the settings of all figures.
         manager.fontManager.addfont(Path(package.origin).with_name("fonts") / "ipaexg.ttf")
     there = {font.name for font in manager.fontManager.ttflist}
     families = [_LATIN, _JAPANESE, *(family for family in _OTHERS if family in there)]
@@ -194,11 +191,7 @@ def _fonts() -> dict[str, Any]:
 
 
 def label_extremes(axes: Any, x: Floats, y: Floats, labels: Sequence[str], *, at_most: int) -> None:
-    """Labels the points farthest from the middle of all, as far as there is room within the panel.
-
-    A label stands beside its point, where it covers neither a point nor another label, or farther off with a line to
-    its point; otherwise it is left out.
-    """
+    """Labels the points farthest from the middle, where a label covers neither a point nor another label."""
     fix_layout(axes.figure)  # labels are measured, so the figure must have its final layout
     points = axes.transData.transform(np.column_stack([x, y]))
     panel = axes.get_window_extent()

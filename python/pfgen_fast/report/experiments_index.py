@@ -1,4 +1,4 @@
-"""The page of all experiments in a folder, made anew from their records whenever one of them is written there.
+"""The page of all experiments in a folder, made again from their records whenever one of them is written there.
 
 A record is a small file `NAME.finding.json`. Other files, such as foreign or damaged records, are ignored, and an
 `index.html` from another program stays.
@@ -66,22 +66,15 @@ def write_index(folder: Path) -> Path | None:
 
 
 def _records(folder: Path) -> Iterator[Record]:
+    """The records whose names are those of their files, with the files that are there and named after them."""
     for path in sorted(folder.glob(f"*{_ENDING}")):
         try:
-            record = _read(path)
+            record = checked(read_json(path, limit=_MAX_BYTES), _checked, str(path))
         except PfgenError:
             continue
-        there = tuple(name for name in record.files if (folder / name).is_file())
-        if f"{record.name}.html" in there:
+        there = tuple(name for name in record.files if _belongs(name, record.name) and (folder / name).is_file())
+        if record.file_name == path.name and _PLAIN.fullmatch(record.name) and f"{record.name}.html" in there:
             yield record._replace(files=there)
-
-
-def _read(path: Path) -> Record:
-    """A record whose name is that of its file, and whose files are named after it."""
-    found = checked(read_json(path, limit=_MAX_BYTES), _checked, str(path))
-    if found.file_name != path.name or not _PLAIN.fullmatch(found.name):
-        raise PfgenError(f"{path}: expected the record of {path.name.removesuffix(_ENDING)}")
-    return found._replace(files=tuple(name for name in found.files if _belongs(name, found.name)))
 
 
 def _checked(value: Any) -> Record:

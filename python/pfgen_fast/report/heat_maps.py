@@ -11,18 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..experiments.chart_data import HeatMap, HeatPanel
-from .drawing import (
-    DIVERGING,
-    LONGEST_NAME,
-    QUIET,
-    UNDEFINED,
-    WHITE_ON,
-    bounded,
-    diverging,
-    empty_figure,
-    plain,
-    style,
-)
+from . import drawing
+from .drawing import DIVERGING, QUIET, UNDEFINED, bounded, plain
 
 ON_DIVERGING = "on-diverging-"
 """The id of a text on a colour of the scale, with the number of the colour."""
@@ -37,30 +27,30 @@ _SCALE_HEIGHT = 0.15
 
 def draw_heat_map(chart: HeatMap) -> Any:
     """Draws the panels with one scale below them."""
-    columns = _packed([len(panel.rows) + _HEAD_ROWS for panel in chart.panels])
-    n_rows = max(sum(len(chart.panels[number].rows) + _HEAD_ROWS for number in column) for column in columns)
+    heights = [len(panel.rows) + _HEAD_ROWS for panel in chart.panels]
+    columns = _packed(heights)
+    n_rows = max(sum(heights[number] for number in column) for column in columns)
     names = _width([name for panel in chart.panels for name in panel.rows])
     cell = max(0.5, _width([name for panel in chart.panels for name in panel.columns]))
     column_width = names + cell * max(len(panel.columns) for panel in chart.panels) + 2 * _MARGIN
     foot = 0.75 + 0.17 * len(chart.legend) + _SCALE_HEIGHT
     width, height = max(len(columns) * column_width, 4.5), n_rows * _CELL_HEIGHT + foot
-    with style():
-        figure = empty_figure(width, height)
+    with drawing.style():
+        figure = drawing.empty_figure(width, height)
         figure.set_layout_engine(None)
         for place, column in enumerate(columns):
             top = height
             for number in column:
                 panel = chart.panels[number]
                 top -= (len(panel.rows) + _HEAD_ROWS) * _CELL_HEIGHT
-                box = (place * column_width + names + _MARGIN, top, cell * len(panel.columns), len(panel.rows))
-                axes = figure.add_axes(_shares(*box[:3], box[3] * _CELL_HEIGHT, width, height))
-                cells = _draw_panel(axes, panel)
+                size = cell * len(panel.columns), len(panel.rows) * _CELL_HEIGHT
+                cells = _draw_panel(_axes(figure, place * column_width + names + _MARGIN, top, *size), panel)
         _draw_scale(figure, cells, chart, foot)
     return figure
 
 
 def _draw_panel(axes: Any, panel: HeatPanel) -> Any:
-    scale = {"cmap": diverging(), "vmin": -1, "vmax": 1}
+    scale = {"cmap": drawing.diverging(), "vmin": -1, "vmax": 1}
     axes.set_facecolor(UNDEFINED)
     cells = axes.pcolormesh(np.ma.masked_invalid(panel.values), edgecolors="white", linewidth=1, **scale)
     axes.grid(False)
@@ -83,7 +73,7 @@ def _draw_panel(axes: Any, panel: HeatPanel) -> Any:
 def _write_on(axes: Any, row: int, column: int, value: float, text: str) -> None:
     """Writes a text on the colour of its cell."""
     level = None if np.isnan(value) else int(np.clip((value + 1) / 2, 0, 1 - 1e-9) * len(DIVERGING))
-    color = "white" if level in WHITE_ON else "black"
+    color = "white" if level in drawing.WHITE_ON else "black"
     identity = None if level is None else f"{ON_DIVERGING}{level}"
     place = {"ha": "center", "va": "center", "fontsize": 7}
     axes.text(column + 0.5, row + 0.5, plain(text), gid=identity, color=color, **place)
@@ -92,12 +82,13 @@ def _write_on(axes: Any, row: int, column: int, value: float, text: str) -> None
 def _draw_scale(figure: Any, cells: Any, chart: HeatMap, foot: float) -> None:
     width, height = figure.get_size_inches()
     length = min(width - 4 * _MARGIN, 5.0)
-    box = ((width - length) / 2, foot - 0.25 - _SCALE_HEIGHT, length, _SCALE_HEIGHT)
-    scale = figure.colorbar(cells, cax=figure.add_axes(_shares(*box, width, height)), orientation="horizontal")
+    bottom = foot - 0.25 - _SCALE_HEIGHT
+    below = _axes(figure, (width - length) / 2, bottom, length, _SCALE_HEIGHT)
+    scale = figure.colorbar(cells, cax=below, orientation="horizontal")
     scale.outline.set_visible(False)
     scale.ax.tick_params(labelsize=7)
     for number, line in enumerate((chart.label, *chart.legend)):
-        y = (box[1] - 0.35 - 0.17 * number) / height
+        y = (bottom - 0.35 - 0.17 * number) / height
         figure.text(0.5, y, plain(line), ha="center", va="center", fontsize=7.5)
 
 
@@ -116,8 +107,12 @@ def _packed(heights: Sequence[int]) -> list[list[int]]:
 
 def _width(names: Sequence[str]) -> float:
     """The room for the longest of some names; Japanese letters count twice."""
-    return 0.1 + _LETTER * max(sum(1 if one < "\u1100" else 2 for one in name[:LONGEST_NAME]) for name in names)
+    return 0.1 + _LETTER * max(
+        sum(1 if one < "\u1100" else 2 for one in name[: drawing.LONGEST_NAME]) for name in names
+    )
 
 
-def _shares(left: float, bottom: float, width: float, height: float, all_width: float, all_height: float) -> Any:
-    return left / all_width, bottom / all_height, width / all_width, height / all_height
+def _axes(figure: Any, left: float, bottom: float, width: float, height: float) -> Any:
+    """Axes at a place in a figure, in inches."""
+    all_width, all_height = figure.get_size_inches()
+    return figure.add_axes((left / all_width, bottom / all_height, width / all_width, height / all_height))

@@ -1,9 +1,7 @@
 """The report page: leaderboard, plots, and the answers of all runs, in a single file or in a folder; needs no network.
 
-Untrusted text enters the page in two ways only: through the template, which escapes it, and as JSON that the page's
-script puts into text nodes. The page allows no code but its own. The answers, which make up most of the page, are
-compressed by question, and unpacked when they are looked at. A single file is bounded, and cuts long answers if many
-runs would exceed that; a folder has files with the data beside the page, and holds everything.
+Untrusted text enters the page through the template, which escapes it, or as JSON that scripts put into text nodes. The
+answers are compressed by question and unpacked on demand. A single file is bounded: it cuts long answers of many runs.
 """
 
 from __future__ import annotations
@@ -14,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import page_files
-from .answers import RunAnswers, packed, packed_answers
+from .answers import packed, packed_answers
 from .overview import FLUENT, UNHELPFUL, overview_of
 from .page_files import write_bounded_page, write_page_folder
-from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
+from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
 from .templating import markup, page_json, page_text
 from .tinting import LEVELS
 
@@ -40,9 +39,8 @@ _GENERATOR = "pfgen-fast report"
 def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None:
     """Writes a page in one file, of at most `page_files.MAX_BYTES`."""
     page = _Page(entries, suite)
-    longest = max(
-        (len(sample.answer) for run in page.runs for one in run.questions for sample in one.samples), default=0
-    )
+    samples = (sample for run in page.runs for one in run.questions.values() for sample in one.samples)
+    longest = max((len(sample.answer) for sample in samples), default=0)
     write_bounded_page(
         path,
         len(suite),
@@ -57,10 +55,7 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
 
 
 def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path, *, is_live: bool = False) -> None:
-    """Writes a page into a folder, as index.html with files of data beside it; the size of the data is not bounded.
-
-    The files of an earlier report are replaced. Other files in the folder stay as they are.
-    """
+    """Writes a page of any size into a folder: index.html and files of data. Only an earlier report is replaced."""
     page = _Page(entries, suite, is_live=is_live)
     answers = page.answers(N_SHOWN)
     write_page_folder(folder, _GENERATOR, "answers", answers, lambda files: page.pieces(N_SHOWN, [], files))
@@ -75,12 +70,11 @@ class _Page:
         self.runs = by_score(check_run(entry, suite) for entry in entries)
         self._suite, self._is_live = suite, is_live
         self._overview = overview_of(self.runs, suite)
-        self._by_question = _by_question(self.runs, suite)
+        self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
         # The figures of each run in each question that the overview lacks.
-        names = ("average", "score_std", "length", "fluency", "truthfulness", "helpfulness")
         figures = {
-            name: [[getattr(one.figures, name) if one else None for one in of_runs] for of_runs in self._by_question]
-            for name in names
+            name: [[one.figures[name] if one else None for one in of_runs] for of_runs in self._by_question]
+            for name in ("average", "score_std", "length", *PARTS)
         }
         self._figures = packed(figures)
 
@@ -113,7 +107,7 @@ class _Page:
     def answers(self, n_shown: int, step: int = 1) -> Iterator[list[str]]:
         """The lines of every `step`-th question, with answers of at most so many code points."""
         for question, of_runs in islice(zip(self._suite, self._by_question, strict=True), 0, None, step):
-            answers = [RunAnswers(number, found.samples) for number, found in enumerate(of_runs) if found]
+            answers = [(number, found.samples) for number, found in enumerate(of_runs) if found]
             yield packed_answers(question, answers, n_shown)
 
 
@@ -122,9 +116,3 @@ def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:
     ends = [value for run in runs for value in (run["low"], run["high"]) if value is not None]
     low, high = min([0.0, *ends]), max([0.1, *ends])
     return lambda value: f"{100 * ((value or 0) - low) / (high - low):.1f}"
-
-
-def _by_question(runs: Sequence[CheckedRun], suite: Suite) -> list[list[CheckedQuestion | None]]:
-    """For each question of the suite, what each run has of it."""
-    of_runs = [{question.question_id: question for question in run.questions} for run in runs]
-    return [[found.get(question.question_id) for found in of_runs] for question in suite]

@@ -7,11 +7,10 @@ scales become variables of the page's style, which knows light and dark.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
 from xml.etree import ElementTree
 
-from ..experiments.chart_data import Intervals, Points, Ranges, Scatter
+from ..experiments.chart_data import Points, Ranges, Scatter
 from ..experiments.finding import Picture
 from ..files.untrusted_text import in_one_line
 from .charts import NAME, ON_LEVEL, POINTS
@@ -37,11 +36,8 @@ ElementTree.register_namespace("", _SVG)
 ElementTree.register_namespace("xlink", _XLINK[1:-5])
 
 
-class Mark(NamedTuple):
-    """The name of a point and the run that it stands for, if any."""
-
-    text: str
-    run: str | None
+Mark = tuple[str, str | None]
+"""The text of a point and the run that it stands for, if any."""
 
 
 def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
@@ -76,27 +72,25 @@ def marks_of(chart: object) -> list[list[Mark]]:
     """The marks of the points of each panel; empty for charts whose points have no names."""
     if isinstance(chart, Scatter):
         return [_of_points(points) for points in chart.panels]
-    return [_of_rows(chart)] if isinstance(chart, Ranges | Intervals) else []
+    return [_of_rows(chart)] if isinstance(chart, Ranges) else []
 
 
 def _of_points(points: Points) -> list[Mark]:
-    names = points.labels or points.runs
-    runs = points.runs or (None,) * len(names)
-    return [
-        Mark(f"{in_one_line(name)}: {points.x_label} {x:.4g}, {points.y_label} {y:.4g}", run)
-        for name, run, x, y in zip(names, runs, points.x, points.y, strict=bool(names))
-    ]
+    labels = f"{points.x_label} {{:.4g}}, {points.y_label} {{:.4g}}"
+    return _marks(points.labels or points.runs, points.runs, map(labels.format, points.x, points.y))
 
 
-def _of_rows(chart: Ranges | Intervals) -> list[Mark]:
-    runs = chart.runs or (None,) * len(chart.names)
-    marks = []
-    for row, (name, run) in enumerate(zip(chart.names, runs, strict=True)):
-        text = f"{in_one_line(name)}: {chart.values[row]:.4g}"
-        if chart.low is not None and chart.high is not None:
-            text += f" ({chart.low[row]:.4g} to {chart.high[row]:.4g})"
-        marks.append(Mark(text, run))
-    return marks
+def _of_rows(chart: Ranges) -> list[Mark]:
+    texts = [f"{value:.4g}" for value in chart.values]
+    if chart.low is not None and chart.high is not None:
+        ends = zip(texts, chart.low, chart.high, strict=True)
+        texts = [f"{text} ({low:.4g} to {high:.4g})" for text, low, high in ends]
+    return _marks(chart.names, chart.runs, texts)
+
+
+def _marks(names: Sequence[str], runs: Sequence[str | None], texts: Iterable[str]) -> list[Mark]:
+    known = zip(names, texts, runs or [None] * len(names), strict=bool(names))
+    return [(f"{in_one_line(name)}: {text}", run) for name, text, run in known]
 
 
 # --- the elements
@@ -155,22 +149,23 @@ def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Lin
 
 
 def _link_names(root: ElementTree.Element, marks: list[Mark], link: Link) -> None:
-    for number, mark in enumerate(marks):
+    for number, (text, run) in enumerate(marks):
         group = _group(root, f"{NAME}{number}")
-        if group is not None and mark.run is not None and link(mark.run):
-            name = _linked(mark, link, "-1")
+        if group is not None and run is not None and link(run):
+            name = _linked((text, run), link, "-1")
             name.extend(list(group))
             group[:] = [name]
 
 
 def _linked(mark: Mark, link: Link, tab: str) -> ElementTree.Element:
     """An element with the text of a mark: a link to its run, if there is one."""
-    address = None if mark.run is None else link(mark.run)
+    text, run = mark
+    address = None if run is None else link(run)
     element = ElementTree.Element(_tag("a"), {"href": address}) if address else ElementTree.Element(_tag("g"))
     element.set("tabindex", tab)
     if not address:
         element.set("role", "img")
-    if mark.run is not None:
-        element.set("data-run", in_one_line(mark.run, 200))
-    ElementTree.SubElement(element, _tag("title")).text = mark.text
+    if run is not None:
+        element.set("data-run", in_one_line(run, 200))
+    ElementTree.SubElement(element, _tag("title")).text = text
     return element

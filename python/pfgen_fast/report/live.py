@@ -66,10 +66,7 @@ class LiveReport:
         self.n_runs = len(runs)
 
     def write_if_changed(self) -> None:
-        """Writes the report if results have changed since it was written, but not since the last call of this method.
-
-        If no result is left, the report stays as it is.
-        """
+        """Writes the report if there are results, and they have changed, but not since the last call of this method."""
         before, self._seen = self._seen, self._stamps()
         if self._seen and self._seen == before and self._seen != self._written:
             try:

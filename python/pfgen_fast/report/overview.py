@@ -10,8 +10,9 @@ from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, all_pairs
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from .safe_runs import CheckedAnswer, CheckedRun
+from .safe_runs import CheckedRun, ShownFigures
 from .sweeps import axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7
@@ -24,8 +25,7 @@ UNHELPFUL = 0.3
 def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """The overview of runs that are sorted by score."""
     of_ranks = ranks(run.model for run in runs)
-    scores = [_by_question(run, suite, "score") for run in runs]
-    averages = [_by_question(run, suite, "average") for run in runs]
+    scores, averages = ([_by_question(run, suite, figure) for run in runs] for figure in ("score", "average"))
     tied = tied_ranks(of_ranks, averages)
     return {
         "questions": [{"id": question.question_id, "text": question.question} for question in suite],
@@ -42,10 +42,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
 def tied_ranks(
     of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
-    """The first and last rank from which each run does not differ; None without a rank or with too few questions.
-
-    They are the ranks of all groups that the run is in: see `statistics.paired.all_pairs`.
-    """
+    """The first and last rank of the groups of each run; None without a rank or with too few questions."""
     ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
     tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
     if not ranked:
@@ -59,31 +56,25 @@ def tied_ranks(
 
 
 def _by_question(run: CheckedRun, suite: Suite, figure: str) -> list[float | None]:
-    scores = {question.question_id: getattr(question.figures, figure) for question in run.questions}
-    return [scores.get(question.question_id) for question in suite]
+    found = (run.questions.get(question.question_id) for question in suite)
+    return [of_question.figures[figure] if of_question else None for of_question in found]
 
 
 def _interval(scores: Sequence[float | None]) -> dict[str, float | None]:
     """The 95 % interval of the mean over questions."""
     known = [score for score in scores if score is not None]
-    if not known:
-        return {"low": None, "high": None}
-    interval = mean_interval(known)
-    return {"low": interval.low, "high": interval.high}
+    interval = mean_interval(known) if known else None
+    return {end: None if interval is None else getattr(interval, end) for end in ("low", "high")}
 
 
 def _figures(run: CheckedRun) -> dict[str, Any]:
-    samples = [sample for question in run.questions for sample in question.samples]
+    samples = [sample for question in run.questions.values() for sample in question.samples]
     return {
         "name": run.name,
         "medal": run.medal,
         "group": "system" if run.medal else run.parameters.get("mode", "")[:20] or "mode unknown",
-        "score": run.figures.score,
-        "length": run.figures.length,
-        "fluency": run.figures.fluency,
-        "truthfulness": run.figures.truthfulness,
-        "helpfulness": run.figures.helpfulness,
-        "trials": run.n_trials,
+        **{name: run.figures[name] for name in ("score", "length", *PARTS)},
+        "trials": float(run.source.result.num_trials),
         "link": run.link,
         "parameters": run.parameters,
         "replies": run.source.replies,
@@ -91,12 +82,12 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
         "samples": len(samples),
         "missing": sum(bool(sample.missing) for sample in samples),
         "too_long": sum(bool(sample.excess) for sample in samples),
-        "unhelpful": sum(map(_is_fluent_but_not_helpful, samples)),
+        "unhelpful": sum(_is_fluent_but_not_helpful(sample.figures) for sample in samples),
     }
 
 
-def _is_fluent_but_not_helpful(sample: CheckedAnswer) -> bool:
-    fluency, helpfulness = sample.figures.fluency, sample.figures.helpfulness
+def _is_fluent_but_not_helpful(figures: ShownFigures) -> bool:
+    fluency, helpfulness = figures["fluency"], figures["helpfulness"]
     return fluency is not None and helpfulness is not None and fluency >= FLUENT and helpfulness <= UNHELPFUL
 
 

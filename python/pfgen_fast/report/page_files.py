@@ -47,8 +47,7 @@ def write_bounded_page(
 ) -> None:
     """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits.
 
-    The first form is the whole data, of `n_lines` lines. `lines` returns every n-th line of the data in a form, and
-    `page` the page with some lines of it. If no form fits, `too_large` is raised.
+    `lines` returns every n-th of the `n_lines` lines of the data in a form, `page` the page with some lines of it.
     """
     room = MAX_BYTES - sum(len(piece.encode()) for piece in page(forms[0], [])) - 100 * n_lines
     step = max(1, n_lines // _N_SAMPLED)
@@ -97,10 +96,7 @@ def may_replace(page: Path, generator: str) -> bool:
 def write_page_folder(
     folder: Path, generator: str, name: str, data: Iterable[Any], page: Callable[[Sequence[str]], Iterable[str]]
 ) -> None:
-    """Writes a page after its data, and removes the data of an earlier page.
-
-    The names of the files of data begin with `name`; `page` gets their addresses.
-    """
+    """Writes a page, which gets the addresses of its files of data, after them, and removes those of earlier pages."""
     if not may_replace(folder / PAGE, generator):
         raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
     mark = f"// Data of a {generator}.\n".encode()

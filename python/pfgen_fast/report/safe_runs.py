@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TrialsError
 from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import medal, model_of, order_key
-from ..runs.result import Figures, QuestionResult, RunResult, ScoredAnswer
+from ..runs.result import Figures, RunResult, ScoredAnswer, Scores
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 
@@ -51,20 +51,11 @@ class ReportRun:
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
 
 
-@dataclass(frozen=True)
-class CheckedFigures:
-    """The figures of a run, a question or an answer; None if there is no finite number.
+ShownFigures = dict[str, float | None]
+"""The figures of a run, a question or an answer by name; None if there is no finite number.
 
-    `score` has the digits that are shown, and `average` those that differences and intervals are made from.
-    """
-
-    score: float | None
-    average: float | None
-    score_std: float | None
-    length: float | None
-    fluency: float | None
-    truthfulness: float | None
-    helpfulness: float | None
+`score` has the digits that are shown, and `average` those that differences and intervals are made from.
+"""
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,7 @@ class CheckedAnswer:
 
     answer: str
     n_code_points: int
-    figures: CheckedFigures
+    figures: ShownFigures
     missing: tuple[str, ...]
     excess: int
 
@@ -82,8 +73,7 @@ class CheckedAnswer:
 class CheckedQuestion:
     """A question of a run."""
 
-    question_id: str
-    figures: CheckedFigures
+    figures: ShownFigures
     samples: tuple[CheckedAnswer, ...]
 
 
@@ -95,10 +85,9 @@ class CheckedRun:
     link: str | None
     model: str
     parameters: Mapping[str, str]
-    n_trials: float
-    figures: CheckedFigures
+    figures: ShownFigures
     by_set: Mapping[str, tuple[float | None, float | None]]
-    questions: tuple[CheckedQuestion, ...]
+    questions: Mapping[str, CheckedQuestion]  # by ID
     source: ReportRun
 
     @property
@@ -111,6 +100,12 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     """Prepares a run for reports."""
     name = in_one_line(run.name, 200)
     result = run.result
+    questions = {}
+    for key, question in result.questions.items():
+        if key not in suite or suite[key].question != question.question:
+            raise TrialsError(f"{name}: its question {in_one_line(key)} is not in suite {suite.name}")
+        samples = tuple(_answer(sample, run.float_sum) for sample in question.samples[:MAX_SAMPLES])
+        questions[suite[key].question_id] = CheckedQuestion(_figures(question, run.float_sum), samples)
     fluency, truthfulness = result.scores.fluency, result.scores.truthfulness
     sets = list(dict.fromkeys([*fluency, *truthfulness]))[:_MAX_ENTRIES]
     return CheckedRun(
@@ -118,26 +113,17 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
         link=_safe_link(run.link),
         model=model_of(result.config, run.name),
         parameters=_parameters(result.config or {}),
-        n_trials=float(result.num_trials),
         figures=_figures(result, run.float_sum, n_digits=None),
         by_set={in_one_line(key): (_shown(fluency.get(key)), _shown(truthfulness.get(key))) for key in sets},
-        questions=tuple(_question(run, key, question, suite) for key, question in result.questions.items()),
+        questions=questions,
         source=run,
     )
 
 
-def _question(run: ReportRun, question_id: str, question: QuestionResult, suite: Suite) -> CheckedQuestion:
-    if question_id not in suite or suite[question_id].question != question.question:
-        name = in_one_line(run.name, 200)
-        raise TrialsError(f"{name}: its question {in_one_line(question_id)} is not in suite {suite.name}")
-    samples = tuple(_answer(sample, run.float_sum) for sample in question.samples[:MAX_SAMPLES])
-    return CheckedQuestion(suite[question_id].question_id, _figures(question, run.float_sum), samples)
-
-
 def _answer(sample: ScoredAnswer, float_sum: FloatSum) -> CheckedAnswer:
-    missing, excess = _missing(sample.missing)
-    figures = Figures(sample.scores.average, math.nan, float(len(sample.answer)), math.nan, sample.scores)
-    return CheckedAnswer(sample.answer[:_N_KEPT], len(sample.answer), _figures(figures, float_sum), missing, excess)
+    scores, (missing, excess) = sample.scores, _missing(sample.missing)
+    figures = {"score": _shown(scores.average), **_scores(scores, float_sum)}
+    return CheckedAnswer(sample.answer[:_N_KEPT], len(sample.answer), figures, missing, excess)
 
 
 def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -149,22 +135,18 @@ def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:
     return tuple(map(in_one_line, shown)), int(excess[1]) if excess else 0
 
 
-def _figures(figures: Figures, float_sum: FloatSum, n_digits: int | None = 5) -> CheckedFigures:
-    """The figures; those of a run are not rounded, because leaderboards round the sums over the sets only once."""
+def _figures(figures: Figures, float_sum: FloatSum, n_digits: int | None = 5) -> ShownFigures:
+    own = {name: _shown(getattr(figures, name)) for name in ("score", "score_std", "length")}
+    return {**own, **_scores(figures.scores, float_sum, n_digits)}
 
-    def total(metric: str) -> float | None:
-        value = figures.scores.total(metric, float_sum)
-        return _shown(value if n_digits is None else round(value, n_digits))
 
-    return CheckedFigures(
-        score=_shown(figures.score),
-        average=_shown(figures.scores.average),
-        score_std=_shown(figures.score_std),
-        length=_shown(figures.length),
-        fluency=total("fluency"),
-        truthfulness=total("truthfulness"),
-        helpfulness=_shown(figures.scores.helpfulness),
-    )
+def _scores(scores: Scores, float_sum: FloatSum, n_digits: int | None = 5) -> ShownFigures:
+    """The parts; those of a run are not rounded, because leaderboards round the sums over the sets only once."""
+    sums = {metric: scores.total(metric, float_sum) for metric in ("fluency", "truthfulness")}
+    if n_digits is not None:
+        sums = {metric: round(value, n_digits) for metric, value in sums.items()}
+    found = {**sums, "helpfulness": scores.helpfulness, "average": scores.average}
+    return {metric: _shown(value) for metric, value in found.items()}
 
 
 def _shown(value: float | None) -> float | None:
@@ -187,4 +169,4 @@ def _safe_link(link: str | None) -> str | None:
 
 def by_score(runs: Iterable[CheckedRun]) -> list[CheckedRun]:
     """The runs in the order of a leaderboard."""
-    return sorted(runs, key=lambda run: order_key(run.figures.score, run.name))
+    return sorted(runs, key=lambda run: order_key(run.figures["score"], run.name))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import PfgenError
 from ..files.writing import write_whole
 from ..suite.rules import SCORES
@@ -83,36 +85,28 @@ def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | N
     for number, (point, known) in enumerate(drawn):
         # A curve of one step has no line to see.
         trials, looks = [step.n_trials for step in known], look(number) | ({"marker": ""} if len(known) > 1 else {})
-        means, halves = [step.value for step in known], [step.half_width or 0 for step in known]
+        means, halves = (np.array(of) for of in zip(*((one.value, one.half_width or 0) for one in known), strict=True))
         of_score.plot(trials, means, **looks)
-        low = [mean - half for mean, half in zip(means, halves, strict=True)]
-        high = [mean + half for mean, half in zip(means, halves, strict=True)]
         if len(known) > 1:
-            of_score.fill_between(trials, low, high, color=looks["color"], alpha=0.2, linewidth=0)
+            of_score.fill_between(trials, means - halves, means + halves, color=looks["color"], alpha=0.2, linewidth=0)
         else:
-            of_score.vlines(trials, low, high, color=looks["color"])
+            of_score.vlines(trials, means - halves, means + halves, color=looks["color"])
         of_interval.plot(trials, halves, label=plain(point.point.name), **looks)
     if until_interval is not None:
         of_interval.axhline(until_interval, color=LIMIT, linestyle="--", linewidth=1)
     of_score.set(title="score with its 95 % interval over trials", xlabel="trials", xscale="log" if drawn else "linear")
     logarithmic = any(step.half_width for _, known in drawn for step in known)
-    scale = "log" if logarithmic else "linear"
     wanted = "" if until_interval is None else f"; dashed: ±{until_interval:g}"
-    of_interval.set(
-        title=f"half of the interval{wanted}", xlabel="trials", xscale="log" if drawn else "linear", yscale=scale
-    )
+    scales = {"xscale": "log" if drawn else "linear", "yscale": "log" if logarithmic else "linear"}
+    of_interval.set(title=f"half of the interval{wanted}", xlabel="trials", **scales)
     along = [of_score.xaxis, of_interval.xaxis] if drawn else []
-    for scaled in (*along, *([of_interval.yaxis] if logarithmic else [])):
-        _name_plainly(scaled)
-    _name(part, 1 < len(drawn) <= _MAX_NAMED)
-
-
-def _name_plainly(scaled: Any) -> None:
-    """Along a logarithmic axis: 1, 2, 5, 10, 20, ..."""
     ticker = library("matplotlib.ticker", extra="plots")
-    scaled.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    scaled.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    scaled.set_minor_formatter(ticker.NullFormatter())
+    for scaled in (*along, *([of_interval.yaxis] if logarithmic else [])):
+        # 1, 2, 5, 10, 20, ...
+        scaled.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        scaled.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        scaled.set_minor_formatter(ticker.NullFormatter())
+    _name(part, 1 < len(drawn) <= _MAX_NAMED)
 
 
 def _name(part: Any, wanted: bool) -> None:

@@ -46,11 +46,7 @@ def page_text(
     asks_server: bool = False,
     **values: Any,
 ) -> Iterator[str]:
-    """The text of a page, piece by piece, from the file of its template, with values for it.
-
-    Its style and scripts, given by their files too, follow those of all pages. A later page of the same generator may
-    replace it. The page may load files of data, and ask the server that it comes from for changes.
-    """
+    """The text of a page in pieces, from a template, a style, scripts (files, after those of all pages) and values."""
     code = own_code(
         style=source("report.css") + source(style),
         early_script=source("theme.js"),
@@ -103,10 +99,7 @@ def source(name: str) -> str:
 
 
 def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = False, **scripts: str) -> dict[str, Any]:
-    """Our style and scripts as a template embeds them, and a Content-Security-Policy that allows no others: `policy`.
-
-    The page must contain each of them unchanged, in an element that contains nothing else.
-    """
+    """Our style and scripts, each to be embedded unchanged in an element, and the `policy` that allows no others."""
     code = {name: _script_text(script) for name, script in scripts.items()}
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{_STRICT if loads_scripts else ''}; "

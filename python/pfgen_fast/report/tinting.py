@@ -6,8 +6,8 @@ Tints are not scores: scoring skips some characters and cuts the answer (docs/sc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,6 @@ LEVELS = (
 
 _Keys = NDArray[np.uint64]
 _Ints = NDArray[np.int64]
-_Floats = NDArray[np.float64]
 
 
 class TintTable(NamedTuple):
@@ -44,16 +43,13 @@ class QuestionTints:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self._sets = [_Frequencies.of(question, references) for references in question.answers.values()]
+        self._sets = [_Frequencies(question, references) for references in question.answers.values()]
 
     def levels(self, answers: Sequence[str]) -> list[str]:
-        """Computes the tint levels of answers.
+        """The levels (see `LEVELS`) of the characters of answers.
 
-        The frequency of a character in one reference set is the largest document frequency of the answer's 3-grams
-        that cover the character, divided by the number of answers in the set; with several sets, it is the mean over
-        the sets. If no 3-gram covers a character (in answers of one or two), its frequency is 0. The levels are those
-        of `LEVELS`: level 0 is below 0.005; levels 1, 2 and 3 start at 0.005, 0.02 and 0.05; levels 4 and 5 are above
-        0.10 and 0.25.
+        The frequency of a character in a set is the largest share of reference answers that hold one of the answer's
+        3-grams over the character, 0 if no 3-gram covers it; with several sets, it is the mean over the sets.
         """
         return _tints(self.question, self._sets, answers)
 
@@ -67,13 +63,9 @@ class QuestionTints:
 
 
 def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list[str]:
-    """Like `QuestionTints.levels`, but as the published README.md of a run is tinted.
-
-    A 3-gram counts in all sets together, and where the units are characters, the 3-grams with a literal `^` before and
-    `$` after the answer count too. The references are counted once for all calls.
-    """
+    """Like `QuestionTints.levels`, but over all sets together, as the published README.md of a run is tinted."""
     question, pooled = suite[question_id], [_pooled_frequencies(suite, question_id)]
-    if question.spelling is None:
+    if question.spelling is None:  # the 3-grams with a literal `^` before and `$` after the answer count too
         return [levels[1:-1] for levels in _tints(question, pooled, [f"^{answer}$" for answer in answers])]
     return _tints(question, pooled, answers)
 
@@ -81,54 +73,53 @@ def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list
 @lru_cache(maxsize=256)
 def _pooled_frequencies(suite: Suite, question_id: str) -> _Frequencies:
     question = suite[question_id]
-    return _Frequencies.of(question, [answer for of_set in question.answers.values() for answer in of_set])
+    return _Frequencies(question, [answer for of_set in question.answers.values() for answer in of_set])
 
 
-@dataclass(frozen=True)
 class _Frequencies:
     """The 3-grams of some reference answers as sorted keys, and the number of answers that hold each."""
 
-    keys: _Keys
-    counts: _Ints
-    size: int
-
-    @classmethod
-    def of(cls, question: Question, references: Sequence[str]) -> _Frequencies:
+    def __init__(self, question: Question, references: Sequence[str]) -> None:
         spelling = question.spelling
         points, owners = _code_points(references if spelling is None else spelling.spelled(references))
         found, starts = _three_grams(points, owners)
-        keys, numbers = np.unique(found, return_inverse=True)
+        self._keys, numbers = np.unique(found, return_inverse=True)
+        self.size = len(references)
         # Sorting and comparing neighbours is much faster than `np.unique`.
-        held = np.sort(numbers * len(references) + owners[starts])
+        held = np.sort(numbers * self.size + owners[starts])
         once_per_answer = held[np.flatnonzero(np.diff(held, prepend=-1))]
-        document_frequency = np.bincount(once_per_answer // len(references), minlength=len(keys))
-        return cls(keys, document_frequency, len(references))
+        self._counts = np.bincount(once_per_answer // self.size, minlength=len(self._keys))
 
     def look_up(self, keys: _Keys) -> _Ints:
         """The number of answers that hold each 3-gram."""
-        if not len(self.keys):
+        if not len(self._keys):
             return np.zeros(len(keys), dtype=np.int64)
-        rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[rows] == keys, self.counts[rows], 0)
+        rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[rows] == keys, self._counts[rows], 0)
 
 
 def _tints(question: Question, sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:
     spelling = question.spelling
-    if spelling is None:
-        return _unit_tints(sets, answers)
-    of_answers = zip(answers, _unit_tints(sets, spelling.spelled(answers)), strict=True)
-    return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
-
-
-def _unit_tints(sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:
-    points, owners = _code_points(answers)
+    units = answers if spelling is None else spelling.spelled(answers)
+    points, owners = _code_points(units)
     keys, starts = _three_grams(points, owners)
     frequency = np.zeros(len(points))
     for of_set in sets:
-        frequency += _cover(of_set.look_up(keys) / of_set.size, starts, len(points))
-    digits = (_levels(frequency / len(sets)) + ord("0")).astype(np.uint8).tobytes().decode("ascii")
-    ends = np.cumsum([len(answer) for answer in answers], dtype=np.int64).tolist()
-    return [digits[end - len(answer) : end] for answer, end in zip(answers, ends, strict=True)]
+        # For each code point, the largest share of the 3-grams that cover it.
+        shares, cover = of_set.look_up(keys) / of_set.size, np.zeros(len(points))
+        for offset in range(3):
+            cover[starts + offset] = np.maximum(cover[starts + offset], shares)
+        frequency += cover
+    frequency /= len(sets)
+    levels = np.searchsorted([0.005, 0.02, 0.05], frequency, side="right")
+    levels += np.searchsorted([0.10, 0.25], frequency, side="left")
+    digits = (levels + ord("0")).astype(np.uint8).tobytes().decode("ascii")
+    ends = accumulate(map(len, units))
+    of_units = [digits[end - len(unit) : end] for unit, end in zip(units, ends, strict=True)]
+    if spelling is None:
+        return of_units
+    read = zip(map(spelling.read, answers), of_units, strict=True)
+    return ["".join(answer.by_character(of_answer, "0")) for answer, of_answer in read]
 
 
 def _code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], _Ints]:
@@ -152,16 +143,3 @@ def _spelled(keys: _Keys) -> str:
     points = np.stack([keys >> np.uint64(42), keys >> np.uint64(21), keys], axis=1) & np.uint64(0x1FFFFF)
     content: bytes = points.astype("<u4").tobytes()
     return content.decode("utf-32-le", "surrogatepass")
-
-
-def _cover(shares: _Floats, starts: _Ints, n_code_points: int) -> _Floats:
-    """For each code point, the largest share of the 3-grams that cover it."""
-    cover = np.zeros(n_code_points)
-    for offset in range(3):
-        cover[starts + offset] = np.maximum(cover[starts + offset], shares)
-    return cover
-
-
-def _levels(frequency: _Floats) -> NDArray[np.int64]:
-    levels = np.searchsorted([0.005, 0.02, 0.05], frequency, side="right")
-    return levels + np.searchsorted([0.10, 0.25], frequency, side="left")

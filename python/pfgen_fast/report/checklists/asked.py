@@ -45,16 +45,20 @@ def asked_of(
         return found
     by_messages: dict[bytes, list[AnswerKey]] = {}
     for wording in _wordings(suite, judgements, method):
-        for key, hashed in _requests(suite, answers, wording):
-            by_messages.setdefault(hashed, []).append(key)
+        for key, answer in answers.items():
+            task = suite.by_key[key[0], key[1]]
+            if task.instruction is not None:
+                request = wording.request(task.key, task.instruction, suite.checklist(task), answer.response)
+                messages = [(message["role"], message["content"]) for message in request.messages]
+                by_messages.setdefault(_hash(messages), []).append(key)
     texts: dict[str | int, str | int] = {}  # each text once, because most pieces are equal
     for entry in Journal(path).entries():
-        messages = _messages(entry.get("request"))
-        for key in by_messages.get(_hash(messages), ()):
+        sent = _messages(entry.get("request"))
+        for key in by_messages.get(_hash(sent), ()):
             instruction = suite.by_key[key[0], key[1]].instruction or ""
             in_pieces = [
                 (role, [texts.setdefault(one, one) for one in pieces_of(content, answers[key].response, instruction)])
-                for role, content in messages
+                for role, content in sent
             ]
             found.setdefault(key, []).append(_asked(entry, in_pieces))
     return found
@@ -80,16 +84,6 @@ def _wordings(suite: ChecklistSuite, judgements: Iterable[Judgement], method: Me
             return
 
 
-def _requests(
-    suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer], wording: Wording
-) -> Iterator[tuple[AnswerKey, bytes]]:
-    for key, answer in answers.items():
-        task = suite.by_key[key[0], key[1]]
-        if task.instruction is not None:
-            request = wording.request(task.key, task.instruction, suite.checklist(task), answer.response)
-            yield key, _hash([(message["role"], message["content"]) for message in request.messages])
-
-
 def _messages(request: object) -> Sequence[tuple[str, str]]:
     """Roles and contents of a stored request; empty if it is damaged."""
     try:
@@ -109,11 +103,10 @@ def _hash(messages: Sequence[tuple[str, str]]) -> bytes:
 def _asked(entry: Mapping[str, Any], messages: Sequence[Any]) -> Asked:
     request = entry["request"]
     parameters = request.get("parameters")
+    known = parameters if isinstance(parameters, dict) else {}
     found = {
         "model": _text(request, "model") or "",
-        "parameters": {name: value for name, value in parameters.items() if _is_plain(value)}
-        if isinstance(parameters, dict)
-        else {},
+        "parameters": {name: value for name, value in known.items() if _is_plain(value)},
         "messages": messages,
         "reply": _text(entry, "reply") or "",
         "version": " ".join(filter(None, [_text(entry, "model"), _text(entry, "system_fingerprint")])) or None,

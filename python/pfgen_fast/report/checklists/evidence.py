@@ -26,8 +26,8 @@ class AnswerEvidence:
     state: State  # whether it is judged, and if not, why
     score: AnswerScore | None = None  # its score, if it is judged
     answer: Answer | None = None  # answer, if the run has it
-    judgements: tuple[Judgement, ...] = ()  # judgements of it, in the order of the file
-    are_stale: tuple[bool, ...] = ()  # whether each of them is of another text or another checklist
+    # judgements of it, in the order of the file, and whether each is stale: of another text or another checklist
+    judgements: Sequence[tuple[Judgement, bool]] = ()
     asked: Sequence[Asked] = ()  # requests to judges about it, with their replies
     marks: tuple[str, ...] = ()  # its error modes and signals, as far as its text tells
 
@@ -97,28 +97,12 @@ def _by_task(
     marks = {one.key: named_errors(one) for one in errors_in(answers, rows, rules) if one.has_text}
     by_task: dict[TaskKey, list[AnswerEvidence]] = {}
     for key in sorted({*answers, *judgements, *scored}, key=lambda key: (key[0], key[1] or "", key[2])):
-        of_answer = tuple(judgements.get(key, ()))
-        are_stale = tuple(is_stale(row, rules.suite, answers) for row in of_answer)
-        score = scored.get(key)
-        evidence = AnswerEvidence(
-            key[2],
-            _state(score, of_answer, are_stale, waits=waits and key in answers),
-            score,
-            answers.get(key),
-            of_answer,
-            are_stale,
-            asked.get(key, ()),
-            marks.get(key, ()),
-        )
-        by_task.setdefault(key[:2], []).append(evidence)
+        of_answer = [(row, is_stale(row, rules.suite, answers)) for row in judgements.get(key, ())]
+        state: State = "judged"
+        if key not in scored and of_answer:
+            state = "stale" if all(stale for _, stale in of_answer) else "unjudged"
+        elif key not in scored:
+            state = "unjudged" if waits and key in answers else "missing"
+        evidence = (state, scored.get(key), answers.get(key), of_answer, asked.get(key, ()), marks.get(key, ()))
+        by_task.setdefault(key[:2], []).append(AnswerEvidence(key[2], *evidence))
     return by_task
-
-
-def _state(
-    score: AnswerScore | None, judgements: Sequence[Judgement], are_stale: Sequence[bool], *, waits: bool
-) -> State:
-    if score is not None:
-        return "judged"
-    if not judgements:
-        return "unjudged" if waits else "missing"
-    return "stale" if all(are_stale) else "unjudged"

@@ -49,26 +49,18 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
 
 
 def question_means(scores: Scores) -> list[dict[str, Any]]:
-    """The mean verdict of each model on each question, by length and category; first those of the main table.
-
-    Categories without a judged answer are left out. An overall rating has no verdicts on questions.
-    """
-    if scores.method != "checklist":
+    """The mean verdict of each model on each question, by length (first the main table) and judged category."""
+    if scores.method != "checklist":  # an overall rating has no verdicts on questions
         return []
     suite, by_model = scores.suite, [_verdicts(model) for model in scores.models]
+    numbers = {key: number for number, key in enumerate(suite.checklists)}
     found = []
     for length in (None, *suite.lengths):
-        for area, category in sorted(suite.checklists, key=lambda key: suite.areas.index(key[0])):
-            verdicts = [model.get((length, area, category), []) for model in by_model]
+        for key in sorted(numbers, key=lambda key: suite.areas.index(key[0])):
+            verdicts = [model.get((length, *key), []) for model in by_model]
             if any(verdicts):
-                found.append(
-                    {
-                        "category": list(suite.checklists).index((area, category)),
-                        "length": length,
-                        "means": list(map(_means, verdicts)),
-                        "n": list(map(len, verdicts)),
-                    }
-                )
+                means, n = list(map(_means, verdicts)), list(map(len, verdicts))
+                found.append({"category": numbers[key], "length": length, "means": means, "n": n})
     return found
 
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from ...checklists.judgements import Judgement
 from ...checklists.tasks import Task
 from ..answers import packed
-from .asked import Asked
 from .evidence import AnswerEvidence, ModelEvidence
 
 
@@ -25,9 +24,9 @@ class Extent(NamedTuple):
 
 def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:
     """The line of a task."""
-    line = _Line(task, extent)
+    texts: dict[str, int] = {}
     entries = [
-        line.entry(number, evidence)
+        _entry(number, evidence, extent, texts)
         for number, model in enumerate(models)
         for evidence in model.by_task.get(task.key, ())
     ]
@@ -40,61 +39,56 @@ def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> st
             "wanted": task.wanted_words,
             "reference": None if task.reference is None else task.reference[: extent.answer],
             "entries": entries,
-            "texts": list(line.texts),
+            "texts": list(texts),
         }
     )
 
 
-class _Line:
-    """A line while it is made."""
-
-    def __init__(self, task: Task, extent: Extent) -> None:
-        self.texts: dict[str, int] = {}
-        self._task, self._extent = task, extent
-
-    def entry(self, model: int, evidence: AnswerEvidence) -> dict[str, Any]:
-        answer, score = evidence.answer, evidence.score
-        entry: dict[str, Any] = {"model": model, "state": evidence.state}
-        if evidence.trial != 1:
-            entry["trial"] = evidence.trial
-        if answer is not None:
-            entry |= {"answer": answer.response[: self._extent.answer], "length": len(answer.response)}
-            if answer.finish_reason is not None:
-                entry["finish"] = answer.finish_reason
-        if score is not None:
-            entry |= {"score": round(score.score, 4), "words": score.words, "verdicts": _rounded(score.verdicts)}
-        if evidence.marks:
-            entry["marks"] = list(evidence.marks)
-        entry["judgements"] = [
-            self._judgement(*one) for one in zip(evidence.judgements, evidence.are_stale, strict=True)
+def _entry(model: int, evidence: AnswerEvidence, extent: Extent, texts: dict[str, int]) -> dict[str, Any]:
+    """An answer; new texts of the requests about it get the next numbers in `texts`."""
+    answer, score = evidence.answer, evidence.score
+    entry: dict[str, Any] = {"model": model, "state": evidence.state}
+    if evidence.trial != 1:
+        entry["trial"] = evidence.trial
+    if answer is not None:
+        entry |= {"answer": answer.response[: extent.answer], "length": len(answer.response)}
+        if answer.finish_reason is not None:
+            entry["finish"] = answer.finish_reason
+    if score is not None:
+        entry |= {"score": round(score.score, 4), "words": score.words, "verdicts": _rounded(score.verdicts)}
+    if evidence.marks:
+        entry["marks"] = list(evidence.marks)
+    entry["judgements"] = [_judgement(*one, extent) for one in evidence.judgements]
+    if evidence.asked and extent.has_requests:
+        # A message is made of numbers: those of shared texts, and those of the answer and the instruction.
+        entry["asked"] = [
+            {
+                **asked,
+                "messages": [
+                    [role, [one if isinstance(one, int) else texts.setdefault(one, len(texts)) for one in pieces]]
+                    for role, pieces in asked["messages"]
+                ],
+            }
+            for asked in evidence.asked
         ]
-        if evidence.asked and self._extent.has_requests:
-            entry["asked"] = [self._asked(one) for one in evidence.asked]
-        return entry
+    return entry
 
-    def _judgement(self, judgement: Judgement, is_stale: bool) -> dict[str, Any]:
-        """A judgement without what is usual."""
-        reasons = [None if text is None else text[: self._extent.reason] for text in judgement.reasons]
-        found: dict[str, Any] = {
-            "judge": judgement.judge,
-            "version": judgement.version,
-            "rating": None if judgement.rating == 1 else judgement.rating,
-            "scores": None if judgement.scores is None else _rounded(judgement.scores),
-            "reasons": reasons if any(reasons) else None,
-            "tries": None if judgement.tries == 1 else judgement.tries,
-            "fault": judgement.fault,
-            "cut": judgement.cut or None,
-            "stale": is_stale or None,
-        }
-        return {name: value for name, value in found.items() if value not in (None, "")}
 
-    def _asked(self, asked: Asked) -> dict[str, Any]:
-        messages = [[role, list(map(self._number, pieces))] for role, pieces in asked["messages"]]
-        return {**asked, "messages": messages}
-
-    def _number(self, piece: str | int) -> int:
-        """A piece of a message as a number, which is that of a shared text if the piece is a text."""
-        return piece if isinstance(piece, int) else self.texts.setdefault(piece, len(self.texts))
+def _judgement(judgement: Judgement, is_stale: bool, extent: Extent) -> dict[str, Any]:
+    """A judgement without what is usual."""
+    reasons = [None if text is None else text[: extent.reason] for text in judgement.reasons]
+    found: dict[str, Any] = {
+        "judge": judgement.judge,
+        "version": judgement.version,
+        "rating": None if judgement.rating == 1 else judgement.rating,
+        "scores": None if judgement.scores is None else _rounded(judgement.scores),
+        "reasons": reasons if any(reasons) else None,
+        "tries": None if judgement.tries == 1 else judgement.tries,
+        "fault": judgement.fault,
+        "cut": judgement.cut or None,
+        "stale": is_stale or None,
+    }
+    return {name: value for name, value in found.items() if value not in (None, "")}
 
 
 def _rounded(verdicts: Sequence[float]) -> list[float]:

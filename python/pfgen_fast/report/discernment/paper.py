@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ...discernment.paper import Published, claims, datasets
 from ...experiments.finding import Cell, Table
-from .rows import Result, summary_row
+from .rows import Result
 
 _CLAIM_COLUMNS = ("dataset", "models", "scores", "claim", "ours")
 _PUBLISHED_COLUMNS = ("dataset", "model", "score", "published", "evaluator", "ours", "n_items")
@@ -51,7 +51,7 @@ def _claims(names: Iterable[str], of_datasets: dict[Result, str]) -> Table:
 
 
 def _in_short(result: Result) -> str:
-    row = summary_row(result, "printed_d", "all")
+    row = result.summary("printed_d", "all")
     if row is None or row["average"] is None:
         return f"{result.title}: undefined"
     return f"{result.title}: average {row['average']:.1f}, minimum {row['minimum']:.1f}"
@@ -62,7 +62,7 @@ def _published_rows(one: Published, of_datasets: dict[Result, str]) -> Iterable[
     own = [result for result, name in of_datasets.items() if name == one.dataset]
     score, statistic = _OURS[one.score]
     for result in own:
-        row = summary_row(result, score, "all")
+        row = result.summary(score, "all")
         yield *known, result.label, None if row is None else row[statistic], result.found.work.n_items
     if not own:
         yield *known, None, None, None

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ...discernment.kinds import LEVELS
 from ...discernment.result import Curve, PerturbedScores
 from ...evaluators.evaluator import Metric
-from ...experiments.chart_data import (
-    BarPanel,
-    Bars,
-    BarSeries,
-    Chart,
-    Density,
-    HeatMap,
-    HeatPanel,
-    Line,
-    LinePanel,
-    LinePanels,
-    Points,
-)
+from ...experiments import chart_data
+from ...experiments.chart_data import Bars, BarSeries, Chart, HeatPanel, Line, LinePanels, Points
 from ...experiments.finding import Picture
 from ...files.untrusted_text import in_one_line
 from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant
-from .rows import Result, Row, d_text, is_rewarded, name_of, summary_row
+from .rows import Result, Row, d_text, is_rewarded, name_of
 from .tables import weighted_by
 
 _MAX_PAIRS = 200_000
 _ONE_SCALE = 5.0
 _REWARDED = " ↑"
+_NOTHING = np.array([])
 
 
 def pictures(results: Sequence[Result]) -> list[Picture]:
@@ -57,7 +47,7 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
 # --- heat map
 
 
-def _heat(result: Result) -> HeatMap:
+def _heat(result: Result) -> chart_data.HeatMap:
     panels = []
     for level in LEVELS:
         cells = {(name_of(row), row["metric"]): row for row in result.rows("cells", level=level)}
@@ -65,7 +55,7 @@ def _heat(result: Result) -> HeatMap:
         if names:
             grid = [[cells[name, metric] for metric in result.metrics] for name in names]
             panels.append(_heat_panel(level, names, result.metrics, grid))
-    return HeatMap(
+    return chart_data.HeatMap(
         tuple(panels),
         "rank-biserial correlation: 1 all scores fall, -1 all rise",
         (
@@ -101,43 +91,35 @@ def _curves(result: Result) -> list[tuple[str, str, Chart]]:
     found: list[tuple[str, str, Chart]] = []
     for metrics in _scales(result.found.scored.metrics, own):
         levels = {metric.name: _control_level(result, metric) for metric in metrics}
-        chart = _panels(own, levels, "mean score", _mean_line, "the control that costs most")
+        lines = [Line(each.metric, each.permille, each.mean, each.mean_low, each.mean_high) for each in own]
+        chart = _panels(own, lines, levels, "mean score", "the control that costs most")
         found.append(("curves", f"Mean scores by {result.title} against the degree of damage{bands}", chart))
     names = {metric.name: None for metric in result.found.scored.metrics}
-    chart = _panels(own, names, "share of lower scores", _share_line, "")
+    lines = [Line(each.metric, each.permille, each.share_lower) for each in own]
+    chart = _panels(own, lines, names, "share of lower scores", "")
     found.append(("shares", f"Share of scores by {result.title} that fall", chart))
     return found
 
 
 def _panels(
-    curves: Sequence[Curve], levels: Mapping[str, float | None], label: str, line: Callable[[Curve], Line], control: str
+    curves: Sequence[Curve], lines: Sequence[Line], levels: Mapping[str, float | None], label: str, control: str
 ) -> LinePanels:
-    by_kind: dict[str, dict[str, Curve]] = {}
-    for curve in curves:
+    by_kind: dict[str, tuple[Curve, dict[str, Line]]] = {}
+    for curve, line in zip(curves, lines, strict=True):
         if curve.metric in levels:
-            by_kind.setdefault(curve.kind, {})[curve.metric] = curve
+            by_kind.setdefault(curve.kind, (curve, {}))[1][curve.metric] = line
     panels = []
-    for kind, of_metrics in by_kind.items():
-        first = next(iter(of_metrics.values()))
-        empty = np.array([])
+    for kind, (first, of_metrics) in by_kind.items():
         # A metric without a curve here still has its place, so that its colour is its own.
-        lines = [line(of_metrics[name]) if name in of_metrics else Line(name, empty, empty) for name in levels]
+        shown = tuple(of_metrics.get(name, Line(name, _NOTHING, _NOTHING)) for name in levels)
         title = f"{in_one_line(kind, 40)} (n = {first.n_items:,})"
         # Degrees that are no rates are numbered, and have names.
-        is_numbered = np.array_equal(first.permille, np.arange(len(first.names)))
-        panels.append(LinePanel(title, tuple(lines), tuple(levels.values()), first.names if is_numbered else ()))
+        ticks = first.names if np.array_equal(first.permille, np.arange(len(first.names))) else ()
+        panels.append(chart_data.LinePanel(title, shown, tuple(levels.values()), ticks))
     has_level = any(level is not None for level in levels.values())
     is_rate = any(not panel.ticks for panel in panels)
     x_label = "damaged sites in per mille" if is_rate else "degree"
     return LinePanels(tuple(panels), x_label, label, control if has_level else "")
-
-
-def _mean_line(curve: Curve) -> Line:
-    return Line(curve.metric, curve.permille, curve.mean, curve.mean_low, curve.mean_high)
-
-
-def _share_line(curve: Curve) -> Line:
-    return Line(curve.metric, curve.permille, curve.share_lower)
 
 
 def _control_level(result: Result, metric: Metric) -> float | None:
@@ -176,17 +158,17 @@ def _bars(results: Sequence[Result]) -> Bars:
     for task in tasks:
         own = [result for result in results if result.task == task]
         title = in_one_line(task) if len(tasks) > 1 else ""
-        panels.append(BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
+        panels.append(chart_data.BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
     return Bars(tuple(panels), "discernment score d", 1.0)
 
 
 def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     found = []
-    is_part = any(summary_row(result, "d", "weighted") for result in results)
+    is_part = any(result.summary("d", "weighted") for result in results)
     of_part = " of what has weights" if is_part else ""
     for statistic in ("average", "minimum"):
         for score, name in (("d", f"{statistic}{of_part}"), ("weighted_d", f"weighted {statistic}")):
-            rows = [summary_row(result, score, "weighted") or summary_row(result, score, "all") for result in results]
+            rows = [result.summary(score, "weighted") or result.summary(score, "all") for result in results]
             if score == "d" or any(row and row[statistic] is not None for row in rows):
                 found.append(_series(name, rows, statistic))
     return tuple(found)
@@ -202,10 +184,10 @@ def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:
     if scope == "degree":
         names.sort(key=lambda name: (0, int(name)) if name.isdecimal() else (1, 0))
     series = tuple(
-        _series(result.title, [summary_row(result, "d", f"{scope}:{name}") for name in names], "average")
+        _series(result.title, [result.summary("d", f"{scope}:{name}") for name in names], "average")
         for result in results
     )
-    return Bars((BarPanel("", tuple(names), series),), "average d", 1.0)
+    return Bars((chart_data.BarPanel("", tuple(names), series),), "average d", 1.0)
 
 
 def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
@@ -219,7 +201,7 @@ def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
 # --- densities
 
 
-def _scores(result: Result) -> Density | None:
+def _scores(result: Result) -> chart_data.Density | None:
     items = np.array([item.task == result.task for item in result.found.scored.collection.items])
     damaged = [one for one in result.found.scored.perturbed if not one.perturbation.is_control]
     panels = [
@@ -227,7 +209,7 @@ def _scores(result: Result) -> Density | None:
         for metric in result.metrics
         if (panel := _pairs(metric, result.found.scored.originals[metric], damaged, items)) is not None
     ]
-    return Density(tuple(panels), "pairs") if panels else None
+    return chart_data.Density(tuple(panels), "pairs") if panels else None
 
 
 def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], items: np.ndarray) -> Points | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...discernment.result import Columns, Discernment
@@ -33,11 +34,21 @@ class Result:
 
     def rows(self, table: str, **values: object) -> list[Row]:
         """The rows of a table of the test, such as `cells`, for the task and with these values."""
-        return having(rows(getattr(self.found, table)), task=self.task, **values)
+        columns: Columns = getattr(self.found, table)
+        rows = (dict(zip(columns, of_row, strict=True)) for of_row in zip(*columns.values(), strict=True))
+        return having(rows, task=self.task, **values)
+
+    @cached_property
+    def _damage(self) -> list[Row]:
+        return [row for row in self.rows("cells") if not is_control(row)]
 
     def damage(self, **values: object) -> list[Row]:
         """The cells with these values, without those of controls."""
-        return [row for row in self.rows("cells", **values) if not is_control(row)]
+        return having(self._damage, **values)
+
+    def summary(self, score: str, scope: str) -> Row | None:
+        """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
+        return next(iter(self.rows("summary", score=score, scope=scope)), None)
 
 
 def results(found: Sequence[Discernment]) -> list[Result]:
@@ -71,14 +82,9 @@ def having(rows: Iterable[Row], **values: object) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
-def rows(columns: Columns) -> list[Row]:
-    """A table as rows."""
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def summary_row(result: Result, score: str, scope: str) -> Row | None:
-    """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
-    return next(iter(result.rows("summary", score=score, scope=scope)), None)
+def defined(rows: Iterable[Row]) -> list[Row]:
+    """The rows whose d is defined."""
+    return [row for row in rows if row["d"] is not None]
 
 
 def name_of(row: Row) -> str:

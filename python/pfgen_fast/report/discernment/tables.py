@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ...discernment.result import (
-    CELL_COLUMNS,
-    CONTROL_COLUMNS,
-    PERTURBATION_COLUMNS,
-    PROFILE_COLUMNS,
-    SUMMARY_COLUMNS,
-    Columns,
-    Discernment,
-)
+from ...discernment import result
+from ...discernment.result import Columns, Discernment
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Cell, Table
 from ...files.untrusted_text import in_one_line
+from ...statistics.evaluator_agreement import Agreement
+
+Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]
+"""By the numbers of two tests, in the order of the report, their agreement by task (`discernment.agreement`)."""
 
 _N_CODE_POINTS = 2000
 _EXAMPLE_COLUMNS = (
@@ -26,6 +23,7 @@ _WORK_COLUMNS = (
     *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "draws", "weights"),
     *("evaluator_signature", "signature"),
 )
+_AGREEMENT_COLUMNS = ("first", "second", "task", "difference", "low", "high", "kendall", "n_perturbations")
 _CELLS_SHOWN = (
     *("evaluator", "task", "kind", "degree", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
     *("rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
@@ -40,18 +38,18 @@ def tables(found: Sequence[Discernment]) -> list[Table]:
     """All tables, the shortest first."""
     by = weighted_by(found)
     return [
-        _stacked("summary", f"Averages and minima{by}", SUMMARY_COLUMNS, [one.summary for one in found], 2),
-        _stacked("profile", "Sensitivity profile", PROFILE_COLUMNS, [one.profile for one in found], 3),
+        _stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, [one.summary for one in found], 2),
+        _stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, [one.profile for one in found], 3),
         *_controls(found),
         _stacked(
             "perturbations",
             f"Each kind and degree, its metrics combined{by}",
-            PERTURBATION_COLUMNS,
+            result.PERTURBATION_COLUMNS,
             [one.perturbations for one in found],
             2,
             _PERTURBATIONS_SHOWN,
         ),
-        _stacked("cells", "Each metric", CELL_COLUMNS, [one.cells for one in found], 3, _CELLS_SHOWN),
+        _stacked("cells", "Each metric", result.CELL_COLUMNS, [one.cells for one in found], 3, _CELLS_SHOWN),
         _work(found),
         *_examples(found),
     ]
@@ -80,7 +78,7 @@ def _stacked(
 def _controls(found: Sequence[Discernment]) -> list[Table]:
     parts = [one.controls for one in found if one.controls["kind"]]
     title = "Controls: changes that should not matter"
-    return [_stacked("controls", title, CONTROL_COLUMNS, parts, 3)] if parts else []
+    return [_stacked("controls", title, result.CONTROL_COLUMNS, parts, 3)] if parts else []
 
 
 def _work(found: Sequence[Discernment]) -> Table:
@@ -104,6 +102,17 @@ def _examples(found: Sequence[Discernment]) -> list[Table]:
         for example in one.examples
     ]
     return [Table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
+
+
+def agreement_tables(agreements: Agreements, names: Sequence[str]) -> list[Table]:
+    """A row for each pair and task; empty if there are no pairs."""
+    rows: list[tuple[Cell, ...]] = [
+        (names[first], names[second], task, *(one.difference, one.low, one.high, one.tau, one.n_perturbations))
+        for (first, second), of_tasks in agreements.items()
+        for task, one in of_tasks.items()
+    ]
+    title = "Agreement: differences of the average d, and Kendall's correlation of d"
+    return [Table("agreement", title, _AGREEMENT_COLUMNS, tuple(rows), 3)] if rows else []
 
 
 def _bounded(text: str) -> str:

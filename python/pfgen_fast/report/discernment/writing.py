@@ -7,17 +7,17 @@ from pathlib import Path
 
 from ...discernment.agreement import comparison_warnings
 from ...discernment.paper import Published
-from ...discernment.result import Discernment
+from ...discernment.result import Discernment, Example
 from ...discernment.weights import ASSUMED
-from ...experiments.finding import Finding
+from ...experiments.finding import Comparison, Finding, Pair, PairGroup
+from ...files.untrusted_text import in_one_line
+from ..differences import marked
 from ..findings import write_finding
-from .agreements import Agreements, agreement_remarks, agreement_tables
-from .examples import comparison
 from .paper import paper_tables
 from .pictures import pictures
-from .rows import labels, results
-from .tables import tables
-from .words import answer, in_short, paragraph, remarks, work_done
+from .rows import Result, labels, results
+from .tables import Agreements, agreement_tables, tables
+from .words import agreement_remarks, answer, paragraph, remarks, work_done
 
 NAME = "discernment"
 """The beginning of the names of all files."""
@@ -44,7 +44,6 @@ def finding_of(
     of_tasks = results(found)
     names = labels(found)
     pairs = agreements or {}
-    compared = (comparison(result) for result in of_tasks)
     return Finding(
         NAME,
         answer(of_tasks),
@@ -53,13 +52,8 @@ def finding_of(
         tuple(pictures(of_tasks)),
         tuple(_notes(found, names)),
         question=_question(names),
-        remarks=(
-            *in_short(of_tasks),
-            *(one for result in of_tasks for one in remarks(result)),
-            *agreement_remarks(pairs, names),
-            work_done(found, names),
-        ),
-        comparisons=tuple(one for one in compared if one is not None),
+        remarks=(*remarks(of_tasks), *agreement_remarks(pairs, names), work_done(found, names)),
+        comparisons=tuple(one for result in of_tasks for one in _comparisons(result)),
     )
 
 
@@ -79,3 +73,37 @@ def _notes(found: Sequence[Discernment], names: Sequence[str]) -> list[str]:
     if any(one.weights and one.weights.endswith(ASSUMED) for one in found):
         notes.append("The weights of weighted d are assumed weights: no expert was asked.")
     return [*comparison_warnings(found), *notes]
+
+
+# --- examples
+
+
+def _comparisons(result: Result) -> list[Comparison]:
+    """The items whose scores fell most and least in each cell, by kind of damage; none if there are no examples."""
+    kinds = {one.name: one.kind for one in result.found.scored.plan.perturbations}
+    tasks = {item.id: item.task for item in result.found.scored.collection.items}
+    by_kind: dict[str, dict[tuple[str, str], list[Example]]] = {}
+    for example in result.found.examples:
+        if tasks.get(example.item, result.task) == result.task:
+            of_kind = by_kind.setdefault(kinds.get(example.perturbation, example.perturbation), {})
+            of_kind.setdefault((example.perturbation, example.item), []).append(example)
+    groups = tuple(
+        PairGroup(in_one_line(kind), tuple(map(_pair, of_kind.values()))) for kind, of_kind in by_kind.items()
+    )
+    title = f"Examples of {result.title}: the largest and the smallest drop of each score"
+    return [Comparison(title, groups, "original", "damaged")] if groups else []
+
+
+def _pair(examples: Sequence[Example]) -> Pair:
+    """A damaged text with all the scores that it is an example for."""
+    first = examples[0]
+    said = "; ".join(
+        f"{in_one_line(one.metric, 40)} {_score(one.original_score)} → {_score(one.damaged_score)} ({one.which} drop)"
+        for one in examples
+    )
+    title = f"{in_one_line(first.perturbation)}, item {in_one_line(first.item, 40)}: {said}"
+    return Pair(title, *marked(first.original, first.damaged))
+
+
+def _score(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
