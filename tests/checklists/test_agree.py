@@ -45,7 +45,7 @@ def test_a_lowered_question_is_seen_at_that_question():
 
 
 def test_averages_are_means_of_areas_that_count_alike():
-    found = two_tables(pair(side(FIRST), side(FIRST), SUITE), 10)
+    found = two_tables(pair(side(FIRST), side(FIRST), SUITE))
     assert found.parts == ("letters", "stories")
     by_hand = []
     for area in ("letters", "stories"):

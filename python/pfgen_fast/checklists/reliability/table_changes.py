@@ -1,12 +1,7 @@
-"""Averages of models over the parts of a suite, and the differences of two sides' tables of the same answers.
-
-In an average areas count alike, not answers; a part is left out if a model has no answer to it. Tasks are drawn within
-their part, the same for all models.
-"""
+"""Figures with their intervals, and the differences of two sides' tables of models over the same answers."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +10,8 @@ import numpy as np
 
 from ...experiments.chart_data import Ranges
 from ...statistics.correlation import COMPARED_DIGITS, Floats, kendall_rows, places
-from ...statistics.resampling import Counts, bootstrap_counts, interval
-from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
-from .paired_judgements import Ints, PairedJudgements
-
-_SEEDS = 1 << 16
-"""The seed differs by part, so that parts of the same size have different draws."""
+from ...statistics.resampling import interval
+from .paired_judgements import PairedJudgements
 
 
 @dataclass(frozen=True)
@@ -35,6 +26,10 @@ class Estimate:
     def cells(self) -> tuple[float | None, float | None, float | None]:
         """The three for a row of a table."""
         return self.value, self.low, self.high
+
+    def between(self, n_digits: int) -> str:
+        """The interval in parentheses, after a blank; empty without one."""
+        return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"
 
 
 def estimate(value: float | None, draws: Floats) -> Estimate:
@@ -96,58 +91,13 @@ class TwoTables:
         return sorted(found, key=lambda pair: old[pair[1]] - old[pair[0]])
 
 
-def two_tables(pairing: PairedJudgements, n_draws: int, seed: int = 0, *, scores: Floats | None = None) -> TwoTables:
-    """The tables of models by two sides."""
-    found = []
-    for of_side in pairing.scores if scores is None else scores:
-        strata = strata_of(of_side, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
-        found.append(averages(strata, main_parts(pairing), n_draws, seed))
+def two_tables(pairing: PairedJudgements, scores: Floats | None = None) -> TwoTables:
+    """The tables of models by the scores of two sides."""
+    (parts, *_), values, draws = zip(*map(pairing.averages, pairing.scores if scores is None else scores), strict=True)
     rescale = pairing.suite.rescaling
-    (counted, *_), values, draws = zip(*found, strict=True)
     return TwoTables(
         pairing.models,
-        tuple(pairing.parts[part] for part in counted),
+        parts,
         (np.stack(values) - rescale.centre) * rescale.factor,
         (np.stack(draws, axis=1) - rescale.centre) * rescale.factor,
     )
-
-
-def main_parts(pairing: PairedJudgements) -> tuple[int, ...]:
-    """The numbers of the parts of an average: the areas, or without areas the parts with a length."""
-    numbers = pairing.part_of_task.tolist()
-    main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
-    return tuple(dict.fromkeys(main or numbers))
-
-
-def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
-    """Draws the tasks within each part: how often each task (column) is in each draw (row)."""
-    counts = np.zeros((n_draws, len(parts)), dtype=np.int32)
-    for part in np.unique(parts).tolist():
-        tasks = np.flatnonzero(parts == part)
-        counts[:, tasks] = bootstrap_counts(len(tasks), n_draws, seed=seed * _SEEDS + part)
-    return counts
-
-
-def averages(
-    strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0
-) -> tuple[tuple[int, ...], Floats, Floats]:
-    """The parts that all models have, the means of the models over them, and these means in draws of tasks."""
-    counted = tuple(part for part in usual if (strata[part].counts.sum(axis=1) > 0).all())
-    n_models = len(strata[0].totals)
-    if not counted:
-        return (), np.full(n_models, np.nan), np.full((n_draws, n_models), np.nan)
-    chosen = [strata[part] for part in counted]
-    sums = (np.array([math.fsum(row) for row in stratum.totals.tolist()]) for stratum in chosen)
-    means = [of_part / stratum.counts.sum(axis=1) for of_part, stratum in zip(sums, chosen, strict=True)]
-    return counted, mean_of_strata(means), mean_of_strata(drawn_means(chosen, n_draws, seed=seed))
-
-
-def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: Ints) -> list[Stratum]:
-    """The values of answers by part: of each model (row) and task (column) of the part."""
-    cells, size = models * len(parts) + tasks, n_models * len(parts)
-    weights = np.ones(len(cells))
-    totals, counts = (
-        np.bincount(cells, column, size).astype(np.float64).reshape(n_models, -1) for column in (values, weights)
-    )
-    n_parts = int(parts.max(initial=-1)) + 1
-    return [Stratum(totals[:, parts == part], counts[:, parts == part]) for part in range(n_parts)]
