@@ -131,7 +131,10 @@ BAD_LINES = {
     "too-few": (verdicts(1), "expected each question from 0 to 1 once, not 0$"),
     "too-many": (verdicts(1, 1, 1), "expected each question from 0 to 1 once, not 0, 1, 2$"),
     "twice": ([*verdicts(1), *verdicts(1)], "expected each question from 0 to 1 once, not 0, 0$"),
-    "id-text": ([*verdicts(1), {"checklist_id": "a", "evaluation_score": 1}], r"\[1\].checklist_id: expected a number, not 'a'"),
+    "id-text": (
+        [*verdicts(1), {"checklist_id": "a", "evaluation_score": 1}],
+        "checklist_id: expected a number, not 'a'",
+    ),
     "id-range": ([*verdicts(1), {"checklist_id": 2, "evaluation_score": 1}], "from 0 to 1 once, not 0, 2$"),
     "no-list": ("none", "checklist_wise_evaluation: expected a list, not 'none'"),
     "task": ({"id": "chat_0000"}, "unknown task 'chat_0000'; expected one of chat_000"),

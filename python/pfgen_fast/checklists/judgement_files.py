@@ -5,23 +5,24 @@ Equal judgements count once; two different judgements of the same answer by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.journal import json_line
-from ..files.untrusted_json import Fault, count, items, member, number, or_none, text, unexpected
+from ..files.reading import read_stored
+from ..files.untrusted_json import Fault, count, items, number, or_none, text, unexpected
 from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
-from .judgement_parquet import parquet_rows, write_parquet
+from ..tables.arrow_columns import MISFITS, pyarrow
 from .judgements import METHODS, AnswerKey, Judgement
-from .line_files import OnFault, checked_objects, number_from_one, one_of, whole_text
+from .line_files import OnFault, checked_objects, fields_of, number_from_one, one_of, whole_text
 from .suite import ChecklistSuite, hashes_of
 
-_REQUIRED = ("id", "response_sha256", "scores")
+_COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
 _BEST_RATING = 10.0
 
 
@@ -32,11 +33,9 @@ def read_judgements(
     checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}
 
     def judgement_of(value: Any) -> Judgement:
-        """Null stands for a default value."""
-        given = [name for name in checks if name in _REQUIRED or value.get(name) is not None]
-        return Judgement(**{name: member(value, name, checks[name]) for name in given})
+        return Judgement(**fields_of(value, checks, ("id", "response_sha256", "scores")))
 
-    rows = parquet_rows(path, checks) if path.suffix == ".parquet" else None
+    rows = _parquet_rows(path, checks) if path.suffix == ".parquet" else None
     check = _check_of(suite)
     found: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
@@ -62,7 +61,7 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
     """Writes a file of judgements atomically, in the format of its extension; lines leave out default values."""
     if path.suffix == ".parquet":
         with writing_whole(path) as file:
-            write_parquet(file, list(judgements))
+            _write_parquet(file, list(judgements))
         return
     with writing_whole(path) as file, compressing(file, path) as packed:
         for judgement in judgements:
@@ -72,6 +71,45 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
 def _entry(judgement: Judgement) -> dict[str, Any]:
     values = ((field.name, getattr(judgement, field.name), field.default) for field in fields(Judgement))
     return {name: value for name, value, usual in values if name == "length" or value != usual}
+
+
+def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
+    """Writes judgements as a table, with null for None."""
+    pa = pyarrow()
+    names = [field.name for field in fields(Judgement)]
+    columns = [pa.array([getattr(one, name) for one in judgements], _type(name)) for name in names]
+    pa.parquet.write_table(pa.Table.from_arrays(columns, names), file)
+
+
+def _parquet_rows(path: Path, names: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table with these of its columns, each with its place for error messages."""
+    pa, content = pyarrow(), read_stored(path)
+    at, n_rows = f"{path}: damaged or no table of judgements", 0
+    try:
+        with pa.parquet.ParquetFile(pa.BufferReader(content)) as table:
+            for batch in table.iter_batches(columns=[name for name in names if name in table.schema_arrow.names]):
+                columns = []
+                for name in batch.schema.names:
+                    at = f"{path}, column {name!r}"
+                    columns.append(batch.column(name).cast(_type(name)))
+                for row in pa.RecordBatch.from_arrays(columns, batch.schema.names).to_pylist():
+                    n_rows += 1
+                    yield f"{path}, row {n_rows}", row
+    except (pa.ArrowException, *MISFITS) as error:
+        raise ChecklistError(f"{at}: {error}") from None
+
+
+def _type(name: str) -> Any:
+    pa = pyarrow()
+    if name in _COUNTS:
+        return pa.int64()
+    others = {
+        "scores": pa.list_(pa.float64()),
+        "reasons": pa.list_(pa.string()),
+        "cut": pa.bool_(),
+        "temperature": pa.float64(),
+    }
+    return others.get(name, pa.string())
 
 
 def _identity(judgement: Judgement) -> Hashable:
@@ -132,6 +170,6 @@ _CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "reasons": lambda value: items(value, or_none(text)),
     "cut": _truth,
     "temperature": _verdict,
+    **dict.fromkeys(_COUNTS, count),
     **dict.fromkeys(("trial", "rating"), number_from_one),
-    **dict.fromkeys(("tries", "words", "most_repeated_sentence"), count),
 }

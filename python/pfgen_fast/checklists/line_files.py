@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..errors import ChecklistError, TrialsError
 from ..files.reading import MAX_BYTES, reading, too_large
-from ..files.untrusted_json import Fault, any_object, checked, or_none, parse_json, text, unexpected
+from ..files.untrusted_json import Fault, any_object, checked, member, or_none, parse_json, text, unexpected
 from ..tables.formats import table_rows
 
 T = TypeVar("T")
@@ -76,6 +76,12 @@ def checked_objects(
                 yield where, found
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
+
+
+def fields_of(value: Any, checks: Mapping[str, Callable[[Any], Any]], needed: Iterable[str]) -> dict[str, Any]:
+    """The checked members of an object; null stands for a default value, except in members that are needed."""
+    given = [name for name in checks if name in needed or value.get(name) is not None]
+    return {name: member(value, name, checks[name]) for name in given}
 
 
 def whole_text(value: Any) -> str:

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import ChecklistError
-from ..files.untrusted_json import Fault, checked, items, member, number, or_none, read_json, text, unexpected
+from ..files.untrusted_json import Fault, checked, items, member, number, read_json, text, unexpected
 from ..files.untrusted_text import in_one_line, unknown_name
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
 from .line_files import (
     checked_objects,
     data_file,
+    fields_of,
     filled,
     number_from_one,
     one_of,
     whole_text,
-    whole_text_or_none,
 )
 from .prompt_files import prompt_names, read_prompts
 from .tasks import LEVELS, Checklist, Missing, Rescaling, Task, TaskKey
@@ -181,16 +181,7 @@ def _check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist],
 
 def task_of(value: Any, *, area: str = "area") -> Task:
     """A check of a task; `area` is the key of its area."""
-    return Task(
-        id=member(value, "id", _name),
-        area=member(value, area, _name),
-        category=member(value, "category", _name),
-        instruction=member(value, "instruction", whole_text_or_none, None),
-        length=member(value, "length", or_none(_name), None),
-        wanted_words=member(value, "wanted_words", or_none(number_from_one), None),
-        reference=member(value, "reference", whole_text_or_none, None),
-        sha256=member(value, "sha256", or_none(_sha256), None),
-    )
+    return Task(area=member(value, area, _name), **fields_of(value, _TASK, ("id", "category")))
 
 
 def _sha256(value: Any) -> str:
@@ -200,6 +191,12 @@ def _sha256(value: Any) -> str:
 
 
 _name = filled("a name")
+_TASK = {
+    **dict.fromkeys(("id", "category", "length"), _name),
+    **dict.fromkeys(("instruction", "reference"), whole_text),
+    "wanted_words": number_from_one,
+    "sha256": _sha256,
+}
 _CHECKS = {
     "name": whole_text,
     "levels": _levels,

@@ -1,4 +1,7 @@
-"""How far two judges agree who judged the same answers with the same checklists: by verdict, answer and model."""
+"""How far two judges agree who judged the same answers with the same checklists: by verdict, answer and model.
+
+Also the differences of the tables of models that follow from their judgements.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,77 @@ from ...statistics.agreement_of_levels import (
     figures_of_tables,
     tables_of,
 )
-from ...statistics.correlation import pearson, resampled_pearson, resampled_spearman, spearman
+from ...statistics.correlation import (
+    COMPARED_DIGITS,
+    Floats,
+    kendall_rows,
+    pearson,
+    places,
+    resampled_pearson,
+    resampled_spearman,
+    spearman,
+)
 from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
-from .answer_grid import Ints
+from .answer_grid import Estimate, Ints, estimate
 from .judge_selection import Side
 from .paired_judgements import PairedJudgements, pair
-from .table_changes import Estimate, TwoTables, estimate, two_tables
 
 USUAL_DRAWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTables:
+    """The rescaled averages of models by two sides, over the answers that both judged."""
+
+    models: tuple[str, ...]
+    parts: tuple[str, ...]
+    values: Floats
+    draws: Floats
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there are averages."""
+        return bool(self.parts)
+
+    @cached_property
+    def places(self) -> Floats:
+        """For the two sides (rows), the place of each model; equal averages share the mean of their places."""
+        return places(self.values)
+
+    @property
+    def tau(self) -> Estimate:
+        """Kendall's tau-b between the two tables."""
+        of_draws = kendall_rows(self.draws[:, 0], self.draws[:, 1])
+        return estimate(float(kendall_rows(self.values[:1], self.values[1:])[0]), of_draws)
+
+    @property
+    def largest_change(self) -> Estimate:
+        """The largest change of a place."""
+        change, *of_draws = (
+            np.abs(np.diff(each, axis=-2)).max(axis=(-2, -1), initial=0) for each in (self.places, places(self.draws))
+        )
+        return estimate(float(change), *of_draws)
+
+    @property
+    def reversed_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of models whose order changes, the former leader first, and pairs furthest apart first."""
+        old, new = self.values.round(COMPARED_DIGITS)
+        n = len(self.models)
+        found = [(i, j) for i in range(n) for j in range(n) if old[i] > old[j] and new[i] < new[j]]
+        return sorted(found, key=lambda pair: old[pair[1]] - old[pair[0]])
+
+
+def two_tables(pairing: PairedJudgements, scores: Floats | None = None) -> TwoTables:
+    """The tables of models by the scores of two sides."""
+    (parts, *_), values, draws = zip(*map(pairing.averages, pairing.scores if scores is None else scores), strict=True)
+    rescale = pairing.suite.rescaling
+    return TwoTables(
+        pairing.models,
+        parts,
+        (np.stack(values) - rescale.centre) * rescale.factor,
+        (np.stack(draws, axis=1) - rescale.centre) * rescale.factor,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,9 @@ from ...statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendo
 from ..judgements import AnswerKey
 from ..scoring.table_data import place_cell
 from ..suite import ChecklistSuite
-from .agreement import USUAL_DRAWS, Agreed, agreed
-from .answer_grid import part_of
+from .agreement import USUAL_DRAWS, Agreed, TwoTables, agreed
+from .answer_grid import Estimate, part_of
 from .judge_selection import Side, signature_of_sides
-from .table_changes import Estimate, TwoTables
 
 _LEVELS = ("same level", "within one level", "mean difference", "kappa", "quadratic kappa")
 _SCORES = ("Pearson", "Spearman", "mean absolute difference")

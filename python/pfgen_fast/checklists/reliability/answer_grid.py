@@ -1,4 +1,4 @@
-"""Answers of models to tasks as columns of numbers, the parts of the suite that they belong to, and draws of tasks.
+"""Answers of models to tasks as columns of numbers, draws of their tasks, and figures with intervals from the draws.
 
 In an average areas count alike, not answers; a part is left out if a model has no answer to it. Tasks are drawn within
 their part, the same for all models.
@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...experiments.chart_data import Ranges
 from ...statistics.correlation import Floats
-from ...statistics.resampling import Counts, bootstrap_counts
+from ...statistics.resampling import Counts, bootstrap_counts, interval
 from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
@@ -101,6 +102,41 @@ class AnswerGrid:
         means = [of_part / stratum.counts.sum(axis=1) for of_part, stratum in zip(sums, chosen, strict=True)]
         drawn = drawn_means(chosen, self.n_draws, seed=self.seed)
         return tuple(self.parts[part] for part in counted), mean_of_strata(means), mean_of_strata(drawn)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval over tasks; None where it is undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def cells(self) -> tuple[float | None, float | None, float | None]:
+        """The three for a row of a table."""
+        return self.value, self.low, self.high
+
+    def between(self, n_digits: int) -> str:
+        """The interval in parentheses, after a blank; empty without one."""
+        return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"
+
+
+def estimate(value: float | None, draws: Floats) -> Estimate:
+    """A figure with the percentiles 2.5 and 97.5 of its draws; undefined ones are left out."""
+    if value is None or np.isnan(value):
+        return Estimate(None)
+    low, high = (float(end) for end in interval(draws))
+    return Estimate(float(value), *(None if np.isnan(end) else end for end in (low, high)))
+
+
+def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
+    """Named figures as a chart; without an interval, both ends are the figure."""
+    values, low, high = (
+        np.array([one.value if (end := getattr(one, name)) is None else end for _, one in figures], dtype=np.float64)
+        for name in ("value", "low", "high")
+    )
+    return Ranges(tuple(name for name, _ in figures), values, low, high, label)
 
 
 def part_of(task: Task) -> str:

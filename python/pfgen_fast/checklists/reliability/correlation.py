@@ -19,9 +19,8 @@ from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import unknown_name
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from .agreement import USUAL_DRAWS
-from .answer_grid import AnswerGrid, Ints, grid_fields
+from .answer_grid import AnswerGrid, Estimate, Ints, estimate, grid_fields, ranges_of
 from .method_values import PEOPLE, Place, Values
-from .table_changes import Estimate, estimate, ranges_of
 
 MIN_ANSWERS = 3
 """Fewer answers have no correlation."""

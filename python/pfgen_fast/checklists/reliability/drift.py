@@ -20,10 +20,9 @@ from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
 from .agreement_finding import level_table, model_table, unequal_names
-from .answer_grid import Ints
+from .answer_grid import Estimate, Ints, estimate, ranges_of
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
-from .table_changes import Estimate, estimate, ranges_of
 
 ALPHA = 0.025
 """The level of significance of areas, and of questions, each corrected for their number (Benjamini and Hochberg).

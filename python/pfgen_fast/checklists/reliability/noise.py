@@ -19,10 +19,10 @@ from ...statistics.correlation import Floats, pearson, spearman
 from ..judgements import AnswerKey
 from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
+from .agreement import TwoTables, two_tables
 from .answer_grid import Ints
 from .judge_selection import Ratings, Side
 from .paired_judgements import PairedJudgements, Question, pair
-from .table_changes import TwoTables, two_tables
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
 """By model and answer, the number of words."""
