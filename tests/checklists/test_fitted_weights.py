@@ -39,18 +39,16 @@ def test_open_weights_fit_as_well_and_are_equal() -> None:
     assert fitted.raw == pytest.approx(case["fit"]["bvls"])
 
 
-def test_weights_have_the_sum_100_and_a_perfect_answer_its_mark() -> None:
+def test_weights_have_the_sum_100_equal_marks_no_r2_and_another_bound_is_kept() -> None:
     fitted = fit_weights([[1, 1, 0.5], [0.5, 1, 0], [0, 0.5, 1], [1, 0, 1]], [7, 4, 5, 7])
-    assert sum(fitted.weights) == pytest.approx(100)
+    assert (sum(fitted.weights), fitted.n_rows) == (pytest.approx(100), 4)
     assert fitted.perfect_mark == pytest.approx(sum(fitted.raw))
-    assert fitted.n_rows == 4
-
-
-def test_equal_marks_have_no_r2_and_another_bound_is_kept() -> None:
     fitted = fit_weights([[1, 0.5], [0.5, 1]], [6, 6])
     assert (fitted.r2, fitted.mse) == (None, pytest.approx(0))
     fitted = fit_weights([[1, 0], [0, 1], [1, 1]], [3, 0, 3], bound=0)
     assert (fitted.raw, fitted.at_bound) == ((3, 0), (False, True))
+    beyond = fit_weights([[1, 1], [1, 0], [0.5, 0]], [11.3, 4.0, -0.7])  # simulated marks, not whole numbers
+    assert beyond.perfect_mark == pytest.approx(11.3, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +83,3 @@ def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:
 def test_an_invalid_bound_and_weights_of_zero_are_refused(bound: float, message: str) -> None:
     with pytest.raises(ChecklistError, match=message):
         fit_weights([[1]], [0], bound=bound)
-
-
-def test_simulated_marks_may_go_beyond_those_of_people() -> None:
-    fitted = fit_weights([[1, 1], [1, 0], [0.5, 0]], [11.3, 4.0, -0.7])
-    assert fitted.perfect_mark == pytest.approx(11.3, abs=1)

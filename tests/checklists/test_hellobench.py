@@ -101,10 +101,10 @@ def without(pattern):
 
 
 BAD = {
-    "chat": (without("data/main_data/chat.jsonl"), "main_data: expected chat.jsonl"),
+    "chat": (without("data/main_data/chat.jsonl"), "no data of HelloBench in data/main_data/chat.jsonl"),
     "summaries": (
         without("**/summarization*.jsonl"),
-        "expected summarization.jsonl, or answers to its tasks in results/gen",
+        "no data of HelloBench in data/main_data/summarization.jsonl or results/generations/main_exp/MODEL/summar",
     ),
     "checklists that differ": (
         rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
@@ -145,7 +145,7 @@ def test_a_bad_checkout_is_one_sentence_and_its_scripts_are_never_executed(tmp_p
 
 
 def test_a_directory_of_something_else_is_an_error(tmp_path):
-    with pytest.raises(ChecklistError, match="no data of HelloBench; expected a checkout of its repository"):
+    with pytest.raises(ChecklistError, match=r"no data of HelloBench in .*; expected a checkout of its repository, or"):
         import_suite(tmp_path)
     with pytest.raises(ChecklistError, match="no such folder"):
         import_suite(tmp_path / "x")
@@ -154,13 +154,8 @@ def test_a_directory_of_something_else_is_an_error(tmp_path):
         import_suite(tmp_path)
 
 
-@pytest.mark.parametrize("category", FIRST_LINES)
-def test_a_first_line_says_the_kind_of_document(category):
-    assert summary_category(FIRST_LINES[category] + "\nthe following news") == category
-
-
-@pytest.mark.parametrize(
-    "instruction", ["", "Shorten it.\nthe following report", "This blog article, the following news"]
-)
-def test_a_first_line_with_no_kind_or_two_has_no_category(instruction):
-    assert summary_category(instruction) is None
+def test_a_first_line_says_the_kind_of_document_or_none_or_two():
+    for category, line in FIRST_LINES.items():
+        assert summary_category(f"{line}\nthe following news") == category
+    for instruction in ("", "Shorten it.\nthe following report", "This blog article, the following news"):
+        assert summary_category(instruction) is None

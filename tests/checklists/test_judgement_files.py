@@ -96,7 +96,7 @@ def line(**changes):
         ({"scores": [1, "0.5", 0]}, "scores[1]: expected a number, not '0.5'"),
         ({"scores": "1"}, "scores: expected a list"),
         ({"reasons": ["why"]}, "1 reasons; expected 3"),
-        ({"method": "guess"}, "method: expected checklist, llm-eval or llm-eval-c, not 'guess'"),
+        ({"method": "guess"}, "method: expected one of checklist, llm-eval, llm-eval-c, not 'guess'"),
         ({"method": "llm-eval"}, "3 verdicts; expected 1"),
         ({"method": "llm-eval", "scores": [11]}, "the rating 11; expected a number from 0 to 10"),
         ({"trial": 0}, "trial: expected a whole number from 1"),
@@ -165,14 +165,14 @@ def test_a_table_is_held_to_the_same_rules(tmp_path):
         return str(error.value)
 
     assert "row 1, question 1: the verdict 0.3 is not a level" in said_of(scores=[[1.0, 0.3, 0.0]])
-    assert "row 1, question 2: the verdict nan is not a level" in said_of(scores=[[1.0, 0.5, None]])
+    assert "row 1: scores[2]: expected a number, not NaN" in said_of(scores=[[1.0, 0.5, None]])
     assert "row 1: unknown task 'x'" in said_of(id=["x"])
     assert "row 1: id: expected a string, not null" in said_of(id=pa.array([None], pa.string()))
     assert "column 'scores'" in said_of(scores=["high"])
     assert "row 1: trial: expected a whole number from 1, not 0" in said_of(trial=[0])
-    assert "row 1: method: expected checklist" in said_of(method=["guess"])
+    assert "row 1: method: expected one of checklist" in said_of(method=["guess"])
     pa.parquet.write_table(pa.table({"id": ["T00"]}), path)
-    with pytest.raises(ChecklistError, match="the column 'response_sha256' is missing"):
+    with pytest.raises(ChecklistError, match="row 1: the key 'response_sha256' is missing"):
         read_judgements(path, SUITE)
     pa.parquet.write_table(pa.table({"id": ["T00"], "response_sha256": [HASH], "scores": [[1, 0, 1]]}), path)
     (one,) = read_judgements(path, SUITE)

@@ -13,14 +13,8 @@ from pfgen_fast.checklists.weights.marks import read_marks
 from pfgen_fast.errors import ChecklistError
 
 SUITE = own_suite()
-ROW = {
-    "id": "letter_1",
-    "response_sha256": "0a",
-    "annotator": "a",
-    "category": "thanks",
-    "verdicts": [1, 0.5, 0.25],
-    "overall": 7,
-}
+ROW = {"id": "letter_1", "response_sha256": "0a", "annotator": "a", "category": "thanks"}
+ROW |= {"verdicts": [1, 0.5, 0.25], "overall": 7}
 
 
 def marked(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
@@ -30,12 +24,14 @@ def marked(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
 def test_marks_come_back_as_they_were_written(tmp_path: Path) -> None:
     marks = people(SUITE, {("letters", "thanks"): (3, 2, 5), ("reports", "weather"): (1, 1, 1)})
     assert marked(tmp_path, *map(row_of, marks.listed)).listed == marks.listed
+    (mark,) = marked(tmp_path, {**ROW, "id": "report_1", "category": "weather", "length": "90"}).listed
+    assert (mark.id, mark.length, mark.area) == ("report_1", "90", "reports")
 
 
-def test_verdicts_of_annotation_tools_are_divided_by_four(tmp_path: Path) -> None:
-    found = marked(tmp_path, {**ROW, "verdicts": [4, 2, 1]}, scale="ui")
-    assert found.listed[0].verdicts == (1, 0.5, 0.25)
-    assert found.listed[0].overall == 7
+def test_verdicts_of_annotation_tools_are_divided_by_four_and_equal_marks_count_once(tmp_path: Path) -> None:
+    rows = [{**ROW, "verdicts": [4, 2, 1]}] * 2
+    (mark, other) = marked(tmp_path, *rows, {**rows[0], "annotator": "b"}, scale="ui").listed
+    assert (mark.verdicts, mark.overall, other.annotator) == ((1, 0.5, 0.25), 7, "b")
 
 
 @pytest.mark.parametrize("cell", ["[1, 0.5, 0.25]", "1 0.5 0.25", "1;0.5;0.25", "1, 0.5, 0.25"])
@@ -46,19 +42,8 @@ def test_a_cell_of_a_csv_file_holds_all_verdicts(tmp_path: Path, cell: str) -> N
     assert (mark.verdicts, mark.overall, mark.area, mark.category) == ((1, 0.5, 0.25), 7, "letters", "thanks")
 
 
-def test_a_mark_may_be_of_a_task_with_a_length(tmp_path: Path) -> None:
-    (mark,) = marked(tmp_path, {**ROW, "id": "report_1", "category": "weather", "length": "90"}).listed
-    assert (mark.id, mark.length, mark.area) == ("report_1", "90", "reports")
-
-
-def test_equal_marks_count_once(tmp_path: Path) -> None:
-    assert len(marked(tmp_path, ROW, ROW, {**ROW, "annotator": "b"}).listed) == 2
-
-
 def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(
-        ChecklistError, match=r"line 2: a has already given another mark to the same answer to letter_1 .*line 1"
-    ):
+    with pytest.raises(ChecklistError, match=r"line 2: a has already given another mark .* to letter_1 .*line 1"):
         marked(tmp_path, ROW, {**ROW, "overall": 6})
 
 

@@ -150,7 +150,7 @@ def test_one_model_without_words_has_few_figures():
     assert [table.name for table in found.tables] == ["parts", "questions"]
 
 
-def test_the_command_tells_and_writes(tmp_path, call):
+def test_the_command_tells_and_writes_and_mixes_versions_only_if_asked(tmp_path, call):
     suite, path = written_suite(tmp_path / "suite", SUITE), written(tmp_path / "runs", FIRST)
     code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--wanted", "5")
     assert code == 0
@@ -158,6 +158,12 @@ def test_the_command_tells_and_writes(tmp_path, call):
     code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--json", "-o", tmp_path / "out")
     assert len(json.loads(printed)["tables"]["questions"]) == 12
     assert (tmp_path / "out" / "noise.html").exists()
+    both = {m: [*x[:20], *(replace(one, version="judge-2") for one in x[20:])] for m, x in FIRST.items()}
+    path = written(tmp_path / "both", both)
+    code, _, said = call("checklists", "noise", path, "--suite", suite)
+    assert code == 2
+    assert "judgements of 2 judges or versions: judge judge-1; judge judge-2" in said
+    assert call("checklists", "noise", path, "--suite", suite, "--mixed")[0] == 0
 
 
 def test_words_are_counted_where_they_are_not_published(tmp_path, call):
@@ -175,13 +181,3 @@ def test_words_are_counted_where_they_are_not_published(tmp_path, call):
     rows = json.loads(printed)["tables"]["questions"]
     of_first = [row["with words"] for row in rows if row["number"] == 0]
     assert all(value > 0.9 for value in of_first)
-
-
-def test_several_versions_are_refused_unless_mixed(tmp_path, call):
-    suite = written_suite(tmp_path / "suite", SUITE)
-    both = {m: [*x[:20], *(replace(one, version="judge-2") for one in x[20:])] for m, x in FIRST.items()}
-    path = written(tmp_path / "runs", both)
-    code, _, said = call("checklists", "noise", path, "--suite", suite)
-    assert code == 2
-    assert "judgements of 2 judges or versions: judge judge-1; judge judge-2" in said
-    assert call("checklists", "noise", path, "--suite", suite, "--mixed")[0] == 0

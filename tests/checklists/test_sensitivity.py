@@ -12,10 +12,13 @@ from makers.people import people
 from pfgen_fast.checklists.scoring.scores import AnswerScore, Average, ModelScores, Part, Scores
 from pfgen_fast.checklists.weights.fit_finding import fit_finding
 from pfgen_fast.checklists.weights.fitting import fit_suite
-from pfgen_fast.checklists.weights.sensitivity import drawn_weights, sensitivity
-from pfgen_fast.checklists.weights.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
-from pfgen_fast.checklists.weights.table_stability import fitted_stability, stability
-from pfgen_fast.checklists.weights.verdict_sums import verdict_sums
+from pfgen_fast.checklists.weights.sensitivity import (
+    drawn_weights,
+    sensitivity,
+    sensitivity_finding,
+    sensitivity_to_dict,
+)
+from pfgen_fast.checklists.weights.table_stability import fitted_stability, stability, verdict_sums
 from pfgen_fast.errors import ChecklistError
 
 SUITE = own_suite()

@@ -18,8 +18,6 @@ from pfgen_fast.errors import ChecklistError
 from pfgen_fast.files.compression import compressing
 from pfgen_fast.tables import parquet
 
-DEEP = '{"id": "x", "deep": ' + "[" * 5000 + "]" * 5000 + "}"
-
 
 def test_a_suite_is_read_whole(tmp_path: Path) -> None:
     suite = ChecklistSuite.load(write_suite_files(tmp_path))
@@ -51,7 +49,6 @@ def test_writing_and_reading_change_nothing(tmp_path: Path) -> None:
     write_suite(read, tmp_path / "b")
     again = ChecklistSuite.load(tmp_path / "b")
     assert again.hash == read.hash
-    assert again.tasks == read.tasks
     for field in dataclasses.fields(read):
         if field.name != "folder":
             assert getattr(again, field.name) == getattr(read, field.name), field.name
@@ -168,10 +165,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "task-words": ({"tasks.jsonl": with_task(wanted_words=0)}, "wanted_words: expected a whole number from 1, not 0"),
     "task-hash": ({"tasks.jsonl": with_task(sha256="abc")}, "sha256: expected 64 hexadecimal digits, not 'abc'"),
     "task-surrogate": ({"tasks.jsonl": with_task(instruction="a\ud800")}, r"instruction: a lone surrogate \(char"),
-    "task-no-object": ({"tasks.jsonl": "[]\n"}, "line 1: expected an object"),
-    "task-no-json": ({"tasks.jsonl": "{]\n"}, "line 1, column 2: not JSON"),
-    "task-no-utf8": ({"tasks.jsonl": b'{"id": "\xff"}\n'}, r"line 1: not UTF-8 \(byte 8"),
-    "task-deep": ({"tasks.jsonl": DEEP}, "line 1: .*nested"),
     "prompt-missing": ({"suite.json": {**SETTINGS, "prompts": {"user": "no.txt"}}}, "no.txt: cannot be read"),
     "prompt-unknown": ({"suite.json": {**SETTINGS, "prompts": {"usr": "a"}}}, "prompts: unknown prompt 'usr'"),
     "prompt-no-user": ({"suite.json": {**SETTINGS, "prompts": {"user": None}}}, r"prompts.user: expected the name"),
@@ -185,14 +178,12 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "prompt-single-brace": (prompt("{response} {checklists} }"), "not a format string: .*double each brace that does"),
     "prompt-open-brace": (prompt("{response} {checklists} {"), "not a format string"),
     "prompt-no-utf8": (prompt(b"\xff{response}"), r"mine.txt: not UTF-8 \(byte 0"),
-    "line-too-long": ({"tasks.jsonl": with_task(reference="a" * (2 << 20))}, "line 3: longer than 1 MiB, which is the"),
     "prompt-absolute": ({"suite.json": {**SETTINGS, "prompts": {"user": "/etc/passwd"}}}, "in the folder of the suite"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: str, monkeypatch) -> None:
-    monkeypatch.setattr("pfgen_fast.checklists.line_files.MAX_LINE_BYTES", 1 << 20)
+def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: str) -> None:
     files, message = BAD[name]
     with pytest.raises(ChecklistError, match=message) as error:
         ChecklistSuite.load(write_suite_files(tmp_path, files))

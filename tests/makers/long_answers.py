@@ -53,6 +53,7 @@ def write_tiny_wordnet(folder: Path, *synonyms: str) -> Path:
     for part in ("adj", "adv", "noun", "verb"):
         for name in (f"index.{part}", f"data.{part}", f"{part}.exc"):
             (folder / name).write_text("")
+    (folder / "index.sense").write_text("")
     (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
     words = " ".join(f"{word} 0" for word in synonyms)
     (folder / "data.noun").write_text(f"00000000 00 n {len(synonyms):02x} {words} 000 | a thing  \n")

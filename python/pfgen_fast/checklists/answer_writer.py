@@ -7,22 +7,22 @@ order in which answers arrived, or on kills. Only one process at a time writes t
 from __future__ import annotations
 
 import contextlib
-import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from ..errors import ChecklistError
 from ..files.journal import Journal, sole_writer
 from ..files.json_writing import json_bytes
-from ..files.untrusted_json import Fault, any_object, checked, member, read_json, text
+from ..files.untrusted_json import Fault, member, text
 from ..files.untrusted_text import folder_names, in_one_line
 from ..files.writing import check_folder, write_whole
 from .judgements import AnswerKey
 from .line_files import data_file
-from .runs import CONFIG_FILE, Answer, answer_of, read_answers, write_answers
-from .suite import ChecklistSuite
+from .runs import CONFIG_FILE, Answer, answer_of, read_answers, read_config, write_answers
+from .suite import ChecklistSuite, keys_in_order
 from .tasks import sha256_of
 
 _UNFINISHED = ".unfinished.jsonl"
@@ -50,13 +50,6 @@ def writing_answers(folder: Path, suite: ChecklistSuite, config: Mapping[str, An
         yield writer
 
 
-def _last_written(*paths: Path) -> str:
-    times = [path.stat().st_mtime for path in paths if path.exists()]
-    if not times:
-        return ""
-    return datetime.datetime.fromtimestamp(max(times), datetime.timezone.utc).isoformat(timespec="seconds")
-
-
 class AnswerWriter:
     """Writes the answers of one run; created by `writing_answers`."""
 
@@ -65,7 +58,10 @@ class AnswerWriter:
         self._config = {name: value for name, value in sorted(config.items()) if value is not None}
         self._path = data_file(folder, "answers") or folder / "answers.jsonl"
         self._journal = Journal(folder / _UNFINISHED)
-        self.last_written = _last_written(self._path, folder / _UNFINISHED)
+        times = [path.stat().st_mtime for path in (self._path, folder / _UNFINISHED) if path.exists()]
+        self.last_written = (
+            datetime.fromtimestamp(max(times), timezone.utc).isoformat(timespec="seconds") if times else ""
+        )
         self._check_config()
         self.answers: dict[AnswerKey, Answer] = read_answers(self._path, suite) if self._path.exists() else {}
         self._is_changed = False
@@ -89,9 +85,7 @@ class AnswerWriter:
         """Writes the file of answers, and removes the hidden file."""
         self._journal.close()
         if self._is_changed:
-            order = {key: number for number, key in enumerate(self._suite.by_key)}
-            ordered = sorted(self.answers.values(), key=lambda one: (order[one.id, one.length], one.trial))
-            write_answers(self._path, ordered)
+            write_answers(self._path, [self.answers[key] for _, key in keys_in_order(self._suite, self.answers)])
         self._journal.remove()
 
     def _check_config(self) -> None:
@@ -99,10 +93,8 @@ class AnswerWriter:
         path = self._folder / CONFIG_FILE
         if not path.exists():
             return
-        there = checked(read_json(path, error=ChecklistError), any_object, str(path), error=ChecklistError)
-        differing = sorted(
-            name for name in {*there, *self._config} if there.get(name) != self._config.get(name) and name != "name"
-        )
+        there, wanted = read_config(path), self._config
+        differing = sorted(name for name in {*there, *wanted} - {"name"} if there.get(name) != wanted.get(name))
         if differing:
             raise ChecklistError(
                 f"{path}: the existing answers were made with other parameters ({', '.join(differing[:5])}); "
@@ -116,5 +108,4 @@ class AnswerWriter:
         except Fault:
             return None
         task = self._suite.by_key.get((answer.id, answer.length))
-        is_current = task is not None and instruction == sha256_of(task.instruction or "")
-        return answer if is_current else None
+        return answer if task is not None and instruction == sha256_of(task.instruction or "") else None

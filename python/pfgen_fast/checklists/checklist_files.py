@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ..errors import ChecklistError
 from ..files.untrusted_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
 from ..files.untrusted_text import few_names, in_one_line, unknown_name
-from .line_files import whole_text
+from .line_files import filled, whole_text
 from .tasks import Checklist
 
 T = TypeVar("T")
@@ -23,65 +23,28 @@ COMMON = "common"
 Categories = dict[tuple[str, str], T]
 """By area and category."""
 
+_question = filled("a question")
 _MAX_QUESTIONS = 1000
 _SAID_SUM = 1e-6
 _EXACT_SUM = 1e-12
-"""Tolerance within which weights are not normalised again, so that writing and reading changes nothing."""
+"""Difference of a sum from 100 up to which weights stay as they are, so that writing and reading changes nothing."""
 
 
 def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
     """The checklists of a suite, and notes on their weights."""
     questions = _read_questions(folder / CHECKLISTS_FILE, areas)
-    path = folder / WEIGHTS_FILE
-    weights = read_weights(path, questions) if path.exists() else {}
-    found = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
-    return found, notes_on(weights)
+    path, weights = folder / WEIGHTS_FILE, {}
+    if path.exists():
+        weights = checked(
+            read_json(path, error=ChecklistError), _by_category(weights_of), str(path), error=ChecklistError
+        )
+    return with_weights(questions, weights, str(path))
 
 
-def checklist_of(
-    key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
-) -> Checklist:
-    """The checklist of a category, by default with equal weights."""
-    if weights is None:
-        return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
-    return Checklist(*key, questions, normalised(weights))
-
-
-def normalised(weights: tuple[float, ...]) -> tuple[float, ...]:
-    """Weights with the sum 100."""
-    total = math.fsum(weights)
-    if abs(total - 100) <= _EXACT_SUM:
-        return weights
-    return tuple(weight / total * 100 for weight in weights)
-
-
-def notes_on(weights: Categories[tuple[float, ...]]) -> list[str]:
-    """A note on the categories whose weights were divided by their sum, if there are any."""
-    sums = {shown_key(key): math.fsum(given) for key, given in weights.items()}
-    others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _SAID_SUM]
-    listed = few_names(others, n_code_points=200)
-    return [f"weights whose sum was not 100 were divided by it: {listed}"] if others else []
-
-
-def shown_key(key: tuple[str, str]) -> str:
-    """A category with its area, for messages."""
-    return "/".join(in_one_line(part, 60) for part in key)
-
-
-def read_weights(path: Path, questions: Mapping[tuple[str, str], tuple[str, ...]]) -> Categories[tuple[float, ...]]:
-    """The weights in a file, not normalised."""
-    check = _by_category(lambda listed: items(listed, weight_of))
-    found = checked(read_json(path, error=ChecklistError), check, str(path), error=ChecklistError)
-    check_weights(found, questions, str(path))
-    return found
-
-
-def check_weights(
-    weights: Mapping[tuple[str, str], tuple[float, ...]],
-    questions: Mapping[tuple[str, str], tuple[str, ...]],
-    where: str,
-) -> None:
-    """Raises ChecklistError unless there is one weight for each question of known categories."""
+def with_weights(
+    questions: Categories[tuple[str, ...]], weights: Categories[tuple[float, ...]], where: str
+) -> tuple[Categories[Checklist], list[str]]:
+    """Checklists of these questions with weights where there are some, and notes on the weights."""
     for key, given in weights.items():
         if key not in questions:
             known = map(shown_key, questions)
@@ -91,10 +54,36 @@ def check_weights(
                 f"{where}, {shown_key(key)}: expected {len(questions[key])} weights, one for each question, "
                 f"not {len(given)}"
             )
+    found = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
+    sums = {shown_key(key): math.fsum(given) for key, given in weights.items()}
+    others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _SAID_SUM]
+    listed = few_names(others, n_code_points=200)
+    return found, [f"weights whose sum was not 100 were divided by it: {listed}"] if others else []
 
 
-def weight_of(value: Any) -> float:
-    """A check of a weight."""
+def checklist_of(
+    key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
+) -> Checklist:
+    """The checklist of a category with the sum of weights 100, by default with equal weights."""
+    if weights is None:
+        return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
+    total = math.fsum(weights)
+    if abs(total - 100) > _EXACT_SUM:
+        weights = tuple(weight / total * 100 for weight in weights)
+    return Checklist(*key, questions, weights)
+
+
+def shown_key(key: tuple[str, str]) -> str:
+    """A category with its area, for messages."""
+    return "/".join(in_one_line(part, 60) for part in key)
+
+
+def weights_of(value: Any) -> tuple[float, ...]:
+    """A check of a list of weights."""
+    return items(value, _weight)
+
+
+def _weight(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_NUMBER:
         raise unexpected("a weight above 0", value)
     return float(value)
@@ -107,13 +96,6 @@ def questions_of(value: Any) -> tuple[str, ...]:
         raise Fault("expected at least one question, not an empty list")
     if len(found) > _MAX_QUESTIONS:
         raise Fault(f"expected at most {_MAX_QUESTIONS} questions, not {len(found)}")
-    return found
-
-
-def _question(value: Any) -> str:
-    found = whole_text(value)
-    if not found.strip():
-        raise unexpected("a question", value)
     return found
 
 
@@ -155,7 +137,6 @@ def _with_common(value: Any, common: Mapping[str, tuple[str, ...]]) -> tuple[str
     own: tuple[str, ...] = member(value, "own", lambda listed: items(listed, _question), ())
     at = member(value, "at", count, len(shared))
     if at > len(shared):
-        raise Fault(f"expected a place from 0 to {len(shared)} in the list '{in_one_line(name)}', not {at}").inside(
-            ".at"
-        )
+        fault = Fault(f"expected a place from 0 to {len(shared)} in the list '{in_one_line(name)}', not {at}")
+        raise fault.inside(".at")
     return (*shared[:at], *own, *shared[at:])

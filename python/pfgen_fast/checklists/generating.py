@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -24,7 +24,7 @@ from ..generation.protocol import RawReply
 from ..generation.reasoning import Reasoning
 from .answer_writer import AnswerWriter, writing_answers
 from .judgements import AnswerKey
-from .runs import Answer
+from .runs import Answer, shown_key
 from .suite import ChecklistSuite
 from .tasks import Task, check_instructions
 
@@ -96,7 +96,7 @@ class Generated:
         why = f" ({self.trouble})" if self.trouble else ""
         if self.n_unfinished:
             why += f"; in {self.n_unfinished:,} replies the reasoning did not end: give --reasoning-tokens"
-        named = few_names(list(map(_shown, self.missing)))
+        named = few_names(list(map(shown_key, self.missing)))
         return f"{self.folder}: {len(self.missing):,} answers are missing: {named}{why}"
 
 
@@ -271,21 +271,12 @@ def _request(task: Task, setting: Setting, trial: int) -> AnswerRequest:
         prompt = Prompt(text=f"{instruction}\n\n")
     else:
         prompt = Prompt(messages=({"role": "user", "content": instruction},))
-    name = f"the answer to {_shown((task.id, task.length, trial))}"
+    name = f"the answer to {shown_key((task.id, task.length, trial))}"
     seed = sampling_seed(f"{setting.seed}::{task.id}::{task.length or ''}", trial)
     return AnswerRequest(prompt, seed, name, (task.id, task.length, trial))
 
 
 def _first_of_each_area(tasks: Sequence[Task], limit: int) -> list[Task]:
-    seen: Counter[str] = Counter()
-    ranked = []
-    for place, task in enumerate(tasks):
-        ranked.append((seen[task.area], place))
-        seen[task.area] += 1
-    return [tasks[place] for place in sorted(place for _, place in sorted(ranked)[:limit])]
-
-
-def _shown(key: AnswerKey) -> str:
-    id, length, trial = key
-    parts = [in_one_line(id, 60), *([] if length is None else [f"at {in_one_line(length, 20)}"])]
-    return " ".join([*parts, *([] if trial == 1 else [f"in trial {trial}"])])
+    turns = {task.area: count() for task in tasks}
+    first = set(sorted(tasks, key=lambda task: next(turns[task.area]))[:limit])
+    return [task for task in tasks if task in first]

@@ -5,24 +5,24 @@ Equal judgements count once; two different judgements of the same answer by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any
 
 from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.journal import json_line
-from ..files.untrusted_json import Fault, count, items, member, number, or_none, text, unexpected
+from ..files.reading import read_stored
+from ..files.untrusted_json import Fault, count, items, number, or_none, text, unexpected
 from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
-from .judgement_parquet import read_parquet, write_parquet
-from .judgements import METHODS, AnswerKey, Judgement, Method
-from .line_files import OnFault, checked_objects, number_from_one, whole_text
+from ..tables.arrow_columns import MISFITS, pyarrow
+from .judgements import METHODS, AnswerKey, Judgement
+from .line_files import OnFault, checked_objects, fields_of, number_from_one, one_of, whole_text
 from .suite import ChecklistSuite, hashes_of
 
-_NAMES = tuple(field.name for field in fields(Judgement))
-_ALWAYS = ("id", "length", "response_sha256", "scores")
+_COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
 _BEST_RATING = 10.0
 
 
@@ -30,15 +30,17 @@ def read_judgements(
     path: Path, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
 ) -> list[Judgement]:
     """The judgements of a file, in its order."""
-    if path.suffix == ".parquet":
-        rows: Iterable[tuple[str, Judgement]] = read_parquet(path, with_reasons=with_reasons)
-    else:
-        rows = checked_objects(path, _with_reasons if with_reasons else _judgement, on_fault=on_fault)
+    checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}
+
+    def judgement_of(value: Any) -> Judgement:
+        return Judgement(**fields_of(value, checks, ("id", "response_sha256", "scores")))
+
+    rows = _parquet_rows(path, checks) if path.suffix == ".parquet" else None
     check = _check_of(suite)
     found: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
     several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
-    for where, judgement in rows:
+    for where, judgement in checked_objects(path, judgement_of, on_fault=on_fault, rows=rows):
         check(judgement, where)
         of_answer = first.setdefault(judgement.key, judgement)
         if of_answer is not judgement:
@@ -59,7 +61,7 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
     """Writes a file of judgements atomically, in the format of its extension; lines leave out default values."""
     if path.suffix == ".parquet":
         with writing_whole(path) as file:
-            write_parquet(file, list(judgements))
+            _write_parquet(file, list(judgements))
         return
     with writing_whole(path) as file, compressing(file, path) as packed:
         for judgement in judgements:
@@ -67,11 +69,47 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
 
 
 def _entry(judgement: Judgement) -> dict[str, Any]:
-    values = ((name, getattr(judgement, name)) for name in _NAMES)
-    return {name: value for name, value in values if name in _ALWAYS or value != _USUAL[name]}
+    values = ((field.name, getattr(judgement, field.name), field.default) for field in fields(Judgement))
+    return {name: value for name, value, usual in values if name == "length" or value != usual}
 
 
-_USUAL = {name: getattr(Judgement("", "", None), name) for name in _NAMES}
+def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
+    """Writes judgements as a table, with null for None."""
+    pa = pyarrow()
+    names = [field.name for field in fields(Judgement)]
+    columns = [pa.array([getattr(one, name) for one in judgements], _type(name)) for name in names]
+    pa.parquet.write_table(pa.Table.from_arrays(columns, names), file)
+
+
+def _parquet_rows(path: Path, names: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table with these of its columns, each with its place for error messages."""
+    pa, content = pyarrow(), read_stored(path)
+    at, n_rows = f"{path}: damaged or no table of judgements", 0
+    try:
+        with pa.parquet.ParquetFile(pa.BufferReader(content)) as table:
+            for batch in table.iter_batches(columns=[name for name in names if name in table.schema_arrow.names]):
+                columns = []
+                for name in batch.schema.names:
+                    at = f"{path}, column {name!r}"
+                    columns.append(batch.column(name).cast(_type(name)))
+                for row in pa.RecordBatch.from_arrays(columns, batch.schema.names).to_pylist():
+                    n_rows += 1
+                    yield f"{path}, row {n_rows}", row
+    except (pa.ArrowException, *MISFITS) as error:
+        raise ChecklistError(f"{at}: {error}") from None
+
+
+def _type(name: str) -> Any:
+    pa = pyarrow()
+    if name in _COUNTS:
+        return pa.int64()
+    others = {
+        "scores": pa.list_(pa.float64()),
+        "reasons": pa.list_(pa.string()),
+        "cut": pa.bool_(),
+        "temperature": pa.float64(),
+    }
+    return others.get(name, pa.string())
 
 
 def _identity(judgement: Judgement) -> Hashable:
@@ -111,35 +149,6 @@ def _check_of(suite: ChecklistSuite) -> Callable[[Judgement, str], None]:
     return check
 
 
-def _with_reasons(value: Any) -> Judgement:
-    return _judgement(value, member(value, "reasons", lambda entry: items(entry, _text_or_none), ()))
-
-
-def _judgement(value: Any, reasons: tuple[str | None, ...] = ()) -> Judgement:
-    return Judgement(
-        id=member(value, "id", whole_text),
-        response_sha256=member(value, "response_sha256", text),
-        scores=member(value, "scores", _scores),
-        length=member(value, "length", _text_or_none, None),
-        trial=member(value, "trial", number_from_one, 1),
-        judge=member(value, "judge", text, ""),
-        version=member(value, "version", _text_or_none, None),
-        method=member(value, "method", _method, "checklist"),
-        rating=member(value, "rating", number_from_one, 1),
-        reasons=reasons,
-        prompt_sha256=member(value, "prompt_sha256", _text_or_none, None),
-        checklist_sha256=member(value, "checklist_sha256", _text_or_none, None),
-        instruction_sha256=member(value, "instruction_sha256", _text_or_none, None),
-        tries=member(value, "tries", count, 1),
-        fault=member(value, "fault", _text_or_none, None),
-        cut=member(value, "cut", _truth, False),
-        words=member(value, "words", _count_or_none, None),
-        most_repeated_sentence=member(value, "most_repeated_sentence", _count_or_none, None),
-        profile=member(value, "profile", _text_or_none, None),
-        temperature=member(value, "temperature", _verdict_or_none, None),
-    )
-
-
 def _verdict(value: Any) -> float:
     found = number(value)
     if found != found:
@@ -147,19 +156,20 @@ def _verdict(value: Any) -> float:
     return found
 
 
-_text_or_none = or_none(text)
-_count_or_none = or_none(count)
-_verdict_or_none = or_none(_verdict)
-_scores = or_none(lambda value: items(value, _verdict))
-
-
-def _method(value: Any) -> Method:
-    if value not in METHODS:
-        raise unexpected("checklist, llm-eval or llm-eval-c", value)
-    return cast(Method, value)
-
-
 def _truth(value: Any) -> bool:
     if not isinstance(value, bool):
         raise unexpected("true or false", value)
     return value
+
+
+_CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys((field.name for field in fields(Judgement)), text),
+    "id": whole_text,
+    "scores": or_none(lambda value: items(value, _verdict)),
+    "method": one_of(METHODS),
+    "reasons": lambda value: items(value, or_none(text)),
+    "cut": _truth,
+    "temperature": _verdict,
+    **dict.fromkeys(_COUNTS, count),
+    **dict.fromkeys(("trial", "rating"), number_from_one),
+}

@@ -32,27 +32,21 @@ class Judgement:
     """All verdicts of one judge on one answer.
 
     Attributes:
-        id: The ID of the task.
-        response_sha256: The hash of the answer.
         scores: A verdict for each question, one of the suite's levels; or only the overall rating, 0 to 10. None if the
             answer is unjudged.
-        length: The length of the task.
         trial: The number of the answer among several to the same task.
         judge: The model's name in requests.
         version: The model's name in replies, with the server's fingerprint; None if unknown.
-        method: How the judge was asked.
         rating: The number of the rating among several of the same answer.
         reasons: The judge's reason for each verdict; None where there is no reason. Empty if they were not read.
-        prompt_sha256: The hash of the prompts and the profile; None if unknown.
-        checklist_sha256: The hash of the questions; None if unknown.
-        instruction_sha256: The hash of the instruction; None if unknown.
+        prompt_sha256: The hash of the prompts and the profile; None if unknown, like the other hashes.
+        checklist_sha256: The hash of the questions.
         tries: The number of requests.
         fault: Why the last reply was unusable, if the answer is unjudged.
         cut: Whether the judge only saw the beginning of the answer.
         words: The number of words of the answer, if it was published with the judgement.
         most_repeated_sentence: The count of the most frequent sentence in the answer, if it was published.
         profile: How the answer was shown in the request, such as `plain`; None if unknown.
-        temperature: The judge's sampling temperature; None if unknown.
     """
 
     id: str

@@ -1,14 +1,14 @@
-"""Files of JSON lines, compressed or not: how they are found, and how their objects are read one by one."""
+"""Files of JSON lines, compressed or not: how they are found, and how their objects are read and checked one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import ChecklistError, TrialsError
 from ..files.reading import MAX_BYTES, reading, too_large
-from ..files.untrusted_json import Fault, any_object, checked, or_none, parse_json, text, unexpected
+from ..files.untrusted_json import Fault, any_object, checked, member, or_none, parse_json, text, unexpected
 from ..tables.formats import table_rows
 
 T = TypeVar("T")
@@ -18,6 +18,9 @@ MAX_LINE_BYTES = 1 << 26
 
 OnFault = Callable[[str], None]
 """Called with a sentence for each invalid line, which is then skipped; if missing, the first such line is an error."""
+
+Row = bytes | Mapping[str, Any] | None
+"""A line, None for a line that is too long, or a row of a table."""
 
 _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.zst", ".jsonl.gz")
 _SKIPPED_BYTES = 1 << 20
@@ -50,38 +53,35 @@ def stem(path: Path) -> str:
 
 def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator[tuple[str, Any]]:
     """The values of the lines, or the rows of a Parquet file, each with its place for error messages."""
+    return checked_objects(path, lambda value: value, on_fault=on_fault)
+
+
+def checked_objects(
+    path: Path,
+    check: Callable[[Any], T],
+    *,
+    on_fault: OnFault | None = None,
+    rows: Iterable[tuple[str, Row]] | None = None,
+) -> Iterator[tuple[str, T]]:
+    """The objects of a file, or its given rows, as a check converts them, each with its place for error messages."""
     try:
-        if path.suffix == ".parquet":
-            yield from table_rows(path)
-            return
-        with reading(path) as file:
-            for number, line in _lines(file, path):
-                where = f"{path}, line {number}"
-                try:
-                    value = _value(line, where)
-                except ChecklistError as fault:
-                    if on_fault is None:
-                        raise
-                    on_fault(str(fault))
-                else:
-                    yield where, value
+        for where, row in rows or (table_rows(path) if path.suffix == ".parquet" else _lines(path)):
+            try:
+                found = checked(_object(row, where), check, where, error=ChecklistError)
+            except ChecklistError as fault:
+                if on_fault is None:
+                    raise
+                on_fault(str(fault))
+            else:
+                yield where, found
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
 
 
-def checked_objects(
-    path: Path, check: Callable[[Any], T], *, on_fault: OnFault | None = None
-) -> Iterator[tuple[str, T]]:
-    """The objects of a file as a check converts them, each with its place for error messages."""
-    for where, value in numbered_objects(path, on_fault=on_fault):
-        try:
-            found = checked(value, check, where, error=ChecklistError)
-        except ChecklistError as fault:
-            if on_fault is None:
-                raise
-            on_fault(str(fault))
-        else:
-            yield where, found
+def fields_of(value: Any, checks: Mapping[str, Callable[[Any], Any]], needed: Iterable[str]) -> dict[str, Any]:
+    """The checked members of an object; null stands for a default value, except in members that are needed."""
+    given = [name for name in checks if name in needed or value.get(name) is not None]
+    return {name: member(value, name, checks[name]) for name in given}
 
 
 def whole_text(value: Any) -> str:
@@ -97,6 +97,28 @@ def whole_text(value: Any) -> str:
 whole_text_or_none = or_none(whole_text)
 
 
+def filled(what: str) -> Callable[[Any], str]:
+    """A check of a string that is not blank; errors say what was expected."""
+
+    def check(value: Any) -> str:
+        if not whole_text(value).strip():
+            raise unexpected(what, value)
+        return str(value)
+
+    return check
+
+
+def one_of(known: Iterable[str]) -> Callable[[Any], Any]:
+    """A check of one of some strings."""
+
+    def check(value: Any) -> Any:
+        if value not in known:
+            raise unexpected(f"one of {', '.join(known)}", value)
+        return value
+
+    return check
+
+
 def number_from_one(value: Any) -> int:
     """A check of a whole number above 0."""
     if type(value) is not int or not 1 <= value < 1 << 53:
@@ -104,25 +126,28 @@ def number_from_one(value: Any) -> int:
     return value
 
 
-def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes | None]]:
-    """The lines with their numbers, without blank ones; None for a line that is too long."""
+def _lines(path: Path) -> Iterator[tuple[str, bytes | None]]:
+    """The lines that are not blank with their places."""
     number = n_bytes = 0
-    while line := file.readline(MAX_LINE_BYTES + 1):
-        number += 1
-        n_bytes += len(line)
-        if n_bytes > MAX_BYTES:
-            raise too_large(path, MAX_BYTES)
-        if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
-            rest = line
-            while rest and not rest.endswith(b"\n"):
-                rest = file.readline(_SKIPPED_BYTES)
-            yield number, None
-        elif line.strip():
-            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+    with reading(path) as file:
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            n_bytes += len(line)
+            where = f"{path}, line {number}"
+            if n_bytes > MAX_BYTES:
+                raise too_large(path, MAX_BYTES)
+            if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(_SKIPPED_BYTES)
+                yield where, None
+            elif line.strip():
+                yield where, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
 
-def _value(line: bytes | None, where: str) -> Any:
-    if line is None:
+def _object(row: Row, where: str) -> Any:
+    if row is None:
         raise ChecklistError(f"{where}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
+    if not isinstance(row, bytes):
+        return row
     # How deep Python's reader goes depends on its version.
-    return checked(parse_json(line, where, error=ChecklistError), any_object, where, error=ChecklistError)
+    return checked(parse_json(row, where, error=ChecklistError), any_object, where, error=ChecklistError)

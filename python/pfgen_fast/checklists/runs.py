@@ -22,7 +22,7 @@ from ..errors import ChecklistError, TrialsError
 from ..files.compression import compressing
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
-from ..files.untrusted_json import any_object, checked, member, read_json
+from ..files.untrusted_json import any_object, checked, read_json
 from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole, writing_whole
 from ..runs.trials import expand
@@ -32,12 +32,12 @@ from .line_files import (
     OnFault,
     checked_objects,
     data_file,
+    fields_of,
     is_data_file,
     number_from_one,
     numbered_objects,
     stem,
     whole_text,
-    whole_text_or_none,
 )
 from .suite import ChecklistSuite
 from .tasks import sha256_of
@@ -54,9 +54,6 @@ class Answer:
     """A model's answer to a task.
 
     Attributes:
-        id: The ID of the task.
-        response: The text.
-        length: The length of the task.
         trial: The number of the answer among several to the same task.
         finish_reason: Why the model stopped, as its server said, such as `stop` or `length`.
     """
@@ -78,13 +75,15 @@ class Answer:
         return sha256_of(self.response)
 
 
+_ANSWER = {**dict.fromkeys(("id", "response", "length", "finish_reason"), whole_text), "trial": number_from_one}
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """The answers of one model and their judgements.
 
     Attributes:
         key: The name of the directory, or of the file without its extension; the model's key in tables.
-        folder: The directory.
         answers_path: The file of answers, if it exists.
         judgements_path: The file of judgements, if it exists.
         config: The content of config.json.
@@ -204,11 +203,13 @@ def _run(folder: Path) -> Run | None:
     if answers is None and judgements is None and not (folder / REPLIES_FILE).exists():
         return None
     path = folder / CONFIG_FILE
-    config: dict[str, Any] = {}
-    if path.exists():
-        content = read_json(path, error=ChecklistError, limit=_MAX_CONFIG_BYTES)
-        config = checked(content, any_object, str(path), error=ChecklistError)
-    return Run(folder.resolve().name, folder, answers, judgements, config)
+    return Run(folder.resolve().name, folder, answers, judgements, read_config(path) if path.exists() else {})
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The object in a file config.json."""
+    content = read_json(path, error=ChecklistError, limit=_MAX_CONFIG_BYTES)
+    return checked(content, any_object, str(path), error=ChecklistError)
 
 
 def _run_of_file(path: Path) -> Run:
@@ -237,13 +238,7 @@ def shown_key(key: AnswerKey) -> str:
 
 def answer_of(value: Any) -> Answer:
     """A check of an answer."""
-    return Answer(
-        id=member(value, "id", whole_text),
-        response=member(value, "response", whole_text),
-        length=member(value, "length", whole_text_or_none, None),
-        trial=member(value, "trial", lambda n: 1 if n is None else number_from_one(n), 1),
-        finish_reason=member(value, "finish_reason", whole_text_or_none, None),
-    )
+    return Answer(**fields_of(value, _ANSWER, ("id", "response")))
 
 
 def write_run(
@@ -260,24 +255,17 @@ def write_run(
         write_answers(folder / ANSWERS_FILE, listed)
     if judged:
         write_judgements(folder / JUDGEMENTS_FILE, judged)
-    for name, is_there in ((ANSWERS_FILE, bool(listed)), (JUDGEMENTS_FILE, bool(judged))):
-        if is_there or name == ANSWERS_FILE or not (folder / REPLIES_FILE).exists():
-            for path in (*folder.glob(f"{name}*"), *folder.glob(f"{stem(Path(name))}.parquet")):
-                if path.name != name or not is_there:
-                    path.unlink()
+    written = {ANSWERS_FILE if listed else "", JUDGEMENTS_FILE if judged else ""}
+    keeps_judgements = not judged and (folder / REPLIES_FILE).exists()
+    for path in (*folder.glob("answers.*"), *(() if keeps_judgements else folder.glob("judgements.*"))):
+        if is_data_file(path) and path.name not in written:
+            path.unlink()
 
 
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:
     """Writes a file of answers atomically, compressed as its extension says."""
     with writing_whole(path) as file, compressing(file, path) as packed:
-        for answer in answers:
-            packed.write(json_line(_entry(answer)))
-
-
-def _entry(answer: Answer) -> dict[str, Any]:
-    entry: dict[str, Any] = {"id": answer.id, "length": answer.length}
-    if answer.trial != 1:
-        entry["trial"] = answer.trial
-    if answer.finish_reason is not None:
-        entry["finish_reason"] = answer.finish_reason
-    return {**entry, "response": answer.response}
+        for one in answers:
+            trial = {} if one.trial == 1 else {"trial": one.trial}
+            reason = {} if one.finish_reason is None else {"finish_reason": one.finish_reason}
+            packed.write(json_line({"id": one.id, "length": one.length, **trial, **reason, "response": one.response}))

@@ -22,17 +22,13 @@ class ChecklistSuite:
     """Tasks and checklists.
 
     Attributes:
-        name: Its name in tables.
         language: The language of its instructions, such as `en`.
         areas: The names of the areas in the order of tables.
-        tasks: The tasks in the order of the file.
         checklists: The checklist of each category, by area and category.
-        prompts: The prompts of the judge.
         levels: The valid verdicts, ascending.
         rescaling: How scores are printed.
         words: How words are counted.
         missing: Whether an answer without a judgement is left out or counts as zero, by default.
-        folder: The directory that it was read from.
         notes: Notes for readers of its scores, one sentence each.
     """
 
@@ -66,7 +62,7 @@ class ChecklistSuite:
 
     def checklist(self, task: Task) -> Checklist:
         """The checklist of a task's category."""
-        return self.checklists[task.area, task.category]
+        return self.checklists[task.place]
 
     def task(self, id: str, length: str | None, where: str) -> Task:
         """The task with this ID and length; an error message for an unknown task begins with `where`."""
@@ -166,13 +162,11 @@ class OfModel(Generic[A, S]):
         cls, model: str, answers: Sequence[A], suite: ChecklistSuite, summary: Callable[[Sequence[A]], S]
     ) -> OfModel[A, S]:
         """Sums up the answers by part; areas and lengths without answers are left out."""
-        main = [one for one in answers if one.task.length is None]
-        areas = {area: [one for one in main if one.task.area == area] for area in suite.areas}
-        lengths = {length: [one for one in answers if one.task.length == length] for length in suite.lengths}
-        of_areas, of_lengths = (
-            {name: summary(part) for name, part in parts.items() if part} for parts in (areas, lengths)
-        )
-        return cls(model, tuple(answers), summary(main), of_areas, of_lengths)
+        areas, lengths = by_part(answers, "area"), by_part(answers, "length")
+        total = summary([one for one in answers if one.task.length is None])
+        of_areas = {area: summary(areas[area]) for area in suite.areas if area in areas}
+        of_lengths = {length: summary(lengths[length]) for length in suite.lengths if length in lengths}
+        return cls(model, tuple(answers), total, of_areas, of_lengths)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON values."""
@@ -182,6 +176,23 @@ class OfModel(Generic[A, S]):
             "areas": {area: summary.to_dict() for area, summary in self.areas.items()},
             "lengths": {length: summary.to_dict() for length, summary in self.lengths.items()},
         }
+
+
+PARTS: Mapping[str, Callable[[Task], Any]] = {
+    "area": lambda task: task.area if task.length is None else None,
+    "category": lambda task: task.place if task.length is None else None,
+    "length": lambda task: task.length,
+}
+"""The parts of a suite by keys of tasks; tasks with a length belong to no area or category of the main table."""
+
+
+def by_part(found: Iterable[A], part: str) -> dict[Any, list[A]]:
+    """Findings on answers by area, category or length, in the order of the first ones."""
+    groups: dict[Any, list[A]] = {}
+    for one in found:
+        groups.setdefault(PARTS[part](one.task), []).append(one)
+    groups.pop(None, None)
+    return groups
 
 
 def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[Task, AnswerKey]]:

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from ..errors import ChecklistError
-from ..files.untrusted_json import Fault, checked, items, member, number, or_none, read_json, text, unexpected
+from ..files.untrusted_json import Fault, checked, items, member, number, read_json, text, unexpected
 from ..files.untrusted_text import in_one_line, unknown_name
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
-from .line_files import checked_objects, data_file, number_from_one, whole_text, whole_text_or_none
+from .line_files import (
+    checked_objects,
+    data_file,
+    fields_of,
+    filled,
+    number_from_one,
+    one_of,
+    whole_text,
+)
 from .prompt_files import prompt_names, read_prompts
 from .tasks import LEVELS, Checklist, Missing, Rescaling, Task, TaskKey
 from .words import COUNTERS
@@ -38,14 +46,16 @@ def read_suite(source: str | Path) -> dict[str, Any]:
     for area in settings["areas"] or ():
         if area not in there:
             raise ChecklistError(f"{path}: areas: '{in_one_line(area)}' has no checklist in {CHECKLISTS_FILE}")
-    prompts = read_prompts(folder, settings["prompts"], settings["language"])
-    settings |= {
+    return {
+        **settings,
         "name": settings["name"] or folder.resolve().name,
         "areas": settings["areas"] or there,
-        "prompts": prompts,
+        "prompts": read_prompts(folder, settings["prompts"], settings["language"]),
         "notes": (*settings["notes"], *notes, *_unused_prompts(folder, settings["prompts"])),
+        "tasks": _read_tasks(folder, checklists),
+        "checklists": checklists,
+        "folder": folder,
     }
-    return {"tasks": _read_tasks(folder, checklists), "checklists": checklists, "folder": folder, **settings}
 
 
 def _unused_prompts(folder: Path, prompts: Mapping[str, str | None]) -> list[str]:
@@ -89,19 +99,17 @@ def _settings(value: Any) -> dict[str, Any]:
         if name not in _SETTINGS:
             raise Fault(unknown_name("key", name, _SETTINGS))
     language = member(value, "language", whole_text, "en")
-    no_prompts: dict[str, str | None] = {}
-    no_notes: tuple[str, ...] = ()
-    return {
-        "name": member(value, "name", whole_text, ""),
-        "language": language,
-        "levels": member(value, "levels", _levels, LEVELS),
-        "rescaling": member(value, "rescale", _rescaling, Rescaling()),
-        "areas": member(value, "areas", _areas, None),
-        "words": member(value, "words", _one_of(COUNTERS), "characters" if language == "ja" else COUNTERS[0]),
-        "prompts": member(value, "prompts", prompt_names, no_prompts),
-        "missing": member(value, "missing", _one_of(get_args(Missing)), "skip"),
-        "notes": member(value, "notes", lambda notes: items(notes, whole_text), no_notes),
+    found: dict[str, Any] = {
+        "levels": LEVELS,
+        "areas": None,
+        "words": "characters" if language == "ja" else COUNTERS[0],
+        "name": "",
+        "prompts": {},
+        "missing": "skip",
+        "notes": (),
     }
+    found |= {name: member(value, name, _CHECKS[name]) for name in found if name in value}
+    return {**found, "language": language, "rescaling": member(value, "rescale", _rescaling, Rescaling())}
 
 
 def _areas(value: Any) -> tuple[str, ...]:
@@ -135,41 +143,32 @@ def _finite(value: Any) -> float:
     return found
 
 
-def _one_of(known: tuple[Any, ...]) -> Any:
-    def check(value: Any) -> Any:
-        if value not in known:
-            raise unexpected(f"one of {', '.join(known)}", value)
-        return value
-
-    return check
-
-
-def _name(value: Any) -> str:
-    found = whole_text(value)
-    if not found.strip():
-        raise unexpected("a name", value)
-    return found
-
-
 def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[Task, ...]:
     path = data_file(folder, "tasks", ".parquet")
     if path is None:
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
+    found = checked_tasks(checked_objects(path, task_of), checklists)
+    if not found:
+        raise ChecklistError(f"{path}: no tasks; expected one in each line")
+    return found
+
+
+def checked_tasks(
+    rows: Iterable[tuple[str, Task]], checklists: Mapping[tuple[str, str], Checklist]
+) -> tuple[Task, ...]:
+    """The tasks, each with its place for error messages, after checking that they differ and have a checklist."""
     found: dict[TaskKey, Task] = {}
-    for where, task in checked_objects(path, _task):
-        check_category(task, checklists, where)
+    for where, task in rows:
+        _check_category(task, checklists, where)
         if task.key in found:
             raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each once")
         if len(found) == _MAX_TASKS:
-            raise ChecklistError(f"{path}: more than {_MAX_TASKS:,} tasks, which is the limit")
+            raise ChecklistError(f"{where}: more than {_MAX_TASKS:,} tasks, which is the limit")
         found[task.key] = task
-    if not found:
-        raise ChecklistError(f"{path}: no tasks; expected one in each line")
     return tuple(found.values())
 
 
-def check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], where: str) -> None:
-    """Raises ChecklistError unless there is a checklist for a task."""
+def _check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], where: str) -> None:
     if (task.area, task.category) in checklists:
         return
     known = [category for area, category in checklists if area == task.area]
@@ -180,21 +179,30 @@ def check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], 
     raise ChecklistError(f"{where}: {key}: {unknown_name('category', task.category, known)}")
 
 
-def _task(value: Any) -> Task:
-    return Task(
-        id=member(value, "id", _name),
-        area=member(value, "area", _name),
-        category=member(value, "category", _name),
-        instruction=member(value, "instruction", whole_text_or_none, None),
-        length=member(value, "length", or_none(_name), None),
-        wanted_words=member(value, "wanted_words", or_none(number_from_one), None),
-        reference=member(value, "reference", whole_text_or_none, None),
-        sha256=member(value, "sha256", sha256_or_none, None),
-    )
+def task_of(value: Any, *, area: str = "area") -> Task:
+    """A check of a task; `area` is the key of its area."""
+    return Task(area=member(value, area, _name), **fields_of(value, _TASK, ("id", "category")))
 
 
-def sha256_or_none(value: Any) -> str | None:
-    """A check of a hash in hexadecimal, or null."""
-    if value is not None and not re.fullmatch("[0-9a-f]{64}", text(value)):
+def _sha256(value: Any) -> str:
+    if not re.fullmatch("[0-9a-f]{64}", text(value)):
         raise unexpected("64 hexadecimal digits", value)
-    return cast("str | None", value)
+    return str(value)
+
+
+_name = filled("a name")
+_TASK = {
+    **dict.fromkeys(("id", "category", "length"), _name),
+    **dict.fromkeys(("instruction", "reference"), whole_text),
+    "wanted_words": number_from_one,
+    "sha256": _sha256,
+}
+_CHECKS = {
+    "name": whole_text,
+    "levels": _levels,
+    "areas": _areas,
+    "words": one_of(COUNTERS),
+    "prompts": prompt_names,
+    "missing": one_of(get_args(Missing)),
+    "notes": lambda notes: items(notes, whole_text),
+}

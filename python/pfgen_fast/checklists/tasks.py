@@ -31,7 +31,7 @@ class Task:
     id: str
     area: str
     category: str
-    instruction: str | None
+    instruction: str | None = None
     length: str | None = None
     wanted_words: int | None = None
     reference: str | None = None
@@ -41,6 +41,11 @@ class Task:
     def key(self) -> TaskKey:
         """The ID and the length."""
         return self.id, self.length
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The area and the category."""
+        return self.area, self.category
 
     @property
     def is_whole(self) -> bool:

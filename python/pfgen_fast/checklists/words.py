@@ -60,6 +60,12 @@ def without(counter: Counter, used: Counter) -> str:
     return f"the suite's word counter {counter} is not installed: words are counted by {used}"
 
 
+def nltk_sentences(text: str) -> list[str]:
+    """The sentences of a text by NLTK."""
+    found: list[str] = _nltk().sent_tokenize(text)
+    return found
+
+
 @cache
 def has_nltk() -> bool:
     """Whether NLTK and its sentence data are installed."""
@@ -70,6 +76,7 @@ def has_nltk() -> bool:
     return True
 
 
+@cache
 def _nltk() -> Any:
     nltk = optional("nltk", extra="metrics", needed_for="the word counter nltk", error=ChecklistError)
     try:

@@ -168,7 +168,7 @@ def sensitivity(
     """
     from ..checklists.scoring.scoring import score_runs
     from ..checklists.weights.sensitivity import sensitivity as measure
-    from ..checklists.weights.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
+    from ..checklists.weights.sensitivity import sensitivity_finding, sensitivity_to_dict
 
     scores = score_runs(given.loaded, _runs(runs), draws=0, **given.of_judge)
     found = measure(scores, draws=draws, concentration=concentration, seed=seed)
@@ -182,8 +182,7 @@ def _runs(paths: list[Path] | None) -> list[Run]:
 
 
 def _order(found: Fit, scores: Scores) -> Stability | None:
-    from ..checklists.weights.table_stability import fitted_stability
-    from ..checklists.weights.verdict_sums import verdict_sums
+    from ..checklists.weights.table_stability import fitted_stability, verdict_sums
 
     return fitted_stability(found, verdict_sums(scores))
 

@@ -21,9 +21,9 @@ from typing import Any
 
 from ...errors import ChecklistError, TrialsError
 from ...files.reading import read_stored
-from ...files.untrusted_json import Fault, checked, entries, items, member, read_json
-from ..checklist_files import check_weights, checklist_of, notes_on, questions_of, shown_key, weight_of
-from ..line_files import checked_objects, data_file, whole_text, whole_text_or_none
+from ...files.untrusted_json import Fault, checked, entries, member, read_json
+from ..checklist_files import Categories, questions_of, shown_key, weights_of, with_weights
+from ..line_files import checked_objects, stem, whole_text, whole_text_or_none
 from ..prompt_files import packaged_prompts, prompt_of
 from ..tasks import Checklist, Prompts, Task
 
@@ -33,8 +33,8 @@ _CHECKLISTS = ("checklists", "Checklists")
 _WEIGHTS = "results/scripts/compute.py"
 _PROMPTS = "llm_judge.py"
 _PROMPT_NAMES = {
-    "system": "SYS_PROMPT",
     "user": "USER_PROMPT",
+    "system": "SYS_PROMPT",
     "overall_system": "LLM_EVAL_SYS_PROMPT",
     "overall_user": "LLM_EVAL_USER_PROMPT",
     "overall_with_checklist_user": "LLM_EVAL_WITH_CHECKLIST_USER_PROMPT",
@@ -52,35 +52,36 @@ _SUMMARIES = "summarization"
 _MAX_SCRIPT_BYTES = 1 << 20
 _LENGTH = re.compile(r"([1-9][0-9]{0,3})k")
 
-Questions = dict[tuple[str, str], tuple[str, ...]]
-Row = tuple[str, Task, "tuple[str, ...] | None"]
-"""A task with its place for error messages, and the checklist in its line."""
+Row = tuple[str, tuple[Task, "tuple[str, ...] | None"]]
+"""The place of a task for error messages, the task, and the checklist in its line."""
 
 
 def read_checkout(
     folder: Path, areas: Sequence[str]
-) -> tuple[list[tuple[str, Task]], dict[tuple[str, str], Checklist], Prompts, list[str]]:
+) -> tuple[list[tuple[str, Task]], Categories[Checklist], Prompts, list[str]]:
     """Reads the tasks, the checklists and the prompts in a checkout, and notes on what the checkout lacks."""
-    data = _directory(folder, _MAIN)
-    if data is None:
-        raise ChecklistError(
-            f"{folder}: no data of HelloBench; expected a checkout of its repository, with {_MAIN[0]}/AREA.jsonl, or "
-            "its compact form, with checklists.json and tasks.jsonl"
-        )
-    rows = [row for area in areas for row in _rows_of_area(folder, data, area)]
-    with_lengths = [row for area in areas for row in _rows_with_lengths(folder, area)]
-    questions = _questions(folder, [*rows, *with_lengths], areas)
-    weights = _weights(folder / _WEIGHTS, questions)
-    prompts = _prompts(folder / _PROMPTS)
+    main = [row for area in areas for row in _rows_of_area(folder, area)]
+    long = [row for area in areas for row in _rows_in(folder, _LENGTHS, area)]
+    questions = _questions(folder, [*main, *long], areas)
+    constants, prompts = _constants(folder / _WEIGHTS), _constants(folder / _PROMPTS)
     lacking = {
-        f"{_LENGTHS[0]}, so the suite has no tasks with a wanted length": not with_lengths,
-        f"{_WEIGHTS}, so all questions have equal weights": not weights,
+        f"{_LENGTHS[0]}, so the suite has no tasks with a wanted length": not long,
+        f"{_WEIGHTS}, so all questions have equal weights": constants is None,
         f"{_PROMPTS}, so the suite has the packaged prompts": prompts is None,
     }
-    notes = [f"the checkout has no {what}" for what, is_lacking in lacking.items() if is_lacking]
-    checklists = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
-    tasks = [(where, task) for where, task, _ in (*rows, *with_lengths)]
-    return tasks, checklists, prompts or packaged_prompts("en"), [*notes, *notes_on(weights)]
+    weights, where = {}, f"{folder / _WEIGHTS}, WEIGHT_DICT"
+    if constants is not None:
+        of_names = constants.get("WEIGHT_DICT")
+        given = checked(of_names, lambda value: entries(value, weights_of), where, error=ChecklistError)
+        area_of = {category: area for area, category in questions}
+        weights = {(area_of.get(name, "unknown area"), name): listed for name, listed in given.items()}
+    checklists, notes = with_weights(questions, weights, where)
+    return (
+        [(where, task) for where, (task, _) in (*main, *long)],
+        checklists,
+        packaged_prompts("en") if prompts is None else _prompts(folder / _PROMPTS, prompts),
+        [*(f"the checkout has no {what}" for what, is_lacking in lacking.items() if is_lacking), *notes],
+    )
 
 
 def summary_category(instruction: str) -> str | None:
@@ -96,44 +97,33 @@ def wanted_words(length: str | None) -> int | None:
     return 1000 * int(found[1]) if found else None
 
 
-def _directory(folder: Path, names: Sequence[str]) -> Path | None:
-    return next((folder / name for name in names if (folder / name).is_dir()), None)
-
-
-def _rows_of_area(folder: Path, data: Path, area: str) -> list[Row]:
-    path = data_file(data, area)
-    if path is not None:
-        return list(_rows(path, area, None))
-    if area != _SUMMARIES:
-        raise ChecklistError(f"{data}: expected {area}.jsonl")
-    found: dict[str, Row] = {}  # from the answers of models, which hold the instructions
-    for kind in ("generations", "judgements"):
-        for path in sorted((folder / "results" / kind / "main_exp").glob(f"*/{area}_results.jsonl*")):
-            for row in _rows(path, area, None):
-                found.setdefault(row[1].id, row)
+def _rows_of_area(folder: Path, area: str) -> list[Row]:
+    found = _rows_in(folder, _MAIN, area)
+    if not found and area == _SUMMARIES:  # the answers of models hold the instructions, too
+        answers = sorted(folder.glob(f"results/*/main_exp/*/{area}_results.jsonl*"))
+        of_ids = {row[1][0].id: row for path in reversed(answers) for row in _rows(path, area)}
+        found = [of_ids[id] for id in sorted(of_ids)]
     if not found:
+        instead = f" or results/generations/main_exp/MODEL/{area}_results.jsonl" if area == _SUMMARIES else ""
         raise ChecklistError(
-            f"{data}: expected {area}.jsonl, or answers to its tasks in results/generations/main_exp/MODEL/"
-            f"{area}_results.jsonl"
+            f"{folder}: no data of HelloBench in {_MAIN[0]}/{area}.jsonl{instead}; expected a checkout of its "
+            "repository, or its compact form, with checklists.json and tasks.jsonl"
         )
-    return [found[id] for id in sorted(found)]
+    return found
 
 
-def _rows_with_lengths(folder: Path, area: str) -> Iterator[Row]:
-    inner = _directory(folder, _LENGTHS)
-    if inner is None:
-        return
-    names = (re.match(rf"{area}_([0-9]+k)\.jsonl", path.name) for path in inner.iterdir())
-    for length in sorted({name[1] for name in names if name}, key=lambda length: int(length[:-1])):
-        path = data_file(inner, f"{area}_{length}")
-        if path is not None:
-            yield from _rows(path, area, length)
+def _rows_in(folder: Path, names: Sequence[str], area: str) -> list[Row]:
+    """The rows of the files AREA.jsonl, or AREA_LENGTH.jsonl by length, in directories of these names."""
+    paths = (path for name in names for path in (folder / name).glob(f"{area}*.jsonl*"))
+    found = ((path, re.fullmatch(rf"{area}(?:_([0-9]+k))?", stem(path))) for path in paths)
+    by_length = sorted((wanted_words(match[1]) or 0, path, match[1]) for path, match in found if match)
+    return [row for _, path, length in by_length for row in _rows(path, area, length)]
 
 
-def _rows(path: Path, area: str, length: str | None) -> Iterator[Row]:
+def _rows(path: Path, area: str, length: str | None = None) -> Iterator[Row]:
     def check(value: Any) -> tuple[Task, tuple[str, ...] | None]:
-        is_named_so = member(value, "instruction", lambda text: text is not None, False)
-        instruction = member(value, "instruction" if is_named_so else "chat_prompt", whole_text)
+        name = "chat_prompt" if value.get("instruction") is None else "instruction"
+        instruction = member(value, name, whole_text)
         category = member(value, "category", whole_text_or_none, None)
         if category is None and area == _SUMMARIES:
             category = summary_category(instruction)
@@ -142,58 +132,41 @@ def _rows(path: Path, area: str, length: str | None) -> Iterator[Row]:
         task = Task(member(value, "id", whole_text), area, category, instruction, length, wanted_words(length))
         return task, member(value, "checklists", lambda listed: questions_of(listed) if listed else None, None)
 
-    return ((where, *row) for where, row in checked_objects(path, check))
+    return checked_objects(path, check)
 
 
-def _questions(folder: Path, rows: Sequence[Row], areas: Sequence[str]) -> Questions:
+def _questions(folder: Path, rows: Sequence[Row], areas: Sequence[str]) -> Categories[tuple[str, ...]]:
     """The checklists in the lines of tasks, which the judge saw; where these have none, those of the files."""
-    found: Questions = {}
-    for area in areas:
-        paths = (folder / name / f"{area}_checklist.json" for name in _CHECKLISTS)
-        path = next((path for path in paths if path.is_file()), None)
-        if path is not None:
+    found: Categories[tuple[str, ...]] = {}
+    for path in (folder / name / f"{area}_checklist.json" for area in areas for name in _CHECKLISTS):
+        if path.is_file():
             content = read_json(path, error=ChecklistError)
             listed = checked(content, lambda value: entries(value, questions_of), str(path), error=ChecklistError)
-            found |= {(area, category): asked for category, asked in listed.items()}
-    of_lines: Questions = {}
-    for where, task, asked in rows:
+            found |= {(path.name.removesuffix("_checklist.json"), name): asked for name, asked in listed.items()}
+    of_lines: Categories[tuple[str, ...]] = {}
+    for where, (task, asked) in rows:
         key = (task.area, task.category)
         if asked is not None and of_lines.setdefault(key, asked) != asked:
             raise ChecklistError(f"{where}: another checklist than the other tasks of {shown_key(key)} have")
     found |= of_lines
-    for where, task, _ in rows:
+    for where, (task, _) in rows:
         if (key := (task.area, task.category)) not in found:
             raise ChecklistError(f"{where}: no checklist of {shown_key(key)}; expected one in {_CHECKLISTS[0]}/")
     return {key: found[key] for key in sorted(found, key=lambda key: areas.index(key[0]))}
 
 
-def _weights(path: Path, questions: Questions) -> dict[tuple[str, str], tuple[float, ...]]:
-    if not path.is_file():
-        return {}
-
-    def check(value: Any) -> dict[str, tuple[float, ...]]:
-        return entries(value, lambda listed: items(listed, weight_of))
-
-    where = f"{path}, WEIGHT_DICT"
-    given = checked(_literals(path).get("WEIGHT_DICT"), check, where, error=ChecklistError)
-    areas = {category: area for area, category in questions}
-    weights = {(areas.get(category, "unknown area"), category): listed for category, listed in given.items()}
-    check_weights(weights, questions, where)
-    return weights
-
-
-def _prompts(path: Path) -> Prompts | None:
-    if not path.is_file():
-        return None
-    texts = {name: _literals(path).get(constant) for name, constant in _PROMPT_NAMES.items()}
+def _prompts(path: Path, constants: dict[str, Any]) -> Prompts:
+    texts = {name: constants.get(constant) for name, constant in _PROMPT_NAMES.items()}
     if not isinstance(texts["user"], str):
         raise ChecklistError(f"{path}: expected a text with the name {_PROMPT_NAMES['user']}")
     given = {name: text for name, text in texts.items() if isinstance(text, str)}
     return Prompts(**{name: prompt_of(text, name, f"{path}, {_PROMPT_NAMES[name]}") for name, text in given.items()})
 
 
-def _literals(path: Path) -> dict[str, Any]:
-    """The constants of a script by name; it is not executed."""
+def _constants(path: Path) -> dict[str, Any] | None:
+    """The constants of a script by name; None without the script."""
+    if not path.is_file():
+        return None
     found: dict[str, Any] = {}
     try:
         with warnings.catch_warnings():

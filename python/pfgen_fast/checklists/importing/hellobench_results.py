@@ -8,14 +8,14 @@ Invalid lines are named and left out; a model with contradictory lines is named 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import ChecklistError, TrialsError
-from ...files.untrusted_json import Fault, checked, items, member, unexpected
+from ...files.untrusted_json import Fault, checked, items, member, number, unexpected
 from ...files.untrusted_text import in_one_line
 from ...files.writing import check_folder
 from ...tables.formats import table_rows
@@ -66,10 +66,10 @@ class _Source:
     """The files of a model: those of the repository, or those of the compact form."""
 
     key: str
-    results: tuple[Path, ...] = ()
+    results: Sequence[Path] = ()
     judgements: Path | None = None
     answers: Path | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] | None = None
 
 
 @dataclass
@@ -82,28 +82,19 @@ class _Content:
 
 def _sources(folder: Path) -> list[_Source]:
     check_is_folder(folder)
-    compact = _compact_sources(folder)
-    if compact:
-        return compact
+    judgements, answers = _by_model(folder / "judgements"), _by_model(folder / "generations")
+    if judgements or answers:
+        configs = _configs(folder / MODELS_FILE)
+        keys = sorted({*judgements, *answers})
+        return [_Source(key, (), judgements.get(key), answers.get(key), configs.get(key)) for key in keys]
     root = folder / "results" if (folder / "results").is_dir() else folder
     found: dict[str, list[Path]] = {}
     for path in sorted(root.rglob(f"*{_RESULTS}*")):
         if is_data_file(path) and path.is_file():
             found.setdefault(path.resolve().parent.name, []).append(path)
     if not found:  # perhaps the directory of compact judgements itself
-        return [_Source(key, (), path, config={"model": key}) for key, path in sorted(_by_model(folder).items())]
-    return [_Source(key, tuple(paths), config={"model": key}) for key, paths in sorted(found.items())]
-
-
-def _compact_sources(folder: Path) -> list[_Source]:
-    judgements, answers = _by_model(folder / "judgements"), _by_model(folder / "generations")
-    if not judgements and not answers:
-        return []
-    configs = _configs(folder / MODELS_FILE)
-    return [
-        _Source(key, (), judgements.get(key), answers.get(key), configs.get(key, {"model": key}))
-        for key in sorted({*judgements, *answers})
-    ]
+        return [_Source(key, (), path) for key, path in sorted(_by_model(folder).items())]
+    return [_Source(key, paths) for key, paths in sorted(found.items())]
 
 
 def _by_model(folder: Path) -> dict[str, Path]:
@@ -137,68 +128,56 @@ def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) 
     try:
         if (folder / REPLIES_FILE).exists():
             raise ChecklistError(f"{folder}: holds replies of a judge, which an import would part from its judgements")
-        if source.results:
-            _read_results(source.results, suite, content)
-        else:
-            _read_compact(source, suite, content)
+        if source.answers is not None:
+            content.answers = read_answers(source.answers, suite, on_fault=content.problems.append)
+        if source.judgements is not None:
+            content.judgements = {one.key: one for one in read_judgements(source.judgements, suite)}
+        _read_results(source.results, suite, content)
         if not content.answers and not content.judgements:
             raise ChecklistError(f"{source.key}: its files hold nothing that can be used")
     except ChecklistError as error:
         return Imported(source.key, None, problems=(*content.problems, str(error)))
+    answers = [content.answers[key] for _, key in keys_in_order(suite, content.answers)]
     judgements = []
-    for judgement in _in_order(content.judgements, suite):
-        questions = judgement.checklist_sha256 or suite.checklist(suite.by_key[judgement.key[:2]]).sha256
-        judgements.append(replace(judgement, judge=judgement.judge or judge, checklist_sha256=questions))
-    answers, n_replaced = _in_order(content.answers, suite), content.n_replaced
-    write_run(folder, answers, judgements, source.config)
-    note = f"{source.key}: {n_replaced} answers differ from the judged ones; the judged ones are kept"
-    notes = (note,) if n_replaced else ()
+    for task, key in keys_in_order(suite, content.judgements):
+        one = content.judgements[key]
+        questions = one.checklist_sha256 or suite.checklist(task).sha256
+        judgements.append(replace(one, judge=one.judge or judge, checklist_sha256=questions))
+    write_run(folder, answers, judgements, source.config or {"model": source.key})
+    note = f"{source.key}: {content.n_replaced} answers differ from the judged ones; the judged ones are kept"
+    notes = (note,) if content.n_replaced else ()
     return Imported(source.key, folder, len(answers), len(judgements), tuple(content.problems), notes)
-
-
-def _in_order(found: Mapping[AnswerKey, Any], suite: ChecklistSuite) -> list[Any]:
-    return [found[key] for _, key in keys_in_order(suite, found)]
-
-
-def _read_compact(source: _Source, suite: ChecklistSuite, content: _Content) -> None:
-    if source.answers is not None:
-        content.answers = read_answers(source.answers, suite, on_fault=content.problems.append)
-    if source.judgements is not None:
-        content.judgements = {judgement.key: judgement for judgement in read_judgements(source.judgements, suite)}
 
 
 def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Content) -> None:
     """Reads the files of a model; a judged answer takes the place of one without a judgement."""
     judged: dict[AnswerKey, Answer] = {}
-    for path in paths:
-        for where, answer, judgement in _lines(path, suite, content):
-            if judgement is None:
-                is_equal = content.answers.setdefault(answer.key, answer).response == answer.response
-            else:
-                judged.setdefault(answer.key, answer)
-                known = content.judgements.setdefault(answer.key, judgement)
-                is_equal = (known.response_sha256, known.scores) == (answer.sha256, judgement.scores)
-            if not is_equal:
-                what = "answer" if judgement is None else "judgement of the answer"
-                raise ChecklistError(f"{where}: another {what} to {shown_key(answer.key)} came before; expected one")
+    for where, answer, judgement in (line for path in paths for line in _lines(path, suite, content.problems)):
+        if judgement is None:
+            is_equal = content.answers.setdefault(answer.key, answer).response == answer.response
+        else:
+            judged.setdefault(answer.key, answer)
+            known = content.judgements.setdefault(answer.key, judgement)
+            is_equal = (known.response_sha256, known.scores) == (answer.sha256, judgement.scores)
+        if not is_equal:
+            what = "answer" if judgement is None else "judgement of the answer"
+            raise ChecklistError(f"{where}: another {what} to {shown_key(answer.key)} came before; expected one")
     content.n_replaced = sum(
         content.answers[key].response != answer.response for key, answer in judged.items() if key in content.answers
     )
     content.answers.update(judged)
 
 
-def _lines(path: Path, suite: ChecklistSuite, content: _Content) -> Iterator[tuple[str, Answer, Judgement | None]]:
+def _lines(path: Path, suite: ChecklistSuite, problems: list[str]) -> Iterator[tuple[str, Answer, Judgement | None]]:
     try:
         area, length = _area_and_length(path, suite)
-        for where, value in numbered_objects(path, on_fault=content.problems.append):
+        for where, value in numbered_objects(path, on_fault=problems.append):
             try:
-                answer, judgement = _line(value, suite, area, length, where)
+                yield where, *_line(value, suite, area, length, where)
             except ChecklistError as fault:
-                content.problems.append(str(fault))
-            else:
-                yield where, answer, judgement
+                problems.append(str(fault))
     except ChecklistError as error:
-        content.problems.append(str(error))
+        problems.append(str(error))
 
 
 def _area_and_length(path: Path, suite: ChecklistSuite) -> tuple[str, str | None]:
@@ -224,9 +203,10 @@ def _line(
         raise ChecklistError(f"{where}: the task {in_one_line(answer.id)} is of the area {task.area}")
 
     def judgement_of(listed: Any) -> Judgement:
-        scores, reasons = _verdicts(listed, len(suite.checklist(task).questions), suite.levels)
-        fault = "number" if scores is None else None
-        return Judgement(answer.id, answer.sha256, scores, length, reasons=reasons, fault=fault)
+        if listed == []:  # as after three failed tries
+            return Judgement(answer.id, answer.sha256, None, length, fault="number")
+        scores, reasons = _verdicts(listed, suite.n_questions[task.key], suite.levels)
+        return Judgement(answer.id, answer.sha256, scores, length, reasons=reasons)
 
     def check(line: Any) -> Judgement | None:
         return member(line, "checklist_wise_evaluation", judgement_of, None)
@@ -236,19 +216,8 @@ def _line(
 
 def _verdicts(
     listed: Any, n_questions: int, levels: tuple[float, ...]
-) -> tuple[tuple[float, ...] | None, tuple[str | None, ...]]:
-    """Verdicts and reasons in the order of the questions; None for an empty list, as after three failed tries."""
-    if isinstance(listed, list) and len(listed) not in (0, n_questions):
-        raise Fault(f"expected {n_questions} verdicts, one for each question, not {len(listed)}")
-    scores: dict[int, float] = {}
-    reasons: dict[int, str | None] = {}
-
-    def question(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-            raise unexpected("a whole number", value)
-        if value in scores or not 0 <= value < n_questions:
-            raise Fault(f"expected each question from 0 to {n_questions - 1} once, not {value:g}")
-        return int(value)
+) -> tuple[tuple[float, ...], tuple[str | None, ...]]:
+    """Verdicts and reasons in the order of the questions."""
 
     def level(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -257,12 +226,13 @@ def _verdicts(
                     return known
         raise unexpected(f"a level ({', '.join(f'{level:g}' for level in levels)})", value)
 
-    def entry(value: Any) -> None:
-        number = member(value, "checklist_id", question)
-        scores[number] = member(value, "evaluation_score", level)
-        reasons[number] = member(value, "reason", lambda said: said if isinstance(said, str) else None, None)
+    def verdict(value: Any) -> tuple[float, float, str | None]:
+        reason = member(value, "reason", lambda said: said if isinstance(said, str) else None, None)
+        return member(value, "checklist_id", number), member(value, "evaluation_score", level), reason
 
-    if not items(listed, entry):
-        return None, ()
-    numbers = range(n_questions)
-    return tuple(scores[number] for number in numbers), tuple(reasons[number] for number in numbers)
+    found = sorted(items(listed, verdict), key=lambda one: one[0])
+    numbers = [one[0] for one in found]
+    if numbers != list(range(n_questions)):
+        shown = in_one_line(", ".join(f"{number:g}" for number in numbers), 60)
+        raise Fault(f"expected each question from 0 to {n_questions - 1} once, not {shown}")
+    return tuple(score for _, score, _ in found), tuple(reason for _, _, reason in found)

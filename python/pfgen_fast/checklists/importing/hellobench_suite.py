@@ -5,18 +5,18 @@ The compact form is `checklists.json`, `weights.json`, `tasks.jsonl` and `prompt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ...errors import ChecklistError
-from ...files.untrusted_json import member
 from ..checklist_files import CHECKLISTS_FILE, read_checklists
-from ..line_files import check_is_folder, checked_objects, data_file, whole_text, whole_text_or_none
+from ..line_files import check_is_folder, checked_objects, data_file
 from ..prompt_files import packaged_prompts, read_prompt
 from ..suite import ChecklistSuite
-from ..suite_files import check_category, sha256_or_none
-from ..tasks import Prompts, Task, TaskKey
+from ..suite_files import checked_tasks, task_of
+from ..tasks import Prompts, Task
 from .hellobench_checkout import read_checkout, wanted_words
 
 AREAS = ("open_ended_qa", "summarization", "chat", "text_completion", "heuristic_text_generation")
@@ -40,17 +40,12 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
         tasks, prompts = list(_compact_tasks(folder)), _compact_prompts(folder / "prompts")
     else:
         tasks, checklists, prompts, notes = read_checkout(folder, AREAS)
-    given: dict[TaskKey, Task] = {}
-    for where, task in tasks:
-        check_category(task, checklists, where)
-        if given.setdefault(task.key, task) is not task:
-            raise ChecklistError(f"{where}: the task {task.id} appears twice; expected each once")
     there = dict.fromkeys(area for area, _ in checklists)
     return ChecklistSuite(
         name="hellobench",
         language="en",
         areas=tuple(sorted(there, key=lambda area: AREAS.index(area) if area in AREAS else len(AREAS))),
-        tasks=tuple(given.values()),
+        tasks=checked_tasks(tasks, checklists),
         checklists=checklists,
         prompts=prompts,
         words="nltk",
@@ -58,24 +53,12 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
     )
 
 
-def _compact_tasks(folder: Path) -> Iterable[tuple[str, Task]]:
+def _compact_tasks(folder: Path) -> Iterator[tuple[str, Task]]:
     path = data_file(folder, "tasks")
     if path is None:
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, beside {CHECKLISTS_FILE}")
-    return checked_objects(path, _compact_task)
-
-
-def _compact_task(value: Any) -> Task:
-    length = member(value, "length", whole_text_or_none, None)
-    return Task(
-        id=member(value, "id", whole_text),
-        area=member(value, "task", whole_text),
-        category=member(value, "category", whole_text),
-        instruction=member(value, "instruction", whole_text_or_none),
-        length=length,
-        wanted_words=wanted_words(length),
-        sha256=member(value, "sha256", sha256_or_none, None),
-    )
+    for where, task in checked_objects(path, partial(task_of, area="task")):
+        yield where, replace(task, wanted_words=wanted_words(task.length))
 
 
 def _compact_prompts(folder: Path) -> Prompts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -195,21 +195,16 @@ def measure(
 def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, reference: _Split | None) -> Measured:
     tokens, listed = measures.split(text)
     meteor, perplexity = measures.meteor, measures.perplexity
+    counts = bleu_counts(tokens, [reference[0]]) if reference and "bleu" in measures.metrics else None
     computing: dict[str, Callable[[], float | None]] = {
         "repetition": lambda: repetition(tokens, measures.n),
         "distinct": lambda: distinct(tokens, measures.n),
+        "bleu": lambda: counts.score if counts else None,
+        "rouge_l": lambda: rouge_l(tokens, [reference[0]]) if reference else None,
+        "meteor": lambda: meteor(listed, [reference[1]]) if meteor and reference else None,
         "ppl": lambda: perplexity(text) if perplexity else None,
     }
-    counts = None
-    if reference is not None:
-        if "bleu" in measures.metrics:
-            counts = bleu_counts(tokens, [reference[0]])
-        computing["bleu"] = lambda: counts.score if counts else None
-        computing["rouge_l"] = lambda: rouge_l(tokens, [reference[0]])
-        computing["meteor"] = lambda: meteor(listed, [reference[1]]) if meteor else None
-    values = {
-        measures.name_of(metric): computing[metric]() if metric in computing else None for metric in measures.metrics
-    }
+    values = {measures.name_of(metric): computing[metric]() for metric in measures.metrics}
     return Measured(key, task, len(listed), values, counts)
 
 
@@ -218,15 +213,13 @@ def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) 
     return OfModel.of(model, answers, measures.suite, lambda part: _means(part, measures.names))
 
 
-def _means(answers: Iterable[Measured], names: Sequence[str]) -> MeanMetrics:
+def _means(answers: Sequence[Measured], names: Sequence[str]) -> MeanMetrics:
     """The mean of each metric over the answers that have it; answers count alike."""
-    listed = list(answers)
-    n_words = [one.words for one in listed]
     return MeanMetrics(
-        len(listed),
-        _mean(n_words).mean,
-        {name: _mean([value for one in listed if (value := one.values[name]) is not None]) for name in names},
-        corpus_bleu(one.bleu for one in listed if one.bleu is not None),
+        len(answers),
+        _mean([one.words for one in answers]).mean,
+        {name: _mean([value for one in answers if (value := one.values[name]) is not None]) for name in names},
+        corpus_bleu(one.bleu for one in answers if one.bleu is not None),
     )
 
 
@@ -245,33 +238,20 @@ class Tokenizing:
 
 def open_tokenizing(name: str | None = None, suite: ChecklistSuite | None = None) -> Tokenizing:
     """How texts become tokens, by name."""
-    if name is None:
-        wanted: Counter = "regex" if suite is None else suite.words
-        counter = counter_there(wanted)
-        return _by_counter(counter, None if counter == wanted else without(wanted, counter))
-    if name in _COUNTERS:
-        return _by_counter(name)
+    if name is None or name in _COUNTERS:
+        wanted: Counter = name or ("regex" if suite is None else suite.words)
+        counter = wanted if name else counter_there(wanted)
+        note = None if counter == wanted else without(wanted, counter)
+        return Tokenizing(counter_name(counter), lambda text: words(text, counter), note)
     if name == BLANKS:
         return Tokenizing(BLANKS, str.split)
     if not Path(name).is_file():
         known = [*_COUNTERS, BLANKS]
         raise ChecklistError(f"{unknown_name('kind of tokens', name, known)}, or the path of a tokenizer.json")
-    return _by_file(Path(name))
-
-
-def _by_counter(counter: Counter, note: str | None = None) -> Tokenizing:
-    return Tokenizing(counter_name(counter), lambda text: words(text, counter), note)
-
-
-def _by_file(path: Path) -> Tokenizing:
     try:
-        digest = hashlib.sha1(read_stored(path)).hexdigest()
-        tokenizer = FileTokenizer(path, digest)
+        digest = hashlib.sha1(read_stored(Path(name))).hexdigest()
+        tokenizer = FileTokenizer(Path(name), digest)
         tokenizer.tokens([""])
     except PfgenError as error:
         raise ChecklistError(str(error)) from None
-
-    def tokens(text: str) -> list[Any]:
-        return [token.key for token in tokenizer.tokens([text])[0]]
-
-    return Tokenizing(f"tokenizer {digest[:12]}", tokens)
+    return Tokenizing(f"tokenizer {digest[:12]}", lambda text: [token.key for token in tokenizer.tokens([text])[0]])

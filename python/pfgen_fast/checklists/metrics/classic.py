@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ...errors import ChecklistError
@@ -75,14 +76,9 @@ def bleu_counts(tokens: Tokens, references: Iterable[Tokens]) -> BleuCounts:
 
 def corpus_bleu(counts: Iterable[BleuCounts]) -> float | None:
     """BLEU of several answers together, from their counts; None without any answer."""
-    listed = list(counts)
-    if not listed:
-        return None
-    matches = zip(*(one.matches for one in listed), strict=True)
-    possible = zip(*(one.possible for one in listed), strict=True)
-    n_tokens = sum(one.n_tokens for one in listed)
-    n_reference_tokens = sum(one.n_reference_tokens for one in listed)
-    return BleuCounts(tuple(map(sum, matches)), tuple(map(sum, possible)), n_tokens, n_reference_tokens).score
+    rows = [(*one.matches, *one.possible, one.n_tokens, one.n_reference_tokens) for one in counts]
+    sums = tuple(map(sum, zip(*rows, strict=True)))
+    return BleuCounts(sums[:MAX_ORDER], sums[MAX_ORDER:-2], *sums[-2:]).score if rows else None
 
 
 def rouge_l(tokens: Tokens, references: Iterable[Tokens]) -> float:
@@ -104,20 +100,12 @@ class Meteor:
     """
 
     def __init__(self, wordnet: Path | None = None) -> None:
-        module = _nltk("nltk.translate.meteor_score")
-        self._score: Callable[..., float] = module.single_meteor_score
-        self._stemmer = _KeptStems()
-        self._wordnet: Any = _NoSynonyms() if wordnet is None else _wordnet(wordnet)
+        self._score: Callable[..., float] = _nltk("nltk.translate.meteor_score").single_meteor_score
+        # Without a cache, the stemmer would take most of the time.
+        self._stemmer = SimpleNamespace(stem=cache(_nltk("nltk.stem.porter").PorterStemmer().stem))
+        self._wordnet = SimpleNamespace(synsets=lambda word: ()) if wordnet is None else _wordnet(wordnet)
         self.name = "meteor" if wordnet else "meteor (no synonyms)"
-
-    @property
-    def version(self) -> str:
-        """The version of nltk."""
-        return str(_nltk("nltk").__version__)
-
-    def close(self) -> None:
-        """Closes the files of WordNet."""
-        _close(self._wordnet)
+        self.version = str(_nltk("nltk").__version__)
 
     def __call__(self, words: Sequence[str], references: Iterable[Sequence[str]]) -> float:
         """The score against the best of the references, 0 to 1."""
@@ -126,48 +114,22 @@ class Meteor:
         )
 
 
-class _KeptStems:
-    """Porter's stemmer with a cache, without which it would take most of the time."""
-
-    def __init__(self) -> None:
-        self.stem = cache(_nltk("nltk.stem.porter").PorterStemmer().stem)
-
-
-class _NoSynonyms:
-    """A WordNet that knows no word, so that NLTK's last stage matches nothing."""
-
-    def synsets(self, word: str) -> tuple[()]:
-        return ()
-
-
 def _wordnet(folder: Path) -> Any:
-    """NLTK's reader of WordNet's files."""
-    expected = "expected the folder of NLTK's WordNet, with lexnames and index.noun"
+    """NLTK's reader of WordNet's files; NLTK opens files only in the directories of `nltk.data.path`."""
+    expected = "expected the folder corpora/wordnet of NLTK's data, with lexnames and index.noun"
     for name in ("lexnames", "index.noun"):
         if not (folder / name).is_file():
             raise ChecklistError(f"{folder}: has no file {name}; {expected}")
-    usual = _nltk("nltk.corpus.reader.wordnet").WordNetCorpusReader
-    # For other languages, NLTK would search its own data for another WordNet to compare this one with.
-    reader: Any = type("EnglishWordNet", (usual,), {"map_wn": lambda self, version="wordnet": None})
-    root = str(folder.resolve())
-    known: list[str] = _nltk("nltk.data").path
-    if root not in known:
-        known.append(root)  # NLTK opens nothing elsewhere
-    found = reader.__new__(reader)  # so that files are closed that it opened before it failed
+    reader, known = _nltk("nltk.corpus.reader.wordnet").WordNetCorpusReader, _nltk("nltk.data").path
+    root = folder.resolve()
+    data = root.parents[1:2] if root.parent.name == "corpora" else ()
+    known += [str(path) for path in (root, *data) if str(path) not in known]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it knows English alone
-            found.__init__(root, omw_reader=None)
-        found.synsets("word")
+            return reader(str(root), omw_reader=None)
     except Exception as error:  # NLTK's reader raises whatever comes up in files that are not WordNet's
-        _close(found)
         raise ChecklistError(f"{folder}: cannot be read as WordNet ({type(error).__name__}); {expected}") from None
-    return found
-
-
-def _close(wordnet: Any) -> None:
-    for file in getattr(wordnet, "_data_file_map", {}).values():
-        file.close()
 
 
 def _nltk(module: str) -> Any:

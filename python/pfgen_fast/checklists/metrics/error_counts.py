@@ -58,11 +58,9 @@ class ErrorCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as JSON values."""
-        found: dict[str, Any] = {"n": self.n}
-        for mode, share in self.shares.items():
-            found[mode] = {"count": share.count, "n": share.n, "percent": share.percent}
         return {
-            **found,
+            "n": self.n,
+            **{mode: {**asdict(share), "percent": share.percent} for mode, share in self.shares.items()},
             "cut_off_by_limit": self.cut_off_by_limit,
             "longest_run": self.longest_run,
             "signals_found": dict(self.signals),
@@ -89,22 +87,20 @@ def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules)
     return OfModel.of(model, answers, rules.suite, _counts)
 
 
-def _counts(answers: Iterable[AnswerErrors]) -> ErrorCounts:
-    """Counts the errors of some answers."""
-    listed = list(answers)
-    claims = [one.claim for one in listed if one.claim is not None]
-    runs = [one.longest_run for one in listed if one.longest_run is not None]
+def _counts(answers: Sequence[AnswerErrors]) -> ErrorCounts:
+    claims = [one.claim for one in answers if one.claim is not None]
+    runs = [one.longest_run for one in answers if one.longest_run is not None]
     errors = [abs(claim.claimed - claim.counted) for claim in claims]
     return ErrorCounts(
-        n=len(listed),
-        shares={mode: _share(map(is_in, listed)) for mode, is_in in _MODES.items()},
-        cut_off_by_limit=sum(one.cut_off == "by its limit" for one in listed),
+        n=len(answers),
+        shares={mode: _share(map(is_in, answers)) for mode, is_in in _MODES.items()},
+        cut_off_by_limit=sum(one.cut_off == "by its limit" for one in answers),
         longest_run=max(runs, default=None),
-        signals=dict(Counter(signal for one in listed for signal in one.signals).most_common()),
+        signals=dict(Counter(signal for one in answers for signal in one.signals).most_common()),
         n_claims=len(claims),
         n_wrong_claims=sum(claim.is_wrong for claim in claims),
         mean_claim_error=fmean(errors) if errors else None,
-        length=length_figures((one.words, one.task.wanted_words) for one in listed),
+        length=length_figures((one.words, one.task.wanted_words) for one in answers),
     )
 
 

@@ -15,17 +15,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from ...errors import ChecklistError
-from ...files.optional import optional
 from ..judgements import AnswerKey, Judgement
 from ..line_files import OnFault
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, keys_in_order
-from ..tasks import Task, sha256_of
+from ..tasks import Task, TaskKey, sha256_of
 from ..words import Counter as CounterName
-from ..words import counter_name, counter_there, without, words
+from ..words import counter_name, counter_there, has_nltk, nltk_sentences, without, words
 from .classic import repetition
 from .lengths import Claim, claim_in
 from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
@@ -102,16 +101,10 @@ class ErrorRules:
         """How words are counted where no number was published."""
         return counter_there(self.suite.words)
 
-    @cached_property
+    @property
     def has_nltk_sentences(self) -> bool:
         """Whether the sentences are NLTK's."""
-        if self.profile == "ours":
-            return False
-        try:
-            published_sentences("A. B.")
-        except ChecklistError:
-            return False
-        return True
+        return self.profile == "published" and has_nltk()
 
     @property
     def signature(self) -> str:
@@ -148,7 +141,7 @@ class ErrorRules:
         """The commonest sentence of an answer."""
         if self.profile == "ours":
             return repeated(sentences(text))
-        return repeated(published_sentences(text) if self.has_nltk_sentences else sentences(text), 1)
+        return repeated(nltk_sentences(text) if self.has_nltk_sentences else sentences(text), 1)
 
 
 def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
@@ -164,42 +157,26 @@ def errors_in(
     answers: Mapping[AnswerKey, Answer], judgements: Iterable[Judgement], rules: ErrorRules
 ) -> list[AnswerErrors]:
     """The same from answers and judgements that have been read."""
-    known = published_facts(judgements)
-    same = _tasks_by_text(answers.values())
-    found = []
-    for task, key in keys_in_order(rules.suite, answers.keys() | known.keys()):
-        answer = answers.get(key)
-        fact = known.get(key)
-        if answer is None:
-            found.append(_without_text(key, task, fact, rules))
-        else:
-            is_current = fact is not None and fact.response_sha256 == answer.sha256
-            is_filtered = len(same[answer.response]) > 1
-            found.append(_errors(answer, task, fact if is_current else None, rules, is_filtered=is_filtered))
-    return found
-
-
-def published_facts(judgements: Iterable[Judgement]) -> dict[AnswerKey, Judgement]:
-    """A judgement of each answer: one with a number of words, or else any."""
-    found: dict[AnswerKey, Judgement] = {}
+    facts: dict[AnswerKey, Judgement] = {}  # a judgement of each answer: one with a number of words, or else any
     for judgement in judgements:
-        kept = found.get(judgement.key)
-        if kept is None or (kept.words is None and judgement.words is not None):
-            found[judgement.key] = judgement
-    return found
-
-
-def _tasks_by_text(answers: Iterable[Answer]) -> Mapping[str, set[tuple[str, str | None]]]:
-    tasks: dict[str, set[tuple[str, str | None]]] = {}
-    for answer in answers:
+        if judgement.key not in facts or (facts[judgement.key].words is None and judgement.words is not None):
+            facts[judgement.key] = judgement
+    tasks: dict[str, set[TaskKey]] = {}
+    for answer in answers.values():
         tasks.setdefault(answer.response, set()).add((answer.id, answer.length))
-    return tasks
-
-
-def _without_text(key: AnswerKey, task: Task, fact: Judgement | None, rules: ErrorRules) -> AnswerErrors:
-    """The figures of a judgement alone; its commonest sentence may be short, as the published profile counts it."""
-    count = fact.most_repeated_sentence if fact is not None and rules.profile == "published" else None
-    return AnswerErrors(key, task, None if fact is None else fact.words, repeated=count)
+    found = []
+    for task, key in keys_in_order(rules.suite, answers.keys() | facts.keys()):
+        fact = facts.get(key)
+        if key in answers:
+            answer = answers[key]
+            is_current = fact is not None and fact.response_sha256 == answer.sha256
+            is_filtered = len(tasks[answer.response]) > 1
+            found.append(_errors(answer, task, fact if is_current else None, rules, is_filtered=is_filtered))
+        elif fact is not None:
+            # The commonest sentence of a judgement may be short, as the published profile counts it.
+            count = fact.most_repeated_sentence if rules.profile == "published" else None
+            found.append(AnswerErrors(key, task, fact.words, repeated=count))
+    return found
 
 
 def _errors(
@@ -294,15 +271,3 @@ def repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> Rep
         return Repeated()
     sentence, count = Counter(long).most_common(1)[0]
     return Repeated(sentence, count, max(sum(1 for _ in run) for _, run in groupby(long)))
-
-
-def published_sentences(text: str) -> list[str]:
-    """The sentences by NLTK, as the published figures have them."""
-    nltk: Any = optional("nltk", extra="metrics", needed_for="NLTK's sentences", error=ChecklistError)
-    try:
-        listed: list[str] = nltk.sent_tokenize(text)
-    except LookupError:
-        raise ChecklistError(
-            "NLTK's data 'punkt' are not installed: run python -m nltk.downloader punkt punkt_tab"
-        ) from None
-    return listed

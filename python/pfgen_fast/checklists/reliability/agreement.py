@@ -1,4 +1,7 @@
-"""How far two judges agree who judged the same answers with the same checklists: by verdict, answer and model."""
+"""How far two judges agree who judged the same answers with the same checklists: by verdict, answer and model.
+
+Also the differences of the tables of models that follow from their judgements.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...statistics.agreement_of_levels import (
     FIGURES,
@@ -14,14 +18,77 @@ from ...statistics.agreement_of_levels import (
     figures_of_tables,
     tables_of,
 )
-from ...statistics.correlation import Floats, pearson, resampled_pearson, resampled_spearman, spearman
+from ...statistics.correlation import (
+    COMPARED_DIGITS,
+    Floats,
+    kendall_rows,
+    pearson,
+    places,
+    resampled_pearson,
+    resampled_spearman,
+    spearman,
+)
 from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
+from .answer_grid import Estimate, Ints, estimate
 from .judge_selection import Side
-from .paired_judgements import Ints, PairedJudgements, pair
-from .table_changes import Estimate, TwoTables, draws_within, estimate, two_tables
+from .paired_judgements import PairedJudgements, pair
 
 USUAL_DRAWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTables:
+    """The rescaled averages of models by two sides, over the answers that both judged."""
+
+    models: tuple[str, ...]
+    parts: tuple[str, ...]
+    values: Floats
+    draws: Floats
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there are averages."""
+        return bool(self.parts)
+
+    @cached_property
+    def places(self) -> Floats:
+        """For the two sides (rows), the place of each model; equal averages share the mean of their places."""
+        return places(self.values)
+
+    @property
+    def tau(self) -> Estimate:
+        """Kendall's tau-b between the two tables."""
+        of_draws = kendall_rows(self.draws[:, 0], self.draws[:, 1])
+        return estimate(float(kendall_rows(self.values[:1], self.values[1:])[0]), of_draws)
+
+    @property
+    def largest_change(self) -> Estimate:
+        """The largest change of a place."""
+        change, *of_draws = (
+            np.abs(np.diff(each, axis=-2)).max(axis=(-2, -1), initial=0) for each in (self.places, places(self.draws))
+        )
+        return estimate(float(change), *of_draws)
+
+    @property
+    def reversed_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of models whose order changes, the former leader first, and pairs furthest apart first."""
+        old, new = self.values.round(COMPARED_DIGITS)
+        n = len(self.models)
+        found = [(i, j) for i in range(n) for j in range(n) if old[i] > old[j] and new[i] < new[j]]
+        return sorted(found, key=lambda pair: old[pair[1]] - old[pair[0]])
+
+
+def two_tables(pairing: PairedJudgements, scores: Floats | None = None) -> TwoTables:
+    """The tables of models by the scores of two sides."""
+    (parts, *_), values, draws = zip(*map(pairing.averages, pairing.scores if scores is None else scores), strict=True)
+    rescale = pairing.suite.rescaling
+    return TwoTables(
+        pairing.models,
+        parts,
+        (np.stack(values) - rescale.centre) * rescale.factor,
+        (np.stack(draws, axis=1) - rescale.centre) * rescale.factor,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,67 +97,54 @@ class Agreed:
 
     pairing: PairedJudgements
     tables: TwoTables
-    n_draws: int
-    seed: int = 0
 
     @cached_property
     def levels(self) -> dict[str, tuple[int, dict[str, Estimate]]]:
         """By part of the suite, and over all ('all'): the number of verdicts, and each of `FIGURES`."""
-        pairing, n_levels = self.pairing, len(self.pairing.suite.levels)
-        task_of = pairing.task_of[pairing.rated_answers]
-        of_tasks = tables_of(pairing.rated_levels, task_of, len(pairing.tasks), n_levels)
-        found = {"all": self._of_levels(of_tasks, self._counts)}
-        for number, part in enumerate(pairing.parts):
-            tasks = pairing.part_of_task == number
-            found[part] = self._of_levels(of_tasks[tasks], self._counts[:, tasks])
-        return found
+        pairing = self.pairing
+        of_tasks = self._tables(pairing.task_of[pairing.rated_answers], len(pairing.tasks))
+        parts = {part: pairing.part_of_task == number for number, part in enumerate(pairing.parts)}
+        everything = np.ones(len(pairing.tasks), dtype=np.bool_)
+        return {part: self._of_levels(of_tasks, tasks) for part, tasks in {"all": everything, **parts}.items()}
 
-    def _of_levels(self, of_tasks: Ints, counts: Floats) -> tuple[int, dict[str, Estimate]]:
+    def _of_levels(self, of_tasks: Ints, tasks: NDArray[np.bool_]) -> tuple[int, dict[str, Estimate]]:
         levels = self.pairing.suite.levels
-        whole = of_tasks.sum(axis=0)
         # Whole numbers: their sums are exact in any order.
-        flat = counts @ of_tasks.reshape(len(of_tasks), -1).astype(np.float64)
-        draws = figures_of_tables(flat.reshape(-1, len(levels), len(levels)), levels)
-        figures = agreement_of_table(whole, levels)
+        flat = of_tasks[tasks].reshape(int(tasks.sum()), -1).astype(np.float64)
+        drawn = self.pairing.counts[:, tasks].astype(np.float64) @ flat
+        draws = figures_of_tables(drawn.reshape(-1, len(levels), len(levels)), levels)
+        figures = agreement_of_table(of_tasks[tasks].sum(axis=0), levels)
         return figures.n, {
             name: estimate(getattr(figures, name), draws[:, number]) for number, name in enumerate(FIGURES)
         }
 
-    @cached_property
-    def _counts(self) -> Floats:
-        return draws_within(self.pairing.part_of_task, self.n_draws, self.seed).astype(np.float64)
+    def _tables(self, groups: Ints, n_groups: int) -> Ints:
+        """For each group of verdicts, how often the first side gave each level (row) and the second each (column)."""
+        return tables_of(self.pairing.rated_levels, groups, n_groups, len(self.pairing.suite.levels))
 
     @cached_property
     def questions(self) -> list[LevelAgreement]:
         """For each question."""
-        pairing, levels = self.pairing, self.pairing.suite.levels
-        n_questions, of_questions = len(pairing.questions), pairing.rated_questions
-        tables = tables_of(pairing.rated_levels, of_questions, n_questions, len(levels))
-        return [agreement_of_table(table, levels) for table in tables]
+        tables = self._tables(self.pairing.rated_questions, len(self.pairing.questions))
+        return [agreement_of_table(table, self.pairing.suite.levels) for table in tables]
 
     @cached_property
-    def level_counts(self) -> Floats:
+    def level_counts(self) -> Ints:
         """How often the first side gave each level (row) and the second each (column)."""
-        levels = self.pairing.suite.levels
-        everything = np.zeros(self.pairing.rated_levels.shape[1], dtype=np.int64)
-        found: Floats = tables_of(self.pairing.rated_levels, everything, 1, len(levels))[0].astype(np.float64)
+        found: Ints = self._tables(np.zeros_like(self.pairing.rated_answers), 1)[0]
         return found
 
     @cached_property
     def answers(self) -> dict[str, tuple[int, dict[str, Estimate]]]:
         """By part of the suite, and over all: the number of answers, and how their scores agree."""
-        pairing = self.pairing
-        part_of_answer = pairing.part_of_task[pairing.task_of]
-        found = {"all": self._of_answers(np.arange(pairing.n_answers))}
-        for number, part in enumerate(pairing.parts):
-            found[part] = self._of_answers(np.flatnonzero(part_of_answer == number))
-        return found
+        parts = {"all": np.arange(self.pairing.n_answers), **self.pairing.answers_of_parts}
+        return {part: self._of_answers(answers) for part, answers in parts.items()}
 
     def _of_answers(self, answers: Ints) -> tuple[int, dict[str, Estimate]]:
         pairing = self.pairing
         x, y = pairing.scores[:, answers]
         used, clusters = np.unique(pairing.task_of[answers], return_inverse=True)
-        counts = self._counts[:, used].astype(np.int32)
+        counts = pairing.counts[:, used]
         apart = np.abs(x - y)
         # The mean over answers, whose number differs from task to task: sums over sums.
         sums = np.stack([np.bincount(clusters, apart), np.bincount(clusters)])
@@ -104,5 +158,5 @@ class Agreed:
 
 def agreed(first: Side, second: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Agreed:
     """How far two sides agree over the answers that both judged."""
-    pairing = pair(first, second, suite)
-    return Agreed(pairing, two_tables(pairing, draws, seed), draws, seed)
+    pairing = pair(first, second, suite, draws=draws, seed=seed)
+    return Agreed(pairing, two_tables(pairing))

@@ -15,10 +15,9 @@ from ...statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendo
 from ..judgements import AnswerKey
 from ..scoring.table_data import place_cell
 from ..suite import ChecklistSuite
-from .agreement import USUAL_DRAWS, Agreed, agreed
+from .agreement import USUAL_DRAWS, Agreed, TwoTables, agreed
+from .answer_grid import Estimate, part_of
 from .judge_selection import Side, signature_of_sides
-from .paired_judgements import part_of
-from .table_changes import Estimate, TwoTables
 
 _LEVELS = ("same level", "within one level", "mean difference", "kappa", "quadratic kappa")
 _SCORES = ("Pearson", "Spearman", "mean absolute difference")
@@ -85,7 +84,7 @@ def one_value_note(questions: Sequence[LevelAgreement]) -> list[str]:
 
 def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
     pairing, names = found.pairing, unequal_names(found.pairing.names)
-    signature = signature_of_sides(pairing.suite, sides, draws=found.n_draws, seed=found.seed)
+    signature = signature_of_sides(pairing.suite, sides, draws=pairing.n_draws, seed=pairing.seed)
     tables = [level_table(found), _answer_table(found), _question_table(found), _count_table(found, names)]
     pictures = [_count_picture(found, names)]
     if found.tables.is_defined and len(pairing.models) > 1:
@@ -110,7 +109,7 @@ def _answer(found: Agreed, names: tuple[str, str]) -> str:
         words += f" (quadratic kappa {kappa:.3f})"
     tau, change = found.tables.tau, found.tables.largest_change
     if found.tables.is_defined and tau.value is not None and change.value is not None:
-        words += f"; their tables of {len(found.pairing.models)} models have tau-b {tau.value:.3f}{_between(tau, 3)}"
+        words += f"; their tables of {len(found.pairing.models)} models have tau-b {tau.value:.3f}{tau.between(3)}"
         by = (
             f"no model changes its place by more than {change.value:g}"
             if change.value
@@ -128,24 +127,18 @@ def _words(found: Agreed, names: tuple[str, str]) -> str:
     words = (
         f"Over {n_answers:,} answers to {len(found.pairing.tasks):,} tasks that both judged. "
         f"{100 * (within.value or 0):.1f} % of the verdicts are within one level; {names[1]} gives "
-        f"{difference.value or 0:+.4f}{_between(difference, 4)} on average beside {names[0]}. "
-        f"Scores of answers (0 to 100) differ by {apart.value or 0:.2f}{_between(apart, 2)} on average"
+        f"{difference.value or 0:+.4f}{difference.between(4)} on average beside {names[0]}. "
+        f"Scores of answers (0 to 100) differ by {apart.value or 0:.2f}{apart.between(2)} on average"
     )
     for name in ("pearson", "spearman"):
         if of_answers[name].value is not None:
-            words += f", {name.capitalize()} {of_answers[name].value:.3f}{_between(of_answers[name], 3)}"
+            words += f", {name.capitalize()} {of_answers[name].value:.3f}{of_answers[name].between(3)}"
     words += "."
     if found.tables.is_defined:
         words += f" Averages of models are over {', '.join(found.tables.parts)}, which count alike."
-    if found.n_draws:
-        words += f" Intervals (95 %) are from {found.n_draws:,} draws of tasks within each area."
+    if found.pairing.n_draws:
+        words += f" Intervals (95 %) are from {found.pairing.n_draws:,} draws of tasks within each area."
     return words
-
-
-def _between(figure: Estimate, n_digits: int) -> str:
-    if figure.low is None or figure.high is None:
-        return ""
-    return f" ({figure.low:.{n_digits}f} to {figure.high:.{n_digits}f})"
 
 
 def _answer_table(found: Agreed) -> Table:
@@ -164,7 +157,7 @@ def _question_table(found: Agreed) -> Table:
 def _count_table(found: Agreed, names: tuple[str, str]) -> Table:
     levels = [f"{level:g}" for level in found.pairing.suite.levels]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (level, *map(int, row)) for level, row in zip(levels, found.level_counts.tolist(), strict=True)
+        (level, *row) for level, row in zip(levels, found.level_counts.tolist(), strict=True)
     )
     title = f"How often {names[0]} gave each level (row) and {names[1]} each (column)"
     return Table("levels-crossed", title, ("level", *levels), rows, 0)

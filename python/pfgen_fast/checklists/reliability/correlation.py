@@ -18,11 +18,9 @@ from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import unknown_name
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
-from ...statistics.resampling import Counts
 from .agreement import USUAL_DRAWS
+from .answer_grid import AnswerGrid, Estimate, Ints, estimate, grid_fields, ranges_of
 from .method_values import PEOPLE, Place, Values
-from .paired_judgements import Ints, part_of
-from .table_changes import Estimate, averages, draws_within, estimate, ranges_of, strata_of
 
 MIN_ANSWERS = 3
 """Fewer answers have no correlation."""
@@ -44,68 +42,26 @@ class Correlated:
     values: Values
     names: tuple[str, ...]
     places: tuple[Place, ...]
-    n_draws: int
-    seed: int = 0
+    grid: AnswerGrid
 
     @cached_property
     def columns(self) -> dict[str, Floats]:
         """The values of each method on the answers."""
         return {name: self.values.column(name, self.places) for name in self.names}
 
-    @cached_property
-    def models(self) -> tuple[str, ...]:
-        """The models, in order."""
-        return tuple(dict.fromkeys(model for model, _ in self.places))
-
-    @cached_property
-    def tasks(self) -> Ints:
-        """The number of each answer's task, among the tasks of these answers."""
-        known = {key: number for number, key in enumerate(dict.fromkeys(key[:2] for _, key in self.places))}
-        return np.array([known[key[:2]] for _, key in self.places], dtype=np.int64)
-
-    @cached_property
-    def parts(self) -> dict[str, Ints]:
-        """By part of the suite, its answers."""
-        found: dict[str, list[int]] = {}
-        for number, (_, key) in enumerate(self.places):
-            found.setdefault(part_of(self.values.suite.by_key[key[:2]]), []).append(number)
-        return {part: np.array(listed) for part, listed in found.items()}
-
-    @cached_property
-    def counts(self) -> Counts:
-        """How often each task is in each draw."""
-        return draws_within(self._part_of_task, self.n_draws, self.seed)
-
-    @cached_property
-    def _part_of_task(self) -> Ints:
-        part_of_task = np.zeros(int(self.tasks.max()) + 1, dtype=np.int64)
-        for number, answers in enumerate(self.parts.values()):
-            part_of_task[self.tasks[answers]] = number
-        return part_of_task
-
     def over_answers(self, x: Floats, y: Floats, answers: Ints) -> Coefficient:
         """The correlation of two columns over some of the answers."""
-        used, clusters = np.unique(self.tasks[answers], return_inverse=True)
+        used, clusters = np.unique(self.grid.task_of[answers], return_inverse=True)
         one, other = x[answers], y[answers]
         value = spearman(one, other) if len(answers) >= MIN_ANSWERS else None
-        draws = resampled_spearman(one, other, clusters, self.counts[:, used])
-        return Coefficient(
-            len(answers), estimate(value, draws), None if value is None else p_value(value, len(answers))
-        )
+        draws = resampled_spearman(one, other, clusters, self.grid.counts[:, used])
+        p = None if value is None else p_value(value, len(answers))
+        return Coefficient(len(answers), estimate(value, draws), p)
 
     @cached_property
     def model_means(self) -> dict[str, tuple[Floats, Floats]]:
         """By method: the mean of each model, areas counting alike, and the same in each draw."""
-        number = {model: place for place, model in enumerate(self.models)}
-        models = np.array([number[model] for model, _ in self.places], dtype=np.int64)
-        parts = tuple(range(len(self.parts)))
-        main = tuple(place for place, name in enumerate(self.parts) if name in self.values.suite.areas) or parts
-        found = {}
-        for name, column in self.columns.items():
-            strata = strata_of(column, models, self.tasks, len(self.models), self._part_of_task)
-            _, values, draws = averages(strata, main, self.n_draws, self.seed)
-            found[name] = values, draws
-        return found
+        return {name: self.grid.averages(column)[1:] for name, column in self.columns.items()}
 
     def over_models(self, one: str, other: str) -> Coefficient:
         """The correlation of two methods over the means of models."""
@@ -135,7 +91,10 @@ def correlated(
             f"{first} alone: a correlation needs two methods; expected --metrics, --marks, --ngram or judgements by "
             "other methods"
         )
-    return Correlated(values, names, tuple(values.common(names)), draws, seed)
+    places = values.common(names)
+    tasks = dict.fromkeys(values.suite.by_key[key[:2]] for _, key in places)
+    grid = AnswerGrid(**grid_fields(values.suite, places, tasks), n_draws=draws, seed=seed)
+    return Correlated(values, names, tuple(places), grid)
 
 
 def correlate(found: Correlated) -> Finding:
@@ -143,7 +102,9 @@ def correlate(found: Correlated) -> Finding:
     everything = np.arange(len(found.places))
     first, *others = found.names
     of_answers = {name: _by_part(found, first, name, everything) for name in others}
-    of_models = {name: found.over_models(first, name) for name in others} if len(found.models) >= MIN_ANSWERS else {}
+    of_models = (
+        {name: found.over_models(first, name) for name in others} if len(found.grid.models) >= MIN_ANSWERS else {}
+    )
     tables = [_answer_table(first, of_answers)]
     if of_models:
         tables.append(_model_table(first, of_models))
@@ -161,7 +122,8 @@ def correlate(found: Correlated) -> Finding:
 
 def _by_part(found: Correlated, first: str, name: str, everything: Ints) -> dict[str, Coefficient]:
     x, y = found.columns[first], found.columns[name]
-    parts = {"all": everything, **(found.parts if len(found.parts) > 1 else {})}
+    of_parts = found.grid.answers_of_parts
+    parts = {"all": everything, **(of_parts if len(of_parts) > 1 else {})}
     return {part: found.over_answers(x, y, answers) for part, answers in parts.items()}
 
 
@@ -184,21 +146,19 @@ def _answer(
 
 
 def _shown(figure: Estimate) -> str:
-    between = "" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})"
-    return f"{figure.value or 0.0:.3f}{between}"
+    return f"{figure.value or 0.0:.3f}{figure.between(3)}"
 
 
 def _words(found: Correlated) -> str:
-    n_tasks = len(set(found.tasks.tolist()))
-    n_models = len(found.models)
+    n_tasks, n_models = len(found.grid.tasks), len(found.grid.models)
     words = (
         f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of {n_models} "
         f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values treat "
         "answers as independent, although answers to the same task are not"
     )
-    drawn = f"; intervals (95 %) are from {found.n_draws:,} draws of whole tasks within each area."
+    drawn = f"; intervals (95 %) are from {found.grid.n_draws:,} draws of whole tasks within each area."
     signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""
-    return words + (drawn if found.n_draws else ".") + signature
+    return words + (drawn if found.grid.n_draws else ".") + signature
 
 
 def _coverage(found: Correlated) -> list[str]:

@@ -11,19 +11,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...experiments.chart_data import MAX_ROWS, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.correlation import Floats
 from ...statistics.paired import MIN_QUESTIONS, corrected, paired_difference
-from ...statistics.resampling import Counts, resampled_means
+from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
 from .agreement_finding import level_table, model_table, unequal_names
+from .answer_grid import Estimate, Ints, estimate, ranges_of
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
-from .table_changes import Estimate, draws_within, estimate, ranges_of
 
 ALPHA = 0.025
 """The level of significance of areas, and of questions, each corrected for their number (Benjamini and Hochberg).
@@ -79,12 +78,9 @@ class Drifted:
         """By part of the suite: how far rescaled scores moved."""
         pairing, rescale = self.agreed.pairing, self.agreed.pairing.suite.rescaling
         scores = (pairing.scores - rescale.centre) * rescale.factor
-        part_of_answer = pairing.part_of_task[pairing.task_of]
-        found = []
-        for number in range(len(pairing.parts)):
-            answers = np.flatnonzero(part_of_answer == number)
-            found.append(self._shift(scores[:, answers], pairing.task_of[answers]))
-        return dict(zip(pairing.parts, _corrected(found), strict=True))
+        parts = pairing.answers_of_parts
+        found = [self._shift(scores[:, answers], pairing.task_of[answers]) for answers in parts.values()]
+        return dict(zip(parts, _corrected(found), strict=True))
 
     @cached_property
     def questions(self) -> list[tuple[Question, Shift]]:
@@ -98,11 +94,11 @@ class Drifted:
         pairs = list(zip(pairing.questions, _corrected(found), strict=True))
         return sorted(pairs, key=lambda pair: (not pair[1].has_moved, -abs(pair[1].size)))
 
-    def _shift(self, values: Floats, tasks: NDArray[np.int64]) -> Shift:
+    def _shift(self, values: Floats, tasks: Ints) -> Shift:
         old, new = values
         used, clusters = np.unique(tasks, return_inverse=True)
         sums = np.stack([np.bincount(clusters, column) for column in (old, new, np.ones(len(old)))])
-        drawn = resampled_means(sums, self._counts[:, used])
+        drawn = resampled_means(sums, self.agreed.pairing.counts[:, used])
         of_old, of_new, n = resampled_means(sums, np.ones((1, len(used)), dtype=np.int32))[0]
         with np.errstate(invalid="ignore"):
             draws = (drawn[:, 1] - drawn[:, 0]) / drawn[:, 2]
@@ -110,10 +106,6 @@ class Drifted:
         shift = estimate((of_new - of_old) / n, draws)
         down, up = (float(np.mean(moved)) for moved in (new < old, new > old))
         return Shift(len(old), of_old / n, of_new / n, shift, down, up, p)
-
-    @cached_property
-    def _counts(self) -> Counts:
-        return draws_within(self.agreed.pairing.part_of_task, self.agreed.n_draws, self.agreed.seed)
 
 
 def drifted(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Drifted:
@@ -126,8 +118,8 @@ def drift_finding(found: Drifted, old: Side, new: Side) -> Finding:
     names = unequal_names(found.agreed.pairing.names)
     tables = [_part_table(found, names), _question_table(found, names)]
     pictures = [_part_picture(found)]
-    agreed_on = found.agreed
-    signature = signature_of_sides(agreed_on.pairing.suite, (old, new), draws=agreed_on.n_draws, seed=agreed_on.seed)
+    pairing = found.agreed.pairing
+    signature = signature_of_sides(pairing.suite, (old, new), draws=pairing.n_draws, seed=pairing.seed)
     if found.agreed.tables.is_defined and len(found.agreed.tables.models) > 1:
         tables += [_pair_table(found, names), model_table(found.agreed.tables, names)]
         before, now = found.agreed.tables.values
@@ -184,8 +176,7 @@ def _of_question(question: Question, shift: Shift) -> str:
 
 
 def _points(shift: Shift) -> str:
-    between = "" if shift.shift.low is None else f" ({shift.shift.low:.2f} to {shift.shift.high:.2f})"
-    return f"{shift.size:+.2f} points{between}"
+    return f"{shift.size:+.2f} points{shift.shift.between(2)}"
 
 
 def _words(found: Drifted, names: tuple[str, str]) -> str:
@@ -197,7 +188,7 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
         "rescaled scores. Whether an area or a question moved is tested by the paired t-test over answers, corrected "
         f"after Benjamini and Hochberg, areas and questions at the level {ALPHA:g} each (5 % together)"
     )
-    words += f"; intervals (95 %) are from {one.n_draws:,} draws of tasks." if one.n_draws else "."
+    words += f"; intervals (95 %) are from {one.pairing.n_draws:,} draws of tasks." if one.pairing.n_draws else "."
     if one.tables.is_defined and len(one.tables.models) > 1:
         n_pairs = len(one.tables.models) * (len(one.tables.models) - 1) // 2
         reversed_pairs = one.tables.reversed_pairs

@@ -14,10 +14,10 @@ from pathlib import Path
 from ...errors import ChecklistError
 from ...files.untrusted_text import first_names, in_one_line, unknown_name
 from ...native import _core
-from ..judgements import AnswerKey, Judgement, Method
+from ..judgements import AnswerKey, Judgement
 from ..line_files import OnFault
 from ..runs import Run, open_runs
-from ..scoring.judged import Variant, is_stale
+from ..scoring.judged import is_stale, variant_of
 from ..scoring.scores import WHY_STALE
 from ..suite import ChecklistSuite
 from ..words import count_words, counter_there
@@ -58,14 +58,11 @@ def open_sides(
     *,
     judge: str | None = None,
     mixed: bool = False,
-    method: Method = "checklist",
     on_fault: OnFault | None = None,
 ) -> list[Side]:
     """The sides in each path, by judge and version in the order of the rows."""
-    found: list[Side] = []
-    for path in paths:
-        found += _sides_of(str(path), open_runs([path]), suite, judge, method, mixed=mixed, on_fault=on_fault)
-    return _named_apart(found, paths)
+    chosen = _Chosen(suite, judge, mixed, on_fault)
+    return _named_apart([side for path in paths for side in chosen.sides(str(path), open_runs([path]))], paths)
 
 
 def open_together(
@@ -77,31 +74,24 @@ def open_together(
     on_fault: OnFault | None = None,
 ) -> list[Side]:
     """The sides of all paths together, by judge and version."""
-    name = ", ".join(map(str, paths))
-    return _sides_of(name, open_runs(paths), suite, judge, "checklist", mixed=mixed, on_fault=on_fault)
+    return _Chosen(suite, judge, mixed, on_fault).sides(", ".join(map(str, paths)), open_runs(paths))
 
 
 def sentinel_sides(
     paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, on_fault: OnFault | None = None
 ) -> list[Side]:
     """The repeated judgements: a side for each time, in order, of all runs together."""
-    runs = open_runs(paths)
-    files = {
-        run.key: sorted(path for path in (run.folder / SENTINELS).glob("*.jsonl") if path.stem.isdecimal())
-        for run in runs
-    }
-    times = sorted({file.stem for listed in files.values() for file in listed})
-    sides = []
-    for time in times:
-        again = [
-            Run(key, file.parent, None, file) for key, listed in files.items() for file in listed if file.stem == time
-        ]
-        sides += _sides_of(f"sentinels {time}", again, suite, judge, "checklist", mixed=True, on_fault=on_fault)
-    if not sides:
+    of_times: dict[str, list[Run]] = {}
+    for run in open_runs(paths):
+        for path in (run.folder / SENTINELS).glob("*.jsonl"):
+            if path.stem.isdecimal():
+                of_times.setdefault(path.stem, []).append(Run(run.key, path.parent, None, path))
+    if not of_times:
         raise ChecklistError(
             f"{', '.join(map(str, paths))}: no run has sentinels; expected those of 'checklists judge --sentinel N'"
         )
-    return sides
+    chosen = _Chosen(suite, judge, True, on_fault)
+    return [side for time in sorted(of_times) for side in chosen.sides(f"sentinels {time}", of_times[time])]
 
 
 def signature_of_sides(suite: ChecklistSuite, sides: Sequence[Side], *, draws: int = 0, seed: int = 0) -> str:
@@ -155,46 +145,44 @@ def counted_words(paths: Sequence[Path], side: Side, suite: ChecklistSuite) -> d
     return found
 
 
-def _sides_of(
-    name: str,
-    runs: Iterable[Run],
-    suite: ChecklistSuite,
-    judge: str | None,
-    method: Method,
-    *,
-    mixed: bool,
-    on_fault: OnFault | None,
-) -> list[Side]:
-    """The sides of some runs, by judge and version in the order of the rows."""
-    gathered: dict[tuple[str, str | None], list[tuple[str, Judgement, bool]]] = {}
-    known: dict[str, None] = {}
-    for run in runs:
-        answers = run.answers(suite, on_fault=on_fault)
-        for one in run.judgements(suite, with_reasons=False, on_fault=on_fault):
-            known |= dict.fromkeys(filter(None, (one.judge, one.version)))
-            if one.method == method and judge in (None, one.judge, one.version):
-                key = one.judge, None if mixed else one.version
-                gathered.setdefault(key, []).append((run.key, one, is_stale(one, suite, answers)))
-    if judge is not None and known and judge not in known:
-        raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(known))}")
-    sides = [_side(name, of_judge, rows) for (of_judge, _), rows in gathered.items()]
-    if not sides:
-        raise ChecklistError(f"{name}: holds no judgements by the method {method}; ask a judge first, or import some")
-    if not any(side.models for side in sides):
-        why = [sentence for side in sides for sentence in _left_out(side.unjudged, side.stale)]
-        raise ChecklistError(f"{name}: no judgement counts: {'; '.join(why)}; ask the judge again")
-    return [side for side in sides if side.models]
+@dataclass(frozen=True)
+class _Chosen:
+    """Which judgements are wanted, and who is told of invalid lines."""
+
+    suite: ChecklistSuite
+    judge: str | None
+    mixed: bool
+    on_fault: OnFault | None
+
+    def sides(self, name: str, runs: Iterable[Run]) -> list[Side]:
+        """The sides of some runs, by judge and version in the order of the rows."""
+        gathered: dict[tuple[str, str | None], list[tuple[str, Judgement, bool]]] = {}
+        known: dict[str, None] = {}
+        for run in runs:
+            answers = run.answers(self.suite, on_fault=self.on_fault)
+            for one in run.judgements(self.suite, with_reasons=False, on_fault=self.on_fault):
+                known |= dict.fromkeys(filter(None, (one.judge, one.version)))
+                if one.method == "checklist" and self.judge in (None, one.judge, one.version):
+                    key = one.judge, None if self.mixed else one.version
+                    gathered.setdefault(key, []).append((run.key, one, is_stale(one, self.suite, answers)))
+        if self.judge is not None and known and self.judge not in known:
+            raise ChecklistError(f"{name}: {unknown_name('judge', self.judge, list(known))}")
+        sides = [_side(name, of_judge, rows) for (of_judge, _), rows in gathered.items()]
+        if not sides:
+            raise ChecklistError(f"{name}: holds no judgements by checklists; ask a judge first, or import some")
+        if not any(side.models for side in sides):
+            why = [sentence for side in sides for sentence in _left_out(side.unjudged, side.stale)]
+            raise ChecklistError(f"{name}: no judgement counts: {'; '.join(why)}; ask the judge again")
+        return [side for side in sides if side.models]
 
 
 def _left_out(unjudged: Sequence[str], stale: Sequence[str]) -> list[str]:
     """A phrase for each reason why judgements do not count, with the first of them."""
-    listed = (unjudged, "unjudged"), (stale, f"stale ({WHY_STALE})")
-    found = []
-    for ids, what in listed:
-        if ids:
-            answers = "answer is" if len(ids) == 1 else "answers are"
-            found.append(f"{len(ids):,} {answers} {what}: {first_names(list(dict.fromkeys(ids)))}")
-    return found
+    return [
+        f"{len(ids):,} {'answer is' if len(ids) == 1 else 'answers are'} {what}: {first_names([*dict.fromkeys(ids)])}"
+        for ids, what in ((unjudged, "unjudged"), (stale, f"stale ({WHY_STALE})"))
+        if ids
+    ]
 
 
 def _side(name: str, judge: str, rows: Sequence[tuple[str, Judgement, bool]]) -> Side:
@@ -205,8 +193,7 @@ def _side(name: str, judge: str, rows: Sequence[tuple[str, Judgement, bool]]) ->
         if one.scores is not None:
             answers = models.setdefault(model, {})
             answers[one.key] = (*answers.get(one.key, ()), one)
-    judged = [one for _, one in fresh if one.scores is not None]
-    variants = dict.fromkeys(Variant(one.version, one.prompt_sha256, one.profile, one.temperature) for one in judged)
+    variants = dict.fromkeys(variant_of(one) for _, one in fresh if one.scores is not None)
     versions = {one.version for _, one, _ in rows}
     return Side(
         name,
@@ -234,11 +221,9 @@ def _named_apart(sides: Sequence[Side], paths: Sequence[Path]) -> list[Side]:
 
 def _short_names(paths: Sequence[str]) -> dict[str, str]:
     """The shortest ends of paths that tell them apart."""
-    distinct = list(dict.fromkeys(paths))
-    parts = {path: Path(path).parts for path in distinct}
-    longest = max(map(len, parts.values()), default=1)
-    for length in range(1, longest + 1):
+    parts = {path: Path(path).parts for path in paths}
+    for length in range(1, max(map(len, parts.values()), default=0) + 1):
         ends = {path: "/".join(part[-length:]) for path, part in parts.items()}
-        if len(set(ends.values())) == len(distinct):
+        if len(set(ends.values())) == len(parts):
             return ends
-    return {path: path for path in distinct}
+    return {path: path for path in parts}

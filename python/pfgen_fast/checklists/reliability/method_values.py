@@ -14,20 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ChecklistError, TrialsError
+from ...errors import ChecklistError
 from ...evaluators.evaluator import Item, text_column
 from ...experiments.judge import JudgeOptions
+from ...files.untrusted_json import any_object
 from ...scoring.scorer import Scorer
 from ...statistics.correlation import COMPARED_DIGITS, Floats
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..judgements import AnswerKey, Method
-from ..line_files import OnFault
+from ..line_files import OnFault, checked_objects
 from ..runs import Answer, Run
 from ..scoring.scores import Scores
 from ..scoring.scoring import score_runs
 from ..suite import ChecklistSuite
-from ..weights.marks import Scale, number, read_marks
+from ..weights.marks import MarkedAnswer, Scale, number, read_marks, task_of_row
 
 Place = tuple[str, AnswerKey]
 """The key of a run, and an answer of it."""
@@ -98,14 +99,11 @@ def checklist_values(
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
     """The metrics in a table that `checklists metrics -o` wrote, or any with columns model, id and numbers."""
     found: dict[str, dict[Place, float]] = {}
-    try:
-        for where, row in table_rows(path):
-            place = _place(row, suite, where)
-            for name, value in row.items():
-                if name not in _KEY_COLUMNS and value not in (None, ""):
-                    found.setdefault(name, {})[place] = number(value, f"{where}, {name}")
-    except TrialsError as error:
-        raise ChecklistError(str(error)) from None
+    for where, row in checked_objects(path, any_object, rows=table_rows(path)):
+        place = _place(row, suite, where)
+        for name, value in row.items():
+            if name not in _KEY_COLUMNS and value not in (None, ""):
+                found.setdefault(name, {})[place] = number(value, f"{where}, {name}")
     if not found:
         raise ChecklistError(f"{path}: no metrics: expected columns of numbers beside model and id")
     return found
@@ -116,22 +114,15 @@ def people_values(
 ) -> tuple[dict[Place, float], list[str]]:
     """The mean overall mark of each answer, and notes."""
     marks = read_marks(path, suite, scale=scale)
-    by_answer: dict[tuple[str, str | None, str], list[float]] = {}
+    by_answer: dict[MarkedAnswer, list[float]] = {}
     for mark in marks.listed:
         by_answer.setdefault(mark.answer, []).append(mark.overall)
-    found = {}
-    used = set()
-    for run in runs:
-        for key, sha256 in _hashes(run, suite).items():
-            listed = by_answer.get((key[0], key[1], sha256))
-            if listed:
-                used.add((key[0], key[1], sha256))
-                found[run.key, key] = fmean(listed)
+    answers = {(run.key, key): (*key[:2], sha256) for run in runs for key, sha256 in _hashes(run, suite).items()}
+    found = {place: fmean(by_answer[answer]) for place, answer in answers.items() if answer in by_answer}
     if not found:
         raise ChecklistError(f"{path}: none of the {len(by_answer):,} marked answers is one of these runs")
-    n_stale = len(by_answer) - len(used)
-    stale = [f"{n_stale:,} marked answers are not in these runs"] if n_stale else []
-    return found, [*marks.notes, *stale]
+    n_stale = len(by_answer.keys() - set(answers.values()))
+    return found, [*marks.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
 
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
@@ -142,15 +133,11 @@ def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite)
         raise ChecklistError(
             "no run has an answer to a question of the n-gram suite; expected runs that 'checklists from-suite' made"
         )
+    places, answers = zip(*listed, strict=True)
     table = Scorer(ngram_suite).score(
-        [questions[answer.id] for _, answer in listed], [answer.response for _, answer in listed]
+        [questions[answer.id] for answer in answers], [answer.response for answer in answers]
     )
-    return {
-        f"n-gram {name}": {
-            place: float(value) for (place, _), value in zip(listed, getattr(table, name).tolist(), strict=True)
-        }
-        for name in NGRAM_SCORES
-    }
+    return {f"n-gram {name}": dict(zip(places, getattr(table, name).tolist(), strict=True)) for name in NGRAM_SCORES}
 
 
 def judge_values(
@@ -205,11 +192,8 @@ def _is_named(fault: str) -> None:
 
 
 def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:
-    model, id = row.get("model"), row.get("id")
-    if not isinstance(model, str) or not isinstance(id, str):
+    model = row.get("model")
+    if not isinstance(model, str) or "id" not in row:
         raise ChecklistError(f"{where}: expected columns model and id")
-    length = row.get("length")
-    task = suite.task(id, None if length in (None, "") else str(length), where)
-    trial = row.get("trial")
-    of_trial = 1 if trial in (None, "") else number(trial, f"{where}, trial")
-    return model, (task.id, task.length, int(of_trial))
+    task, trial = task_of_row(row, suite, where), row.get("trial")
+    return model, (*task.key, 1 if trial in (None, "") else int(number(trial, f"{where}, trial")))

@@ -19,9 +19,10 @@ from ...statistics.correlation import Floats, pearson, spearman
 from ..judgements import AnswerKey
 from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
+from .agreement import TwoTables, two_tables
+from .answer_grid import Ints
 from .judge_selection import Ratings, Side
-from .paired_judgements import Ints, PairedJudgements, Question, pair
-from .table_changes import TwoTables, main_parts, strata_of, two_tables
+from .paired_judgements import PairedJudgements, Question, pair
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
 """By model and answer, the number of words."""
@@ -94,8 +95,7 @@ class Noise:
     def parts(self) -> tuple[PartNoise, ...]:
         """The parts of the suite."""
         pairing, factor = self.pairing, abs(self.pairing.suite.rescaling.factor)
-        n_models = len(pairing.models)
-        strata = strata_of(pairing.scores[0], pairing.model_of, pairing.task_of, n_models, pairing.part_of_task)
+        n_models, strata = len(pairing.models), pairing.strata(pairing.scores[0])
         within = self._within()
         found = []
         for number, part in enumerate(pairing.parts):
@@ -140,7 +140,7 @@ class Noise:
     @cached_property
     def average(self) -> PartNoise | None:
         """The mean of the areas, which count alike; None if an area has no variance."""
-        names = {self.pairing.parts[part] for part in main_parts(self.pairing)}
+        names = {self.pairing.parts[part] for part in self.pairing.main_parts}
         chosen = [part for part in self.parts if part.name in names]
         if len(chosen) < len(names):
             return None
@@ -226,7 +226,7 @@ class Noise:
             unexplained.append(spread * (1 - (pearson(matrix[-1], scores) or 0.0) ** 2))
         all_spread = math.fsum(total)
         explained = 1 - math.fsum(unexplained) / all_spread if all_spread > 0 else None
-        return explained, two_tables(pairing, 0, scores=np.stack([pairing.scores[0], only]))
+        return explained, two_tables(pairing, np.stack([pairing.scores[0], only]))
 
 
 def measured(side: Side, suite: ChecklistSuite, words: ModelWords) -> Noise:

@@ -9,9 +9,9 @@ import numpy as np
 from ...experiments.chart_data import Line, Lines, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ..scoring.table_data import place_cell
+from .agreement import TwoTables
 from .judge_selection import signature_of_sides
 from .noise import Noise, PartNoise, QuestionUse
-from .table_changes import TwoTables
 
 WANTED = 1.0
 """The usual half width to plan for, in points of rescaled scores."""

@@ -16,6 +16,7 @@ from ...statistics.paired import all_pairs
 from ...statistics.resampling import interval
 from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
 from ..judgements import AnswerKey
+from ..suite import PARTS
 from .scores import Part, Scores
 
 _P = TypeVar("_P", bound=Part)
@@ -70,14 +71,14 @@ def _strata(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> tuple[M
             counts[row, column] += 1
         for key in zeros.get(model.model, ()):
             counts[row, columns[key[:2]]] += 1
-    inside: tuple[dict[Any, list[int]], ...] = {}, {}, {}
+    inside: list[dict[Any, list[int]]] = [{}, {}, {}]
     for column, task in enumerate(tasks):
-        if task.length is None:
-            inside[0].setdefault(task.area, []).append(column)
-            inside[1].setdefault((task.area, task.category), []).append(column)
-        else:
-            inside[2].setdefault(task.length, []).append(column)
-    return tuple({part: Stratum(totals[:, of], counts[:, of]) for part, of in parts.items()} for parts in inside)
+        for parts, key_of in zip(inside, PARTS.values(), strict=True):
+            parts.setdefault(key_of(task), []).append(column)
+    return tuple(
+        {part: Stratum(totals[:, of], counts[:, of]) for part, of in parts.items() if part is not None}
+        for parts in inside
+    )
 
 
 def _with_ends(parts: Mapping[_K, _P], ends: _Ends, place: int) -> dict[_K, _P]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from statistics import fmean
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ...errors import ChecklistError
 from ...files.untrusted_text import in_one_line
@@ -38,14 +37,13 @@ class Variant(NamedTuple):
     temperature: float | None
 
     def __str__(self) -> str:
-        words = [in_one_line(self.version or "unknown version")]
-        if self.prompt_sha256 is not None:
-            words.append(f"prompt {in_one_line(self.prompt_sha256, 13)}")
-        if self.profile is not None:
-            words.append(f"profile {in_one_line(self.profile)}")
-        if self.temperature is not None:
-            words.append(f"temperature {self.temperature:g}")
-        return ", ".join(words)
+        further = {
+            "prompt": self.prompt_sha256 and in_one_line(self.prompt_sha256, 13),
+            "profile": self.profile and in_one_line(self.profile),
+            "temperature": None if self.temperature is None else f"{self.temperature:g}",
+        }
+        known = (f"{name} {value}" for name, value in further.items() if value is not None)
+        return ", ".join([in_one_line(self.version or "unknown version"), *known])
 
 
 class Verdicts(NamedTuple):
@@ -94,7 +92,7 @@ def judged_runs(
     sides = [one.of_judge(name, judge, suite) for one in read]
     variants = Counter(_variants(row for side in sides for row in side.rows))
     if len(variants) > 1 and not mixed:
-        listed = "; ".join(f"{Variant._make(variant)} ({n:,})" for variant, n in variants.most_common())
+        listed = "; ".join(f"{variant} ({n:,})" for variant, n in variants.most_common())
         raise ChecklistError(
             f"judgements of {len(variants)} versions or prompts of the judge {_named(name)}: {listed}; choose "
             "one of them (--judge VERSION), or pass --mixed to count all"
@@ -142,7 +140,8 @@ class _Side:
         counters: dict[str, None] = {}
         verdicts: dict[AnswerKey, Verdicts] = {}
         for key, rows in by_key.items():
-            n_words = _published_words(rows) if words == "published" else None
+            published = (row.words for row in rows if row.words is not None)
+            n_words = next(published, None) if words == "published" else None
             if n_words is not None:
                 counters[_PUBLISHED] = None
             elif key in self.answers:
@@ -150,7 +149,7 @@ class _Side:
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
             verdicts[key] = Verdicts(tasks[key[:2]], _mean_verdicts(rows), n_words)
-        variants = map(Variant._make, dict.fromkeys(_variants(self.rows)))
+        variants = dict.fromkeys(_variants(self.rows))
         return Judged(
             self.run, judge, tuple(variants), verdicts, states, tuple(sorted(counters, key=_PUBLISHED.__ne__))
         )
@@ -160,15 +159,16 @@ class _Side:
 
         Tasks with a length are asked for only where one of that length was answered.
         """
-        tasks = suite.by_key
         trials: dict[tuple[str, str | None], set[int]] = {}
         for id, length, trial in {*judged, *self.stale, *self.answers, *(row.key for row in self.rows)}:
-            trials.setdefault((tasks[id, length].area, length), set()).add(trial)
-        lengths = {length for _, length in trials}
-        for task in suite.tasks:
-            if task.length is None or task.length in lengths:
-                for trial in sorted(trials.get((task.area, task.length), {1})):
-                    yield task.id, task.length, trial
+            trials.setdefault((suite.by_key[id, length].area, length), set()).add(trial)
+        lengths = {None, *(length for _, length in trials)}
+        return (
+            (*task.key, trial)
+            for task in suite.tasks
+            if task.length in lengths
+            for trial in sorted(trials.get((task.area, task.length), {1}))
+        )
 
 
 def _the_judge(read: Sequence[_Side], judge: str | None) -> str:
@@ -191,12 +191,14 @@ def _named(judge: str) -> str:
     return f"'{in_one_line(judge)}'" if judge else "'' (without a name)"
 
 
-def _variants(rows: Iterable[Judgement]) -> Iterator[tuple[Any, ...]]:
-    """What `Variant` has, of rows with a judge's verdicts; an empty answer may have got zeros without asking."""
-    return map(_variant, (row for row in rows if row.scores is not None and row.tries > 0))
+def _variants(rows: Iterable[Judgement]) -> Iterator[Variant]:
+    """The variants of rows with a judge's verdicts; an empty answer may have got zeros without asking."""
+    return (variant_of(row) for row in rows if row.scores is not None and row.tries > 0)
 
 
-_variant = attrgetter(*Variant._fields)
+def variant_of(row: Judgement) -> Variant:
+    """The variant of the judge that gave a judgement."""
+    return Variant(row.version, row.prompt_sha256, row.profile, row.temperature)
 
 
 def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
@@ -217,18 +219,12 @@ def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, 
 def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
     if len(rows) == 1:
         return rows[0].scores or ()
-    by_rating: dict[tuple[Any, int], tuple[float, ...]] = {}
+    by_rating: dict[tuple[Variant, int], tuple[float, ...]] = {}
     for row in rows:
-        scores = by_rating.setdefault((_variant(row), row.rating), row.scores or ())
+        scores = by_rating.setdefault((variant_of(row), row.rating), row.scores or ())
         if scores != row.scores:
             raise ChecklistError(
                 f"{in_one_line(row.id)}: two different judgements, and no answers.jsonl tells which one is "
                 "current; expected one judgement, or answers.jsonl"
             )
     return tuple(map(fmean, zip(*by_rating.values(), strict=True)))
-
-
-def _published_words(rows: Sequence[Judgement]) -> int | None:
-    if len(rows) == 1:
-        return rows[0].words
-    return next((row.words for row in rows if row.words is not None), None)

@@ -39,7 +39,7 @@ class AnswerScore:
 
 @dataclass(frozen=True)
 class Part:
-    """The score of a model on a part of the suite: an area, a category or a length."""
+    """The score of a model on a part of the suite: an area, a category or a length (with how far it was met)."""
 
     n: int
     missing: tuple[str, ...] = ()
@@ -53,6 +53,9 @@ class Part:
     words: float | None = None
     low: float | None = None
     high: float | None = None
+    mean_absolute_length_error: float | None = None
+    mean_shortfall: float | None = None
+    share_long_enough: float | None = None
 
 
 @dataclass(frozen=True)
@@ -81,15 +84,6 @@ def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) 
 
 
 @dataclass(frozen=True)
-class LengthPart(Part):
-    """The score on the tasks of one length, and how the wanted length was met."""
-
-    mean_absolute_length_error: float | None = None
-    mean_shortfall: float | None = None
-    share_long_enough: float | None = None
-
-
-@dataclass(frozen=True)
 class Average:
     """The mean of the areas, which count alike; None where an area has no judged answer."""
 
@@ -112,7 +106,7 @@ class ModelScores:
     signature: str
     areas: Mapping[str, Part]
     categories: Mapping[tuple[str, str], Part]
-    lengths: Mapping[str, LengthPart]
+    lengths: Mapping[str, Part]
     average: Average
     answers: tuple[AnswerScore, ...] = field(default=(), repr=False)
 
@@ -164,18 +158,15 @@ class Scores:
         return self._n("stale")
 
     @property
-    def left_out(self) -> list[str]:
-        """A sentence for each reason why judgements do not count."""
-        reasons = (
-            (self.n_stale, WHY_STALE),
-            (self.n_unjudged, "the judge gave no usable reply (yet)"),
-        )
-        return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]
-
-    @property
     def n_missing(self) -> int:
         """How many answers have no judgement."""
         return self._n("missing")
+
+    @property
+    def left_out(self) -> list[str]:
+        """A sentence for each reason why judgements do not count."""
+        reasons = ((self.n_stale, WHY_STALE), (self.n_unjudged, "the judge gave no usable reply (yet)"))
+        return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]
 
     def _n(self, what: State) -> int:
         parts = (part for model in self.models for part in (*model.areas.values(), *model.lengths.values()))

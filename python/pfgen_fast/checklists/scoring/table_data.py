@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import Any
 
 from ...files.cells import csv_text
-from ..suite import ChecklistSuite
-from .scores import Average, LengthPart, ModelScores, Part, Scores
+from ..suite import ChecklistSuite, by_part
+from .scores import Average, ModelScores, Part, Scores
 
 _FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
 _OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
@@ -36,7 +36,7 @@ def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
 
 def category_names(suite: ChecklistSuite) -> dict[tuple[str, str], str]:
     """The names of categories in the order of areas and tasks, with the area where several have the same name."""
-    keys = dict.fromkeys((task.area, task.category) for task in suite.tasks)
+    keys = dict.fromkeys(task.place for task in suite.tasks)
     ordered = sorted(keys, key=lambda key: suite.areas.index(key[0]))
     names = [category for _, category in ordered]
     return {key: key[1] if names.count(key[1]) == 1 else f"{key[0]}/{key[1]}" for key in ordered}
@@ -44,11 +44,10 @@ def category_names(suite: ChecklistSuite) -> dict[tuple[str, str], str]:
 
 def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...]]:
     """The mean verdict on each question of each category, over the judged answers to tasks without a length."""
-    verdicts: dict[tuple[str, str], list[tuple[float, ...]]] = {}
-    for answer in model.answers:
-        if answer.task.length is None:
-            verdicts.setdefault((answer.task.area, answer.task.category), []).append(answer.verdicts)
-    return {key: tuple(map(fmean, zip(*listed, strict=True))) for key, listed in verdicts.items()}
+    return {
+        key: tuple(map(fmean, zip(*(answer.verdicts for answer in answers), strict=True)))
+        for key, answers in by_part(model.answers, "category").items()
+    }
 
 
 def to_csv(scores: Scores) -> str:
@@ -97,15 +96,17 @@ def _row(
             "rescaled_over_answers": average.rescaled_over_answers,
             "bootstrap_95": _ends(average),
         },
-        "lengths": {length: _part(part) for length, part in model.lengths.items()},
+        "lengths": {
+            length: _part(part) | {name: getattr(part, name) for name in _OF_LENGTH}
+            for length, part in model.lengths.items()
+        },
     }
 
 
 def _part(part: Part) -> dict[str, Any]:
     listed = {name: list(getattr(part, name)) for name in ("missing", "unjudged", "stale")}
-    of_length = {name: getattr(part, name) for name in _OF_LENGTH} if isinstance(part, LengthPart) else {}
     figures = {name: getattr(part, name) for name in _FIGURES}
-    return {"n": part.n, **listed, **figures, "bootstrap_95": _ends(part), **of_length}
+    return {"n": part.n, **listed, **figures, "bootstrap_95": _ends(part)}
 
 
 def place_cell(place: float | None) -> float | int | None:

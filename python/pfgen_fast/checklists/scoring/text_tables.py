@@ -6,8 +6,10 @@ A figure with missing answers is marked, with the figure by the other rule besid
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from ...files.cells import markdown_row
 from ...files.untrusted_text import few_names, in_one_line, markdown_text
@@ -16,6 +18,9 @@ from .table_data import category_names, question_means
 
 MARK = "*"
 """Marks a figure with missing answers."""
+
+Columns = list[tuple[str, Callable[[Any], str]]]
+"""The head of each column, and the cell that it makes of a row."""
 
 _LONGEST_NAME = 40
 _NOTHING = "–"
@@ -42,119 +47,87 @@ def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
 
     Without the areas there are no words either; see `words_by_area`.
     """
-    areas = _areas(scores) if with_areas else []
-    other, rule = ("as zero", "rescaled_missing_as_zero")
+    other, figure = ("as zero", "rescaled_missing_as_zero")
     if scores.missing == "zero":
-        other, rule = ("skipped", "rescaled_missing_skipped")
-    letters = group_letters(scores)
-    any_missing = any(part.missing for model in scores.models for part in model.areas.values())
-    rows = []
-    for number, (model, place) in enumerate(zip(scores.models, scores.places, strict=True)):
-        average = model.average
-        n_missing = sum(len(part.missing) for part in model.areas.values())
-        rows.append(
-            (
-                _NOTHING if place is None else f"{place:g}",
-                _name(model),
-                _marked(average.rescaled, n_missing),
-                _interval(average),
-                *(_cell(model.areas.get(area)) for area in areas),
-                *((f"{n_missing:,}", _figure(getattr(average, rule))) if n_missing else ("", ""))[: 2 * any_missing],
-                *([_figure(average.words, 0)] if with_areas else []),
-                letters[number],
-            )
-        )
-    heads = (
-        "place",
-        "model",
-        "average",
-        "95 % interval",
-        *_heads(areas),
-        *(("missing", f"missing {other}") if any_missing else ()),
-        *([_unit(scores)] if with_areas else []),
-        "group",
-    )
-    return TextTable("Average over areas" if with_areas else "Average", heads, tuple(rows), n_names=2)
+        other, figure = ("skipped", "rescaled_missing_skipped")
+    names = [model.model for model in scores.models]
+    places = dict(zip(names, scores.places, strict=True))
+    letters = dict(zip(names, group_letters(scores), strict=True))
+    missing: Columns = [
+        ("missing", lambda model: f"{_n_missing(model):,}" if _n_missing(model) else ""),
+        (f"missing {other}", lambda model: _figure(getattr(model.average, figure)) if _n_missing(model) else ""),
+    ]
+    columns: Columns = [
+        ("place", lambda model: _NOTHING if places[model.model] is None else f"{places[model.model]:g}"),
+        ("model", _name),
+        ("average", lambda model: _marked(model.average.rescaled, _n_missing(model))),
+        ("95 % interval", lambda model: _interval(model.average)),
+        *(_of_areas(scores, _cell) if with_areas else ()),
+        *(missing if any(map(_n_missing, scores.models)) else ()),
+        *([(_unit(scores), lambda model: _figure(model.average.words, 0))] if with_areas else ()),
+        ("group", lambda model: letters[model.model]),
+    ]
+    return _table("Average over areas" if with_areas else "Average", columns, scores.models, n_names=2)
 
 
 def by_area(scores: Scores) -> TextTable:
     """The score of each model on each area."""
-    areas = _areas(scores)
-    rows = tuple((_name(model), *(_cell(model.areas.get(area)) for area in areas)) for model in scores.models)
-    return TextTable("By area", ("model", *_heads(areas)), rows)
+    return _table("By area", [("model", _name), *_of_areas(scores, _cell)], scores.models)
 
 
 def words_by_area(scores: Scores) -> TextTable:
     """The mean number of words of each model in each area, and the mean of the areas."""
-    areas = _areas(scores)
-    rows = tuple(
-        (
-            _name(model),
-            *(_figure(part.words if part else None, 0) for part in map(model.areas.get, areas)),
-            _figure(model.average.words, 0),
-        )
-        for model in scores.models
-    )
-    return TextTable(_unit(scores).capitalize(), ("model", *_heads(areas), "average"), rows)
+    of_areas = _of_areas(scores, lambda part: _figure(part.words if part else None, 0))
+    average: Columns = [("average", lambda model: _figure(model.average.words, 0))]
+    return _table(_unit(scores).capitalize(), [("model", _name), *of_areas, *average], scores.models)
 
 
 def by_category(scores: Scores) -> TextTable:
     """The score of each model (column) on each category (row)."""
     names = category_names(scores.suite)
-    keys = [key for key in names if any(key in model.categories for model in scores.models)]
-    rows = tuple(
-        (in_one_line(names[key], _LONGEST_NAME), *(_cell(model.categories.get(key)) for model in scores.models))
-        for key in keys
-    )
-    return TextTable("By category", ("category", *map(_name, scores.models)), rows)
+    columns: Columns = [("category", lambda key: in_one_line(names[key], _LONGEST_NAME))]
+    columns += [
+        (_name(model), partial(lambda parts, key: _cell(parts.get(key)), model.categories)) for model in scores.models
+    ]
+    return _table("By category", columns, [key for key in names if any(key in one.categories for one in scores.models)])
 
 
 def by_length(scores: Scores) -> TextTable:
     """The score of each model on each length, and how the wanted lengths were met."""
-    met = ("error", "shortfall", "long enough %")
-    heads = ("model", "length", "answers", "score", "95 % interval", _unit(scores), *met)
-    rows = tuple(
-        (
-            _name(model),
-            in_one_line(length, 20),
-            f"{part.n:,}",
-            _cell(part),
-            _interval(part),
-            _figure(part.words, 0),
-            _figure(part.mean_absolute_length_error, 1),
-            _figure(part.mean_shortfall, 1),
-            _figure(None if part.share_long_enough is None else 100 * part.share_long_enough, 1),
-        )
-        for model in scores.models
-        for length, part in model.lengths.items()
-    )
-    return TextTable("By wanted length", heads, rows, n_names=2)
+    columns: Columns = [
+        ("model", lambda row: _name(row[0])),
+        ("length", lambda row: in_one_line(row[1], 20)),
+        ("answers", lambda row: f"{row[2].n:,}"),
+        ("score", lambda row: _cell(row[2])),
+        ("95 % interval", lambda row: _interval(row[2])),
+        (_unit(scores), lambda row: _figure(row[2].words, 0)),
+        ("error", lambda row: _figure(row[2].mean_absolute_length_error, 1)),
+        ("shortfall", lambda row: _figure(row[2].mean_shortfall, 1)),
+        ("long enough %", lambda row: _figure(row[2].share_long_enough and 100 * row[2].share_long_enough, 1)),
+    ]
+    rows = [(model, *of_length) for model in scores.models for of_length in model.lengths.items()]
+    return _table("By wanted length", columns, rows, n_names=2)
 
 
 def parts_of(scores: Scores, model: ModelScores) -> TextTable:
     """The score of one model on each area, and its average."""
-    heads = ("area", "answers", "score", "rescaled", "95 % interval", "equal weights", "missing", _unit(scores))
-    rows = tuple(
-        (
-            in_one_line(area, _LONGEST_NAME),
-            f"{part.n:,}",
-            _figure(part.score),
-            _cell(part),
-            _interval(part),
-            _figure(part.rescaled_plain),
-            f"{len(part.missing):,}" if part.missing else "",
-            _figure(part.words, 0),
-        )
+    average, parts = model.average, model.areas.values()
+    n_answers, n_missing = sum(part.n for part in parts), _n_missing(model)
+    rows: list[tuple[str, int, str, Part | Average, int]] = [
+        (in_one_line(area, _LONGEST_NAME), part.n, _figure(part.score), part, len(part.missing))
         for area, part in model.areas.items()
-    )
-    average = model.average
-    n_missing = sum(len(part.missing) for part in model.areas.values())
-    last = (
-        *("average", f"{sum(part.n for part in model.areas.values()):,}", ""),
-        *(_marked(average.rescaled, n_missing), _interval(average), _figure(average.rescaled_plain)),
-        *(f"{n_missing:,}" if n_missing else "", _figure(average.words, 0)),
-    )
-    return TextTable(_name(model), heads, (*rows, last))
+    ]
+    columns: Columns = [
+        ("area", lambda row: row[0]),
+        ("answers", lambda row: f"{row[1]:,}"),
+        ("score", lambda row: row[2]),
+        ("rescaled", lambda row: _marked(row[3].rescaled, row[4])),
+        ("95 % interval", lambda row: _interval(row[3])),
+        ("equal weights", lambda row: _figure(row[3].rescaled_plain)),
+        ("missing", lambda row: f"{row[4]:,}" if row[4] else ""),
+        (_unit(scores), lambda row: _figure(row[3].words, 0)),
+    ]
+    return _table(_name(model), columns, [*rows, ("average", n_answers, "", average, n_missing)])
 
 
 def by_question(scores: Scores, model: ModelScores) -> TextTable:
@@ -162,16 +135,11 @@ def by_question(scores: Scores, model: ModelScores) -> TextTable:
     names = category_names(scores.suite)
     means = {key: found for key, found in question_means(model).items() if scores.method == "checklist"}
     most = max(map(len, means.values()), default=0)
-    rows = tuple(
-        (
-            in_one_line(names[key], _LONGEST_NAME),
-            *(f"{mean:.3f}" for mean in means[key]),
-            *[""] * (most - len(means[key])),
-        )
-        for key in names
-        if key in means
-    )
-    return TextTable("Mean verdict on each question", ("category", *map(str, range(most))), rows)
+    columns: Columns = [("category", lambda key: in_one_line(names[key], _LONGEST_NAME))]
+    columns += [
+        (str(n), partial(lambda n, key: f"{means[key][n]:.3f}" if n < len(means[key]) else "", n)) for n in range(most)
+    ]
+    return _table("Mean verdict on each question", columns, [key for key in names if key in means])
 
 
 def to_markdown(scores: Scores, *, with_categories: bool = False, with_lengths: bool = False) -> str:
@@ -219,12 +187,22 @@ def group_letters(scores: Scores) -> list[str]:
     return found
 
 
-def _areas(scores: Scores) -> list[str]:
-    return list(dict.fromkeys(area for model in scores.models for area in model.areas))
+def _table(title: str, columns: Columns, rows: Iterable[Any], n_names: int = 1) -> TextTable:
+    cells = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
+    return TextTable(title, tuple(head for head, _ in columns), cells, n_names)
 
 
-def _heads(areas: Iterable[str]) -> list[str]:
-    return [in_one_line(area, _LONGEST_NAME) for area in areas]
+def _of_areas(scores: Scores, cell: Callable[[Part | None], str]) -> Columns:
+    """A column of models for each area."""
+    areas = dict.fromkeys(area for model in scores.models for area in model.areas)
+    return [
+        (in_one_line(area, _LONGEST_NAME), partial(lambda area, model: cell(model.areas.get(area)), area))
+        for area in areas
+    ]
+
+
+def _n_missing(model: ModelScores) -> int:
+    return sum(len(part.missing) for part in model.areas.values())
 
 
 def _name(model: ModelScores) -> str:

@@ -16,10 +16,11 @@ from typing import Any, Literal, get_args
 
 from ...errors import ChecklistError, TrialsError
 from ...files.untrusted_json import parse_json
-from ...files.untrusted_text import in_one_line, unknown_name
+from ...files.untrusted_text import few_names, in_one_line, unknown_name
 from ...tables.formats import table_rows
 from ..runs import Run
 from ..suite import ChecklistSuite
+from ..tasks import Task
 from .regression import HIGHEST_MARK
 
 Scale = Literal["unit", "ui"]
@@ -30,7 +31,6 @@ SCALES: Mapping[Scale, float] = {"unit": 1.0, "ui": 4.0}
 MarkedAnswer = tuple[str, str | None, str]
 """The ID and the length of a task, and the hash of the answer."""
 
-_NAMED = 3
 _SEPARATORS = re.compile(r"[\s,;]+")
 
 
@@ -87,30 +87,20 @@ def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterabl
     marks = [mark for mark, _ in found.values()]
     if not marks:
         raise ChecklistError(f"{path}: no marks: expected at least one row")
-    kept, stale = _by_answers(marks, runs, suite)
+    listed = list(runs)
+    answers = {(answer.id, answer.length, answer.sha256) for run in listed for answer in run.answers(suite).values()}
+    kept = tuple(mark for mark in marks if mark.answer in answers or not listed)
+    stale = tuple(mark.id for mark in marks if mark.answer not in answers and listed)
     if not kept:
         raise ChecklistError(f"{path}: no marks are left: the runs have none of the {len(marks)} answers")
-    return Marks(tuple(kept), scale, stale, tuple(_notes(kept, stale, scale)))
-
-
-def _by_answers(
-    marks: Sequence[Mark], runs: Iterable[Run], suite: ChecklistSuite
-) -> tuple[list[Mark], tuple[str, ...]]:
-    """The marks of answers that runs have, and the IDs of the others."""
-    listed = list(runs)
-    if not listed:
-        return list(marks), ()
-    answers = {(answer.id, answer.length, answer.sha256) for run in listed for answer in run.answers(suite).values()}
-    kept = [mark for mark in marks if mark.answer in answers]
-    return kept, tuple(mark.id for mark in marks if mark.answer not in answers)
+    return Marks(kept, scale, stale, tuple(_notes(kept, stale, scale)))
 
 
 def _notes(marks: Sequence[Mark], stale: Sequence[str], scale: Scale) -> list[str]:
     notes = []
     if stale:
-        named = ", ".join(in_one_line(id) for id in dict.fromkeys(stale[:_NAMED]))
-        more = f" and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
-        notes.append(f"{len(stale)} marks are not used, because no run has their answers: {named}{more}")
+        listed = few_names(list(dict.fromkeys(stale)))
+        notes.append(f"{len(stale)} marks are not used, because no run has their answers: {listed}")
     n_broken = sum(not mark.overall.is_integer() for mark in marks)
     if n_broken:
         notes.append(f"{n_broken} of {len(marks)} overall marks are not whole numbers; they are used unrounded")
@@ -120,12 +110,11 @@ def _notes(marks: Sequence[Mark], stale: Sequence[str], scale: Scale) -> list[st
 
 
 def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scale) -> Mark:
-    id, length = _text(row, "id", where), row.get("length")
-    task = suite.task(id, None if length in (None, "") else str(length), where)
+    task = task_of_row(row, suite, where)
     category = row.get("category")
     if category not in (None, "", task.category):
         raise ChecklistError(
-            f"{where}, category: expected {task.category!r}, the category of {in_one_line(id)}, not "
+            f"{where}, category: expected {task.category!r}, the category of {in_one_line(task.id)}, not "
             f"{in_one_line(category, 40)!r}"
         )
     verdicts = _verdicts(row.get("verdicts"), f"{where}, verdicts")
@@ -143,7 +132,7 @@ def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scal
     if not 0 <= overall <= HIGHEST_MARK:
         raise ChecklistError(f"{where}, overall: {overall:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
     return Mark(
-        id=id,
+        id=task.id,
         length=task.length,
         response_sha256=_text(row, "response_sha256", where),
         annotator=_text(row, "annotator", where),
@@ -152,6 +141,12 @@ def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scal
         verdicts=tuple(verdict / highest for verdict in verdicts),
         overall=overall,
     )
+
+
+def task_of_row(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Task:
+    """The task that a row of a table names by `id` and, optionally, `length`."""
+    length = row.get("length")
+    return suite.task(_text(row, "id", where), None if length in (None, "") else str(length), where)
 
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...checklists.metrics.error_counts import MODES
-from ...checklists.scoring.scores import Average, LengthPart, ModelScores, Part, Scores
+from ...checklists.scoring.scores import Average, ModelScores, Part, Scores
 from .evidence import ModelEvidence
 
 N_TINTS = 9
@@ -67,7 +67,7 @@ def tint(value: float | None, in_order: Sequence[float]) -> int | None:
     return round(bisect_left(in_order, value) / max(1, len(in_order) - 1) * (N_TINTS - 1))
 
 
-def length_rows(scores: Scores) -> list[tuple[str, list[tuple[ModelScores, LengthPart]]]]:
+def length_rows(scores: Scores) -> list[tuple[str, list[tuple[ModelScores, Part]]]]:
     """For each length that any model was asked for, the models with their figures, best score first."""
     found = []
     for length in scores.suite.lengths:

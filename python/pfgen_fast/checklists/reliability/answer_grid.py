@@ -1,0 +1,160 @@
+"""Answers of models to tasks as columns of numbers, draws of their tasks, and figures with intervals from the draws.
+
+In an average areas count alike, not answers; a part is left out if a model has no answer to it. Tasks are drawn within
+their part, the same for all models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...experiments.chart_data import Ranges
+from ...statistics.correlation import Floats
+from ...statistics.resampling import Counts, bootstrap_counts, interval
+from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
+from ..judgements import AnswerKey
+from ..suite import ChecklistSuite
+from ..tasks import Task
+
+Ints = NDArray[np.int64]
+
+_SEEDS = 1 << 16
+"""The seed differs by part, so that parts of the same size have different draws."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerGrid:
+    """Answers, with the numbers of their models and tasks, and how often tasks are drawn for intervals."""
+
+    suite: ChecklistSuite
+    models: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    keys: tuple[AnswerKey, ...]
+    model_of: Ints
+    task_of: Ints
+    n_draws: int = 0
+    seed: int = 0
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers."""
+        return len(self.keys)
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the suite that the tasks belong to: areas, and areas of a length."""
+        return tuple(dict.fromkeys(map(part_of, self.tasks)))
+
+    @cached_property
+    def part_of_task(self) -> Ints:
+        """The number of each task's part."""
+        return np.array([self.parts.index(part_of(task)) for task in self.tasks], dtype=np.int64)
+
+    @cached_property
+    def answers_of_parts(self) -> dict[str, Ints]:
+        """By part of the suite, its answers."""
+        part_of_answer = self.part_of_task[self.task_of]
+        return {part: np.flatnonzero(part_of_answer == number) for number, part in enumerate(self.parts)}
+
+    @property
+    def main_parts(self) -> tuple[int, ...]:
+        """The numbers of the parts of an average: the areas, or without areas the parts with a length."""
+        numbers = self.part_of_task.tolist()
+        main = [number for task, number in zip(self.tasks, numbers, strict=True) if task.length is None]
+        return tuple(dict.fromkeys(main or numbers))
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How often each task (column) is in each draw (row) of tasks within their part."""
+        counts = np.zeros((self.n_draws, len(self.tasks)), dtype=np.int32)
+        for part in range(len(self.parts)):
+            tasks = np.flatnonzero(self.part_of_task == part)
+            counts[:, tasks] = bootstrap_counts(len(tasks), self.n_draws, seed=self.seed * _SEEDS + part)
+        return counts
+
+    def strata(self, values: Floats) -> list[Stratum]:
+        """The values of answers by part: of each model (row) and task (column) of the part."""
+        n_models, n_tasks = len(self.models), len(self.tasks)
+        cells, shape = self.model_of * n_tasks + self.task_of, (n_models, n_tasks)
+        totals, counts = (
+            np.bincount(cells, column, n_models * n_tasks).astype(np.float64).reshape(shape)
+            for column in (values, np.ones(len(cells)))
+        )
+        of_parts = (self.part_of_task == part for part in range(len(self.parts)))
+        return [Stratum(totals[:, tasks], counts[:, tasks]) for tasks in of_parts]
+
+    def averages(self, values: Floats) -> tuple[tuple[str, ...], Floats, Floats]:
+        """The parts that all models have, the means of the models over them, and these means in draws of tasks."""
+        strata = self.strata(values)
+        counted = [part for part in self.main_parts if (strata[part].counts.sum(axis=1) > 0).all()]
+        n_models = len(self.models)
+        if not counted:
+            return (), np.full(n_models, np.nan), np.full((self.n_draws, n_models), np.nan)
+        chosen = [strata[part] for part in counted]
+        sums = (np.array([math.fsum(row) for row in stratum.totals.tolist()]) for stratum in chosen)
+        means = [of_part / stratum.counts.sum(axis=1) for of_part, stratum in zip(sums, chosen, strict=True)]
+        drawn = drawn_means(chosen, self.n_draws, seed=self.seed)
+        return tuple(self.parts[part] for part in counted), mean_of_strata(means), mean_of_strata(drawn)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval over tasks; None where it is undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def cells(self) -> tuple[float | None, float | None, float | None]:
+        """The three for a row of a table."""
+        return self.value, self.low, self.high
+
+    def between(self, n_digits: int) -> str:
+        """The interval in parentheses, after a blank; empty without one."""
+        return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"
+
+
+def estimate(value: float | None, draws: Floats) -> Estimate:
+    """A figure with the percentiles 2.5 and 97.5 of its draws; undefined ones are left out."""
+    if value is None or np.isnan(value):
+        return Estimate(None)
+    low, high = (float(end) for end in interval(draws))
+    return Estimate(float(value), *(None if np.isnan(end) else end for end in (low, high)))
+
+
+def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
+    """Named figures as a chart; without an interval, both ends are the figure."""
+    values, low, high = (
+        np.array([one.value if (end := getattr(one, name)) is None else end for _, one in figures], dtype=np.float64)
+        for name in ("value", "low", "high")
+    )
+    return Ranges(tuple(name for name, _ in figures), values, low, high, label)
+
+
+def part_of(task: Task) -> str:
+    """The name of the part of the suite that a task belongs to: its area, with its length if it has one."""
+    return task.area if task.length is None else f"{task.area} {task.length}"
+
+
+def grid_fields(
+    suite: ChecklistSuite, places: Sequence[tuple[str, AnswerKey]], tasks: Iterable[Task]
+) -> dict[str, Any]:
+    """The fields of the grid of some answers of models, with their tasks in an order."""
+    numbers = {task: number for number, task in enumerate(tasks)}
+    models = {model: number for number, model in enumerate(dict.fromkeys(model for model, _ in places))}
+    return {
+        "suite": suite,
+        "models": tuple(models),
+        "tasks": tuple(numbers),
+        "keys": tuple(key for _, key in places),
+        "model_of": np.array([models[model] for model, _ in places], dtype=np.int64),
+        "task_of": np.array([numbers[suite.by_key[key[:2]]] for _, key in places], dtype=np.int64),
+    }
