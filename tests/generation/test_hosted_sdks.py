@@ -58,7 +58,7 @@ def test_the_sdk_of_anthropic_reads_the_same_from_the_same_request(mini):
     assert by_sdk.path == by_engine.path
     body = json.loads(reply.model_dump_json())
     assert [block.type for block in reply.content] == ["thinking", "redacted_thinking", "text"]
-    assert form.answer_in(body) == reply.content[-1].text
+    assert form.raw_reply(body).text == reply.content[-1].text
     used = reply.usage
     n_prompt = used.input_tokens + used.cache_read_input_tokens
     assert form.usage_in(body) == Usage(n_prompt, used.output_tokens, used.cache_read_input_tokens)
@@ -145,7 +145,7 @@ def test_the_sdk_of_gemini_reads_the_same_from_the_same_server(mini):
     assert configs[0] == configs[1]  # which the SDK spells in two ways
     assert theirs == body
     ours = candidate(reply.text, has_thought=True)
-    assert form.answer_in(ours) == reply.text == f"About {task.question}"
+    assert form.raw_reply(ours).text == reply.text == f"About {task.question}"
     used = reply.usage_metadata
     n_thoughts = used.thoughts_token_count
     assert form.usage_in(ours) == Usage(

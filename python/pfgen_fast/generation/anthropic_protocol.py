@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import EngineError
+from .json_parts import error_text, given, list_in, member_of, texts_of, tokens
 from .prompts import Request
-from .protocol import (
-    Details,
-    NoAnswer,
-    ThinkingForm,
-    Usage,
-    error_text,
-    joined_text,
-    member_of,
-    reported_name,
-    texts_of,
-    tokens,
-)
+from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
 
 API_VERSION = "2023-06-01"
 """The version in requests; newer versions refuse parameters of sampling."""
@@ -45,7 +35,8 @@ class AnthropicForm(ThinkingForm):
     batch_format: ClassVar[str] = "anthropic-batch"
     disabled_by: ClassVar[str] = "thinking: disabled"
     batch_id: ClassVar[str] = "custom_id"
-    parameter_keys: ClassVar[Mapping[str, str]] = {"stop": "stop_sequences"}
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {"stop": ("stop_sequences",)}
+    final_refusals: ClassVar[tuple[str, ...]] = ("credit balance is too low",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -68,8 +59,7 @@ class AnthropicForm(ThinkingForm):
         """The headers of every request."""
         return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})}
 
-    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path and body of a request."""
+    def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
         messages = request.prompt.messages or ()
         sampling = self.sampling
         body = {
@@ -83,10 +73,9 @@ class AnthropicForm(ThinkingForm):
             "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # others are refused
             "thinking": self._thinking,
         }
-        return "/messages", {name: value for name, value in body.items() if value is not None}
+        return "/messages", given(body)
 
-    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The output configuration that holds the schema."""
+    def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
     @property
@@ -97,22 +86,13 @@ class AnthropicForm(ThinkingForm):
             return None
         return {"type": "adaptive" if self.enable_thinking else "disabled"}
 
-    def answer_in(self, reply: Any) -> str:
-        """The text of a message without its reasoning."""
-        reason = member_of(reply, "stop_reason")
+    def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
+        reason, blocks = member_of(reply, "stop_reason"), list_in(reply, "content")
         if reason == "refusal":
             raise NoAnswer("is a refusal (stop_reason refusal)")
-        blocks = member_of(reply, "content")
-        texts = [block for block in blocks if member_of(block, "type") == "text"] if isinstance(blocks, list) else []
-        return joined_text(texts, "stop_reason", reason)
-
-    def reasoning_in(self, reply: Any) -> str | None:
-        """The text of the blocks of reasoning, which may be hidden."""
-        content = member_of(reply, "content")
-        blocks = (
-            [block for block in content if member_of(block, "type") in _THINKING] if isinstance(content, list) else []
-        )
-        return "".join(texts_of(member_of(block, "thinking")) for block in blocks) if blocks else None
+        texts = [block for block in blocks if member_of(block, "type") == "text"]
+        thoughts = [member_of(block, "thinking") for block in blocks if member_of(block, "type") in _THINKING]
+        return joined_text(texts, "stop_reason", reason), "".join(map(texts_of, thoughts)) if thoughts else None
 
     def details_in(self, reply: Any) -> Details:
         """The details of a message."""
@@ -131,15 +111,10 @@ class AnthropicForm(ThinkingForm):
             raise EngineError(f"{name}: Anthropic's batches name requests by up to 64 ASCII letters, digits, - and _")
         return {"custom_id": name, "params": self.path_and_body(request)[1]}
 
-    def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
-        """The message in a line of a batch's results."""
+    def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         kind = member_of(row, "result", "type")
         if kind == "succeeded":
             return member_of(row, "result", "message"), ""
         error = member_of(row, "result", "error", "error")
         message = f": {error_text(error)}" if error else ""
         return None, f"{reported_name(kind) or 'has no result'}{message}"
-
-    def ends_everything(self, problem: str) -> bool:
-        """Whether the account has no credit."""
-        return "credit balance is too low" in problem

@@ -34,18 +34,6 @@ class Trouble(enum.Enum):
 class Events:
     """The counts of one call, such as that of `generate`.
 
-    Attributes:
-        n_answers: How many usable answers came.
-        troubles: How often each kind of trouble occurred.
-        n_retries: How many requests were sent again after trouble.
-        n_given_up: How many requests were given up after the last try.
-        paused_seconds: For how long the server asked all requests to pause.
-        n_prompt_tokens: The tokens of the prompts, as the server reports them; 0 if it does not.
-        n_reply_tokens: Likewise, the tokens of the replies.
-        n_cached_tokens: Likewise, the tokens of prompts that came from the server's cache.
-        prices: The prices of tokens, which tell the cost.
-        on_trouble: Called after each trouble with its kind, and with what happened in one harmless line.
-
     Example:
         >>> events = Events()
         >>> events.add(Trouble.RATE_LIMIT, "HTTP 429: slow down")
@@ -55,15 +43,16 @@ class Events:
         1 rate limit, 2 timeouts
     """
 
-    n_answers: int = 0
+    n_answers: int = 0  # how many usable answers came
     troubles: Counter[Trouble] = field(default_factory=Counter)
-    n_retries: int = 0
-    n_given_up: int = 0
-    paused_seconds: float = 0.0
-    n_prompt_tokens: int = 0
-    n_reply_tokens: int = 0
-    n_cached_tokens: int = 0
+    n_retries: int = 0  # how many requests were sent again after trouble
+    n_given_up: int = 0  # how many requests were given up after the last try
+    paused_seconds: float = 0.0  # for how long the server asked all requests to pause
+    n_prompt_tokens: int = 0  # tokens of the prompts, as the server reports them; 0 if it does not
+    n_reply_tokens: int = 0  # likewise, the tokens of the replies
+    n_cached_tokens: int = 0  # likewise, the tokens of prompts that came from the server's cache
     prices: TokenPrices = field(default_factory=TokenPrices)
+    # called after each trouble with its kind, and with what happened in one harmless line
     on_trouble: Callable[[Trouble, str], None] | None = None
 
     def add(self, trouble: Trouble, what: str) -> None:

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
+from .json_parts import error_text, given, list_in, member_of, texts_of, tokens
 from .prompts import Message, Request
-from .protocol import (
-    Details,
-    NoAnswer,
-    ThinkingForm,
-    Usage,
-    error_text,
-    joined_text,
-    member_of,
-    reported_name,
-    texts_of,
-    tokens,
-)
+from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
 
 SAFETY_THRESHOLDS = ("BLOCK_LOW_AND_ABOVE", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF")
 """The probabilities of harm from which on an answer is blocked, strictest first."""
@@ -45,11 +35,11 @@ class GeminiNativeForm(ThinkingForm):
     batch_format: ClassVar[str] = "gemini-batch"
     disabled_by: ClassVar[str] = "thinkingBudget: 0"
     batch_id: ClassVar[str] = "key"
-    parameter_keys: ClassVar[Mapping[str, str]] = {
-        "top_p": "topP",
-        "top_k": "topK",
-        "stop": "stopSequences",
-        "max_tokens": "maxOutputTokens",
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {
+        "top_p": ("topP",),
+        "top_k": ("topK",),
+        "stop": ("stopSequences",),
+        "max_tokens": ("maxOutputTokens",),
     }
 
     def __post_init__(self) -> None:
@@ -66,33 +56,25 @@ class GeminiNativeForm(ThinkingForm):
         """The headers of every request."""
         return {"x-goog-api-key": key} if key else {}
 
-    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path and body of a request."""
-        return f"/models/{quote(self._name, safe='')}:generateContent", self._body(request)
-
-    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The part of the generation config that holds the schema."""
+    def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": schema}}
 
-    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The part of a body that holds the parameters of sampling."""
-        config: dict[str, Any] = body["generationConfig"]
-        return config
-
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
         messages = request.prompt.messages or ()
         system = [_part(message) for message in messages if message["role"] == "system"]
         parts = [_part(message) for message in messages if message["role"] != "system"]
-        body: dict[str, Any] = {
-            **({"systemInstruction": {"parts": system}} if system else {}),
+        safety = [{"category": f"HARM_CATEGORY_{harm}", "threshold": self.safety} for harm in _HARMS]
+        body = {
+            "systemInstruction": {"parts": system} if system else None,
             "contents": [{"role": "user", "parts": parts}],
             "generationConfig": self._generation_config(request.seed),
+            "safetySettings": safety if self.safety else None,
         }
-        if self.safety is not None:
-            body["safetySettings"] = [
-                {"category": f"HARM_CATEGORY_{harm}", "threshold": self.safety} for harm in _HARMS
-            ]
-        return body
+        return f"/models/{quote(self._name, safe='')}:generateContent", given(body)
+
+    def _parameters_in(self, body: dict[str, Any]) -> dict[str, Any]:
+        config: dict[str, Any] = body["generationConfig"]
+        return config
 
     def _generation_config(self, seed: int) -> dict[str, Any]:
         sampling = self.sampling
@@ -105,7 +87,7 @@ class GeminiNativeForm(ThinkingForm):
             "seed": seed,
             "thinkingConfig": self._thinking,
         }
-        return {name: value for name, value in config.items() if value is not None}
+        return given(config)
 
     @property
     def _thinking(self) -> dict[str, int] | None:
@@ -115,26 +97,20 @@ class GeminiNativeForm(ThinkingForm):
             return None
         return {"thinkingBudget": _DYNAMIC_THINKING if self.enable_thinking else _NO_THINKING}
 
-    def answer_in(self, reply: Any) -> str:
-        """The text of the only candidate without its thoughts."""
+    def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
         blocked = reported_name(member_of(reply, "promptFeedback", "blockReason"))
         if blocked:
             raise NoAnswer(f"says that the prompt is blocked ({blocked})")
-        candidates = member_of(reply, "candidates")
-        if isinstance(candidates, list) and len(candidates) > 1:
+        candidates = list_in(reply, "candidates")
+        if len(candidates) > 1:
             raise NoAnswer(f"holds {len(candidates):,} answers to a request for one")
         reason = member_of(candidates, 0, "finishReason")
         if isinstance(reason, str) and reason in _BLOCKED:
             raise NoAnswer(f"says that the answer is blocked ({reason})")
-        parts = member_of(candidates, 0, "content", "parts")
-        of_answer = [part for part in parts if not member_of(part, "thought")] if isinstance(parts, list) else []
-        return joined_text(of_answer, "finishReason", reason)
-
-    def reasoning_in(self, reply: Any) -> str | None:
-        """The summaries of the thoughts, if they were requested."""
-        parts = member_of(reply, "candidates", 0, "content", "parts")
-        thoughts = [part for part in parts if member_of(part, "thought")] if isinstance(parts, list) else []
-        return texts_of(thoughts) if thoughts else None
+        parts = list_in(candidates, 0, "content", "parts")
+        thoughts = [part for part in parts if member_of(part, "thought")]
+        texts = [part for part in parts if not member_of(part, "thought")]
+        return joined_text(texts, "finishReason", reason), texts_of(thoughts) if thoughts else None
 
     def details_in(self, reply: Any) -> Details:
         """The details of a reply."""
@@ -152,8 +128,7 @@ class GeminiNativeForm(ThinkingForm):
         """A request of a batch."""
         return {"key": name, "request": self.path_and_body(request)[1]}
 
-    def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
-        """The reply in a line of a batch's responses."""
+    def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         if row.get("response") is not None:
             return row["response"], ""
         return None, f"failed: {error_text(row.get('error'))}" if row.get("error") else "has no response"
@@ -161,8 +136,7 @@ class GeminiNativeForm(ThinkingForm):
     def asked_seconds(self, refusal: Any) -> float:
         """The delay that the details of an error ask for."""
         error = refusal[0] if isinstance(refusal, list) and len(refusal) == 1 else refusal
-        details = member_of(error, "error", "details")
-        delays = [member_of(detail, "retryDelay") for detail in details] if isinstance(details, list) else []
+        delays = [member_of(detail, "retryDelay") for detail in list_in(error, "error", "details")]
         found = (_SECONDS.fullmatch(delay) for delay in delays if isinstance(delay, str))
         return max((float(match[1]) for match in found if match), default=0.0)
 

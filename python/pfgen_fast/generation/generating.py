@@ -45,27 +45,17 @@ _GROUP_TASKS = 2048
 
 @dataclass(frozen=True)
 class Generated:
-    """The outcome of generating a run.
+    """The outcome of generating a run."""
 
-    Attributes:
-        run: The run with its packed trials; None if no trial is complete.
-        folder: The run's folder.
-        n_new: How many answers were generated, as opposed to answers that already existed.
-        failed: Why trials failed: one sentence for each trial number.
-        events: What happened on the way.
-        n_existing: How many answers already existed.
-        oldest_answer: When the oldest existing answer was stored, in ISO 8601; empty if that is unknown.
-        replies: How the replies ended; None if none is on record.
-    """
-
-    run: RunFolder | None
+    run: RunFolder | None  # run with its packed trials; None if no trial is complete
     folder: Path
-    n_new: int
-    failed: Mapping[int, str]
+    n_new: int  # how many answers were generated, as opposed to answers that already existed
+    failed: Mapping[int, str]  # why trials failed: one sentence for each trial number
     events: Events = field(default_factory=Events, kw_only=True)
-    n_existing: int = field(default=0, kw_only=True)
+    n_existing: int = field(default=0, kw_only=True)  # how many answers already existed
+    # when the oldest existing answer was stored, in ISO 8601; empty if that is unknown
     oldest_answer: str = field(default="", kw_only=True)
-    replies: ReplySummary | None = field(default=None, kw_only=True)
+    replies: ReplySummary | None = field(default=None, kw_only=True)  # how the replies ended; None if none is on record
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -137,11 +127,6 @@ def generate(
 @dataclass(frozen=True)
 class Generation:
     """Everything that determines a run: the engine, its options, and the setting.
-
-    Attributes:
-        engine: Name of the engine.
-        setting: The parameters of the run.
-        options: The options of the engine.
 
     Example:
         >>> from tempfile import TemporaryDirectory

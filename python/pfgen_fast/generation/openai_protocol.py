@@ -8,19 +8,9 @@ from typing import Any, ClassVar
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
+from .json_parts import error_text, given, list_in, member_of, texts_of, tokens
 from .prompts import Prompt, Request
-from .protocol import (
-    Details,
-    NoAnswer,
-    ServerForm,
-    Usage,
-    check_chat,
-    error_text,
-    member_of,
-    reported_name,
-    texts_of,
-    tokens,
-)
+from .protocol import Details, NoAnswer, ServerForm, Usage, check_chat, reported_name
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 """The names of the limit of tokens in requests: the default, and that of newer OpenAI models."""
@@ -46,7 +36,9 @@ class RequestForm(ServerForm):
     batch_id: ClassVar[str] = "custom_id"
     no_think: ClassVar[str] = NO_THINK
     disabled_by: ClassVar[str] = f"{NO_THINK.strip()} at the beginning of each prompt"
-    other_names: ClassVar[Mapping[str, Sequence[str]]] = {"max_tokens": ("max_completion_tokens",)}
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {"max_tokens": MAX_TOKENS_NAMES[1:]}
+    final_refusals: ClassVar[tuple[str, ...]] = ("insufficient_quota",)
+    refusals_of_one: ClassVar[tuple[str, ...]] = ("content_filter",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,23 +61,16 @@ class RequestForm(ServerForm):
             "reasoning_effort": self.reasoning_effort,
         }
 
-    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The body, with the limit of tokens removed if that is left out."""
-        if "max_tokens" in self.omit:
-            body.pop(self.max_tokens_name, None)
-        return body
-
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request."""
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path and body of a request."""
+    def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
         prompt = _beginning_with(self.no_think, request.prompt) if self.enable_thinking is False else request.prompt
         sampling = self.sampling
         body = {
             "model": self.served_model or self.model,
-            **_prompt_fields(prompt),
+            **({"prompt": prompt.text} if prompt.messages is None else {"messages": list(prompt.messages)}),
             self.max_tokens_name: sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
@@ -96,39 +81,22 @@ class RequestForm(ServerForm):
             "reasoning_effort": self.reasoning_effort,
         }
         path = "/completions" if prompt.messages is None else "/chat/completions"
-        return path, {name: value for name, value in body.items() if value is not None}
+        return path, given(body)
 
-    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The response format that holds the schema."""
+    def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         named = {"name": "reply", "strict": True, "schema": schema}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
-    def answer_in(self, reply: Any) -> str:
-        """The raw answer in the decoded body of a reply."""
-        choices = member_of(reply, "choices")
-        if isinstance(choices, list) and len(choices) > 1:
+    def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
+        choices = list_in(reply, "choices")
+        if len(choices) > 1:
             raise NoAnswer(f"holds {len(choices):,} answers to a request for one")
         message, text = member_of(choices, 0, "message"), member_of(choices, 0, "text")
         if isinstance(message, Mapping) and isinstance(message.get("content"), str | list | None):
-            return texts_of(message.get("content"), "text")
+            return texts_of(message.get("content"), "text"), _reasoning_in(message)
         if not isinstance(text, str):
             raise NoAnswer("holds no answer")
-        return text
-
-    def reasoning_in(self, reply: Any) -> str | None:
-        """The reasoning in one of the fields or parts that servers have for it."""
-        message = member_of(reply, "choices", -1, "message")
-        found = next(filter(None, (texts_of(member_of(message, name)) for name in _REASONING_FIELDS)), None)
-        parts = member_of(message, "content")
-        kinds = (
-            {member_of(part, "type"): part for part in parts if isinstance(part, Mapping)}
-            if isinstance(parts, list)
-            else {}
-        )
-        hidden = [kinds[kind] for kind in ("thinking", "reasoning") if kind in kinds]
-        if found is not None or not hidden:
-            return found
-        return "".join(texts_of(member_of(part, name)) for part in hidden for name in ("thinking", "text", "reasoning"))
+        return text, _reasoning_in(message)
 
     def details_in(self, reply: Any) -> Details:
         """The details in the decoded body of a reply."""
@@ -139,19 +107,17 @@ class RequestForm(ServerForm):
     def usage_in(self, reply: Any) -> Usage:
         """The token counts in the decoded body of a reply."""
         usage = member_of(reply, "usage")
-        of_prompt, of_reply = (tokens(member_of(usage, name)) for name in ("prompt_tokens", "completion_tokens"))
-        cached = tokens(member_of(usage, "prompt_tokens_details", "cached_tokens"))
-        return Usage(
-            of_prompt, of_reply, cached, tokens(member_of(usage, "completion_tokens_details", "reasoning_tokens"))
-        )
+        cached = "prompt_tokens_details", "cached_tokens"
+        reasoning = "completion_tokens_details", "reasoning_tokens"
+        places = (("prompt_tokens",), ("completion_tokens",), cached, reasoning)
+        return Usage(*(tokens(member_of(usage, *keys)) for keys in places))
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
         """A request of a batch."""
         path, body = self.path_and_body(request)
         return {"custom_id": name, "method": "POST", "url": f"/v1{path}", "body": body}
 
-    def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
-        """The reply in a line of an output file."""
+    def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         if row.get("error"):
             return None, f"failed: {error_text(row['error'])}"
         status, body = (member_of(row, "response", name) for name in ("status_code", "body"))
@@ -160,23 +126,20 @@ class RequestForm(ServerForm):
             return None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
         return body, ""
 
-    def instead(self, name: str, problem: str) -> str | None:
-        """The option that sends the limit of tokens under the name that the server asks for."""
+    def _instead(self, name: str, problem: str) -> str | None:
         other = MAX_TOKENS_NAMES[1]
         is_better = name == "max_tokens" and self.max_tokens_name != other and other in problem
         return f"try --max-tokens-name {other}" if is_better else None
 
-    def ends_everything(self, problem: str) -> bool:
-        """Whether the account has no quota."""
-        return "insufficient_quota" in problem
 
-    def concerns_one(self, problem: str) -> bool:
-        """Whether a refusal concerns the content of one request."""
-        return "content_filter" in problem
-
-
-def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
-    return {"prompt": prompt.text} if prompt.messages is None else {"messages": list(prompt.messages)}
+def _reasoning_in(message: Any) -> str | None:
+    """The reasoning in the first field that holds some, or else in parts of the content."""
+    for name in _REASONING_FIELDS:
+        if text := texts_of(member_of(message, name)):
+            return text
+    parts = [part for part in list_in(message, "content") if member_of(part, "type") in ("thinking", "reasoning")]
+    texts = (texts_of(member_of(part, name)) for part in parts for name in ("thinking", "text", "reasoning"))
+    return "".join(texts) if parts else None
 
 
 def _beginning_with(text: str, prompt: Prompt) -> Prompt:
@@ -206,15 +169,13 @@ class GeminiForm(RequestForm):
         """The parameters of requests that config.json records."""
         return {**super().parameters, "multi_choice": self.multi_choice}
 
-    def answer_in(self, reply: Any) -> str:
-        """The raw answer in the decoded body of a reply."""
+    def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
         if self.multi_choice:
             reply = {"choices": [member_of(reply, "choices", -1)]}
-        return super().answer_in(reply)
+        return super()._answer_and_reasoning(reply)
 
-    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path and body of a request."""
-        path, body = super().full_request(request)
+    def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        path, body = super()._request(request)
         del body["seed"]
         body["model"] = self.served_model or self.model.rpartition("/")[2]
         if self.enable_thinking is False:

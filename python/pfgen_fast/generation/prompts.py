@@ -36,49 +36,31 @@ class Message(TypedDict):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt: messages to a chat model, or a text to continue.
+    """A prompt: messages to a chat model, or a text to continue."""
 
-    Attributes:
-        messages: The messages in modes `qa` and `chat`, otherwise None.
-        text: The text in mode `completion`, otherwise empty.
-    """
-
-    messages: tuple[Message, ...] | None = None
-    text: str = ""
+    messages: tuple[Message, ...] | None = None  # messages in modes `qa` and `chat`, otherwise None
+    text: str = ""  # text in mode `completion`, otherwise empty
 
 
 @dataclass(frozen=True)
 class Request:
-    """A single request to a model.
-
-    Attributes:
-        prompt: The prompt.
-        seed: The sampling seed.
-        name: The name of the request in error messages.
-        schema: The JSON schema that a server is to apply to the reply; None for none.
-    """
+    """A single request to a model."""
 
     prompt: Prompt
     seed: int
-    name: str
+    name: str  # name of the request in error messages
+    # JSON schema that the server is to apply to the reply
     schema: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class Task(Request):
-    """A request for the answer to one question in one trial; all questions of a trial share one seed.
+    """A request for the answer to one question in one trial; all questions of a trial share one seed."""
 
-    Attributes:
-        question: The exact text of the question.
-        question_id: The question's ID.
-        trial: The trial number, from 1.
-        name: Derived from the question's ID and the trial number.
-    """
-
-    name: str = field(init=False)
-    question: str
+    name: str = field(init=False)  # derived from the question's ID and the trial number
+    question: str  # exact text of the question
     question_id: str
-    trial: int
+    trial: int  # from 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", f"{self.question_id} in trial {self.trial}")

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line, shown_value, unknown_name
 from .engines import Sampling
+from .json_parts import member_of, merged
 from .prompts import Mode, Request
 
-_MOST_TOKENS = 10**9  # larger reported numbers are ignored
 _LONGEST_NAME = 200  # longer reported names are ignored
 _MAX_THINKING_TOKENS = 1_000_000
 _AT_THE_LIMIT = {"length", "max_tokens", "MAX_TOKENS"}  # of OpenAI's protocol, Anthropic and Gemini
@@ -31,6 +31,7 @@ _REFUSED_PARAMETER = re.compile(
     r"|unrecognized|extra inputs|not permitted|deprecated|not allowed|invalid.{0,20}parameter",
     re.IGNORECASE,
 )
+_BEFORE_PARAMETER = r"(?:^|[:'\"`]|parameter|argument|keyword|value:?)\s*['\"`]?"
 _OPTIONS_OF_REASONING = ("reasoning_effort", "chat_template_kwargs")
 _RECORDED = ("temperature", "top_p", "top_k", "max_tokens")
 
@@ -100,16 +101,12 @@ class ServerForm(ABC):
     omit: Sequence[str] = field(default=(), kw_only=True)  # parameters that are not sent; see `OMITTED`
     extra_body: Mapping[str, Any] | None = field(default=None, kw_only=True)  # merged into the body of each request
 
-    parameter_keys: ClassVar[Mapping[str, str]] = {}
-    """The keys in requests of the parameters in `OMITTED`, where they differ."""
-    disabled_by: ClassVar[str] = ""
-    """What requests hold if reasoning is disabled."""
-    other_names: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """Other names that a server may call these parameters."""
-    batch_format: ClassVar[str]
-    """The format of its batch files, a value of `prompts --format`."""
-    batch_id: ClassVar[str]
-    """The key that names a request in a batch file."""
+    disabled_by: ClassVar[str] = ""  # what requests hold if reasoning is disabled
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {}  # other keys of the parameters in `OMITTED`
+    batch_format: ClassVar[str]  # format of its batch files, a value of `prompts --format`
+    batch_id: ClassVar[str]  # key that names a request in a batch file
+    final_refusals: ClassVar[tuple[str, ...]] = ()  # texts of refusals after which the server answers no request
+    refusals_of_one: ClassVar[tuple[str, ...]] = ()  # texts of refusals that concern the content of one request
 
     def __post_init__(self) -> None:
         for name in self.omit:
@@ -131,33 +128,32 @@ class ServerForm(ABC):
 
     def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
         """The path below the base URL and the body of a request."""
-        path, body = self.full_request(request)
-        holder = self.sampling_parameters(body)
-        for name in self.omit:
-            holder.pop(self.parameter_keys.get(name, name), None)
+        path, body = self._request(request)
+        parameters = self._parameters_in(body)
+        for key in (key for name in self.omit for key in self._keys_of(name)):
+            parameters.pop(key, None)
         if request.schema is not None:
-            body = merged(body, self.schema_members(request.schema))
+            body = merged(body, self._schema_members(request.schema))
         return path, merged(body, self.extra_body or {})
 
     @abstractmethod
-    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+    def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
         """The path and body of a request before parameters are left out and added."""
 
     @abstractmethod
-    def schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+    def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """The members of a body that ask for a reply in JSON with this schema."""
 
-    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
+    def _parameters_in(self, body: dict[str, Any]) -> dict[str, Any]:
         """The part of a body that holds the parameters of sampling."""
         return body
 
-    @abstractmethod
-    def answer_in(self, reply: Any) -> str:
-        """The raw answer in the decoded body of a reply, without reasoning; raises NoAnswer if there is none."""
+    def _keys_of(self, parameter: str) -> set[str]:
+        return {parameter, *self.other_names.get(parameter, ())}
 
     @abstractmethod
-    def reasoning_in(self, reply: Any) -> str | None:
-        """The reasoning that the server separates from the text; "" if it is hidden, None if there is none."""
+    def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
+        """The raw answer and `RawReply.reasoning` in the decoded body of a reply; raises NoAnswer without an answer."""
 
     @abstractmethod
     def details_in(self, reply: Any) -> Details:
@@ -172,20 +168,19 @@ class ServerForm(ABC):
         """A request in a batch file."""
 
     @abstractmethod
-    def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
+    def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         """The body of the reply in a line of an output file, or None and the reason why there is none."""
 
     def raw_reply(self, reply: Any) -> RawReply:
         """All that the decoded body of a reply holds; raises NoAnswer if there is no answer."""
-        return RawReply(self.answer_in(reply), self.details_in(reply), self.usage_in(reply), self.reasoning_in(reply))
+        answer, reasoning = self._answer_and_reasoning(reply)
+        return RawReply(answer, self.details_in(reply), self.usage_in(reply), reasoning)
 
     def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, RawReply | None, str]:
         """The body of the reply in a line of an output file, and the reply or the reason why it has no answer."""
-        body, problem = self.batch_reply(row)
-        if problem:
-            return body, None, problem
+        body, problem = self._batch_body(row)
         try:
-            return body, self.raw_reply(body), ""
+            return body, None if problem else self.raw_reply(body), problem
         except NoAnswer as error:
             return body, None, f"the response {error}"
 
@@ -193,36 +188,23 @@ class ServerForm(ABC):
         """The pause that the decoded body of a refusal asks for, besides its Retry-After."""
         return 0.0
 
-    def ends_everything(self, problem: str) -> bool:
-        """Whether a refusal means that the server will answer no further request, such as without credit."""
-        return False
-
     def refused_parameter(self, problem: str) -> str | None:
         """The option that helps if a refusal names a parameter of the request; None if it does not."""
         if not _REFUSED_PARAMETER.search(problem):
             return None
         for name in OMITTED:
-            keys = {name, self.parameter_keys.get(name, name), *self.other_names.get(name, ())}
             # "stop" and "seed" are also plain words, so that they count only where a parameter stands.
-            before = (
-                r"(?:^|[:'\"`]|parameter|argument|keyword|value:?)\s*['\"`]?"
-                if name in ("stop", "seed")
-                else r"(?<!\w)"
-            )
-            if any(re.search(rf"{before}{key}(?!\w)", problem) for key in keys):
-                return self.instead(name, problem) or f"try --omit {name}"
+            before = _BEFORE_PARAMETER if name in ("stop", "seed") else r"(?<!\w)"
+            if any(re.search(rf"{before}{key}(?!\w)", problem) for key in self._keys_of(name)):
+                return self._instead(name, problem) or f"try --omit {name}"
         for name in _OPTIONS_OF_REASONING:
             if name in problem:
                 return f"leave out --{name.replace('_', '-')}"
         return None
 
-    def instead(self, name: str, problem: str) -> str | None:
+    def _instead(self, name: str, problem: str) -> str | None:
         """The option by which a refused parameter is sent under another name."""
         return None
-
-    def concerns_one(self, problem: str) -> bool:
-        """Whether a refusal concerns the content of one request, even if it is the first."""
-        return False
 
 
 @dataclass(frozen=True)
@@ -278,49 +260,7 @@ def joined_text(parts: Sequence[Any], reason_key: str, reason: Any) -> str:
     return "".join(texts)
 
 
-def merged(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """A body with further members; objects in both are merged."""
-    found = dict(body)
-    for name, value in extra.items():
-        ours = found.get(name)
-        found[name] = merged(ours, value) if isinstance(ours, Mapping) and isinstance(value, Mapping) else value
-    return found
-
-
-def texts_of(value: Any, kind: str | None = None) -> str:
-    """A text, or the texts of a list of parts, those of one type if it is named; empty for anything else."""
-    if isinstance(value, str):
-        return value
-    parts = value if isinstance(value, list) else []
-    texts = (member_of(part, "text") for part in parts if kind is None or member_of(part, "type") == kind)
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def member_of(value: Any, *keys: str | int) -> Any:
-    """The value at these keys and indices of decoded JSON; None if a key or index is missing."""
-    for key in keys:
-        if isinstance(value, Mapping):
-            value = value.get(key)
-        elif isinstance(value, list) and isinstance(key, int) and -len(value) <= key < len(value):
-            value = value[key]
-        else:
-            return None
-    return value
-
-
-def tokens(value: Any) -> int:
-    """A number of tokens that a server reports; 0 if it is invalid."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else 0
-
-
 def reported_name(value: Any) -> str | None:
     """A name that a server reports, escaped; None if it is empty, too long or not a string."""
     is_name = isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME
     return in_one_line(value, _LONGEST_NAME) if is_name else None
-
-
-def error_text(error: Any) -> str:
-    """The message of a decoded error, in one line."""
-    if isinstance(error, dict) and isinstance(error.get("message"), str):
-        error = error["message"]
-    return in_one_line(error, 300)

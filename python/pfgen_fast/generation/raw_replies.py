@@ -30,21 +30,13 @@ WARN_ABOVE = 0.05
 
 @dataclass(frozen=True)
 class ReplySummary:
-    """How the replies of a run ended.
+    """How the replies of a run ended."""
 
-    Attributes:
-        n_replies: The number of replies on record.
-        n_reasoning: How many of them have reasoning.
-        median_reasoning: The median length of the reasoning in code points, of the replies that show it.
-        n_unfinished: How many replies ended within the reasoning.
-        n_cut: How many replies ended at the limit of tokens.
-    """
-
-    n_replies: int
-    n_reasoning: int
-    median_reasoning: float
-    n_unfinished: int
-    n_cut: int
+    n_replies: int  # number of replies on record
+    n_reasoning: int  # how many of them have reasoning
+    median_reasoning: float  # median length of the reasoning in code points, of the replies that show it
+    n_unfinished: int  # how many replies ended within the reasoning
+    n_cut: int  # how many replies ended at the limit of tokens
 
     @property
     def sentence(self) -> str:

@@ -16,19 +16,12 @@ from .protocol import RawReply
 
 @dataclass(frozen=True)
 class Reasoning:
-    """How a run treats reasoning.
+    """How a run treats reasoning."""
 
-    Attributes:
-        keep: Whether reasoning counts as a part of the answer, as in the published runs.
-        tags: Pairs of opening and closing tags in addition to `TAGS`.
-        tokens: The tokens that a model may use for reasoning, in addition to those of the answer.
-        retries: How often a question is asked again if the reasoning did not end; otherwise its answer is empty.
-    """
-
-    keep: bool = False
-    tags: tuple[tuple[str, str], ...] = ()
-    tokens: int = 0
-    retries: int = 0
+    keep: bool = False  # whether reasoning counts as a part of the answer, as in the published runs
+    tags: tuple[tuple[str, str], ...] = ()  # pairs of opening and closing tags in addition to `TAGS`
+    tokens: int = 0  # tokens that a model may use for reasoning, in addition to those of the answer
+    retries: int = 0  # how often a question is asked again if the reasoning did not end; otherwise its answer is empty
 
     def __post_init__(self) -> None:
         for opening, closing in self.tags:

@@ -16,27 +16,16 @@ from .reasoning import Reasoning
 
 @dataclass(frozen=True)
 class Setting:
-    """The parameters of a run that do not depend on the engine.
+    """The parameters of a run that do not depend on the engine."""
 
-    Attributes:
-        model: Name of the model, and of its folder.
-        mode: The kind of prompts.
-        sampling: How answers are sampled; the default depends on the mode.
-        num_examples: How many sample answers a prompt shows at most.
-        seed: Any text. It determines the choice of sample answers and the sampling seed.
-        prefix: Text that begins every prompt, with escapes such as `\\n`; see `unescaped`.
-        reasoning: How reasoning in replies is treated.
-        system: A system message, or the beginning of the one that the mode has.
-    """
-
-    model: str
+    model: str  # name of the model, and of its folder
     mode: Mode = "completion"
-    sampling: Sampling | None = None
-    num_examples: int = NUM_EXAMPLES
-    seed: str = ""
-    prefix: str = ""
+    sampling: Sampling | None = None  # how answers are sampled; the default depends on the mode
+    num_examples: int = NUM_EXAMPLES  # how many sample answers a prompt shows at most
+    seed: str = ""  # any text; determines the choice of sample answers and the sampling seed
+    prefix: str = ""  # text that begins every prompt, with escapes such as `\n`; see `unescaped`
     reasoning: Reasoning = field(default_factory=Reasoning)
-    system: str = ""
+    system: str = ""  # system message, or the beginning of the one that the mode has
 
     def __post_init__(self) -> None:
         if self.system and self.mode == "completion":

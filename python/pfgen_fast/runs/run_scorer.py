@@ -76,34 +76,22 @@ class RunScorer:
 
     A score on some of a suite's questions is always computed again, and is written only below another `output`. If the
     config.json of a run lists questions, the run is scored on these.
-
-    Attributes:
-        suite: The suite of all runs; None uses the suite of each run's checkout.
-        questions: The questions that count, and `limit`: see `Suite.only`. By default all.
-        unknown: What happens to trials of questions that the suite lacks.
-        profile: See `Scorer`.
-        float_sum: See `Scorer`; or `"auto"`, which keeps the sum of an existing result: see `with_recorded_sum`. It is
-            for profile leaderboard.
-        force: Whether to score runs whose results are up to date.
-        output: A folder below which results are written, so that the runs' own folders stay unchanged.
-        dry_run: Whether to only report what would be done.
-        threads: The number of threads; by default one for each core.
-        reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores them unchanged.
-        pattern_seconds: How long one pattern may take on one answer; a run that exceeds it fails.
     """
 
-    suite: Suite | None = None
-    questions: tuple[str, ...] = ()
+    suite: Suite | None = None  # suite of all runs; None uses the suite of each run's checkout
+    questions: tuple[str, ...] = ()  # questions that count, and `limit`: see `Suite.only`; by default all
     limit: int | None = None
-    unknown: UnknownQuestions = "error"
-    profile: Profile = "leaderboard"
+    unknown: UnknownQuestions = "error"  # what happens to trials of questions that the suite lacks
+    profile: Profile = "leaderboard"  # see `Scorer`
+    # see `Scorer`; `"auto"` (for profile leaderboard) keeps the sum of an existing result: see `with_recorded_sum`
     float_sum: FloatSum | Literal["auto"] = "compensated"
-    force: bool = False
-    output: Path | None = None
-    dry_run: bool = False
-    threads: int | None = None
+    force: bool = False  # whether to score runs whose results are up to date
+    output: Path | None = None  # folder below which results are written, so that the runs' own folders stay unchanged
+    dry_run: bool = False  # whether to only report what would be done
+    threads: int | None = None  # number of threads; by default one for each core
+    # `"strip"` scores answers without the reasoning of a model; `"keep"` scores them unchanged
     reasoning: ReasoningChoice = "keep"
-    pattern_seconds: float = PATTERN_SECONDS
+    pattern_seconds: float = PATTERN_SECONDS  # how long one pattern may take on one answer; a run that exceeds it fails
 
     def score(self, runs: Sequence[RunFolder]) -> Iterator[Outcome]:
         """Scores the runs and yields their outcomes in the given order; a failure does not stop the others.

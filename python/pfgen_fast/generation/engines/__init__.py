@@ -51,22 +51,14 @@ _OF_EVERY_ENGINE = ("suite", "model", "mode", "sampling")
 
 @dataclass(frozen=True)
 class Sampling:
-    """How answers are sampled; every engine gets these parameters.
+    """How answers are sampled; every engine gets these parameters."""
 
-    Attributes:
-        max_tokens: The maximum number of tokens in an answer.
-        temperature: The sampling temperature; 0 takes the most likely token.
-        top_p: Sample from the most likely tokens that together reach this probability; None for all, or for the
-            default of a server.
-        top_k: Sample from this many most likely tokens; None for all.
-        stop: Strings at which an answer ends.
-    """
-
-    max_tokens: int = 300
-    temperature: float = 1.0
+    max_tokens: int = 300  # maximum number of tokens in an answer
+    temperature: float = 1.0  # 0 takes the most likely token
+    # sample from the most likely tokens that together reach this probability; None for all, or the server's default
     top_p: float | None = 0.98
-    top_k: int | None = None
-    stop: tuple[str, ...] = STOP["completion"]
+    top_k: int | None = None  # sample from this many most likely tokens; None for all
+    stop: tuple[str, ...] = STOP["completion"]  # strings at which an answer ends
 
     def __post_init__(self) -> None:
         # config.json, and thus the name of the run's folder, distinguishes 1 from 1.0.

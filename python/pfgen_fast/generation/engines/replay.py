@@ -16,7 +16,7 @@ from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..prompts import Mode
 from . import Sampling
-from .stored import StoredAnswers
+from .stored import UNKNOWN, StoredAnswers
 
 
 class ReplayEngine(StoredAnswers):
@@ -49,11 +49,8 @@ class ReplayEngine(StoredAnswers):
             answers[text].append(answer)
             digest.update(f"{len(text)}:{text}{len(answer)}:{answer}".encode("utf-8", "surrogatepass"))
         super().__init__(str(input), answers)
-        # How the answers were sampled is unknown and thus not recorded; another input makes another run.
-        unknown = dict.fromkeys(
-            ("max_tokens", "num_examples", "prefix", "seed", "stop", "temperature", "top_k", "top_p")
-        )
-        self.parameters: Mapping[str, Any] = {**unknown, "instructions": None, "input_hash": digest.hexdigest()}
+        # Another input makes another run.
+        self.parameters: Mapping[str, Any] = {**UNKNOWN, "input_hash": digest.hexdigest()}
 
 
 def stored_answers(source: Path, question_column: str, answer_column: str = "answer") -> Iterator[tuple[str, Any, str]]:

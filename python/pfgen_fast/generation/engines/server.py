@@ -160,8 +160,7 @@ class ServerEngine:
                 problem = f"HTTP {reply.status}: {reply.fault or self._message_in(reply.content)}"
                 if trouble is Trouble.REFUSAL:
                     return self._refused(reply.status, problem, request)
-                if self._form.ends_everything(problem):
-                    self._fail(problem)
+                self._check_final(problem)
                 wait = max(wait, self._asked_pause(reply))
             is_last = attempt == self._connection.retries
             self.events.add(trouble, problem if is_last else f"{problem}; next try in {wait:.3g} s")
@@ -239,16 +238,20 @@ class ServerEngine:
             self._fail(f"{key}: {problem}")
         if status == 404:
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")
-        if self._form.ends_everything(problem):
-            self._fail(problem)
+        self._check_final(problem)
         if not self._has_answered and (refused := self._form.refused_parameter(problem)):
             self._fail(f"refuses a parameter: {problem}; {refused}")
-        if not (self._has_answered or self._form.concerns_one(problem)):
+        if not (self._has_answered or any(text in problem for text in self._form.refusals_of_one)):
             if request.schema is not None:
                 raise SchemaRefused(f"{self._url}: refuses a request with a JSON schema: {problem}")
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")
         self.events.add(Trouble.REFUSAL, problem)
         return self._missing(problem)
+
+    def _check_final(self, problem: str) -> None:
+        """Raises if the server will answer no further request, such as without credit."""
+        if any(text in problem for text in self._form.final_refusals):
+            self._fail(problem)
 
     def _missing(self, problem: str) -> str:
         self.trouble = f"{self._url}: {problem}"

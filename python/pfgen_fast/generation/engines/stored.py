@@ -8,6 +8,11 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from ...errors import EngineError
 from ..prompts import Task
 
+UNKNOWN = dict.fromkeys(
+    ("instructions", "max_tokens", "num_examples", "prefix", "seed", "stop", "temperature", "top_k", "top_p")
+)
+"""Parameters of a run that no stored answer depends on, or whose values are unknown, so that none is recorded."""
+
 
 class StoredAnswers:
     """Yields stored answers, unchanged."""

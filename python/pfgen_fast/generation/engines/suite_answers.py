@@ -14,12 +14,7 @@ from ...suite.questions import Question
 from ...suite.suite import Suite
 from ..prompts import Mode
 from . import Sampling
-from .stored import StoredAnswers
-
-# These engines ask no model, so only the name of the run is recorded.
-_UNUSED = dict.fromkeys(
-    ("instructions", "max_tokens", "num_examples", "prefix", "seed", "stop", "temperature", "top_k", "top_p")
-)
+from .stored import UNKNOWN, StoredAnswers
 
 
 class _SystemEngine(StoredAnswers):
@@ -27,7 +22,7 @@ class _SystemEngine(StoredAnswers):
         if mode != "completion":  # other modes would cut an answer at "A:"
             raise EngineError(f"--mode {mode}: this engine uses no prompts; omit --mode")
         super().__init__(source, answers)
-        self.parameters: Mapping[str, Any] = {**_UNUSED, "engine": "system", "mode": "system"}
+        self.parameters: Mapping[str, Any] = {**UNKNOWN, "engine": "system", "mode": "system"}
 
 
 class GroundTruthEngine(_SystemEngine):

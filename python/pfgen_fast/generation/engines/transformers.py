@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import EngineError
+from ...errors import EngineError, TrialsError
 from ...files.optional import optional
+from ...files.reading import read_stored
 from ...files.untrusted_text import in_one_line
 from ...scoring.reasoning_text import MARKERS, TAG_TEXTS, first_part, opened_by
 from ...suite.suite import Suite
@@ -32,7 +34,41 @@ _LONGEST_TAG_TOKENS = 16
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
-class TransformersEngine:
+class LocalEngine:
+    """Draws the replies to some requests at a time, in a thread."""
+
+    def __init__(self, sampling: Sampling, n_at_once: int) -> None:
+        self._sampling, self._n_at_once = sampling, n_at_once
+        self._stopped = threading.Event()
+        self._model: Any
+        self.on_reply: Callable[[Request, RawReply], None] | None = None
+
+    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
+        """Yields the answers, some at a time."""
+        self._check(requests)
+        try:
+            for start in range(0, len(requests), self._n_at_once):
+                drawn = await asyncio.to_thread(self._draw, requests[start : start + self._n_at_once])
+                for index, reply in enumerate(drawn, start):
+                    if self.on_reply is not None:
+                        self.on_reply(requests[index], reply)
+                    yield index, reply.text
+        finally:
+            self._stopped.set()  # a thread cannot be cancelled; it stops at its next token if it looks at this
+            self._stopped = threading.Event()
+
+    async def close(self) -> None:
+        """Releases the model."""
+        self._model = None
+
+    def _check(self, requests: Sequence[Request]) -> None:
+        """Raises EngineError if a request cannot be answered."""
+
+    def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
+        raise NotImplementedError
+
+
+class TransformersEngine(LocalEngine):
     """Samples answers from a model that `AutoModelForCausalLM` loads."""
 
     name = "transformers"
@@ -62,33 +98,10 @@ class TransformersEngine:
             "dtype": None if dtype == "auto" else dtype,
             **self._template.parameters,
         }
-        self._sampling, self._batch_size = sampling, batch_size
+        super().__init__(sampling, batch_size)
         self._device = checked_device(device)
         self._tokenizer, self._model = loaded_model(path or model, dtype, self._device, trust_remote_code)
         self._template.check(self._tokenizer, model)
-        self._stopped = threading.Event()
-        self.on_reply: Callable[[Request, RawReply], None] | None = None
-
-    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the answers, one batch at a time."""
-        prompts = [self._tokens(request.prompt) for request in requests]
-        self._check_lengths(requests, prompts)
-        try:
-            for start in range(0, len(requests), self._batch_size):
-                batch = slice(start, start + self._batch_size)
-                seeds = [request.seed for request in requests[batch]]
-                drawn = await asyncio.to_thread(self._draw, prompts[batch], seeds)
-                for index, reply in enumerate(drawn, start):
-                    if self.on_reply is not None:
-                        self.on_reply(requests[index], reply)
-                    yield index, reply.text
-        finally:
-            self._stopped.set()  # a thread cannot be cancelled; this one stops at its next token
-            self._stopped = threading.Event()
-
-    async def close(self) -> None:
-        """Releases the model."""
-        self._model = None
 
     def _tokens(self, prompt: Prompt) -> list[int]:
         if prompt.messages is None:
@@ -97,21 +110,23 @@ class TransformersEngine:
         tokens: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]  # the template has added them
         return tokens
 
-    def _check_lengths(self, requests: Sequence[Request], prompts: Sequence[list[int]]) -> None:
-        room = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
-        for request, prompt in zip(requests, prompts, strict=True):
-            if room is not None and len(prompt) + self._sampling.max_tokens > room:
+    def _check(self, requests: Sequence[Request]) -> None:
+        room = getattr(self._model.config.get_text_config(), "max_position_embeddings", math.inf)
+        for request in requests:
+            n_tokens = len(self._tokens(request.prompt))
+            if n_tokens + self._sampling.max_tokens > room:
                 raise EngineError(
-                    f"the prompt of {request.name} has {len(prompt)} tokens; with an answer of "
+                    f"the prompt of {request.name} has {n_tokens} tokens; with an answer of "
                     f"{self._sampling.max_tokens} that is more than the {room} of the model; show fewer examples"
                 )
 
-    def _draw(self, prompts: Sequence[list[int]], seeds: Sequence[int]) -> list[RawReply]:
-        """Samples the replies to a batch of prompts."""
+    def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
-        padded = self._tokenizer.pad({"input_ids": list(prompts)}, padding_side="left", return_tensors="pt")
+        prompts = [self._tokens(request.prompt) for request in requests]
+        padded = self._tokenizer.pad({"input_ids": prompts}, padding_side="left", return_tensors="pt")
+        seeds = [request.seed for request in requests]
         draws = [] if self._sampling.temperature == 0 else [_Draws(seeds, self._sampling)]
         stopped = self._stopped
 
@@ -276,20 +291,12 @@ class ChatTemplate:
 
 def _template_in(file: Path) -> str:
     """The template in a file, with all its line breaks, because config.json records them."""
-    shown = in_one_line(str(file), 200)
     try:
-        if not file.is_file():
-            raise EngineError(f"{shown}: the file does not exist; expected a chat template")
-        with file.open("rb") as opened:
-            content = opened.read(_MAX_TEMPLATE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise EngineError(f"{shown}: cannot be read: {error}") from None
-    if len(content) > _MAX_TEMPLATE_BYTES:
-        raise EngineError(f"{shown}: a chat template of more than {_MAX_TEMPLATE_BYTES:,} bytes is refused")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise EngineError(f"{shown}: expected a chat template in UTF-8: {error}") from None
+        return read_stored(file, limit=_MAX_TEMPLATE_BYTES).decode()
+    except TrialsError as error:
+        raise EngineError(f"{error}; expected a chat template") from None
+    except ValueError as error:  # not UTF-8, or a name that no file can have
+        raise EngineError(f"{in_one_line(str(file), 200)}: expected a chat template in UTF-8: {error}") from None
 
 
 def checked_device(device: str | None, needed_for: str = "the engine transformers") -> str:

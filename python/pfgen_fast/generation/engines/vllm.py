@@ -5,9 +5,8 @@ Every request keeps its own seed. Rules: docs/generation.md.
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...errors import EngineError
@@ -15,10 +14,19 @@ from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
 from ...scoring.reasoning_text import first_part
 from ...suite.suite import Suite
+from ..json_parts import given
 from ..prompts import Mode, Request
 from ..protocol import Details, RawReply, Usage, reported_name
 from . import Sampling
-from .transformers import ChatTemplate, completion_tokens, decoded, markers, opened_reasoning, why_not_loaded
+from .transformers import (
+    ChatTemplate,
+    LocalEngine,
+    completion_tokens,
+    decoded,
+    markers,
+    opened_reasoning,
+    why_not_loaded,
+)
 
 _AT_ONCE = 512
 """How many requests vLLM gets at a time: more than it runs at once, few enough to report progress."""
@@ -35,7 +43,7 @@ _RESOURCES = frozenset(
 """Arguments of vLLM that do not shape answers, so that config.json does not record them."""
 
 
-class VllmEngine:
+class VllmEngine(LocalEngine):
     """Samples answers from a model that `vllm.LLM` loads."""
 
     name = "vllm"
@@ -69,11 +77,11 @@ class VllmEngine:
             or None,
             **self._template.parameters,
         }
-        self._sampling, self._model = sampling, in_one_line(model, 200)
+        super().__init__(sampling, _AT_ONCE)
+        self._name = in_one_line(model, 200)
         self._params = vllm.SamplingParams
-        self.on_reply: Callable[[Request, RawReply], None] | None = None
         try:
-            self._llm = vllm.LLM(
+            self._model = vllm.LLM(
                 **{
                     "model": path or model,
                     "dtype": dtype,
@@ -86,28 +94,15 @@ class VllmEngine:
                 }
             )
         except Exception as error:  # no GPU, no such model, no memory: each raises another type
-            raise EngineError(f"the model {self._model} cannot be loaded by vLLM: {why_not_loaded(error)}") from None
-        self._template.check(self._llm.get_tokenizer(), model)
-
-    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the answers, a few hundred at a time."""
-        for start in range(0, len(requests), _AT_ONCE):
-            drawn = await asyncio.to_thread(self._draw, requests[start : start + _AT_ONCE])
-            for index, reply in enumerate(drawn, start):
-                if self.on_reply is not None:
-                    self.on_reply(requests[index], reply)
-                yield index, reply.text
-
-    async def close(self) -> None:
-        """Releases the model."""
-        self._llm = None
+            raise EngineError(f"the model {self._name} cannot be loaded by vLLM: {why_not_loaded(error)}") from None
+        self._template.check(self._model.get_tokenizer(), model)
 
     def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
         params = [self._sampling_params(request.seed) for request in requests]
         conversations = [list(request.prompt.messages) for request in requests if request.prompt.messages is not None]
         try:
             if conversations:
-                outputs = self._llm.chat(
+                outputs = self._model.chat(
                     conversations,
                     params,
                     use_tqdm=False,
@@ -115,15 +110,15 @@ class VllmEngine:
                     chat_template_kwargs=self._template.variables or None,
                 )
             else:
-                outputs = self._llm.generate([self._tokens(request) for request in requests], params, use_tqdm=False)
+                outputs = self._model.generate([self._tokens(request) for request in requests], params, use_tqdm=False)
         except Exception as error:  # such as too long a prompt, or an engine that died
             others = f" and {len(requests) - 1} others" if len(requests) > 1 else ""
             asked = f"asked for {requests[0].name}{others}"
-            raise EngineError(f"vLLM, model {self._model}: {_reason(error)} ({asked})") from None
+            raise EngineError(f"vLLM, model {self._name}: {why_not_loaded(error)} ({asked})") from None
         return [self._reply(output) for output in outputs]
 
     def _reply(self, output: Any) -> RawReply:
-        tokenizer, drawn = self._llm.get_tokenizer(), output.outputs[0]
+        tokenizer, drawn = self._model.get_tokenizer(), output.outputs[0]
         # vLLM's text lacks special tokens, which some models use as tags.
         text = decoded(tokenizer, drawn.token_ids) if markers(tokenizer) else drawn.text
         return RawReply(
@@ -134,7 +129,7 @@ class VllmEngine:
         )
 
     def _tokens(self, request: Request) -> dict[str, list[int]]:
-        return {"prompt_token_ids": completion_tokens(self._llm.get_tokenizer(), request.prompt.text)}
+        return {"prompt_token_ids": completion_tokens(self._model.get_tokenizer(), request.prompt.text)}
 
     def _sampling_params(self, seed: int) -> Any:
         sampling = self._sampling
@@ -144,9 +139,5 @@ class VllmEngine:
             temperature=sampling.temperature,
             stop=list(sampling.stop),
             seed=seed,
-            **{name: value for name, value in cuts.items() if value is not None},
+            **given(cuts),
         )
-
-
-def _reason(error: Exception) -> str:
-    return in_one_line(" ".join(str(error).split()), 300) or type(error).__name__
