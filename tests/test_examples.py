@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import re
 import shutil
 import sys
-from pathlib import Path
-from types import ModuleType
 
 import pytest
+from makers.documented import tool
 from makers.engines import integration
 from pfgen_fast.generation.prompts import make_tasks
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
 
+@pytest.fixture
+def watch(tmp_path, tiny_model, monkeypatch):
+    """Evaluates two checkpoints in a folder of trainings by the command."""
 
-def example(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    def watching(step, *options):
+        for number in (20, 100):
+            checkpoint = tmp_path / "training" / f"checkpoint-{number}"
+            shutil.copytree(tiny_model, checkpoint)
+            (checkpoint / "trainer_state.json").write_text(json.dumps({step: number}))
+        usual = "--trials 1 --examples 2 --max-tokens 8 --device cpu --mode qa --once"
+        command = ["watch_checkpoints.py", str(tmp_path / "training"), "--output", str(tmp_path / "result")]
+        monkeypatch.setattr(sys, "argv", [*command, *usual.split(), *options])
+        tool("watch_checkpoints", "examples").main()
+
+    return watching
 
 
 @pytest.mark.models
@@ -32,7 +37,7 @@ def example(name: str) -> ModuleType:
 def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_model, tmp_path, monkeypatch, mode):
     from safetensors.torch import load_file
 
-    grpo = example("grpo_reward")
+    grpo = tool("grpo_reward", "examples")
     calls = []
 
     def recorded(*arguments):
@@ -75,15 +80,8 @@ def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_mo
 
 
 @pytest.mark.models
-def test_the_watching_command_prints_a_line_for_each_checkpoint(tiny_model, tmp_path, monkeypatch, capsys):
-    watcher = example("watch_checkpoints")
-    for step in (20, 100):
-        checkpoint = tmp_path / "training" / f"checkpoint-{step}"
-        shutil.copytree(tiny_model, checkpoint)
-        (checkpoint / "trainer_state.json").write_text(json.dumps({"global_step": step}))
-    options = f"--output {tmp_path / 'result'} --trials 1 --examples 2 --max-tokens 8 --device cpu --mode qa --once"
-    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", str(tmp_path / "training"), *options.split()])
-    watcher.main()
+def test_the_watching_command_prints_a_line_for_each_checkpoint(watch, tmp_path, capsys):
+    watch("global_step")
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["step", "score", "fluency", "truthfulness", "helpfulness"]
     assert [line.split()[0] for line in lines] == ["20", "100"]
@@ -94,7 +92,7 @@ def test_the_watching_command_prints_a_line_for_each_checkpoint(tiny_model, tmp_
 @pytest.mark.integrations
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("tracker", ["mlflow", "wandb", "tensorboard"])
-def test_the_watching_command_logs_each_checkpoint_into_one_run(tracker, tiny_model, tmp_path, monkeypatch):
+def test_the_watching_command_logs_each_checkpoint_into_one_run(tracker, watch, tmp_path, monkeypatch):
     package = integration(tracker)
     steps = []
     module = importlib.import_module(f"pfgen_fast.integrations.{tracker}")
@@ -107,19 +105,13 @@ def test_the_watching_command_logs_each_checkpoint_into_one_run(tracker, tiny_mo
     if tracker == "mlflow":  # which keeps the store and the experiment of the test before
         package.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
         package.set_experiment("watching")
-    for step in (20, 100):
-        shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
-        (tmp_path / "training" / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps({"step": step}))
-    watcher = example("watch_checkpoints")
-    options = f"--output result --trials 1 --examples 2 --max-tokens 8 --device cpu --mode qa --once --log {tracker}"
-    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", "training", *options.split()])
-    watcher.main()
+    watch("step", "--log", tracker)
     assert [step for step, _ in steps] == [20, 100]
     assert len({run for _, run in steps}) == 1
 
 
 def test_what_the_programs_cannot_do_is_one_line(tmp_path, monkeypatch):
-    watcher, grpo = example("watch_checkpoints"), example("grpo_reward")
+    watcher, grpo = tool("watch_checkpoints", "examples"), tool("grpo_reward", "examples")
     monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", str(tmp_path), "--suite", str(tmp_path / "none")])
     with pytest.raises(SystemExit, match=r"error: .*none: no such folder"):
         watcher.main()
