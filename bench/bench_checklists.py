@@ -61,9 +61,7 @@ def test_scoring(measure: Measure, tmp_path: Path) -> None:
     what = f"checklists: {n:,} judgements of {len(tables)} models scored from"
     draws = f"checklists: {_N_SCORE_DRAWS:,} bootstrap draws of {len(tables)} models, all pairs compared"
     measure.rows(
-        Row(f"{what} Parquet", from_tables, "s"),
-        Row(f"{what} JSONL.xz", from_lines, "s"),
-        Row(draws, drawing, "s"),
+        Row(f"{what} Parquet", from_tables, "s"), Row(f"{what} JSONL.xz", from_lines, "s"), Row(draws, drawing, "s")
     )
 
 

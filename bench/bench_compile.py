@@ -47,18 +47,11 @@ def test_compile_on_one_thread(
     what = f"compile {len(suite)} questions ({n_sets} sets, {n_all / 1e6:.1f} M code points)"
     measure.rows(
         Row(f"oracle: tables of {len(tabled)} questions, scaled to all", median(scaled), "s"),
-        Row(
-            f"{what}, 1 thread",
-            median(of_core),
-            "s",
-            median(scaled) / median(of_core),
-            "faster than oracle",
-        ),
+        Row(f"{what}, 1 thread", median(of_core), "s", median(scaled) / median(of_core), "faster than oracle"),
     )
 
 
 def test_compile_on_two_threads(measure: Measure, inputs: Inputs, scorers: Mapping[int, Scorer]) -> None:
-    """The same, by the clock."""
     taken = measure.seconds(2, partial(_compile, inputs, 2))
     measure.rows(Row("  the same, 2 threads", taken, "s"))
 

@@ -29,8 +29,8 @@ from pfgen_fast.statistics.signed_rank import signed_rank
 
 from .figures import Row
 from .inputs import Inputs, Mix, evenly
-from .measuring import REPORTED, Disagreement, Measure, Work, agree
-from .processes import in_a_new_process, items
+from .measuring import REPORTED, Disagreement, Measure, agree
+from .processes import Work, in_a_new_process, items
 
 pytestmark = pytest.mark.benchmark(group="discernment", timer=time.process_time)
 _N_TEXTS, _N_COMPARED, _LENGTH, _ROUNDS = 10_000, 60, 100, 5
@@ -118,10 +118,9 @@ def test_perturbing(measure: Measure, damaged: Mix, together: bool) -> None:
     slowest = min(range(len(rates)), key=lambda number: rates[number])
     mean = len(rates) / sum(1 / rate for rate in rates)  # the rate at which all kinds make equally many texts
     what = f"perturbing, {_LENGTH} characters, 1 thread, {'degrees together' if together else 'one degree alone'}"
-    by_slowest = f"{what}: slowest ({_KINDS[slowest].name})"
     measure.rows(
         Row(f"{what}: mean over {len(rates)} kinds", mean, "texts/s"),
-        Row(by_slowest, rates[slowest], "texts/s"),
+        Row(f"{what}: slowest ({_KINDS[slowest].name})", rates[slowest], "texts/s"),
     )
 
 
@@ -137,10 +136,7 @@ def test_perturbing_hostile_texts(measure: Measure, unit: str, language: str) ->
     slowest = max(range(len(_KINDS)), key=lambda number: times[2 * number + 1])
     exponent = math.log(times[2 * slowest + 1] / times[2 * slowest], _LONG / _SHORT)
     what = f"perturbing {_LONG:,} characters {unit}, slowest kind ({_KINDS[slowest].name})"
-    measure.rows(
-        Row(what, times[2 * slowest + 1], "s"),
-        Row("  cost against length: exponent", exponent),
-    )
+    measure.rows(Row(what, times[2 * slowest + 1], "s"), Row("  cost against length: exponent", exponent))
 
 
 @pytest.mark.parametrize("what", ["scores", "ratings"])
@@ -240,5 +236,4 @@ def test_discern(
         Row("  processor time, which load leaves alone", fastest["cpu"], "s"),
     )
     if rounds == 1:
-        memory = "  peak memory of that process"
-        measure.rows(Row(memory, fastest["n_bytes"] / 1e6, "MB"))
+        measure.rows(Row("  peak memory of that process", fastest["n_bytes"] / 1e6, "MB"))

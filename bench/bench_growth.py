@@ -12,7 +12,8 @@ from pfgen_fast import Scorer, Suite
 
 from .figures import Row
 from .inputs import QUESTION_ID, Mix, evenly, suite_of_one_question
-from .measuring import Measure, Work
+from .measuring import Measure
+from .processes import Work
 
 pytestmark = pytest.mark.benchmark(group="growth")
 _ROUNDS = 3

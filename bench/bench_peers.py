@@ -16,8 +16,9 @@ from pfgen_fast.oracle import Oracle
 from .bench_scoring import each_in_turn
 from .figures import Row
 from .inputs import QUESTION_ID, Mix, suite_of_one_question
-from .measuring import Disagreement, Measure, Work, agree
+from .measuring import Disagreement, Measure, agree
 from .peers.automaton import AUTOMATA, AutomatonScorer, ReferenceSet
+from .processes import Work
 
 pytestmark = pytest.mark.benchmark(group="peers")
 _COUNTER, _ROUNDS = "scikit-learn", 7
@@ -43,7 +44,6 @@ def question(sample: Mix, suite: Suite) -> Question:
 
 @pytest.fixture(scope="module")
 def answers(sample: Mix, question: Question) -> list[str]:
-    """The answers to it."""
     return sample.by_question()[question.question]
 
 

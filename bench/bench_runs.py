@@ -44,13 +44,11 @@ def score_command(inputs: Inputs, folders: Sequence[Path], output: Path) -> part
 
 
 def floor_command(folders: Sequence[Path], threads: int) -> list[str]:
-    """The program that only decompresses and parses."""
     return [sys.executable, parse_runs.__file__, str(threads), *map(str, folders)]
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ProcessPoolExecutor]:
-    """Processes that are running already."""
     with ProcessPoolExecutor(default_threads(), multiprocessing.get_context("spawn")) as running:
         yield running
 
@@ -133,6 +131,5 @@ def test_import(measure: Measure) -> None:
 
 @pytest.mark.benchmark(group="start")
 def test_help(measure: Measure) -> None:
-    """From process start to end."""
     taken = measure.seconds(10, partial(subprocess.run, [_COMMAND, "--help"], stdout=subprocess.DEVNULL, check=True))
     measure.rows(Row("pfgen-fast --help", taken * 1e3, "ms"))

@@ -7,7 +7,8 @@ from pfgen_fast import Suite
 from pfgen_fast.ngram import NgramSampler
 
 from .figures import Row
-from .measuring import Measure, agree, seconds
+from .measuring import Measure, agree
+from .processes import seconds
 
 
 @pytest.mark.benchmark(group="sampling")

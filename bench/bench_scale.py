@@ -1,7 +1,7 @@
 """Tables of 0.1 and 1 million answers by the command, beside pyarrow alone; with --whole-scale, 10 million, and Ray.
 
-Each side is a process of its own. Processor time is that of the whole machine, because engines work in processes that
-nobody waits for; so the machine must have nothing else to do.
+Each side is a separate process. Processor time is that of the whole machine, because engines work in further processes;
+the machine must therefore have nothing else to do.
 """
 
 from __future__ import annotations
@@ -82,7 +82,6 @@ class Cost:
         self.processor, self.clock, self.n_bytes = math.inf, math.inf, math.inf
 
     def __call__(self) -> None:
-        """Runs the command."""
         busy, begin = busy_seconds(), time.perf_counter()
         with _watching_memory() as peak:
             subprocess.run(self._command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

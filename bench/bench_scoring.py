@@ -64,23 +64,15 @@ def _score_each(oracle: Oracle, question: str, answers: Sequence[str]) -> None:
 
 @pytest.mark.parametrize(
     ("what", "rounds"),
-    [
-        ("same question again and again", 25),
-        ("the mix in its order", 9),
-        ("the mix shuffled", 3),
-    ],
+    [("same question again and again", 25), ("the mix in its order", 9), ("the mix shuffled", 3)],
     ids=["same", "ordered", "shuffled"],
 )
 def test_reward(measure: Measure, scorers: Mapping[int, Scorer], sample: Mix, mix: Mix, what: str, rounds: int) -> None:
-    """One answer a call."""
     scorer = scorers[1]
     calls = list(zip(mix.questions, mix.answers, strict=True))
     if what.startswith("same"):
-        calls = [
-            (scorer.suite[question].question_id, text)
-            for question, texts in sample.by_question().items()
-            for text in texts
-        ]
+        ids = {question: scorer.suite[question].question_id for question in sample.by_question()}
+        calls = [(ids[question], text) for question, texts in sample.by_question().items() for text in texts]
     elif what.endswith("shuffled"):
         calls = random.Random(0).sample(calls, len(calls))
     taken = measure.seconds(rounds, lambda: [scorer.reward(question, [answer]) for question, answer in calls])

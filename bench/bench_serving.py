@@ -25,6 +25,7 @@ from .figures import Row
 from .inputs import ROOT, Inputs, Mix
 from .load_client import request
 from .measuring import Measure
+from .processes import memory
 
 pytestmark = pytest.mark.benchmark(group="serving")
 pytest.importorskip("uvicorn")
@@ -49,7 +50,6 @@ def server(inputs: Inputs) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture(scope="module")
 def port(server: subprocess.Popen[str]) -> int:
-    """The server's port."""
     assert server.stdout is not None
     found = re.match(r"http://127\.0\.0\.1:(\d+) ", server.stdout.readline())
     assert found is not None
@@ -95,10 +95,10 @@ def test_single_answers(
     file = _written(scorer, _batches(mix, 1, 2000), tmp_path)
     n_calls = measure.amount(_CALLS_OF_AN_HOUR if pytestconfig.getoption("whole_scale") else _SINGLE_CALLS)
     _load(port, file, 64, n_calls // 10)
-    before = _resident_bytes(server.pid)
+    before = memory("VmRSS", server.pid)
     found: list[dict[str, float]] = []
     measure.seconds(1, lambda: found.append(_load(port, file, 64, n_calls)))
-    grown = _resident_bytes(server.pid) - before
+    grown = memory("VmRSS", server.pid) - before
     measure.rows(
         Row(f"server, {n_calls:,} requests of one answer, 64 clients", n_calls / found[0]["seconds"], "requests/s"),
         Row("  the same: p50", found[0]["p50"] * 1e3, "ms"),
@@ -127,14 +127,7 @@ def _written(scorer: Scorer, batches: Sequence[Mix], folder: Path) -> Path:
 
 
 def _load(port: int, file: Path, n_connections: int, n_calls: int) -> dict[str, float]:
-    """What the client in a process of its own has measured."""
     command = [sys.executable, "-m", "bench.load_client", str(port), str(file), str(n_connections), str(n_calls)]
     run = subprocess.run(command, cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, check=True)
     found: dict[str, float] = json.loads(run.stdout)
     return found
-
-
-def _resident_bytes(pid: int) -> int:
-    found = re.search(r"^VmRSS:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None
-    return int(found[1]) * 1024

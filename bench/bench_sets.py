@@ -43,7 +43,6 @@ def _asked(suite: Suite) -> str:
 
 @pytest.fixture(scope="module")
 def texts(pytestconfig: pytest.Config, suite: Suite) -> list[str]:
-    """The texts to count and to select from."""
     return texts_of(suite, _asked(suite), _N_TEXTS // 10 if pytestconfig.getoption("quick") else _N_TEXTS)
 
 
@@ -55,10 +54,7 @@ def test_rare_ngrams(measure: Measure, inputs: Inputs, suite: Suite) -> None:
     measure.seconds(1, lambda: REPORTED.add(found["seconds"]))
     what = f"rare 5-grams of {n_answers:,} answers, {found['n_code_points']:,} code points"
     memory = "the same: memory of the process, the answers as list of str"
-    measure.rows(
-        Row(what, found["seconds"], "s"),
-        Row(memory, found["n_bytes"] / 1e6, "MB"),
-    )
+    measure.rows(Row(what, found["seconds"], "s"), Row(memory, found["n_bytes"] / 1e6, "MB"))
 
 
 def test_document_frequencies(measure: Measure, texts: list[str]) -> None:
@@ -116,10 +112,5 @@ def test_selection(measure: Measure, texts: list[str], max_order: int) -> None:
     to = f"lower than the best of {_RANDOM_SUBSETS} random subsets"
     measure.rows(
         Row(f"{of}: swaps tried, 1 thread", rate, "/s", note="too few swaps"),
-        Row(
-            f"{of}: error, in millionths; ended by: {ended}",
-            chosen.error * 1e6,
-            ratio=best / chosen.error,
-            to=to,
-        ),
+        Row(f"{of}: error, in millionths; ended by: {ended}", chosen.error * 1e6, ratio=best / chosen.error, to=to),
     )

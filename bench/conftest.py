@@ -20,25 +20,14 @@ from .inputs import Inputs, Mix, evenly, find_inputs
 from .measuring import Measure, agree
 from .processes import CACHE
 
-_FIRST = (
-    "scoring",
-    "sampling",
-    "sets",
-    "compile",
-    "runs",
-    "building",
-    "discernment",
-    "checklists",
-    "serving",
-    "scale",
-    "peers",
+_IN_ORDER = (
+    *("scoring", "sampling", "sets", "compile", "runs", "building", "discernment"),
+    *("checklists", "serving", "scale", "peers"),
 )
-"""The order of the table."""
 _INPUTS = pytest.StashKey[Inputs]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of this bench."""
     group = parser.getgroup("pfgen-fast")
     group.addoption("--quick", action="store_true", help="one round and little work, to try whether all runs")
     group.addoption("--whole-scale", action="store_true", help="10 million answers; Ray; an hour of the server")
@@ -46,8 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the files into the order of the table."""
-    names = [f"bench_{name}" for name in _FIRST]
+    names = [f"bench_{name}" for name in _IN_ORDER]
     items.sort(key=lambda item: names.index(item.path.stem) if item.path.stem in names else len(names))
 
 
@@ -66,7 +54,6 @@ def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: di
 
 
 def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, Any]) -> None:
-    """Adds what was measured on, which the table shows."""
     found = config.stash.get(_INPUTS, None)
     about, published = (found.about, found.published) if found else ("no runs", False)
     output_json["pfgen_fast"] = {"inputs": about, "published": published, "quick": config.getoption("quick")}
@@ -96,13 +83,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory for temporary files."""
     return tmp_path_factory.mktemp("bench")
 
 
 @pytest.fixture(scope="session")
 def inputs(pytestconfig: pytest.Config, scratch: Path) -> Inputs:
-    """The published runs, or else those of the packaged suite."""
     found = find_inputs(scratch / "runs", trials=5 if pytestconfig.getoption("quick") else 100)
     pytestconfig.stash[_INPUTS] = found
     return found
@@ -110,26 +95,22 @@ def inputs(pytestconfig: pytest.Config, scratch: Path) -> Inputs:
 
 @pytest.fixture(scope="session")
 def suite(inputs: Inputs) -> Suite:
-    """The suite of the runs."""
     return Suite.load(inputs.suite)
 
 
 @pytest.fixture(scope="session")
 def mix(inputs: Inputs) -> Mix:
-    """All answers of the runs."""
     return inputs.mix()
 
 
 @pytest.fixture(scope="session")
 def mix_file(mix: Mix, scratch: Path) -> Path:
-    """The same for other processes."""
     mix.write(scratch / "mix.json")
     return scratch / "mix.json"
 
 
 @pytest.fixture(scope="session")
 def arrow(mix: Mix) -> tuple[Any, Any]:
-    """The mix as Arrow columns."""
     return pa.array(mix.questions, pa.string()), pa.array(mix.answers, pa.string())
 
 
@@ -143,7 +124,6 @@ def sample(pytestconfig: pytest.Config, mix: Mix, suite: Suite) -> Mix:
 
 @pytest.fixture(scope="session")
 def oracle(suite: Suite) -> Oracle:
-    """The rules in plain Python."""
     return Oracle(suite)
 
 

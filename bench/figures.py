@@ -8,25 +8,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Row:
-    """One figure.
-
-    Attributes:
-        what: What was measured.
-        value: The figure; None where it could not be measured.
-        unit: The unit of the value.
-        ratio: The value relative to that of another side, which ran in turns with it.
-        to: The other side.
-        note: The reason for a missing value.
-    """
+    """One figure."""
 
     what: str
-    value: float | None
+    value: float | None  # None where it could not be measured
     unit: str = ""
-    ratio: float | None = None
-    to: str = ""
-    note: str = ""
+    ratio: float | None = None  # the value relative to that of another side, which ran in turns with it
+    to: str = ""  # the other side
+    note: str = ""  # the reason for a missing value
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Row:
-        """The row that was written."""
         return cls(**{name: row[name] for name in cls.__dataclass_fields__})

@@ -41,43 +41,31 @@ class Mix:
         return len(self.answers)
 
     def by_question(self) -> dict[str, list[str]]:
-        """The answers to each question."""
         answers: dict[str, list[str]] = {}
         for question, answer in zip(self.questions, self.answers, strict=True):
             answers.setdefault(question, []).append(answer)
         return answers
 
     def part(self, rows: Sequence[int]) -> Mix:
-        """Some rows."""
         return Mix([self.questions[row] for row in rows], [self.answers[row] for row in rows])
 
     def write(self, path: Path) -> None:
-        """Writes the columns as JSON, for another process."""
         path.write_text(json.dumps([self.questions, self.answers]), encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> Mix:
-        """The columns of a file."""
         return cls(*json.loads(path.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """A suite and runs of it.
+    """A suite and the folders of runs of it."""
 
-    Attributes:
-        about: What they are, for the table.
-        suite: The folder of the suite.
-        runs: The folders of some runs, at most 24.
-        all_runs: The folders of all runs.
-        published: Whether they were published, with a `result.json` each.
-    """
-
-    about: str
+    about: str  # what they are, for the table
     suite: Path
-    runs: list[Path]
+    runs: list[Path]  # some, at most 24
     all_runs: list[Path]
-    published: bool
+    published: bool  # with a `result.json` each
 
     def mix(self) -> Mix:
         """All answers of the runs, in the order of the files."""
@@ -104,7 +92,6 @@ def find_inputs(scratch: Path, *, trials: int = 100) -> Inputs:
 
 
 def published(checkout: Path) -> Inputs:
-    """The runs of a checkout."""
     everything = sorted({path.parent for path in checkout.glob("result/**/trials.jsonl*")})
     runs = evenly(everything, _MOST_RUNS)
     about = f"published runs of pfgen-bench: {len(everything)} are in the checkout, and {len(runs)} of them are the mix"
@@ -112,7 +99,6 @@ def published(checkout: Path) -> Inputs:
 
 
 def _drawn(order: int, trials: int, scratch: Path) -> Path:
-    """The folder of a run of the n-gram engine."""
     suite, model = Suite.load(MINI), f"ngram/order-{order}"
     engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
     return generate(suite, engine, Setting(model), trials=trials, output=scratch).folder
@@ -126,7 +112,6 @@ def suite_of_one_question(sets: Mapping[str, Sequence[str]]) -> Suite:
 
 
 def n_code_points(question: Question) -> int:
-    """The total size of the reference sets of a question."""
     return sum(len(reference) for references in question.answers.values() for reference in references)
 
 

@@ -19,7 +19,6 @@ Call = tuple[bytes, bytes]
 
 
 def request(path: str, body: bytes) -> bytes:
-    """A request with a body of JSON."""
     head = f"POST {path} HTTP/1.1\r\nHost: localhost:PORT\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
@@ -81,7 +80,6 @@ async def ask(port: int, calls: list[Call], n_connections: int, n_calls: int) ->
 
 
 def main(port: str, calls: str, n_connections: str, n_calls: str) -> None:
-    """Runs one load test."""
     stored: list[Call] = pickle.loads(Path(calls).read_bytes())
     ready = [(sent.replace(b"PORT", port.encode(), 1), expected) for sent, expected in stored]
     print(json.dumps(asyncio.run(ask(int(port), ready, int(n_connections), int(n_calls)))))

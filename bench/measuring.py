@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from .figures import Row
-
-Work = Callable[[], object]
-Clock = Callable[[], float]
+from .processes import Clock, Work, seconds
 
 
 class Disagreement(Exception):
@@ -20,11 +17,7 @@ class Disagreement(Exception):
 
 
 def agree(what: str, result: object, expected: object) -> None:
-    """Compares by repr, which distinguishes all different floats and orders of keys.
-
-    Raises:
-        Disagreement: The results differ.
-    """
+    """Compares by repr, which distinguishes all different floats and orders of keys."""
     if repr(result) != repr(expected):
         raise Disagreement(f"{what}: results differ")
 
@@ -36,31 +29,19 @@ class Reported:
         self._seconds = 0.0
 
     def add(self, seconds: float) -> None:
-        """Adds the time of a process."""
         self._seconds += seconds
 
     def __call__(self) -> float:
-        """The time so far."""
         return self._seconds
 
 
 REPORTED = Reported()
 
 
-def seconds(work: Work, clock: Clock = time.perf_counter) -> float:
-    """The seconds that one call takes."""
-    begin = clock()
-    work()
-    return clock() - begin
-
-
 class Measure:
     """One measure: a benchmark of pytest-benchmark, the other sides of its ratios, and the rows that follow.
 
-    Args:
-        benchmark: What pytest-benchmark gives to the test.
-        clock: The clock of the test, which is that of the other sides, too.
-        quick: Whether to try everything with a single round and little work.
+    All sides have the same clock. With `quick`, there is a single round and little work.
     """
 
     def __init__(self, benchmark: BenchmarkFixture, clock: Clock, *, quick: bool) -> None:
@@ -93,9 +74,7 @@ class Measure:
         return [min(of_side) for of_side in self.all_times(rounds, work, others)]
 
     def seconds(self, rounds: int, work: Work) -> float:
-        """The fastest time of a measure without another side."""
         return self.times(rounds, work)[0]
 
     def rows(self, *rows: Row) -> None:
-        """Adds rows to the table."""
         self.info.setdefault("rows", []).extend(asdict(row) for row in rows)

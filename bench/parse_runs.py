@@ -26,7 +26,6 @@ def count_trials(run: Path) -> int:
 
 
 def parse_trials(run: Path) -> list[Any]:
-    """The trials of a run."""
     return [orjson.loads(line) for line in _read_trials(run).split(b"\n") if line and not line.isspace()]
 
 

@@ -25,7 +25,8 @@ from pfgen_fast import Scorer, Suite
 from .inputs import ROOT, Mix, evenly
 
 CACHE = "PFGEN_FAST_CACHE"
-_STATUS = Path("/proc/self/status")
+Work = Callable[[], object]
+Clock = Callable[[], float]
 _UNPICKLED = 3
 
 
@@ -36,15 +37,13 @@ def in_a_new_process(name: str, *arguments: object, cache: Path | str | None = N
     return json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """The time that one call takes, by the clock."""
-    begin = time.perf_counter()
+def seconds(work: Work, clock: Clock = time.perf_counter) -> float:
+    begin = clock()
     work()
-    return time.perf_counter() - begin
+    return clock() - begin
 
 
 def compile_suite(folder: str, threads: str) -> float:
-    """The time to create the first scorer of a loaded suite."""
     suite = Suite.load(folder)
     for question in suite:
         len(question.answers)  # a suite may read its files lazily, and reading is not part of compiling
@@ -90,7 +89,6 @@ def find_rare(folder: str, question: str, n_answers: str) -> dict[str, float]:
 
 
 def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
-    """Runs stages of `suite build`."""
     from pfgen_fast.refset.config import read_config
     from pfgen_fast.refset.pipeline import build
 
@@ -126,14 +124,14 @@ def items(mix: Mix, n_per_question: int) -> Iterator[Any]:
             yield Item(f"{number}/{place}", answer, "answers", language_of(answer), question)
 
 
-def memory(key: str) -> int:
-    """Memory of this process in bytes: VmRSS is what it has now, VmHWM the most it had.
+def memory(key: str, process: int | str = "self") -> int:
+    """Memory of a process in bytes: VmRSS is what it has now, VmHWM the most it had.
 
-    Where the system does not say, it is the most by `getrusage`, which on Linux would start with the parent's.
+    Where the system does not say, it is the most of this process by `getrusage`, which on Linux starts with the parent.
     """
-    if _STATUS.exists() and (
-        found := re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(encoding="utf-8"), re.MULTILINE)
-    ):
+    status = Path(f"/proc/{process}/status")
+    said = status.read_text(encoding="utf-8") if status.exists() else ""
+    if found := re.search(rf"^{key}:\s+(\d+) kB$", said, re.MULTILINE):
         return int(found[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 

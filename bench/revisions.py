@@ -30,8 +30,6 @@ _BUILT = ROOT / "build" / "revisions"
 
 
 class Side:
-    """A process with the package of one revision."""
-
     def __init__(self, package: Path, suite: Path, answers: Path, cache: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(package), "PFGEN_FAST_CACHE": str(cache)}
         command = [sys.executable, "-m", "bench.side", str(suite), str(answers)]
@@ -49,7 +47,6 @@ class Side:
         return self._read()
 
     def end(self) -> None:
-        """Ends the process."""
         self._process.communicate()
 
     def _read(self) -> dict[str, Any]:
@@ -73,7 +70,6 @@ class Sides:
 
 @pytest.fixture(scope="module")
 def sides(pytestconfig: pytest.Config, inputs: Inputs, mix: Mix) -> Iterator[Sides]:
-    """Both sides, which give the same results."""
     revision = pytestconfig.getoption("rev")
     if not revision:
         pytest.skip("no revision to compare with: --rev=...")

@@ -60,12 +60,10 @@ def _without_single_times(saved: dict[str, Any]) -> dict[str, Any]:
 
 
 def rows_of(saved: dict[str, Any]) -> list[Row]:
-    """The rows of all measures, in their order."""
     return [Row.from_json(row) for one in saved["benchmarks"] for row in one["extra_info"].get("rows", ())]
 
 
 def table(saved: dict[str, Any]) -> list[str]:
-    """The machine, what was measured on, and the rows."""
     machine = ", ".join(f"{key} {value}" for key, value in saved["machine_info"]["pfgen_fast"].items())
     about = saved["pfgen_fast"]
     quick = ["A quick run of little work: no figure here means anything.", ""] if about["quick"] else []
@@ -81,7 +79,6 @@ def render(rows: Iterable[Row]) -> list[str]:
 
 
 def shown(figure: float) -> str:
-    """A figure to three digits."""
     digits = 0 if figure >= 99.95 else 1 if figure >= 9.995 else 2 if figure >= 0.095 else 3
     return f"{figure:,.{digits}f}"
 

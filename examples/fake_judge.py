@@ -146,7 +146,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, reply: dict[str, Any]) -> None:
         body = json.dumps(reply).encode()
-        with contextlib.suppress(OSError):  # whoever asked may be gone
+        with contextlib.suppress(OSError):  # the client may have disconnected
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pfgen_fast
 import pytest
+from makers.documented import ROOT
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = Path(pfgen_fast.__file__).parent
 
 PICTURES = ("cost_against_work", "throughput_against_threads")
@@ -55,11 +55,8 @@ def cells(line):
 
 
 def test_the_table_says_what_was_measured_on_and_beside_what(table):
-    lines = table.table(
-        saved(
-            row("fast", 1.234), row("slow", 12345.0, ratio=1.5, to="floor"), row("absent", None, note="not installed")
-        )
-    )
+    rows = row("fast", 1.234), row("slow", 12345.0, ratio=1.5, to="floor"), row("absent", None, note="not installed")
+    lines = table.table(saved(*rows))
     assert lines[:3] == ["pfgen-fast 1, cores 2", "", "On made runs."]
     assert [cells(line) for line in lines[6:]] == [
         ["fast", "1.23 s", ""],

@@ -6,21 +6,21 @@ import ast
 import doctest
 import importlib
 import inspect
-import json
+import itertools
 import pkgutil
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pfgen_fast
 import pytest
 from makers import published
+from makers.documented import ROOT
+from makers.runs import make_run, trial_lines
 from pfgen_fast import _core
 from pfgen_fast.cli import commands
 
-ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "pfgen_fast"
 MODULES = [module.name for module in pkgutil.walk_packages(pfgen_fast.__path__, "pfgen_fast.")]
 
@@ -53,16 +53,20 @@ def test_examples_in_docstrings_run(name):
     assert runner.summarize().failed == 0
 
 
+def printed_by(script: str, *arguments: object) -> str:
+    """What a script prints in a separate process."""
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def test_help_waits_for_no_library():
     """Slow imports happen only when a command needs them."""
     script = """import atexit, sys
 import pfgen_fast.cli
 slow = {'numpy', 'orjson', 'rich', 'backports.zstd', 'compression.zstd', 'pfgen_fast.cli.score'}
 atexit.register(lambda: print(slow & set(sys.modules)))
-sys.argv[1:] = ['--help']
 pfgen_fast.cli.main()"""
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.endswith("set()\n")
+    assert printed_by(script, "--help").endswith("set()\n")
 
 
 def test_runs_are_read_before_the_rest_is_imported():
@@ -70,21 +74,18 @@ def test_runs_are_read_before_the_rest_is_imported():
 import pfgen_fast.cli.score, pfgen_fast.runs
 pfgen_fast.runs.RunScorer
 print({'numpy', 'orjson', 'rich', 'mmap'} & set(sys.modules))"""
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout == "set()\n"
+    assert printed_by(script) == "set()\n"
 
 
-def test_runs_are_scored_without_numpy(tmp_path):
-    lines = [json.dumps({"question": q.question, "answer": q.answers["A"][0]}) for q in pfgen_fast.Suite.load("mini")]
-    (tmp_path / "trials.jsonl").write_text("\n".join(lines), encoding="utf-8")
+def test_runs_are_scored_without_numpy(mini, tmp_path):
+    make_run(tmp_path, trial_lines(mini))
     script = """import atexit, sys
 import pfgen_fast.cli
 atexit.register(lambda: print({'numpy', 'rich', 'backports.zstd', 'compression.zstd'} & set(sys.modules)))
-sys.argv[1:] = ['score', '--suite', 'mini', sys.argv[1]]
 pfgen_fast.cli.main()"""
-    run = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True)
-    assert "\u00b1" in run.stdout  # with its interval
-    assert run.stdout.endswith("set()\n")
+    printed = printed_by(script, "score", "--suite", "mini", tmp_path)
+    assert "\u00b1" in printed  # with its interval
+    assert printed.endswith("set()\n")
     assert (tmp_path / "result.json").exists()
 
 
@@ -95,10 +96,8 @@ def count(phase, info):
     if phase == 'start':
         print(len(gc.get_objects()))
 gc.callbacks.append(count)
-sys.argv[1:] = ['--version']
 pfgen_fast.cli.main()"""
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    _, *n_objects = run.stdout.split("\n")[:-1]
+    _, *n_objects = printed_by(script, "--version").splitlines()
     assert n_objects
     assert int(n_objects[-1]) < 1000  # at exit, of about ten thousand that the command has created
 
@@ -116,12 +115,9 @@ def test_no_command_prints_markup():
 
 
 def test_no_file_holds_the_marks_of_a_merge_conflict():
-    written = [
-        path for name in ("python", "tests", "docs", "bench", "examples", "cpp") for path in (ROOT / name).rglob("*")
-    ]
-    texts = [
-        path for path in [*ROOT.glob("*"), *written] if path.suffix in {".md", ".py", ".toml", ".js", ".cpp", ".hpp"}
-    ]
+    folders = ("python", "tests", "docs", "bench", "examples", "cpp")
+    paths = [*ROOT.glob("*"), *(path for name in folders for path in (ROOT / name).rglob("*"))]
+    texts = [path for path in paths if path.suffix in {".md", ".py", ".toml", ".js", ".cpp", ".hpp"}]
     assert len(texts) > 300
     for path in texts:
         assert not re.search(r"^(<{7}|>{7}) ", path.read_text(encoding="utf-8"), flags=re.MULTILINE), path
@@ -139,19 +135,15 @@ def test_the_stub_names_what_the_core_has():
     assert set(declared) == {name for name in vars(_core) if not name.startswith("_")}
     for name, node in declared.items():
         if isinstance(node, ast.ClassDef) and not issubclass(getattr(_core, name), Exception):
-            names = {getattr(item, "name", None) or item.target.id for item in node.body if not is_ellipsis(item)}
+            items = [item for item in node.body if not isinstance(item, ast.Expr)]  # a class may hold `...` alone
+            names = {getattr(item, "name", None) or item.target.id for item in items}
             public = {key for key in vars(getattr(_core, name)) if not key.startswith("_")} - {"name", "value"}
             assert {key for key in names if not key.startswith("_")} == public
 
 
-def is_ellipsis(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr)
-
-
 @pytest.mark.slow
 def test_the_packaged_suite_is_what_its_script_makes():
-    script = ROOT / "tools" / "make_mini_suite.py"
-    subprocess.run([sys.executable, script, "--check"], check=True)
+    subprocess.run([sys.executable, ROOT / "tools" / "make_mini_suite.py", "--check"], check=True)
 
 
 def test_the_packaged_suite_is_as_promised(mini):
@@ -170,21 +162,12 @@ def test_the_packaged_suite_is_as_promised(mini):
 
 @published.needs_published_runs
 def test_no_published_sentence_is_in_the_project(mini):
-    theirs = {sentence for text in texts_of(published.suite()) for sentence in sentences(text)}
-    ours = {sentence for text in texts_of(mini) for sentence in sentences(text)}
-    assert not theirs & ours
+    assert sentences(published.suite()).isdisjoint(sentences(mini))
 
 
-def texts_of(suite):
-    for question in suite:
-        yield question.question
-        yield question.note
-        for answers in question.answers.values():
-            yield from answers
-
-
-def sentences(text):
-    return (part for part in re.split("[。.!?？！\n]", text) if len(part) > 10)
+def sentences(suite):
+    texts = [text for q in suite for text in (q.question, q.note, *itertools.chain(*q.answers.values()))]
+    return {part for text in texts for part in re.split("[。.!?？！\n]", text) if len(part) > 10}
 
 
 def test_a_missing_core_says_how_to_build_it(tmp_path):
@@ -210,10 +193,13 @@ def test_the_demo_prints_its_table_and_needs_no_package_but_numpy():
         f"runpy.run_path({str(ROOT / 'examples' / 'demo.py')!r}, run_name='__main__')\n"
         "print(sorted({'jinja2', 'matplotlib', 'pandas', 'pyarrow', 'scipy', 'statsmodels'} & set(sys.modules)))"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert re.search(r"^careful +0\.\d{4}", run.stdout, flags=re.MULTILINE)
-    assert re.search(r"^ngram/order-4 +0\.\d{4}", run.stdout, flags=re.MULTILINE)
-    assert re.search(r"^  helpfulness +notices \d+ of \d+ kinds; .*blind: .*negate", run.stdout, flags=re.MULTILINE)
-    assert re.search(r"^  a denial of every statement +costs the average 0\.\d{3}", run.stdout, flags=re.MULTILINE)
-    assert pfgen_fast.__version__ in run.stdout
-    assert run.stdout.endswith("\n[]\n")
+    printed = printed_by(script)
+    for line in (
+        r"careful +0\.\d{4}",
+        r"ngram/order-4 +0\.\d{4}",
+        r"  helpfulness +notices \d+ of \d+ kinds; .*blind: .*negate",
+        r"  a denial of every statement +costs the average 0\.\d{3}",
+    ):
+        assert re.search(f"^{line}", printed, flags=re.MULTILINE)
+    assert pfgen_fast.__version__ in printed
+    assert printed.endswith("\n[]\n")

@@ -57,7 +57,7 @@ def places(blocks: list[Block]) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, whole):
-    """A folder like a checkout for whoever follows a page: examples, and the command in the path."""
+    """A folder in which the steps of a page can be followed: examples, and the command in the path."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     programs = tmp_path / ".programs"
     programs.mkdir()
@@ -103,7 +103,7 @@ def check_shown(shown: str, printed: str, place: str) -> None:
 
 
 def is_quick(page: Path) -> bool:
-    """Whether a page needs no server of its own, and its code is not that of an English page (test_translation.py)."""
+    """Whether a page needs no server, and its code is not that of an English page (test_translation.py)."""
     return page.name != "judge_long_text.md" and page.parent.name != "ja"
 
 
@@ -115,7 +115,7 @@ def is_quick(page: Path) -> bool:
     ],
 )
 def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page, whole):
-    """Whole: as it stands, in bash, each command a process of its own; otherwise commands run in this process."""
+    """Whole: as it stands, in bash, each command a separate process; otherwise commands run in this process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
-from pathlib import Path
-from types import ModuleType
 
 import pytest
+from makers.documented import tool
 from pfgen_fast.generation.prompts import make_tasks
-
-EXAMPLES = Path(__file__).parents[1] / "examples"
-
-
-def example(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.models
@@ -29,7 +16,7 @@ def example(name: str) -> ModuleType:
 def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_model, tmp_path, monkeypatch, mode):
     from safetensors.torch import load_file
 
-    grpo = example("grpo_reward")
+    grpo = tool("grpo_reward", "examples")
     calls = []
 
     def recorded(*arguments):
@@ -72,7 +59,7 @@ def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_mo
 
 
 def test_what_the_program_cannot_do_is_one_line(monkeypatch):
-    grpo = example("grpo_reward")
+    grpo = tool("grpo_reward", "examples")
     monkeypatch.setattr(sys, "argv", ["grpo_reward.py", "m"])
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(SystemExit, match=r"error: torch is not installed: pip install 'pfgen-fast\[trl\]'"):

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import io
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from makers.documented import ROOT, tool
 
-ROOT = Path(__file__).parents[1]
+install = tool("install")
 
 NINJA = "print('  [1/12] Building CXX object a.o'); print('  note'); print('  [12/12] Linking')"
-
-
-@pytest.fixture(scope="module")
-def install():
-    spec = importlib.util.spec_from_file_location("install", ROOT / "tools" / "install.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Terminal(io.StringIO):
@@ -30,7 +21,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_shows_how_many_files_are_compiled(install, monkeypatch):
+def test_a_terminal_shows_how_many_files_are_compiled(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
     install.run("compiling", [sys.executable, "-c", NINJA])
@@ -39,12 +30,12 @@ def test_a_terminal_shows_how_many_files_are_compiled(install, monkeypatch):
     assert re.fullmatch(r"compiling: \d+ s\033\[K\n", done)
 
 
-def test_a_log_has_a_line_when_a_step_begins_and_one_when_it_ends(install, capsys):
+def test_a_log_has_a_line_when_a_step_begins_and_one_when_it_ends(capsys):
     install.run("compiling", [sys.executable, "-c", NINJA])
     assert re.fullmatch(r"compiling\n  done in \d+ s\n", capsys.readouterr().out)
 
 
-def test_a_step_that_fails_says_what_it_said_last(install, capsys):
+def test_a_step_that_fails_says_what_it_said_last(capsys):
     script = "[print(n, flush=True) for n in range(100)]; raise SystemExit('no compiler')"
     with pytest.raises(install.Failed) as failed:
         install.run("compiling", [sys.executable, "-c", script])
@@ -52,7 +43,7 @@ def test_a_step_that_fails_says_what_it_said_last(install, capsys):
     assert str(failed.value).endswith("\n99\nno compiler\n")
 
 
-def test_the_build_tools_are_those_of_the_package(install):
+def test_the_build_tools_are_those_of_the_package():
     declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     requires = re.findall(r"^requires = \[(.*)\]$", declared, flags=re.MULTILINE)[0]
     assert set(re.findall(r'"(.+?)"', requires)) <= set(install.BUILD_TOOLS)
@@ -76,12 +67,12 @@ def test_nothing_compiles_the_package_twice():
         ("error: subprocess-exited-with-error", None),
     ],
 )
-def test_a_known_failure_is_one_sentence(install, said, sentence):
+def test_a_known_failure_is_one_sentence(said, sentence):
     found = install.reason(said)
     assert (found is None) if sentence is None else (sentence in found and "\n" not in found)
 
 
-def test_a_missing_compiler_is_named_before_anything_is_installed(install, monkeypatch, tmp_path):
+def test_a_missing_compiler_is_named_before_anything_is_installed(monkeypatch, tmp_path):
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(install, "run", None)
@@ -96,7 +87,7 @@ def test_a_missing_compiler_is_named_before_anything_is_installed(install, monke
         (None, r"the C\+\+ compiler \S+ cannot be started: .+"),
     ],
 )
-def test_a_compiler_that_is_too_old_or_gone_is_named(install, monkeypatch, tmp_path, script, sentence):
+def test_a_compiler_that_is_too_old_or_gone_is_named(monkeypatch, tmp_path, script, sentence):
     path = tmp_path / "c++"
     if script:
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -107,7 +98,7 @@ def test_a_compiler_that_is_too_old_or_gone_is_named(install, monkeypatch, tmp_p
     assert re.fullmatch(sentence, stop.value.code)
 
 
-def test_missing_headers_of_python_are_named_where_they_cannot_be_fetched(install, monkeypatch, tmp_path):
+def test_missing_headers_of_python_are_named_where_they_cannot_be_fetched(monkeypatch, tmp_path):
     monkeypatch.setattr(install.sysconfig, "get_path", lambda name: str(tmp_path))
     monkeypatch.setattr(install, "HEADERS", tmp_path / "headers")
     monkeypatch.setattr(install.shutil, "which", lambda name: None if name == "apt-get" else f"/usr/bin/{name}")
@@ -116,16 +107,15 @@ def test_missing_headers_of_python_are_named_where_they_cannot_be_fetched(instal
         install.install_checkout()
 
 
-def test_uv_looks_for_packages_where_pip_does(install, monkeypatch, tmp_path):
+def test_uv_looks_for_packages_where_pip_does(monkeypatch, tmp_path):
     settings = tmp_path / "pip.conf"
     settings.write_text("[global]\nindex-url = https://mirror/simple\nfind-links = /a\n /b\ncert = /c.pem\n")
-    for name in ("PIP_FIND_LINKS", "PIP_CERT", "UV_DEFAULT_INDEX", "UV_FIND_LINKS", "SSL_CERT_FILE"):
+    expected = {"UV_DEFAULT_INDEX": "https://mirror/simple", "UV_FIND_LINKS": "/a /b", "SSL_CERT_FILE": "/c.pem"}
+    for name in ("PIP_FIND_LINKS", "PIP_CERT", *expected):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
     found = install._uv_settings()
-    assert found["UV_DEFAULT_INDEX"] == "https://mirror/simple"
-    assert found["UV_FIND_LINKS"].split() == ["/a", "/b"]
-    assert found["SSL_CERT_FILE"] == "/c.pem"
+    assert {name: " ".join(found[name].split()) for name in expected} == expected
 
 
 def environment(*arguments, code="pass"):

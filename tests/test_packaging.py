@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from makers.documented import ROOT, tool
 
-ROOT = Path(__file__).parents[1]
-FILES = {*(f"python/pfgen_fast/{name}" for name in ("__init__.py", "py.typed", "_core.pyi", "data/mini/Q01.json"))}
-FILES |= {
-    "cpp/src/a.cpp",
-    "CMakeLists.txt",
-    "LICENSE",
-    "README.md",
-    "CHANGELOG.md",
-    "pyproject.toml",
-    "tests/conftest.py",
+package, release_notes = tool("package"), tool("release_notes")
+
+FILES = {
+    *(f"python/pfgen_fast/{name}" for name in ("__init__.py", "py.typed", "_core.pyi", "data/mini/Q01.json")),
+    *("cpp/src/a.cpp", "CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml"),
+    *("tests/conftest.py", "bench/a.py", "docs/a.md"),
 }
-FILES |= {"bench/a.py", "docs/a.md"}
 SDIST = FILES - {"bench/a.py"} | {"PKG-INFO"}
 FOR_PROGRAMS_OF_OTHERS = ("distributed", "integrations")
 CORE = "pfgen_fast/_core.cpython-311-x86_64-linux-gnu.so"
 WHEEL = {name.removeprefix("python/") for name in FILES if name.startswith("python/")} | {CORE}
 WHEEL |= {f"pfgen_fast-0.1.0.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")}
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-package = load("package")
-release_notes = load("release_notes")
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +67,12 @@ def test_a_wheel_has_one_core_and_its_licence(names, problem):
 
 def test_metadata_that_differ_are_a_fault(declared):
     project = {"name": "a", "version": "1", "optional-dependencies": {"b": []}}
-    package.check_metadata("Name: a\nVersion: 1\nProvides-Extra: b\n", project)
+    fitting = "Name: a\nVersion: 1\nProvides-Extra: b\n"
+    package.check_metadata(fitting, project)
     with pytest.raises(package.Fault, match="name Version 2, not 1"):
-        package.check_metadata("Name: a\nVersion: 2\nProvides-Extra: b\n", project)
+        package.check_metadata(fitting.replace("1", "2"), project)
     with pytest.raises(package.Fault, match="differ in the extras c"):
-        package.check_metadata("Name: a\nVersion: 1\nProvides-Extra: b\nProvides-Extra: c\n", project)
+        package.check_metadata(f"{fitting}Provides-Extra: c\n", project)
 
 
 def test_what_is_too_large_is_a_fault(capsys):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
-
-TESTS = Path(__file__).parent
+from makers.documented import ROOT, TESTS
 
 WARNINGS = """
 import threading, warnings
@@ -42,7 +40,7 @@ def test_fails_a_thread():
 
 def test_warnings_fail_unless_they_are_of_a_test_tool(tmp_path):
     (tmp_path / "test_it.py").write_text(WARNINGS)
-    configured = ["-c", TESTS.parent / "pyproject.toml", "--rootdir", tmp_path, "-p", "no:cacheprovider", "-n", "0"]
+    configured = ["-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, "-p", "no:cacheprovider", "-n", "0"]
     command = [sys.executable, "-m", "pytest", "-v", *configured, tmp_path / "test_it.py"]
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     outcomes = dict(re.findall(r"::(test_\w+) (PASSED|FAILED)", run.stdout))

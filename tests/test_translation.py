@@ -13,9 +13,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from makers.documented import DOCS, ROOT
 
-ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
 TRANSLATIONS = {ROOT / "README.ja.md": ROOT / "README.md"} | {
     path: DOCS / path.relative_to(DOCS / "ja") for path in sorted((DOCS / "ja").rglob("*.md"))
 }
@@ -120,11 +119,7 @@ def test_a_link_from_the_site_prefers_japanese_pages_and_says_where_english_begi
 def test_the_pages_have_what_is_compared():
     for path, few in ((ROOT / "README.md", (5, 40, 20)), (DOCS / "scoring.md", (9, 100, 200))):
         parts = sections(path)
-        found = (
-            len(parts),
-            sum(part.commands.total() for part in parts),
-            sum(part.figures.total() for part in parts),
-        )
+        found = len(parts), *(sum(getattr(part, of).total() for part in parts) for of in ("commands", "figures"))
         assert all(n > least for n, least in zip(found, few, strict=True)), found
         assert sum(len(part.code) for part in parts) > 5
         assert sum(len(part.links) for part in parts) > 3

@@ -23,7 +23,7 @@ BLOCK_SIZE = 128
 
 JOINS, ALPHANUMERIC, SPACE, CAPITAL, ASSIGNED = 1, 2, 4, 8, 16
 CLASS_SHIFT = 5
-"""The class of a code point lies above the other properties: 0 for other, 1 for H, 2 for T, 3 for K, 4 for A."""
+"""The class of a code point is stored above the other properties: 0 for other, 1 for H, 2 for T, 3 for K, 4 for A."""
 
 RANGES = (
     (1, ((0x3041, 0x309F),)),
@@ -85,7 +85,8 @@ def table(is_assigned: Callable[[int], bool]) -> str:
         f"const std::uint8_t kTraits[{len(blocks)}][kTraitsPerBlock] = {{",
     ]
     for block in blocks:
-        lines += ["{", *rows(block), "},"]
+        first, *others, last = rows(block)
+        lines += [f"{{{first}", *others, f"{last}}},"]
     lines += ["};", "", "}  // namespace pfgen"]
     return "\n".join(lines) + "\n"
 

@@ -35,7 +35,7 @@ MOST_WHEEL_BYTES = 2_000_000
 MOST_SDIST_BYTES = 3_000_000
 MOST_ENVIRONMENT_BYTES = 150_000_000
 
-# What a build from the sdist, or somebody who packages it for a distribution, needs; what is only for the repository.
+# Files that a build from the sdist or a distribution's packager needs, and files that only the repository needs.
 NEEDED = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "tests/conftest.py")
 UNWANTED = re.compile(r"^(\.|bench/|build/|dist/|docs/.*\.(png|svg)$)|__pycache__|\.(so|pyd|o|xz|zst|parquet)$")
 

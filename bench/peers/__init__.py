@@ -1,1 +1,1 @@
-"""What a user would otherwise take, each in a file of its own, written as well as its library allows."""
+"""Alternative libraries, one file each, used as well as the library allows."""

@@ -70,7 +70,6 @@ class ReferenceSet:
         self.baseline = naive_sum(self.fluency_and_truthfulness(text)[0] for text in references) / len(references)
 
     def document_frequencies(self) -> dict[str, int]:
-        """By n-gram."""
         return dict(zip(self._ngrams, self._document_frequency, strict=True))
 
     def fluency_and_truthfulness(self, answer: str) -> tuple[float, float]:

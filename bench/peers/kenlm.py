@@ -19,12 +19,7 @@ _SPACES = str.maketrans(dict.fromkeys("\0\t\n\v\f\r ", "▁"))
 
 
 class CodePointModel:
-    """A backoff model of the n-grams of a set, in KenLM and in plain Python.
-
-    Args:
-        references: The set.
-        folder: Where the ARPA file is written.
-    """
+    """A backoff model of the n-grams of a set, in KenLM and in plain Python; its ARPA file is written to a folder."""
 
     def __init__(self, references: Sequence[str], folder: Path) -> None:
         self._log10 = _log10_probabilities([reference.translate(_SPACES) for reference in references])
@@ -54,7 +49,6 @@ class CodePointModel:
 
 
 def _log10_probabilities(texts: Sequence[str]) -> list[dict[str, float]]:
-    """By order."""
     counts = [Counter(text[i : i + n] for text in texts for i in range(len(text) - n + 1)) for n in range(ORDER + 1)]
     return [
         {ngram: math.log10(count / counts[n - 1][ngram[:-1]]) + _KEPT for ngram, count in counts[n].items()}

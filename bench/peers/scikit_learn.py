@@ -18,6 +18,5 @@ class Counts:
         self._held = self._vectorizer.fit_transform(references)
 
     def document_frequencies(self) -> dict[str, int]:
-        """By n-gram."""
         ngrams = self._vectorizer.get_feature_names_out()
         return dict(zip(ngrams, self._held.sum(axis=0).A1.tolist(), strict=True))

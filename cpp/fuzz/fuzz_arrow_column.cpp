@@ -10,6 +10,7 @@
 #include <random>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,6 @@
 namespace {
 
 using namespace pfgen;
-using fuzz::require;
 
 constexpr std::int64_t kMaxRows = 40;
 constexpr std::int64_t kDataBytes = 64;
@@ -31,12 +31,13 @@ class Maker : private fuzz::ByteReader {
  public:
   using ByteReader::ByteReader;
 
-  std::pair<const ArrowSchema*, const ArrowArray*> column(std::int64_t n_rows, int depth = 0) {
+  std::pair<ArrowSchema*, ArrowArray*> column(std::int64_t n_rows, int depth = 0) {
     static constexpr const char* kFormats[] = {"u", "U", "vu", "i", "c", "L", "+s", "+s", "n", "g", "", "\xFF"};
-    ArrowSchema& schema = *schemas_.emplace_back(std::make_unique<ArrowSchema>());
-    ArrowArray& array = *arrays_.emplace_back(std::make_unique<ArrowArray>());
+    ArrowSchema& schema = *kept(ArrowSchema{});
+    ArrowArray& array = *kept(ArrowArray{});
     schema.format = kFormats[byte() % std::size(kFormats)];
     const std::string_view format = schema.format;
+    const std::int64_t index_width = format == "i" ? 4 : format == "c" ? 1 : format == "L" ? 8 : 0;
     array.offset = byte() % 4;
     array.length = n_rows;
     array.null_count = byte() % 3 - 1;
@@ -45,22 +46,19 @@ class Maker : private fuzz::ByteReader {
     if (format == "u") buffers.push_back(ascending<std::int32_t>(n + 1));
     if (format == "U") buffers.push_back(ascending<std::int64_t>(n + 1));
     if (format == "vu") buffers.push_back(buffer(4 * n, 4, 80, -2));
-    if (format == "i" || format == "c" || format == "L")
-      buffers.push_back(buffer(n, format == "i" ? 4 : format == "c" ? 1 : 8, 12));
+    if (index_width > 0) buffers.push_back(buffer(n, index_width, 12));
     if (format[0] == 'u' || format[0] == 'U' || format == "vu") buffers.push_back(buffer(kDataBytes, 1, 256));
-    if (format == "vu") buffers.push_back(sizes());
+    if (format == "vu") buffers.push_back(kept(std::int64_t{kDataBytes}));
     if (format == "+s" && depth < kMaxDepth) {
       const auto [child_schema, child_array] = column(n, depth + 1);
       schema.n_children = array.n_children = 1;
-      schema.children = pointers<ArrowSchema>(child_schema);
-      array.children = pointers<ArrowArray>(child_array);
-    } else if (format == "i" || format == "c" || format == "L") {
-      const auto [value_schema, value_array] = column(byte() % 12, depth + 1);
-      schema.dictionary = const_cast<ArrowSchema*>(value_schema);
-      array.dictionary = const_cast<ArrowArray*>(value_array);
+      schema.children = kept(std::vector{child_schema})->data();
+      array.children = kept(std::vector{child_array})->data();
+    } else if (index_width > 0) {
+      std::tie(schema.dictionary, array.dictionary) = column(byte() % 12, depth + 1);
     }
     array.n_buffers = static_cast<std::int64_t>(buffers.size());
-    array.buffers = lists_.emplace_back(std::make_unique<std::vector<const void*>>(std::move(buffers)))->data();
+    array.buffers = kept(std::move(buffers))->data();
     if (is_rare()) break_one(schema, array);
     return {&schema, &array};
   }
@@ -73,17 +71,16 @@ class Maker : private fuzz::ByteReader {
   void break_one(ArrowSchema& schema, ArrowArray& array) {
     constexpr std::int64_t kNumbers[] = {-1, 0, 1, 2, std::numeric_limits<std::int64_t>::min()};
     const std::int64_t number = kNumbers[byte() % std::size(kNumbers)];
+    const auto clear_first = [](auto** list) {
+      if (list != nullptr) list[0] = nullptr;
+    };
     const std::function<void()> faults[] = {
         [&] { schema.format = nullptr; },
         [&] { schema.children = nullptr; },
-        [&] {
-          if (schema.children != nullptr) schema.children[0] = nullptr;
-        },
+        [&] { clear_first(schema.children); },
         [&] { schema.n_children = number; },
         [&] { array.children = nullptr; },
-        [&] {
-          if (array.children != nullptr) array.children[0] = nullptr;
-        },
+        [&] { clear_first(array.children); },
         [&] { array.n_children = number; },
         [&] { array.dictionary = nullptr; },
         [&] { array.buffers = nullptr; },
@@ -95,14 +92,15 @@ class Maker : private fuzz::ByteReader {
     faults[byte() % std::size(faults)]();
   }
 
-  template <class Struct>
-  Struct** pointers(const Struct* only) {
-    auto& list = lists_.emplace_back(std::make_unique<std::vector<const void*>>(1, only));
-    return reinterpret_cast<Struct**>(const_cast<void**>(list->data()));
+  template <class Value>
+  Value* kept(Value value) {
+    const auto owner = std::make_shared<Value>(std::move(value));
+    kept_.push_back(owner);
+    return owner.get();
   }
 
   void* memory(std::int64_t n_bytes) {
-    return memory_.emplace_back(std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(n_bytes))).get();
+    return kept(std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(n_bytes)))->get();
   }
 
   // Numbers of `width` bytes from `least` up, below `below`.
@@ -127,16 +125,7 @@ class Maker : private fuzz::ByteReader {
     return offsets;
   }
 
-  const void* sizes() {
-    auto* sizes = static_cast<std::int64_t*>(memory(sizeof(std::int64_t)));
-    *sizes = kDataBytes;
-    return sizes;
-  }
-
-  std::vector<std::unique_ptr<ArrowSchema>> schemas_;
-  std::vector<std::unique_ptr<ArrowArray>> arrays_;
-  std::vector<std::unique_ptr<std::vector<const void*>>> lists_;
-  std::vector<std::unique_ptr<std::uint8_t[]>> memory_;
+  std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace
@@ -152,7 +141,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
     fuzz::count(false);
     return 0;
   }
-  require(texts.size() == static_cast<std::size_t>(array->length), "another number of rows");
+  fuzz::require(texts.size() == static_cast<std::size_t>(array->length), "another number of rows");
   std::vector<char32_t> code_points;
   for (const TextView& text : texts) {
     if (!text.is_null) decode(text, kNoError, code_points);

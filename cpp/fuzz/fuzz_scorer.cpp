@@ -1,8 +1,7 @@
 // Bytes as reference sets and answers: what the core makes of them, in memory and by way of a file, against the rules
-// as they are written (tests/rules.hpp).
+// as they are written (makers/rules.hpp).
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"
-#include "makers/rules.hpp"
 #include "makers/scored_answers.hpp"
 #include "target.hpp"
 
@@ -41,19 +40,6 @@ class Reader : public fuzz::ByteReader {
   Text all_;
 };
 
-void compare(const References& references, const Rules& rules, std::span<const Text> texts) {
-  static Workspace work;  // used again, as a thread of a batch does
-  ScoredAnswers answers(references, texts);
-  score_sets(references, texts.size(), answers, work);
-  for (std::size_t row = 0; row < texts.size(); ++row) {
-    for (std::size_t s = 0; s < references.n_sets(); ++s) {
-      const SetScore& found = answers.scores()[row][s];
-      fuzz::require(found.fluency == rules.fluency(s, texts[row]), "fluency differs from the rules");
-      fuzz::require(found.truthfulness == rules.truthfulness(s, texts[row]), "truthfulness differs from the rules");
-    }
-  }
-}
-
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
@@ -78,13 +64,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
     return 0;
   }
   const References references(views(sets), profile);
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    fuzz::require(references.baseline(s) == rules.baseline(s), "a baseline differs from the rules");
-  }
-  compare(references, rules, texts);
+  fuzz::require(baselines_follow(references, rules), "a baseline differs from the rules");
+  fuzz::require(scores_follow(references, rules, texts), "a score differs from the rules");
   const Section section = references.section();
   const References opened(aligned_copy(section.bytes), profile);
-  for (const Text& text : texts) compare(opened, rules, std::span(&text, 1));
+  for (const Text& text : texts) {
+    fuzz::require(scores_follow(opened, rules, std::span(&text, 1)), "a score alone differs from the rules");
+  }
   fuzz::count(true);
   return 0;
 }

@@ -2,11 +2,11 @@
 // for unescaped texts, is valid UTF-8, and is read again from its plainest JSON.
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "makers/texts.hpp"
 #include "pfgen/trial_lines.hpp"
 #include "target.hpp"
 
@@ -14,8 +14,7 @@ namespace {
 
 using namespace pfgen;
 using fuzz::require;
-
-std::string_view bytes_of(const TextView& text) { return {static_cast<const char*>(text.data), text.n_units}; }
+using test::bytes_of;
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\n\r\v\f") == std::string_view::npos; }
 
@@ -54,24 +53,20 @@ void append_quoted(std::string_view text, std::string& json) {
   json += '"';
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && c != '"' && c != '\\') {
-      json += c;
+    if (byte < 0x20 || c == '"' || c == '\\') {
+      json += {'\\', 'u', '0', '0', kDigits[byte >> 4], kDigits[byte & 15]};
     } else {
-      json += "\\u00";
-      json += kDigits[byte >> 4];
-      json += kDigits[byte & 15];
+      json += c;
     }
   }
   json += '"';
 }
 
 // The value of the last of several equal keys.
-std::optional<std::string_view> value_of(const std::vector<std::pair<std::string, std::string>>& texts,
-                                         std::string_view key) {
-  for (auto text = texts.rbegin(); text != texts.rend(); ++text) {
-    if (text->first == key) return text->second;
-  }
-  return std::nullopt;
+std::string_view value_of(const std::vector<std::pair<std::string, std::string>>& texts, std::string_view key) {
+  const auto found = std::find_if(texts.rbegin(), texts.rend(), [&](const auto& text) { return text.first == key; });
+  require(found != texts.rend(), "a line lacks a text");
+  return found->second;
 }
 
 void check_text(const TrialLines& trials, const TrialLine& line, const TextView& text) {
@@ -109,7 +104,7 @@ void check_read(const TrialLines& trials, const TrialLine& line) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
-  // In memory of its own, so that a sanitizer sees a read past its end.
+  // A copy, so that a sanitizer sees a read past its end.
   const std::vector<char> copy(data, data + n_bytes);
   const std::string_view content(copy.data(), copy.size());
   const TrialLines trials(content);

@@ -29,7 +29,7 @@ constexpr std::uint32_t kSeed = 51;
 
 void run(const Input& input) { LLVMFuzzerTestOneInput(input.data(), input.size()); }
 
-// Numbers that programs trip over, written where a number may be; bits, bytes and pieces changed, moved or dropped.
+// Bits, bytes, numbers and pieces changed, moved or dropped.
 void change(Input& input, const Input& other, Random& random) {
   if (input.empty()) input.push_back(0);
   const std::size_t at = random.below(input.size());
@@ -42,34 +42,26 @@ void change(Input& input, const Input& other, Random& random) {
     case 1:
       input[at] = static_cast<std::uint8_t>(random.below(256));
       break;
-    case 2: {
-      const std::uint32_t numbers[] = {0, 1, 2, 0x7F, 0xFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
-      const std::uint32_t number = numbers[random.below(std::size(numbers))];
-      const std::size_t place = at / 4 * 4;
-      if (place + sizeof number <= input.size()) std::memcpy(&input[place], &number, sizeof number);
-      break;
-    }
-    case 3: {  // a number near the one that is there
+    case 2:
+    case 3: {  // a number that programs trip over, or one near the number that is there
+      constexpr std::uint32_t kNumbers[] = {0, 1, 2, 0x7F, 0xFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
       const std::size_t place = at / 4 * 4;
       std::uint32_t number = 0;
       if (place + sizeof number > input.size()) break;
       std::memcpy(&number, &input[place], sizeof number);
-      number += static_cast<std::uint32_t>(random.below(9)) - 4;
+      number = random.one_in(2) ? kNumbers[random.below(std::size(kNumbers))]
+                                : number + static_cast<std::uint32_t>(random.below(9)) - 4;
       std::memcpy(&input[place], &number, sizeof number);
       break;
     }
     case 4:
       input.erase(begin, begin + static_cast<std::ptrdiff_t>(n));
       break;
-    case 5: {
-      const Input piece(begin, begin + static_cast<std::ptrdiff_t>(n));
-      input.insert(input.begin() + static_cast<std::ptrdiff_t>(random.below(input.size())), piece.begin(), piece.end());
-      break;
-    }
+    case 5:
     case 6: {
       const Input piece(begin, begin + static_cast<std::ptrdiff_t>(n));
-      const std::size_t to = random.below(input.size() - n + 1);
-      std::copy(piece.begin(), piece.end(), input.begin() + static_cast<std::ptrdiff_t>(to));
+      const auto to = input.begin() + static_cast<std::ptrdiff_t>(random.below(input.size() - n + 1));
+      random.one_in(2) ? input.insert(to, piece.begin(), piece.end()) : std::ranges::copy(piece, to).out;
       break;
     }
     default:
@@ -81,11 +73,6 @@ void change(Input& input, const Input& other, Random& random) {
 void write(const Input& input, const std::string& path) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
-}
-
-void write_seeds(const std::string& folder) {
-  const std::vector<Input> seeds = pfgen::fuzz::seeds();
-  for (std::size_t i = 0; i < seeds.size(); ++i) write(seeds[i], folder + "/seed" + std::to_string(i));
 }
 
 void print_counts(std::size_t n_mutations) {
@@ -119,7 +106,9 @@ int main(int n_arguments, char** arguments) {
   } else if (n_arguments == 3 && std::string(arguments[1]) == "--endless") {
     run_mutations(static_cast<std::uint32_t>(std::stoul(arguments[2])), std::numeric_limits<std::size_t>::max());
   } else if (n_arguments == 3 && std::string(arguments[1]) == "--seeds") {
-    write_seeds(arguments[2]);
+    const std::vector<Input> seeds = pfgen::fuzz::seeds();
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+      write(seeds[i], std::string(arguments[2]) + "/seed" + std::to_string(i));
   } else {
     for (int i = 1; i < n_arguments; ++i) {
       std::ifstream file(arguments[i], std::ios::binary);

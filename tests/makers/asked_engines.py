@@ -10,7 +10,7 @@ from pfgen_fast.generation.prompts import Request
 
 
 class FakeEngine:
-    """Answers computed by a function of the task, in any order; None yields no answer at all."""
+    """Answers computed by a function of the task, in any order; None yields no answer at all. Can be used again."""
 
     name = "fake"
 
@@ -23,17 +23,19 @@ class FakeEngine:
         self.answer, self.order = answer, order
         self.parameters = parameters or {}
         self.batches: list[list[Any]] = []
-        self.is_closed = False
+        self.asked: list[Any] = []
+        self.n_closed = 0
 
     async def answers(self, tasks: Any) -> AsyncGenerator[tuple[int, str], None]:
         self.batches.append(list(tasks))
         for index in self.order(range(len(tasks))):
+            self.asked.append(tasks[index])
             answer = self.answer(tasks[index])
             if answer is not None:
                 yield index, answer
 
     async def close(self) -> None:
-        self.is_closed = True
+        self.n_closed += 1
 
 
 def answers_to(engine: Any, requests: Sequence[Request]) -> dict[int, str]:

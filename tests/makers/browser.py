@@ -1,7 +1,6 @@
 """A browser that tests drive: the distribution's Chromium with playwright, and axe for what assistive tools need.
 
-Without them the tests are skipped with a reason that says how to have them; with PFGEN_BROWSER_REQUIRED (make pages)
-that is a failure.
+A test that lacks one of them is skipped; with PFGEN_BROWSER_REQUIRED (make pages) it fails.
 """
 
 from __future__ import annotations
@@ -17,13 +16,6 @@ from typing import Any, NoReturn
 import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-def chromium() -> str:
-    """The path of an installed Chromium; skips the test if there is none."""
-    return next(filter(None, map(shutil.which, _NAMES)), None) or _missing(
-        "no Chromium: install your distribution's (apt-get install chromium)"
-    )
 
 
 def _module(name: str) -> Any:
@@ -42,7 +34,8 @@ def _missing(reason: str) -> NoReturn:
 @contextmanager
 def open_browser() -> Iterator[Any]:
     """A headless Chromium; it must be closed before others in this process use asyncio."""
-    path = chromium()
+    found = filter(None, map(shutil.which, _NAMES))
+    path = next(found, None) or _missing("no Chromium: install your distribution's (apt-get install chromium)")
     with _module("playwright.sync_api").sync_playwright() as playwright:
         # Root, which containers have, gets no sandbox.
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
@@ -53,12 +46,7 @@ def open_browser() -> Iterator[Any]:
 
 
 class Tab:
-    """A page in a browser, which fails the test at the first error of its scripts.
-
-    Attributes:
-        page: The page of playwright.
-        problems: What went wrong in the page so far.
-    """
+    """A page in a browser; a test fails at its end if scripts of the page had errors."""
 
     def __init__(self, browser: Any, path: Path, fragment: str = "", **options: Any) -> None:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})

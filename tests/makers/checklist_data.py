@@ -1,35 +1,20 @@
-"""The published judgements of HelloBench, where they are: beside the published runs."""
+"""The published judgements of HelloBench, in the folder `hellobench` beside the published runs."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from .published import FOLDER as PFGEN_BENCH
-
-_FOLDER = PFGEN_BENCH.parent / "hellobench"
+from .published import needs
 
 
 def folder() -> Path:
-    """Where the data are, if they are there."""
-    return _FOLDER
+    return PFGEN_BENCH.parent / "hellobench"
 
 
-def is_there() -> bool:
-    """Whether the data are there; they must be if PFGEN_BENCH_REQUIRED is set."""
-    if _FOLDER.is_dir():
-        return True
-    assert not os.environ.get("PFGEN_BENCH_REQUIRED"), f"{_FOLDER}: the published judgements are missing"
-    return False
-
-
-needs_hellobench = pytest.mark.skipif(
-    not is_there(), reason="no published judgements of HelloBench (beside PFGEN_BENCH)"
-)
+needs_hellobench = needs(folder(), "no published judgements of HelloBench (beside PFGEN_BENCH)")
 
 
 def vectors(name: str) -> Any:

@@ -40,15 +40,9 @@ def judgement_of(suite: ChecklistSuite, answer: Answer, skill: int, reason: str,
     task = suite.by_key[answer.id, answer.length]
     scores = verdicts(suite, task, skill)
     reasons = tuple(f"{reason} {number} about {task.id}." for number in range(len(scores)))
-    values: dict[str, object] = {
-        "judge": JUDGE.model,
-        "version": "judge-2025-01-01 fp_7",
-        "reasons": reasons,
-        "profile": "plain",
-        "checklist_sha256": suite.checklist(task).sha256,
-        **changes,
-    }
-    return Judgement(answer.id, answer.sha256, scores, answer.length, **values)  # type: ignore[arg-type]
+    judgement = Judgement(answer.id, answer.sha256, scores, answer.length, judge=JUDGE.model)
+    judgement = replace(judgement, version="judge-2025-01-01 fp_7", reasons=reasons, profile="plain")
+    return replace(judgement, checklist_sha256=suite.checklist(task).sha256, **changes)  # type: ignore[arg-type]
 
 
 def judged_run(
@@ -63,19 +57,7 @@ def judged_run(
     reason: str = "A reason for question",
     ratings: int = 1,
 ) -> Run:
-    """A run that is named after its folder, with judgements of all answers but some.
-
-    Args:
-        folder: Its folder.
-        suite: The suite.
-        skill: How good its verdicts are, up to 4.
-        name: The name of its model.
-        texts: Answers by the ID of their task, where they are not the usual ones.
-        has_answers: Whether the answers are in it.
-        leave_out: The IDs of the tasks that it did not answer.
-        reason: What each reason begins with.
-        ratings: How often each answer was judged.
-    """
+    """A run that is named after its folder, with judgements as good as `skill`, which is up to 4."""
     answers = [answer_to(task, folder.name) for task in suite.tasks if task.id not in leave_out]
     answers = [Answer(one.id, (texts or {}).get(one.id, one.response), one.length) for one in answers]
     rows = [

@@ -1,32 +1,21 @@
-"""The worked examples of discernment: the folder `discernment` beside the checkout of pfgen-bench.
-
-Without them, tests that need them are skipped with a message; if PFGEN_BENCH_REQUIRED is set (as in CI), they fail.
-"""
+"""The worked examples of discernment, in the folder `discernment` beside the published runs."""
 
 from __future__ import annotations
 
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from .published import FOLDER as PFGEN_BENCH
-
-_FOLDER = PFGEN_BENCH.parent / "discernment"
+from .published import needs
 
 
 def folder() -> Path:
-    """The folder of the examples."""
-    return _FOLDER
+    return PFGEN_BENCH.parent / "discernment"
 
 
-needs_discernment_data = pytest.mark.skipif(
-    not (_FOLDER / "vectors.json").is_file() and "PFGEN_BENCH_REQUIRED" not in os.environ,
-    reason="no worked examples of discernment (beside PFGEN_BENCH)",
-)
+needs_discernment_data = needs(folder() / "vectors.json", "no worked examples of discernment (beside PFGEN_BENCH)")
 
 
 @cache

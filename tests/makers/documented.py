@@ -27,10 +27,10 @@ _BLOCK = re.compile(
 _INDENTED = re.compile(r"(?:^ {4}.*\n)+", re.MULTILINE)
 
 
-def tool(name: str) -> Any:
-    """A program of tools/."""
+def tool(name: str, folder: str = "tools") -> Any:
+    """A program of tools/ or examples/."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(ROOT / "tools"), str(ROOT), *sys.path])
+        patch.setattr(sys, "path", [str(ROOT / folder), str(ROOT), *sys.path])
         return importlib.import_module(name)
 
 

@@ -9,8 +9,9 @@ import json
 import socket
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -24,10 +25,8 @@ class Request:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
-    number: int
-    """The number of earlier requests."""
-    again: int
-    """The number of earlier requests with the same question."""
+    number: int  # of earlier requests
+    again: int  # the number of earlier requests with the same question
 
     @property
     def prompt(self) -> str:
@@ -50,8 +49,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     n_bytes: int | None = None
     pieces: Iterable[bytes] | None = None
-    has_head: bool = True
-    """Whether status and headers are sent before the pieces."""
+    has_head: bool = True  # whether status and headers are sent before the pieces
 
 
 def answering(text: str) -> Reply:
@@ -70,14 +68,10 @@ def echo(request: Request) -> Reply:
 
 
 class Gate:
-    """Lets some requests through and holds the others until it is opened, so a test can stop a client at any request.
-
-    Attributes:
-        reached: Set when the first request is held.
-    """
+    """Lets some requests through and holds the others until it is opened: a client stops at a chosen request."""
 
     def __init__(self, n_requests: int) -> None:
-        self.reached = threading.Event()
+        self.reached = threading.Event()  # set when the first request is held
         self._opened = threading.Event()
         self._n_left = n_requests
         self._lock = threading.Lock()
@@ -109,7 +103,7 @@ class Server:
 @contextlib.contextmanager
 def serving(behave: Callable[[Request], Reply]) -> Iterator[Server]:
     requests: list[Request] = []
-    asked: dict[tuple[str, str], int] = {}
+    asked: Counter[tuple[str, str]] = Counter()
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -125,8 +119,8 @@ def serving(behave: Callable[[Request], Reply]) -> Iterator[Server]:
             with lock:
                 request = Request(self.path, dict(self.headers), body, len(requests), 0)
                 key = (request.prompt, str(body.get("messages")))
-                request = Request(self.path, dict(self.headers), body, len(requests), asked.get(key, 0))
-                asked[key] = request.again + 1
+                request = replace(request, again=asked[key])
+                asked[key] += 1
                 requests.append(request)
             reply = behave(request)
             with contextlib.suppress(OSError):  # the client has disconnected

@@ -6,7 +6,7 @@ A comment in the line before a block, `<!-- measured elsewhere: DATE, DATA -->`,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,26 +25,26 @@ _WRITTEN = re.compile(
 )
 _NO_NUMBERS = re.compile(r"`[^`]*`|\]\([^)]*\)|<!--.*?-->")
 
+Compute = Callable[[], Iterable[str]]
+
 
 @dataclass(frozen=True)
 class Figures:
-    """A block of a page in docs/, by its beginning, and the function that computes all of its numbers in order."""
+    """A block of a page in docs/, by its beginning, and the function that yields all of its numbers in order."""
 
     page: str
     begins: str
-    compute: Callable[[], list[str]]
+    compute: Compute
     marks: tuple[pytest.MarkDecorator, ...]
 
 
 REGISTRY: list[Figures] = []
 
 
-def figures(
-    page: str, begins: str, *marks: pytest.MarkDecorator
-) -> Callable[[Callable[[], list[str]]], Callable[[], list[str]]]:
-    """Registers the function that computes the numbers of a block; the test of it gets the marks."""
+def figures(page: str, begins: str, *marks: pytest.MarkDecorator) -> Callable[[Compute], Compute]:
+    """Registers a function that yields texts with the numbers of a block; the test of it gets the marks."""
 
-    def register(compute: Callable[[], list[str]]) -> Callable[[], list[str]]:
+    def register(compute: Compute) -> Compute:
         REGISTRY.append(Figures(page, begins, compute, marks))
         return compute
 

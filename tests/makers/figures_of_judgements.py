@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -63,10 +63,6 @@ def model(name: str) -> ModelScores:
     return next(each for each in scores().models if each.model == name)
 
 
-def n_missing(name: str) -> int:
-    return sum(len(part.missing) for part in model(name).areas.values())
-
-
 def varied(name: str) -> Variation:
     return next(each for each in weights().variations if each.name == name)
 
@@ -78,47 +74,45 @@ def found_in(pattern: str) -> tuple[str, ...]:
 
 
 @figures(PAGE, "HelloBench (arXiv", *SLOW)
-def of_the_data() -> list[str]:
+def of_the_data() -> Iterator[str]:
     n_tasks = sum(task.length is None for task in suite().tasks)
     n_models, n_here = len({cell["key"] for cell in cells()}), len(scores().models)
-    return ["2409.16191", "27", "2024", f"{n_tasks}", f"{len(suite().checklists)}", "2024", f"{n_models}", f"{n_here}"]
+    yield f"2409.16191 27 2024 {n_tasks} {len(suite().checklists)} 2024 {n_models} {n_here}"
 
 
 @figures(PAGE, "| table of the paper |", *SLOW)
-def of_the_tables() -> list[str]:
-    found = []
+def of_the_tables() -> Iterator[str]:
     for table in ("main (2)", "length (3)", "long context (23)"):
         rows = [cell for cell in cells() if cell["table"] == table]
         here = [cell for cell in rows if cell["score_recomputed"]]
-        found += [len({cell["key"] for cell in part}) for part in (here, rows)]
+        yield from (f"{len({cell['key'] for cell in part})}" for part in (here, rows))
         for what in ("score", "words"):
-            found += [sum(cell[f"{what}_equal"] == "yes" for cell in here), len(here)]
-    return list(map(str, found))
+            yield f"{sum(cell[f'{what}_equal'] == 'yes' for cell in here)} {len(here)}"
 
 
 @figures(PAGE, "* **One model of the table of methods.**", needs_hellobench)
-def of_the_methods() -> list[str]:
+def of_the_methods() -> Iterator[str]:
     with (folder() / "paper" / "methods_on_summarization.csv").open(encoding="utf-8", newline="") as file:
         models = {row["model"] for row in csv.DictReader(file)}
     scored = {cell["key"]: cell["model"] for cell in cells()}
     by_key = {name.casefold() for name in scored.values()}
     assert {name for name in models if name.casefold() not in by_key} == {"GPT-4o-Mini"}
     assert len(models) == 7
-    return numbers(scored["gpt4o_0806"])
+    yield from numbers(scored["gpt4o_0806"])
 
 
 @figures(PAGE, "* **Intervals.**", *SLOW)
-def of_the_intervals() -> list[str]:
-    found = ["95", "10,000"]
+def of_the_intervals() -> Iterator[str]:
+    yield "95 10,000"
     for name in ("gpt4o_0806", "mistral_large_api", "o1_mini"):
         average = model(name).average
-        found += [f"{average.rescaled:.2f}", f"{average.low:.1f}", f"{average.high:.1f}"]
+        yield f"{average.rescaled:.2f} {average.low:.1f} {average.high:.1f}"
     together = [(first, last) for first, last in scores().groups if last > first]
     members = {place for first, last in together for place in range(first, last + 1)}
     n = len(scores().models)
     assert scores().groups[0] == (0, 2)
     assert members == set(range(n - 2))
-    return [*found, f"{len(members)}", f"{n}", f"{len(together)}"]
+    yield f"{len(members)} {n} {len(together)}"
 
 
 def places(*, missing_as_zero: bool) -> Mapping[str, tuple[int, float]]:
@@ -135,54 +129,49 @@ def places(*, missing_as_zero: bool) -> Mapping[str, tuple[int, float]]:
 
 
 @figures(PAGE, "* **Missing answers improve scores.**", *SLOW)
-def of_missing_answers() -> list[str]:
-    found = [f"{len(scores().models)}"]
-    for name, more in (("neo_7b_v01", ["647"]), ("yi_large", [])):
+def of_missing_answers() -> Iterator[str]:
+    yield f"{len(scores().models)}"
+    for name, more in (("neo_7b_v01", "647"), ("yi_large", "")):
         average = model(name).average
-        shown = [f"{average.rescaled:.2f}", f"{average.rescaled_missing_as_zero:.2f}"]
-        found += [f"{n_missing(name)}", *more, *shown]
+        n_missing = sum(len(part.missing) for part in model(name).areas.values())
+        yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f}"
     assert not varied("missing answers as zero").moved.any()
     usual, with_zeros = places(missing_as_zero=False), places(missing_as_zero=True)
-    found += ["20", f"{len(usual)}"]
+    yield f"20 {len(usual)}"
     for name in ("gemma2_27b", "qwen_max"):
-        missing = sum(
-            int(cell["missing"] or 0) for cell in cells() if cell["key"] == name and cell["table"] == "main (2)"
-        )
-        found += [f"{missing}"]
-        for place, average in (usual[name], with_zeros[name]):
-            found += [f"{place}", f"{average:.2f}"]
-    return found
+        own = [cell for cell in cells() if cell["key"] == name and cell["table"] == "main (2)"]
+        yield f"{sum(int(cell['missing'] or 0) for cell in own)}"
+        yield from (f"{place} {average:.2f}" for place, average in (usual[name], with_zeros[name]))
 
 
 @figures(PAGE, "* **The weights change scores", *SLOW)
-def of_the_weights() -> list[str]:
+def of_the_weights() -> Iterator[str]:
     equal, drawn = varied("equal weights"), weights().drawn
     assert drawn is not None
-    ends = [f"{end:.1f}" for end in (equal.shifts.min(), equal.shifts.max())]
-    return [*ends, f"{equal.kendall:.3f}", f"{drawn.n_draws:,}", f"{drawn.kendall:.3f}"]
+    yield f"{equal.shifts.min():.1f} {equal.shifts.max():.1f} {equal.kendall:.3f} {drawn.n_draws:,} {drawn.kendall:.3f}"
 
 
 @figures(PAGE, "* **The last question determines most of the score.**", *SLOW)
-def of_the_last_question() -> list[str]:
+def of_the_last_question() -> Iterator[str]:
     explained, tau = found_in(r"predicts ([\d.]+) % of the variance.*tau-b ([\d.]+) to")
     n, r = found_in(r"(\d+) questions repeat another one of their checklist \(r at least ([\d.]+)\)")
     width, times, n_questions = found_in(r"±(\d+) would need ([\d.]+) times as many tasks; \d+ of (\d+) questions")
-    return [explained, f"{len(scores().models)}", tau, n, n_questions, r, width, times]
+    yield f"{explained} {len(scores().models)} {tau} {n} {n_questions} {r} {width} {times}"
 
 
 @figures(PAGE, "* **Areas have equal weights", *SLOW)
-def of_the_areas() -> list[str]:
+def of_the_areas() -> Iterator[str]:
     found = varied("the mean of all answers")
     assert np.abs(found.moved).max() == 3
     assert Counter(np.abs(found.moved).tolist())[3.0] == 1
-    return [f"{found.shifts.min():.1f}", f"{found.shifts.max():.1f}", f"{found.kendall:.3f}"]
+    yield f"{found.shifts.min():.1f} {found.shifts.max():.1f} {found.kendall:.3f}"
 
 
 @figures(PAGE, "For gpt4o_0806 the published errors", *SLOW)
-def of_the_lengths() -> list[str]:
+def of_the_lengths() -> Iterator[str]:
     short, long = model("gpt4o_0806").lengths["2k"], model("gpt4o_0806").lengths["16k"]
-    errors = [f"{part.mean_absolute_length_error:,.1f}" for part in (short, long)]
-    return [*errors, f"{short.mean_shortfall:.1f}", f"{100 * short.share_long_enough:.1f}"]
+    yield f"{short.mean_absolute_length_error:,.1f} {long.mean_absolute_length_error:,.1f}"
+    yield f"{short.mean_shortfall:.1f} {100 * short.share_long_enough:.1f}"
 
 
 def errors(name: str) -> ModelErrors:
@@ -192,13 +181,12 @@ def errors(name: str) -> ModelErrors:
 
 
 @figures(PAGE, "| published | by the stated rule |", *SLOW)
-def of_the_errors() -> list[str]:
+def of_the_errors() -> Iterator[str]:
     with (folder() / "paper" / "error_modes.csv").open(encoding="utf-8", newline="") as file:
         by_length = {row["length"]: row for row in csv.DictReader(file) if row["mode"] == "rejection"}
-    found = []
     for length in ("2k", "16k"):
-        rejected = f"{errors('yi_large').lengths[length].shares['rejection'].percent:.1f}"
+        rejected = errors("yi_large").lengths[length].shares["rejection"].percent
         longer = re.search(r"longer phrase[^;]*? gives ([\d.]+)", by_length[length]["rule that gives it"])
-        found += [by_length[length]["paper"], rejected, f"{float(longer[1]):.1f}"]
+        yield f"{by_length[length]['paper']} {rejected:.1f} {float(longer[1]):.1f}"
     repeated = errors("suri_7b").areas["heuristic_text_generation"].shares["repetition"]
-    return [*found, "43.1", f"{repeated.percent:.1f}", f"{repeated.count}", f"{repeated.n}"]
+    yield f"43.1 {repeated.percent:.1f} {repeated.count} {repeated.n}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,13 +25,12 @@ PARTS = ("fluency", "truthfulness", "helpfulness")
 
 
 @figures("scoring.md", "Tables show fluency and truthfulness", published.needs_published_runs)
-def of_the_float_sum() -> list[str]:
+def of_the_float_sum() -> Iterator[str]:
     def is_other(row: Row) -> bool:
         shares = [list(row["scores"][part].values()) for part in PARTS[:2]]
         return any(f"{add_up(each, 'naive'):.3f}" != f"{add_up(each):.3f}" for each in shares)
 
-    rows_of_sets = list(published.results())
-    return [f"{sum(map(is_other, rows_of_sets))}", f"{len(leaderboard().runs.names)}"]
+    yield f"{sum(map(is_other, published.results()))} {len(leaderboard().runs.names)}"
 
 
 def run_named(part: str) -> RunFolder:
@@ -39,44 +39,43 @@ def run_named(part: str) -> RunFolder:
 
 
 @figures("scoring.md", "| run | profile | score |", *SLOW)
-def of_the_profiles() -> list[str]:
-    found = []
+def of_the_profiles() -> Iterator[str]:
     for name, profile in itertools.product(("system/ground-truth", "openai/gpt-4o/5e1e9f4"), ("leaderboard", "paper")):
         with tempfile.TemporaryDirectory() as folder:
             scorer = RunScorer(profile=profile, float_sum="naive", force=True, output=Path(folder))
             (outcome,) = scorer.score([run_named(name)])
         assert outcome.summary, outcome.error
         scores = outcome.summary.scores
-        found += [f"{outcome.summary.score:.4f}", *(f"{scores.total(part):.5f}" for part in PARTS)]
-    return found
+        yield f"{outcome.summary.score:.4f}"
+        yield from (f"{scores.total(part):.5f}" for part in PARTS)
 
 
 @figures("generation.md", "| published run | trials |", *SLOW)
-def of_the_trials() -> list[str]:
-    scorer, found = Scorer(published.suite()), ["0.02", "0.01", "0.005"]
+def of_the_trials() -> Iterator[str]:
+    scorer = Scorer(published.suite())
+    yield "0.02 0.01 0.005"
     for part in ("claude-opus-4", "DeepSeek-V3", "plamo-100b", "Mistral-Large", "llm-jp-3-7.2b", "Mistral-7B"):
         trials = TrialScores.of(run_named(part), scorer)
         interval = trials.interval()
-        needed = [f"{trials.trials_for(wanted)}" for wanted in (0.02, 0.01, 0.005)]
-        found += [f"{trials.n_trials}", f"{interval.value:.3f}", f"{interval.half_width:.3f}", *needed]
-    return found
+        yield f"{trials.n_trials} {interval.value:.3f} {interval.half_width:.3f}"
+        yield from (f"{trials.trials_for(wanted)}" for wanted in (0.02, 0.01, 0.005))
 
 
 @figures("footguns.md", "* **Values above 1 are normal.**", published.needs_published_runs)
-def of_the_human_answers() -> list[str]:
+def of_the_human_answers() -> Iterator[str]:
     means = leaderboard().runs.chosen(leaderboard().runs.rows_of_systems()[:1]).means
-    return ["1", "1.0", f"{means['fluency'][0]:.5f}", f"{means['score'][0]:.4f}", "2", "7", "0", "1"]
+    yield f"1 1.0 {means['fluency'][0]:.5f} {means['score'][0]:.4f} 2 7 0 1"
 
 
 @figures("commands.md", "The first is the human row", published.needs_published_runs)
-def of_the_yardsticks() -> list[str]:
+def of_the_yardsticks() -> Iterator[str]:
     human, criteria = (leaderboard().runs.chosen([row]).means for row in leaderboard().runs.rows_of_systems())
     with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
         (recorded,) = (line for line in csv.DictReader(file) if line["model"] == "system/criteria")
-    parts_of_it = [f"{criteria[part][0]:.3f}" for part in PARTS]
     n_answers = len(published.suite()) * int(recorded["num_trials"])
-    scores = [f"{human['score'][0]:.4f}", recorded["score"], recorded["score_std"]]
-    return [*scores, recorded["num_trials"], f"{n_answers:,}", *parts_of_it, recorded["length"]]
+    yield f"{human['score'][0]:.4f} {recorded['score']} {recorded['score_std']} {recorded['num_trials']} {n_answers:,}"
+    yield from (f"{criteria[part][0]:.3f}" for part in PARTS)
+    yield recorded["length"]
 
 
 @cache
@@ -88,37 +87,30 @@ def simulated() -> dict[str, str]:
 
 
 @figures("statistics.md", "Pearson's intervals hold from ten values on")
-def of_correlations() -> list[str]:
-    few = [
-        float(simulated()[f"{name}, 10 values, of {of}"]) for name in ("Spearman", "Kendall") for of in (0, 0.5, 0.9)
-    ]
+def of_correlations() -> Iterator[str]:
+    pairs = itertools.product(("Spearman", "Kendall"), (0, 0.5, 0.9))
+    few = max(float(simulated()[f"{name}, 10 values, of {of}"]) for name, of in pairs)
     tails = float(simulated()["Pearson, 40 values, of columns with long tails"])
+    yield f"{few:.2f} 40 {tails:.2f} 40"
     alone = (f"Pearson, runs of {n} models, of 0.5, as if they were independent (not used)" for n in (12, 40))
-    return [f"{max(few):.2f}", "40", f"{tails:.2f}", "40", *(f"{float(simulated()[name]):.2f}" for name in alone)]
+    yield from (f"{float(simulated()[name]):.2f}" for name in alone)
 
 
 @figures("statistics.md", "*Coverage* is the share of draws")
-def of_draws() -> list[str]:
-    known = ((n, 1.96 * (0.95 * 0.05 / n) ** 0.5) for n in (2_000, 1_000, 500))
-    return ["0.95", *(text for n, half in known for text in (f"{n:,}", f"{half:.3f}"))]
+def of_draws() -> Iterator[str]:
+    yield "0.95"
+    yield from (f"{n:,} {1.96 * (0.95 * 0.05 / n) ** 0.5:.3f}" for n in (2_000, 1_000, 500))
 
 
-@cache
-def recorded_spreads() -> list[float]:
-    """The recorded score_std of the runs of ten trials or more, in shares of that of independent trials."""
-    found = []
+@figures("statistics.md", "`result.json` has `score_std`", published.needs_published_runs)
+def of_the_spreads() -> Iterator[str]:
+    spreads = []  # the recorded score_std of runs of ten trials or more, in shares of that of independent trials
     for run in published.runs():
         result = run.result()
         if result["num_trials"] >= 10:
             of_questions = [question["score_std"] ** 2 for question in result["questions"].values()]
-            found.append(result["score_std"] * len(of_questions) / sum(of_questions) ** 0.5)
-    return found
-
-
-@figures("statistics.md", "`result.json` has `score_std`", published.needs_published_runs)
-def of_the_spreads() -> list[str]:
-    spreads = recorded_spreads()
-    return [f"{len(spreads)}", *(f"{spread:.2f}" for spread in (min(spreads), max(spreads), np.median(spreads)))]
+            spreads.append(result["score_std"] * len(of_questions) / sum(of_questions) ** 0.5)
+    yield f"{len(spreads)} {min(spreads):.2f} {max(spreads):.2f} {np.median(spreads):.2f}"
 
 
 @cache
@@ -130,15 +122,15 @@ def of_the_sampler() -> dict[tuple[float, int], dict[str, float]]:
 
 
 @figures("ngram_engine.md", "| order | score |", *SLOW)
-def of_the_orders() -> list[str]:
+def of_the_orders() -> Iterator[str]:
     program = tool("ngram_scores")
-    head, *lines = program.table(of_the_sampler(), program.read_runs(published.FOLDER / "leaderboard.csv"))
-    return numbers(" ".join([head, *lines]))
+    table = program.table(of_the_sampler(), program.read_runs(published.FOLDER / "leaderboard.csv"))
+    yield from numbers(" ".join(table))
 
 
 @figures("ngram_engine.md", "* **The score therefore has a high floor.**", *SLOW)
-def of_the_floor() -> list[str]:
+def of_the_floor() -> Iterator[str]:
     models = leaderboard().runs.chosen(leaderboard().runs.rows_of_models()).means["score"]
     third, fifth = (of_the_sampler()[point]["average"] for point in ((1.0, 3), (0.3, 5)))
     assert 0.64 < (models < third).mean() < 0.69
-    return ["3", "1", f"{third:.2f}", f"{len(models)}", "5", "0.3", f"{(models >= fifth).sum()}", "0.6"]
+    yield f"3 1 {third:.2f} {len(models)} 5 0.3 {(models >= fifth).sum()} 0.6"

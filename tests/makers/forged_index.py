@@ -1,4 +1,4 @@
-"""Compiled suites that somebody forged: one number changed, and every checksum made right again.
+"""Forged compiled suites: one number is changed, and all checksums are corrected.
 
 Written from docs/index_format.md alone, so that it also checks what that page says.
 """

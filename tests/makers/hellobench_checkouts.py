@@ -99,11 +99,9 @@ def write_checkout(
     folder: Path, *, is_first_version: bool = False, without: tuple[str, ...] = (), ending: str = ".jsonl"
 ) -> Path:
     """Writes a checkout; `without` names what is missing: an area, "lengths", "weights", "prompts" or "files"."""
-    main = folder / ("HelloBench" if is_first_version else "data/main_data")
-    lengths = folder / (
-        "HelloBench/length_constrained_experiments_data" if is_first_version else "data/length_constrained_data"
-    )
-    instruction = "chat_prompt" if is_first_version else "instruction"
+    last = "data/main_data", "data/length_constrained_data", "instruction", "checklists"
+    first = "HelloBench", "HelloBench/length_constrained_experiments_data", "chat_prompt", "Checklists"
+    main, lengths, instruction, checklists = first if is_first_version else last
 
     def tasks(area: str, length: str | None) -> list[dict[str, Any]]:
         return [
@@ -119,19 +117,15 @@ def write_checkout(
 
     for area, categories in CATEGORIES.items():
         if area not in without:
-            write_lines(main / f"{area}.jsonl", tasks(area, None))
+            write_lines(folder / main / f"{area}.jsonl", tasks(area, None))
         if "files" not in without:
-            path = folder / ("Checklists" if is_first_version else "checklists") / f"{area}_checklist.json"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps({category: questions_of(category) for category in categories}))
+            asked = {category: questions_of(category) for category in categories}
+            write_lines(folder / checklists / f"{area}_checklist.json", [asked])
     for length in () if "lengths" in without else ("2k", "16k"):
-        write_lines(lengths / f"{WEIGHTED}_{length}.jsonl", tasks(WEIGHTED, length))
+        write_lines(folder / lengths / f"{WEIGHTED}_{length}.jsonl", tasks(WEIGHTED, length))
     if "weights" not in without:
-        weights = {
-            category: [100 / len(questions_of(category))] * len(questions_of(category))
-            for categories in CATEGORIES.values()
-            for category in categories
-        }
+        sizes = {category: len(questions_of(category)) for listed in CATEGORIES.values() for category in listed}
+        weights = {category: [100 / n] * n for category, n in sizes.items()}
         script = folder / "results/scripts/compute.py"
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_text(f"import nothing_of_this_name\nWEIGHT_DICT = {weights!r}\nraise SystemExit\n")

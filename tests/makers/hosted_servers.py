@@ -100,7 +100,7 @@ def fault_of_content(body: dict[str, Any]) -> str:
     return ""
 
 
-def candidate(text: str, *, has_thought: bool, model: str = "gemini-test-001") -> dict[str, Any]:
+def candidate(text: str, *, has_thought: bool) -> dict[str, Any]:
     """A reply of generateContent, with a thought if that was asked for."""
     thought = [{"text": "Hm, what floats?", "thought": True}] if has_thought else []
     return {
@@ -114,7 +114,7 @@ def candidate(text: str, *, has_thought: bool, model: str = "gemini-test-001") -
             "thoughtsTokenCount": 5,
             "totalTokenCount": 120,
         },
-        "modelVersion": model,
+        "modelVersion": "gemini-test-001",
         "responseId": "r1",
     }
 

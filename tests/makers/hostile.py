@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 INJECTED = "injected"
-"""The text that attacks would bring into a heading, a title or a line of its own."""
+"""The text that attacks try to put into a heading, a title or a separate line."""
 
 # No slash and no NUL, so that each can be the name of a folder.
 NAMES = (

@@ -39,15 +39,9 @@ def write_judged(folder: Path) -> Path:
         (run / "answers.jsonl").write_text(
             lines({"id": task["id"], "response": response_of(model, str(task["id"]))} for task in TASKS)
         )
-        marks += (
-            {
-                **{name: row[name] for name in ("id", "response_sha256")},
-                "annotator": "a",
-                "verdicts": row["scores"],
-                "overall": 1 + number,
-            }
-            for number, row in enumerate(rows)
-        )
+        for number, row in enumerate(rows):
+            own = {name: row[name] for name in ("id", "response_sha256")}
+            marks.append({**own, "annotator": "a", "verdicts": row["scores"], "overall": 1 + number})
     (folder / "marks.jsonl").write_text(lines(marks))
     return folder
 
@@ -70,12 +64,7 @@ def lines(rows: Any) -> str:
 
 def change_row(path: Path, number: int, **changes: Any) -> None:
     """Changes keys of one row."""
-
-    def changed(rows: list[Row]) -> list[Row]:
-        rows[number] = {**rows[number], **changes}
-        return rows
-
-    change_rows(path, changed)
+    change_rows(path, lambda rows: [{**row, **changes} if row is rows[number] else row for row in rows])
 
 
 def change_rows(path: Path, change: Callable[[list[Row]], list[Row]]) -> None:

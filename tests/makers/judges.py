@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
+from makers import asked_engines
 from pfgen_fast.generation.prompts import Request
 
 
@@ -15,27 +15,14 @@ def moody(request: Request) -> str:
 
 
 def moody_text(content: str, seed: int) -> str:
-    """The reply of `moody` to a prompt."""
     digest = hashlib.sha1(f"{content}\0{seed}".encode()).digest()
     return f"For some reason. [[{digest[0] % 12}]]"
 
 
-class FakeEngine:
-    """Gives predefined replies; can be used again after it is closed."""
+class FakeEngine(asked_engines.FakeEngine):
+    """Gives predefined replies, in no order that callers may rely on."""
 
-    name = "fake"
-    parameters: Mapping[str, Any] = {}
     trouble = ""
 
     def __init__(self, reply: Callable[[Request], str] = moody) -> None:
-        self._reply = reply
-        self.asked: list[Request] = []
-        self.n_closed = 0
-
-    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
-        for index in reversed(range(len(requests))):  # callers must not rely on the order
-            self.asked.append(requests[index])
-            yield index, self._reply(requests[index])
-
-    async def close(self) -> None:
-        self.n_closed += 1
+        super().__init__(reply, reversed)

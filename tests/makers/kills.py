@@ -1,6 +1,6 @@
 """Kills a piece of work at the changes that it makes below a folder, and lets it run again: `killed_everywhere`.
 
-A process of its own imports what the work needs and forks for each attempt, so that no test waits for imports. A change
+A separate process imports what the work needs and forks for each attempt, so that no test waits for imports. A change
 is what Python's audit events name: creating, linking, renaming and removing files and folders; and a line of a journal.
 """
 
@@ -29,15 +29,9 @@ _CHANGES = {"os.mkdir", "os.link", "os.rename", "os.remove", "os.rmdir"}
 
 @dataclass(frozen=True)
 class Attempt:
-    """What was there after a kill, and after the work ran again.
+    """What was there after a kill, and after the work ran again."""
 
-    Attributes:
-        point: The change that the kill prevented, such as `os.rename Q01.json`.
-        killed: The files after the kill.
-        again: The files after the second run.
-    """
-
-    point: str
+    point: str  # the change that the kill prevented, such as `os.rename Q01.json`
     killed: dict[str, bytes]
     again: dict[str, bytes]
 
@@ -52,15 +46,8 @@ def killed_everywhere(
 ) -> tuple[dict[str, bytes], list[Attempt]]:
     """Runs the work undisturbed, and then for each change once more, killed just before it makes that change.
 
-    Args:
-        folder: An empty folder.
-        work: A function at the top level of a module.
-        arguments: What it is called with after its folder.
-        before: The files that each attempt begins with.
-        most: Kills only so often, from the first change to the last.
-
-    Returns:
-        The files of the undisturbed run, and the attempts in order.
+    Each attempt begins with the files of `before`; with `most`, only so many changes are prevented. Returns the files
+    of the undisturbed run, and the attempts.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "SOURCE_DATE_EPOCH": "1700000000"}
     call = [sys.executable, "-m", __name__, str(folder), str(before or ""), str(most or 0)]

@@ -40,6 +40,6 @@ def own_suite(tasks: tuple[Task, ...] = TASKS, **others: object) -> ChecklistSui
     return ChecklistSuite("own", "en", ("letters", "reports"), tasks, checklists, prompts, **others)  # type: ignore[arg-type]
 
 
-def own_suite_in(folder: Path, tasks: tuple[Task, ...] = TASKS) -> ChecklistSuite:
-    write_suite(own_suite(tasks), folder)
+def own_suite_in(folder: Path) -> ChecklistSuite:
+    write_suite(own_suite(), folder)
     return ChecklistSuite.load(folder)

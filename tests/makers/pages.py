@@ -11,21 +11,14 @@ from typing import Any
 
 
 class Outline(html.parser.HTMLParser):
-    """The parts of a page.
-
-    Attributes:
-        tags: The elements.
-        attributes: The attributes of all elements.
-        texts: The texts outside of scripts and styles.
-        code: The scripts that run, and the styles, each after the name of its element.
-    """
+    """The parts of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str]] = []
-        self.texts: list[str] = []
-        self.code: list[tuple[str, str]] = []
+        self.texts: list[str] = []  # outside of scripts and styles
+        self.code: list[tuple[str, str]] = []  # scripts that run, and styles, each after the name of its element
         self._is_code = False
         self.feed(text)
         self.close()

@@ -22,10 +22,9 @@ def people(
     n_answers: int = 12,
     annotators: Sequence[str] = ("a", "b"),
     noise: float = 0.0,
-    seed: int = 0,
 ) -> Marks:
     """Marks of answers to the first task of each category: the coefficients times verdicts, and noise."""
-    chance = random.Random(seed)
+    chance = random.Random(0)
     tasks = {(task.area, task.category): task for task in reversed(suite.tasks) if task.length is None}
     found = []
     for key, raw in coefficients.items():
@@ -42,15 +41,8 @@ def people(
 
 def row_of(mark: Mark, **others: Any) -> dict[str, Any]:
     """A mark as a row of a file."""
-    row = {
-        "id": mark.id,
-        "response_sha256": mark.response_sha256,
-        "annotator": mark.annotator,
-        "category": mark.category,
-        "verdicts": list(mark.verdicts),
-        "overall": mark.overall,
-    }
-    return {**row, **others}
+    names = ("id", "response_sha256", "annotator", "category", "verdicts", "overall")
+    return {**{name: getattr(mark, name) for name in names}, **others}
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:

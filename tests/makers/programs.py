@@ -50,5 +50,5 @@ def items_of(texts: Sequence[str | None]) -> list[Item]:
 
 
 def scored(evaluator, texts: Sequence[str | None]) -> dict[str, list[float]]:
-    """The scores of texts, each with an item of its own."""
+    """The scores of texts, each with its own item."""
     return {name: column.tolist() for name, column in evaluator.score(items_of(texts), text_column(texts)).items()}

@@ -34,60 +34,50 @@ MODULES = (
     "serving.client",
     "serving.server",
 )
-ROOMS = ("distributed", "integrations")  # all modules of which are public
+OPEN_PACKAGES = ("distributed", "integrations")  # all modules of which are public
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def public_api() -> list[str]:
     """Every public name with its signature, sorted, and every command with its options."""
-    names = {*_of_packages(), *_of_modules()}
+    names = {line for place in (*_of_packages(), *_of_modules()) for line in _described(*place)}
     return sorted(names, key=lambda line: line.removeprefix("class ").removeprefix("def ")) + sorted(_of_commands())
 
 
-def _of_packages() -> Iterator[str]:
+def _of_packages() -> Iterator[tuple[str, str, str]]:
+    """The names that packages import when they are asked for: path, name and defining module."""
     for package in PACKAGES:
-        for name, module in _names_on_demand(package):
-            yield from _described(_dotted(package, name), name, _origin(package, module))
+        dotted = f"pfgen_fast.{package}".rstrip(".")
+        import_module(dotted)
+        for name, module in modules_of_names(dotted).items():
+            yield f"{package}.{name}".lstrip("."), name, _origin(package, module.removeprefix("."))
 
 
-def _of_modules() -> Iterator[str]:
-    rooms = [path for room in ROOMS for path in (PACKAGE / room).rglob("*.py") if not path.name.startswith("__")]
-    for module in (*MODULES, *(".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in rooms)):
-        for name, origin in _public_names(module):
-            yield from _described(f"{module}.{name}", name, origin)
-
-
-def _names_on_demand(package: str) -> list[tuple[str, str]]:
-    """The names that a package imports when they are asked for, each with its module."""
-    dotted = f"pfgen_fast.{package}".rstrip(".")
-    import_module(dotted)
-    return [(name, module.removeprefix(".")) for name, module in modules_of_names(dotted).items()]
-
-
-def _public_names(module: str) -> Iterator[tuple[str, str]]:
-    """What a module defines, or lists in `__all__` and has from another, each with the module that defines it."""
-    tree = _tree(module)
-    listed = {name for node in tree.body if "__all__" in _targets(node) for name in ast.literal_eval(node.value)}  # type: ignore[attr-defined]
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and listed:
-            origin = _origin(module, "." * node.level + (node.module or ""))
-            yield from ((alias.name, origin) for alias in node.names if alias.name in listed)
-        else:
-            yield from ((name, module) for name in _targets(node) if not name.startswith("_"))
+def _of_modules() -> Iterator[tuple[str, str, str]]:
+    """What modules define, or list in `__all__` and have from another module: path, name and defining module."""
+    paths = [path for package in OPEN_PACKAGES for path in (PACKAGE / package).rglob("[!_]*.py")]
+    for module in (*MODULES, *(".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in paths)):
+        tree = _tree(module)
+        listed = {name for node in tree.body if "__all__" in _targets(node) for name in ast.literal_eval(node.value)}  # type: ignore[attr-defined]
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and listed:
+                origin = _origin(module, "." * node.level + (node.module or ""))
+                found = [(alias.name, origin) for alias in node.names if alias.name in listed]
+            else:
+                found = [(name, module) for name in _targets(node) if not name.startswith("_")]
+            yield from ((f"{module}.{name}", name, origin) for name, origin in found)
 
 
 def _described(path: str, name: str, module: str) -> Iterator[str]:
     """A name with its signature, and its public methods and fields if it is a class."""
     [node] = [node for node in _tree(module).body if name in _targets(node)][-1:]
     if isinstance(node, ast.ClassDef):
-        yield f"class {path}{_bases(node)}"
+        yield f"class {path}" + (f"({', '.join(map(ast.unparse, node.bases))})" if node.bases else "")
         for member in node.body:
             yield from (f"{path}.{line}" for line in _member(member))
-    elif isinstance(node, _Definition):
-        yield f"def {path}{_signature(node)}"
     else:
-        yield path
+        yield f"def {path}{_signature(node)}" if isinstance(node, _Definition) else path
 
 
 def _member(node: ast.stmt) -> Iterator[str]:
@@ -108,10 +98,6 @@ def _annotation(node: ast.expr | None) -> str:
     return ast.unparse(node) if node else "None"
 
 
-def _bases(node: ast.ClassDef) -> str:
-    return f"({', '.join(map(ast.unparse, node.bases))})" if node.bases else ""
-
-
 def _targets(node: ast.stmt) -> list[str]:
     """The names that a statement defines."""
     if isinstance(node, ast.ClassDef | _Definition):
@@ -120,15 +106,11 @@ def _targets(node: ast.stmt) -> list[str]:
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
-def _dotted(*parts: str) -> str:
-    return ".".join(part for part in parts if part)
-
-
 def _origin(package: str, module: str) -> str:
     """A module that is named relative to a package, where each dot in front goes up by one."""
     name = module.lstrip(".")
-    above = len(module) - len(name)
-    return _dotted(".".join(package.split(".")[: -above or None]), name)
+    above = package.split(".")[: -(len(module) - len(name)) or None]
+    return ".".join(filter(None, (*above, name)))
 
 
 def _tree(module: str) -> ast.Module:

@@ -22,9 +22,14 @@ USUAL_PLACE = Path(__file__).parents[3] / "shared" / "pfgen-bench"
 FOLDER = Path(os.environ.get("PFGEN_BENCH") or USUAL_PLACE).absolute()  # tests change the folder, and link to it
 FOUND = (FOLDER / "runs.csv").is_file()
 
-needs_published_runs = pytest.mark.skipif(
-    not FOUND and "PFGEN_BENCH_REQUIRED" not in os.environ,
-    reason="no published runs (PFGEN_BENCH names a checkout of pfgen-bench with a runs.csv)",
+
+def needs(path: Path, reason: str) -> pytest.MarkDecorator:
+    """A mark that skips tests where a file or a folder is missing."""
+    return pytest.mark.skipif(not path.exists() and "PFGEN_BENCH_REQUIRED" not in os.environ, reason=reason)
+
+
+needs_published_runs = needs(
+    FOLDER / "runs.csv", "no published runs (PFGEN_BENCH names a checkout of pfgen-bench with a runs.csv)"
 )
 
 

@@ -1,4 +1,4 @@
-"""Reward servers in processes of their own, and connections to them that send what the test likes."""
+"""Reward servers in separate processes, and connections to them that send any bytes."""
 
 from __future__ import annotations
 

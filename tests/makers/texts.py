@@ -116,15 +116,7 @@ class Case:
     alternative: str | None = None
 
     def by_oracle(self) -> list[str | Impossible]:
-        return perturbed(
-            self.text,
-            self.kind,
-            self.degrees,
-            seed=self.seed,
-            language=self.language,
-            donors=self.donors,
-            alternative=self.alternative,
-        )
+        return perturbed(**vars(self))
 
 
 def languages() -> st.SearchStrategy[str]:

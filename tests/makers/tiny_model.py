@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from makers.tokens import trained_tokenizer
 from pfgen_fast import Suite
 
 CHAT_TEMPLATE = (
@@ -12,28 +13,21 @@ CHAT_TEMPLATE = (
 )
 
 
-def write_tiny_model(folder: Path, suite: Suite, *, chat_template: str | None = CHAT_TEMPLATE, seed: int = 0) -> Path:
+def write_tiny_model(folder: Path, suite: Suite, *, chat_template: str | None = CHAT_TEMPLATE) -> Path:
     """Makes a model that gives a different answer to every prompt, in characters of the suite."""
     import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import decoders
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    raw = Tokenizer(models.BPE())
-    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    raw.decoder = decoders.ByteLevel()
     special = ["<|end|>", "<|pad|>", "<|system|>", "<|user|>", "<|assistant|>"]
-    trainer = trainers.BpeTrainer(
-        vocab_size=600,
-        special_tokens=special,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    raw.train_from_iterator((text for question in suite for text in question.answers["A"][:50]), trainer)
+    texts = [text for question in suite for text in question.answers["A"][:50]]
+    raw = trained_tokenizer(texts, vocab_size=600, special_tokens=special)
+    raw.decoder = decoders.ByteLevel()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<|end|>", pad_token="<|pad|>")
     tokenizer.chat_template = chat_template
     tokenizer.save_pretrained(folder)
 
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=64,

@@ -128,7 +128,7 @@ def test_what_a_test_took_is_in_no_table_because_it_differs_where_a_test_goes_on
 
 def test_the_answer_counts_what_is_noticed_and_which_controls_are(one):
     assert one.question == "How well does ngram notice damage?"
-    assert re.match(r"ngram notices \d+ of 18 kinds and degrees of damage, with d [\d.]+ on average", one.answer)
+    assert re.match(r"ngram notices \d+ of 22 kinds and degrees of damage, with d [\d.]+ on average", one.answer)
     assert "1 of 2 changes that should not matter" in one.answer
 
 

@@ -1,18 +1,18 @@
-// What building reference sets counts and selects.
+// What building reference sets counts and selects, and the n-gram sampler: cuts, threads and refusals. Python compares
+// the results with plain counting and with docs/ngram_engine.md; here the sanitizers watch.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 #include "makers/check.hpp"
 #include "makers/random.hpp"
 #include "pfgen/error.hpp"
 #include "pfgen/ngram_counts.hpp"
+#include "pfgen/sampler.hpp"
 #include "pfgen/selection.hpp"
 
-namespace {
-
-using namespace pfgen;
-using namespace pfgen::test;
+namespace pfgen::test {
 
 using Texts = std::vector<Text>;
 
@@ -29,8 +29,7 @@ Texts random_texts(Random& random) {
   return texts;
 }
 
-// Python compares counts with plain counting; here the sanitizers watch them.
-void counts_of_one_order_agree() {
+TEST(counts_of_one_order_agree) {
   Random random(1);
   for (int round = 0; round < 80; ++round) {
     const Texts texts = random_texts(random);
@@ -45,8 +44,8 @@ void counts_of_one_order_agree() {
   }
 }
 
-// Python compares climbs with plain counting; here the sanitizers watch them, with classes as bits and as lists.
-void a_climb_ends_with_the_sums_of_a_comparison() {
+// With classes as bits and as lists.
+TEST(a_climb_ends_with_the_sums_of_a_comparison) {
   Random random(3);
   for (int round = 0; round < 10; ++round) {
     Texts texts = random_texts(random);
@@ -64,7 +63,7 @@ void a_climb_ends_with_the_sums_of_a_comparison() {
   }
 }
 
-void what_on_progress_throws_ends_the_work() {
+TEST(what_on_progress_throws_ends_the_work) {
   Random random(6);
   Texts texts;
   for (int i = 0; i < 300; ++i) texts.push_back(random.text(U"abcdefgh", 40));
@@ -73,27 +72,94 @@ void what_on_progress_throws_ends_the_work() {
                select(views_of(texts), options, 2, [](const CurvePoint&) { throw std::logic_error("stop"); }));
 }
 
-void what_cannot_be_is_refused() {
+TEST(what_cannot_be_is_refused) {
   const Texts texts{U"abc", U"b"};
   CHECK_THROWS(CompileError, select(views_of(texts), {.size = 3}, 1));
   CHECK_THROWS(CompileError, select(views_of(texts), {.size = 0}, 1));
   CHECK_THROWS(CompileError, select(views_of(texts), {.max_order = 0}, 1));
   CHECK_THROWS(CompileError, document_frequencies(views_of(texts), 0, 1));
   CHECK_THROWS(CompileError, document_frequencies(views_of(texts), kLongestNgram + 1, 1));
-  const std::vector<unsigned char> invalid{'a', 0xFF};
-  const TextView no_text = view(invalid);
-  CHECK_THROWS(InvalidAnswer, find_rare_ngrams(std::span(&no_text, 1), 5, 2, 1));
-  CHECK_THROWS(InvalidAnswer, select(std::span(&no_text, 1), {}, 1));
+  CHECK_THROWS(InvalidAnswer, find_rare_ngrams({{kInvalid}}, 5, 2, 1));
+  CHECK_THROWS(InvalidAnswer, select({{kInvalid}}, {}, 1));
   CHECK(find_rare_ngrams({}, 5, 2, 2).first.empty());
   CHECK(document_frequencies({}, 10, 2).rows.empty());
 }
 
-}  // namespace
-
-int main() {
-  counts_of_one_order_agree();
-  a_climb_ends_with_the_sums_of_a_comparison();
-  what_on_progress_throws_ends_the_work();
-  what_cannot_be_is_refused();
-  return report("counting_test");
+std::vector<std::uint64_t> first_seeds(std::size_t n) {
+  std::vector<std::uint64_t> seeds(n);
+  for (std::size_t i = 0; i < n; ++i) seeds[i] = i;
+  return seeds;
 }
+
+std::vector<Text> sampled(const NgramSampler& sampler, std::size_t n, std::size_t n_threads = 1,
+                          std::size_t max_code_points = 300) {
+  std::vector<Text> answers;
+  for (const SampledTexts& texts : sampler.sample(first_seeds(n), max_code_points, n_threads)) {
+    std::size_t begin = 0;
+    for (const std::size_t end : texts.ends) {
+      answers.emplace_back(texts.code_points.begin() + static_cast<std::ptrdiff_t>(begin),
+                           texts.code_points.begin() + static_cast<std::ptrdiff_t>(end));
+      begin = end;
+    }
+  }
+  return answers;
+}
+
+NgramSampler sampler_of(const Texts& texts, const SamplerOptions& options, std::uint64_t stream = 1) {
+  return {views_of(texts), options, stream};
+}
+
+TEST(cuts_leave_the_most_frequent) {
+  const std::vector<Text> texts{U"a", U"a", U"a", U"a", U"b", U"b", U"b", U"c", U"c", U"d"};
+  const auto found = [&](const SamplerOptions& options) {
+    Text first;
+    for (const Text& answer : sampled(sampler_of(texts, options), 400)) {
+      if (first.find(answer) == Text::npos) first += answer;
+    }
+    std::ranges::sort(first);
+    return first;
+  };
+  CHECK(found({.order = 2}) == U"abcd");
+  CHECK(found({.order = 2, .top_k = 3}) == U"abc");
+  CHECK(found({.order = 2, .top_p = 0.7}) == U"ab");
+  CHECK(found({.order = 2, .top_p = 0.71}) == U"abc");
+  CHECK(found({.order = 2, .top_p = 0.57, .top_k = 2}) == U"a");
+  CHECK(found({.order = 2, .top_p = 0.58, .top_k = 2}) == U"ab");
+  CHECK(found({.order = 2, .temperature = 0.0}) == U"a");
+  CHECK(found({.order = 2, .temperature = 0.001}) == U"a");  // the others' weights are 0
+  CHECK(found({.order = 2, .temperature = 1000.0}) == U"abcd");
+}
+
+TEST(threads_and_batches_change_nothing) {
+  Random random(3);
+  std::vector<Text> texts;
+  for (int i = 0; i < 50; ++i) texts.push_back(random.text(U"abcde", 40));
+  const NgramSampler sampler = sampler_of(texts, {.order = 3});
+  const std::vector<Text> one = sampled(sampler, 1000);
+  CHECK(one.size() == 1000);
+  CHECK(sampled(sampler, 1000, 4) == one);
+  CHECK(sampled(sampler, 7) == std::vector<Text>(one.begin(), one.begin() + 7));
+  CHECK(sampled(sampler, 0).empty());
+  CHECK(sampled(sampler_of({U"日本", U"", U"ab"}, {.order = 40}), 100, 2, 1).size() == 100);
+  CHECK(sampled(sampler_of(texts, {.order = 3}, 2), 1000) != one);
+}
+
+TEST(what_on_pause_throws_ends_the_work) {
+  const NgramSampler sampler = sampler_of({U"abc", U"abd"}, {.order = 2});
+  const std::vector<std::uint64_t> seeds = first_seeds(100'000);
+  CHECK_THROWS(std::logic_error, sampler.sample(seeds, 300, 2, [] { throw std::logic_error("stop"); }));
+}
+
+TEST(a_sampler_that_cannot_be_is_refused) {
+  CHECK_THROWS(CompileError, sampler_of({}, {}));
+  CHECK_THROWS(CompileError, NgramSampler({{kInvalid}}, {}, 0));
+  for (const double temperature : {-1.0, 0.0005, 1001.0, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK_THROWS(CompileError, sampler_of({U"a"}, {.temperature = temperature}));
+  }
+  for (const double top_p : {0.0, -0.5, 1.01, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK_THROWS(CompileError, sampler_of({U"a"}, {.top_p = top_p}));
+  }
+  CHECK_THROWS(CompileError, sampler_of({U"a"}, {.order = 0}));
+}
+
+}  // namespace pfgen::test

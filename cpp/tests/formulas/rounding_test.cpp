@@ -8,12 +8,9 @@
 #include "makers/rules.hpp"
 #include "pfgen/sums.hpp"
 
-namespace {
+namespace pfgen::test {
 
-using namespace pfgen;
-using namespace pfgen::test;
-
-void round_decimal_rounds_the_exact_value() {
+TEST(round_decimal_rounds_the_exact_value) {
   CHECK(round_decimal(0.0078125, 6) == 0.007812);
   CHECK(round_decimal(0.0234375, 6) == 0.023438);
   CHECK(round_decimal(2.675, 2) == 2.67);
@@ -31,14 +28,14 @@ void round_decimal_rounds_the_exact_value() {
   }
 }
 
-void round_decimal_leaves_what_it_cannot_round() {
+TEST(round_decimal_leaves_what_it_cannot_round) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double value : {1e300, -1e300, 1e16, 0x1p62, kInfinity, -kInfinity})
     CHECK(round_decimal(value, 6) == value);
   CHECK(std::isnan(round_decimal(std::nan(""), 6)));
 }
 
-void sums_are_those_of_cpython() {
+TEST(sums_are_those_of_cpython) {
   const std::vector<double> tenths(10, 0.1), thirds{0.1, 0.2, 0.3}, huge{1.0, 1e100, 1.0, -1e100};
   CHECK(sum(tenths, FloatSum::kNaive) == 0.9999999999999999 && sum(tenths, FloatSum::kCompensated) == 1.0);
   CHECK(sum(thirds, FloatSum::kNaive) == 0.6000000000000001 && sum(thirds, FloatSum::kCompensated) == 0.6);
@@ -46,11 +43,4 @@ void sums_are_those_of_cpython() {
   CHECK(sum({}, FloatSum::kNaive) == 0.0 && sum({}, FloatSum::kCompensated) == 0.0);
 }
 
-}  // namespace
-
-int main() {
-  round_decimal_rounds_the_exact_value();
-  round_decimal_leaves_what_it_cannot_round();
-  sums_are_those_of_cpython();
-  return report("rounding_test");
-}
+}  // namespace pfgen::test

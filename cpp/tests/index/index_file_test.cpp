@@ -1,23 +1,16 @@
 // Compiled suites: what is written opens again with the same scores, and damaged bytes are refused. Seeds are fixed.
 // The fuzz targets try more bytes.
-#include <algorithm>
-
 #include "index/section_shape.hpp"
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"
 #include "makers/rules.hpp"
 #include "scoring/set_scores.hpp"
 
-namespace {
-
-using namespace pfgen;
-using namespace pfgen::test;
+namespace pfgen::test {
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// ---- Checksums ----
-
-void checksums_are_those_of_xxh64() {
+TEST(checksums_are_those_of_xxh64) {
   CHECK(checksum({}) == 0xEF46DB3751D8E999U);
   CHECK(checksum(bytes_of("a")) == 0xD24EC4F1A98C6E5BU);
   CHECK(checksum(bytes_of("abc")) == 0x44BC2CF5AD770999U);
@@ -29,8 +22,6 @@ void checksums_are_those_of_xxh64() {
   CHECK(checksum(bytes_of(counting).first(47)) == 0x0D9883A03E7BFBB8U);
   CHECK(checksum(bytes_of(counting)) == 0xF306F04AA88B54D3U);
 }
-
-// ---- Files ----
 
 // Small questions of all kinds: with one set, with several indexes, and in the wide form.
 std::vector<Sets> questions(Random& random) {
@@ -49,11 +40,7 @@ std::vector<Text> answers(Random& random, const Sets& references, std::size_t n)
   return texts;
 }
 
-bool same_bits(std::span<const double> a, std::span<const double> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
-
-void a_file_gives_the_scores_of_what_was_built() {
+TEST(a_file_gives_the_scores_of_what_was_built) {
   Random random(22);
   const std::vector<Sets> sets = questions(random);
   std::vector<Text> texts = answers(random, sets[3], 40);
@@ -77,13 +64,13 @@ void a_file_gives_the_scores_of_what_was_built() {
   }
 }
 
-void a_file_may_hold_no_questions_and_no_details() {
+TEST(a_file_may_hold_no_questions_and_no_details) {
   const IndexFile file = open(file_of({Profile::kPaper, std::string(40, '0'), ""}, {}));
   CHECK(file.questions().empty() && file.head().details.empty());
   CHECK_THROWS(CompileError, make_head({Profile::kPaper, "short", ""}, {}));
 }
 
-void threads_may_open_a_question_together() {
+TEST(threads_may_open_a_question_together) {
   Random random(23);
   const std::vector<Sets> sets{random_sets(random, 2, false)};
   const std::vector<Text> texts = answers(random, sets[0], 1000);
@@ -91,8 +78,6 @@ void threads_may_open_a_question_together() {
   const std::vector<double> expected = scores(open(bytes).questions(), texts);
   for (int i = 0; i < 20; ++i) CHECK(same_bits(scores(open(bytes).questions(), texts, 8), expected));
 }
-
-// ---- Damage ----
 
 bool is_refused_each_time(std::span<const std::byte> bytes, std::size_t question) {
   try {
@@ -105,17 +90,16 @@ bool is_refused_each_time(std::span<const std::byte> bytes, std::size_t question
   }
 }
 
-void a_damaged_file_is_refused_each_time() {
+TEST(a_damaged_file_is_refused_each_time) {
   Random random(24);
   const std::vector<Sets> sets{{{U"あい", U"いう"}}, random_sets(random, 5, false)};
   const Bytes whole = file_of(Profile::kLeaderboard, sets);
   const auto n_head_bytes = number_at<std::uint64_t>(whole, FileLayout::kHeadBytes);
-  const auto cut_is_refused = [&](std::size_t n) {
-    return throws<IndexFormatError>([&] { open(std::span(whole).first(n)); });
-  };
-  for (std::size_t n = 0; n <= n_head_bytes; ++n) CHECK(cut_is_refused(n));
-  for (int i = 0; i < 200; ++i) CHECK(cut_is_refused(random.below(whole.size())));
-  CHECK(cut_is_refused(whole.size() - 1));
+  std::vector<std::size_t> cuts(n_head_bytes + 1);
+  std::iota(cuts.begin(), cuts.end(), std::size_t{0});
+  for (int i = 0; i < 200; ++i) cuts.push_back(random.below(whole.size()));
+  cuts.push_back(whole.size() - 1);
+  for (const std::size_t n : cuts) CHECK_THROWS(IndexFormatError, open(std::span(whole).first(n)));
   Bytes longer = whole;
   longer.push_back({});
   CHECK_THROWS(IndexFormatError, open(longer));
@@ -141,8 +125,6 @@ void a_damaged_file_is_refused_each_time() {
   }
 }
 
-// ---- Hostile sections ----
-
 // The sentence with which a section is refused, "" if it is not.
 std::string refusal(std::span<const std::byte> section) {
   try {
@@ -160,7 +142,7 @@ Bytes built_section(const Sets& sets) {
 
 SectionHeader header_of(std::span<const std::byte> section) { return number_at<SectionHeader>(section, 0); }
 
-void a_symbol_without_a_state_is_refused() {
+TEST(a_symbol_without_a_state_is_refused) {
   Bytes section =
       built_section({{U"いあ", U"いあ", U"あ"}});  // あ follows い, so its edge from the root is not its only one
   const SectionShape shape(header_of(section));
@@ -170,7 +152,7 @@ void a_symbol_without_a_state_is_refused() {
   CHECK(refusal(section) == "a symbol without a state");
 }
 
-void a_compact_index_has_as_many_symbols_as_its_keys_can_tell_apart() {
+TEST(a_compact_index_has_as_many_symbols_as_its_keys_can_tell_apart) {
   Bytes section = built_section({{U"あい"}});
   section.resize(std::size_t{1} << 20);
   SectionHeader header = header_of(section);
@@ -180,7 +162,7 @@ void a_compact_index_has_as_many_symbols_as_its_keys_can_tell_apart() {
   CHECK(refusal(section) == "a compact index with too many symbols");
 }
 
-void the_answers_of_all_indexes_of_a_question_are_bounded_together() {
+TEST(the_answers_of_all_indexes_of_a_question_are_bounded_together) {
   Sets sets(4, {U"あい"});
   sets[0].assign(CompactStates::kMaxCount + 1, U"あい");
   Bytes section = built_section(sets);
@@ -192,16 +174,4 @@ void the_answers_of_all_indexes_of_a_question_are_bounded_together() {
   CHECK(refusal(both) == "a question with an impossible number of answers");
 }
 
-}  // namespace
-
-int main() {
-  checksums_are_those_of_xxh64();
-  a_file_gives_the_scores_of_what_was_built();
-  a_file_may_hold_no_questions_and_no_details();
-  threads_may_open_a_question_together();
-  a_damaged_file_is_refused_each_time();
-  a_symbol_without_a_state_is_refused();
-  a_compact_index_has_as_many_symbols_as_its_keys_can_tell_apart();
-  the_answers_of_all_indexes_of_a_question_are_bounded_together();
-  return report("index_file_test");
-}
+}  // namespace pfgen::test

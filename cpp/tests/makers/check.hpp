@@ -1,9 +1,11 @@
-// Checks that count. A program that includes it prints a line for each check that fails and ends with
-// `return report("its name")`.
+// Tests that are found by themselves, and checks that count; main.cpp runs them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <span>
+#include <vector>
 
 namespace pfgen::test {
 
@@ -15,9 +17,8 @@ inline void check(bool holds, const char* file, int line, const char* condition)
   if (!holds && n_failed <= 50) std::printf("%s:%d: %s\n", file, line, condition);
 }
 
-inline int report(const char* program) {
-  std::printf("%s: %zu passed, %zu failed\n", program, n_passed, n_failed);
-  return n_failed == 0 ? 0 : 1;
+inline bool same_bits(std::span<const double> a, std::span<const double> b) {
+  return std::ranges::equal(std::as_bytes(a), std::as_bytes(b));
 }
 
 template <class Error, class Action>
@@ -31,8 +32,22 @@ bool throws(const Action& action) {
   return false;
 }
 
+// The tests of the program, in the order of their definition.
+inline std::vector<void (*)()>& tests() {
+  static std::vector<void (*)()> all;
+  return all;
+}
+
+struct Registered {
+  explicit Registered(void (*test)()) { tests().push_back(test); }
+};
+
 #define CHECK(condition) pfgen::test::check((condition), __FILE__, __LINE__, #condition)
 #define CHECK_THROWS(error, action) \
   pfgen::test::check(pfgen::test::throws<error>([&] { action; }), __FILE__, __LINE__, #action)
+#define TEST(name)                                     \
+  static void name();                                  \
+  static const pfgen::test::Registered k_##name(name); \
+  static void name()
 
 }  // namespace pfgen::test

@@ -71,7 +71,7 @@ inline std::span<std::byte> section_of(std::span<std::byte> file, std::size_t qu
   return file.subspan(number_at<std::uint64_t>(file, entry), number_at<std::uint64_t>(file, entry + 8));
 }
 
-// Makes all checksums right, wherever the head and the directory lead to; leaves what lies outside.
+// Corrects all checksums, at any places that the head and the directory name within the file.
 inline void seal(std::span<std::byte> file) {
   if (file.size() < FileLayout::kDirectory) return;
   const auto n_questions = number_at<std::uint32_t>(file, FileLayout::kQuestions);
@@ -90,23 +90,29 @@ inline void seal(std::span<std::byte> file) {
 
 using Indexes = std::vector<std::shared_ptr<const QuestionIndex>>;
 
+// A question without rules, whose sets are the first columns.
+inline Question plain_question(std::shared_ptr<const QuestionIndex> index) {
+  std::vector<std::size_t> columns(index->references().n_sets());
+  std::iota(columns.begin(), columns.end(), 0U);
+  return {std::move(index), std::make_shared<const KeywordRules>(std::vector<RuleNode>{}), columns};
+}
+
+inline std::vector<Answer> answers_of(std::span<const Text> texts) {
+  std::vector<Answer> answers;
+  for (const Text& text : texts) answers.push_back({view(text), 0, nullptr});
+  return answers;
+}
+
 // The four columns and those of the sets, of each question on its own; throws as the core does.
 inline std::vector<double> scores(const Indexes& questions, std::span<const Text> texts, std::size_t n_threads = 1) {
   std::vector<double> all;
   for (const auto& question : questions) {
-    const std::size_t n_sets = question->references().n_sets();
-    std::vector<std::size_t> columns(n_sets);
-    std::iota(columns.begin(), columns.end(), 0U);
-    const BatchScorer scorer({{question, std::make_shared<const KeywordRules>(std::vector<RuleNode>{}), columns}},
-                             FloatSum::kCompensated);
-    std::vector<Answer> answers;
-    for (const Text& text : texts) answers.push_back({view(text), 0, nullptr});
-    const std::size_t n = answers.size();
-    const std::size_t first = all.size();
+    const std::size_t n_sets = question->references().n_sets(), n = texts.size(), first = all.size();
     all.resize(first + (4 + 2 * n_sets) * n);
     double* begin = all.data() + first;
-    scorer.score(answers, n_threads,
-                 {begin, begin + n, begin + 2 * n, begin + 3 * n, begin + 4 * n, begin + (4 + n_sets) * n});
+    BatchScorer({plain_question(question)}, FloatSum::kCompensated)
+        .score(answers_of(texts), n_threads,
+               {begin, begin + n, begin + 2 * n, begin + 3 * n, begin + 4 * n, begin + (4 + n_sets) * n});
   }
   return all;
 }

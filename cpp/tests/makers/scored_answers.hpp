@@ -1,4 +1,4 @@
-// Answers for score_sets() of which the scores are kept.
+// The scores of score_sets(), kept, and beside those of the rules.
 #pragma once
 
 #include <span>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "makers/check.hpp"
-#include "makers/texts.hpp"
+#include "makers/rules.hpp"
 #include "scoring/set_scores.hpp"
 
 namespace pfgen::test {
@@ -33,5 +33,27 @@ class ScoredAnswers : public AnswerSource {
   std::unordered_map<const Lane*, std::size_t> in_lane_;
   std::size_t n_taken_ = 0;
 };
+
+// Whether texts have the scores of the rules, to the last bit.
+inline bool scores_follow(const References& references, const Rules& rules, std::span<const Text> texts) {
+  static Workspace work;  // one for all: an earlier answer must not change a later one
+  ScoredAnswers answers(references, texts);
+  score_sets(references, texts.size(), answers, work);
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    for (std::size_t s = 0; s < references.n_sets(); ++s) {
+      const SetScore& found = answers.scores()[row][s];
+      if (found.fluency != rules.fluency(s, texts[row])) return false;
+      if (found.truthfulness != rules.truthfulness(s, texts[row])) return false;
+    }
+  }
+  return true;
+}
+
+inline bool baselines_follow(const References& references, const Rules& rules) {
+  for (std::size_t s = 0; s < references.n_sets(); ++s) {
+    if (references.baseline(s) != rules.baseline(s)) return false;
+  }
+  return true;
+}
 
 }  // namespace pfgen::test

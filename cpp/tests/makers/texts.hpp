@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pfgen/error.hpp"
 #include "pfgen/question_index.hpp"
 #include "pfgen/text.hpp"
 
@@ -25,6 +26,22 @@ inline Text code_points_from(char32_t first, std::size_t n) {
 
 inline TextView view(TextRef text) { return {text.data(), text.size(), Encoding::kUcs4}; }
 inline TextView view(const std::vector<unsigned char>& bytes) { return {bytes.data(), bytes.size(), Encoding::kUtf8}; }
+
+inline std::string_view bytes_of(const TextView& text) { return {static_cast<const char*>(text.data), text.n_units}; }
+
+inline const std::vector<unsigned char> kInvalidBytes{'a', 0xFF};
+inline const TextView kInvalid = view(kInvalidBytes);
+
+// The row and the byte of invalid UTF-8 that an action names; kNoError if it names none.
+template <class Action>
+std::pair<std::size_t, std::size_t> invalid_at(const Action& action) {
+  try {
+    action();
+  } catch (const InvalidAnswer& error) {
+    return {error.row, error.byte};
+  }
+  return {kNoError, kNoError};
+}
 
 inline std::vector<TextView> views_of(const std::vector<Text>& texts) {
   std::vector<TextView> all;

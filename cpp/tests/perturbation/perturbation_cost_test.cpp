@@ -8,10 +8,7 @@
 #include "makers/check.hpp"
 #include "makers/perturbed.hpp"
 
-namespace {
-
-using namespace pfgen;
-using namespace pfgen::test;
+namespace pfgen::test {
 
 constexpr std::size_t kLength = 1 << 12;
 constexpr double kMost = 2.3;
@@ -46,7 +43,7 @@ void check_kind(std::string_view kind, const Text& once, const Text& twice, Lang
   if (ratio >= kMost) std::printf("%s: %.2f times the blocks\n", std::string(kind).c_str(), ratio);
 }
 
-void time_is_linear_in_the_length() {
+TEST(time_is_linear_in_the_length) {
   for (const TextRef piece : {U"、",      U"a.",  U"」",     U"(",     U"((A. ",  U". ",      U".          ", U"。」",
                               U"a'",      U"ー",  U"ガー",   U"\x301", U" \x301", U"a\x200D", U"Mars ",       U"です。",
                               U"is not ", U"n't", U"富士と", U"\n",    U" ",      U"1、",     U"a b ",        U"Ａ"}) {
@@ -63,9 +60,4 @@ void time_is_linear_in_the_length() {
   }
 }
 
-}  // namespace
-
-int main() {
-  time_is_linear_in_the_length();
-  return report("perturbation_cost_test");
-}
+}  // namespace pfgen::test

@@ -6,10 +6,7 @@
 #include "makers/rule_nodes.hpp"
 #include "pfgen/error.hpp"
 
-namespace {
-
-using namespace pfgen;
-using namespace pfgen::test;
+namespace pfgen::test {
 using Form = RuleNode::Form;
 
 bool locates(std::vector<RuleNode> nodes, std::vector<std::uint32_t> regex_positions, std::uint32_t position,
@@ -19,14 +16,14 @@ bool locates(std::vector<RuleNode> nodes, std::vector<std::uint32_t> regex_posit
   return found.size() == 1 && found[0].position == position && found[0].named_by == named_by;
 }
 
-void a_rule_is_met_at_the_end_of_its_first_match() {
+TEST(a_rule_is_met_at_the_end_of_its_first_match) {
   CHECK(locates({text_rule(U"tide")}, {}, 6, 0));
   CHECK(locates({text_rule(U"")}, {}, 0, 0));
   CHECK(locates({text_rule(U"moon")}, {}, 9999, 0));
   CHECK(locates({regex_rule()}, {17}, 17, 0));
 }
 
-void and_takes_the_last_part_or_the_first() {
+TEST(and_takes_the_last_part_or_the_first) {
   const RuleNode tide = text_rule(U"tide"), ebb = text_rule(U"ebb"), moon = text_rule(U"moon");
   const RuleNode both = rule_of(Form::kAnd, 2), either = rule_of(Form::kOr, 2);
   CHECK(locates({both, tide, ebb}, {}, 14, 2));
@@ -42,7 +39,7 @@ void and_takes_the_last_part_or_the_first() {
   CHECK(locates({rule_of(Form::kOr, 3), both, moon, regex_rule(), both, tide, ebb, regex_rule()}, {3, 14}, 14, 6));
 }
 
-void only_and_and_or_have_parts() {
+TEST(only_and_and_or_have_parts) {
   const RuleNode leaf = text_rule(U"a");
   CHECK_THROWS(CompileError, KeywordRules({rule_of(Form::kAnd, 0)}));
   CHECK_THROWS(CompileError, KeywordRules({leaf, rule_of(Form::kOr, 0), leaf}));
@@ -55,11 +52,4 @@ void only_and_and_or_have_parts() {
   CHECK(KeywordRules({}).n_rules() == 0);
 }
 
-}  // namespace
-
-int main() {
-  a_rule_is_met_at_the_end_of_its_first_match();
-  and_takes_the_last_part_or_the_first();
-  only_and_and_or_have_parts();
-  return report("keywords_test");
-}
+}  // namespace pfgen::test

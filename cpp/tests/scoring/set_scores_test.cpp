@@ -1,61 +1,153 @@
-// Fluency and truthfulness of single sets: random cases against the rules as written (makers/rules.hpp). Seeds are
-// fixed; doubles are compared with ==.
+// Fluency and truthfulness of single sets, from indexes of all shapes: random cases against the rules as written
+// (makers/rules.hpp). Seeds are fixed; doubles are compared with ==.
+#include <algorithm>
 #include <span>
 #include <vector>
 
+#include "index/section_builder.hpp"
 #include "makers/check.hpp"
-#include "makers/rules.hpp"
 #include "makers/scored_answers.hpp"
 #include "pfgen/error.hpp"
 #include "pfgen/question_index.hpp"
 
-namespace {
+namespace pfgen::test {
 
-using namespace pfgen;
-using namespace pfgen::test;
-
-void references_without_a_baseline_are_refused() {
+TEST(references_without_a_baseline_are_refused) {
   CHECK_THROWS(CompileError, References(views({{U"あ"}, {}}), Profile::kLeaderboard));
   CHECK_THROWS(CompileError, References(views({{U"", U""}}), Profile::kLeaderboard));
   CHECK_THROWS(CompileError, References(views({{Text(150, U'あ')}}), Profile::kPaper));
   CHECK(References(views({{Text(150, U'あ')}}), Profile::kLeaderboard).baseline(0) > 0.0);
-  const std::vector<unsigned char> invalid{'a', 0xFF};
-  CHECK_THROWS(CompileError, References(ReferenceSets{{view(invalid)}}, Profile::kLeaderboard));
+  CHECK_THROWS(CompileError, References(ReferenceSets{{kInvalid}}, Profile::kLeaderboard));
 }
 
-void scores_of_sets_follow_the_rules() {
+void check_scores(const Sets& sets, bool is_wide, std::span<const std::vector<Text>> batches) {
+  for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
+    const References references(views(sets), profile);
+    const Rules rules(sets, profile);
+    CHECK(references.groups()[0].index().is_wide() == is_wide);
+    CHECK(baselines_follow(references, rules));
+    for (const std::vector<Text>& batch : batches) CHECK(scores_follow(references, rules, batch));
+  }
+}
+
+TEST(scores_of_sets_follow_the_rules) {
   Random random(4);
-  Workspace work;  // one for all, so that nothing of an earlier answer may shine through
   for (std::size_t round = 0; round < 6; ++round) {
     // More than four sets take more than one index.
     Sets sets = random_sets(random, round % 3 == 2 ? 5 : 1 + random.below(4), round % 4 == 1);
     const bool is_wide = round >= 4;
     if (is_wide) sets[0].push_back(code_points_from(0x10000, CompactStates::kMaxSymbol + 1));
-    for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
-      const References references(views(sets), profile);
-      CHECK(references.groups()[0].index().is_wide() == is_wide);
-      const Rules rules(sets, profile);
-      for (std::size_t s = 0; s < sets.size(); ++s) CHECK(references.baseline(s) == rules.baseline(s));
-      for (int i = 0; i < 8; ++i) {
-        std::vector<Text> texts(random.one_in(2) ? random.between(1, kFewAnswers) : random.between(1, 3 * kLanes));
-        for (Text& text : texts) text = random_answer(random, sets[0], random.pick(kLengths));
-        ScoredAnswers answers(references, texts);
-        score_sets(references, texts.size(), answers, work);
-        for (std::size_t row = 0; row < texts.size(); ++row) {
-          for (std::size_t s = 0; s < sets.size(); ++s) {
-            CHECK(answers.scores()[row][s].fluency == rules.fluency(s, texts[row]));
-            CHECK(answers.scores()[row][s].truthfulness == rules.truthfulness(s, texts[row]));
-          }
-        }
+    std::vector<std::vector<Text>> batches(8);
+    for (auto& texts : batches) {
+      texts.resize(random.one_in(2) ? random.between(1, kFewAnswers) : random.between(1, 3 * kLanes));
+      for (Text& text : texts) text = random_answer(random, sets[0], random.pick(kLengths));
+    }
+    check_scores(sets, is_wide, batches);
+  }
+}
+
+// So short that in the profile paper each n-gram counts in the score.
+std::vector<Text> probes(Random& random, const Sets& sets, TextRef alphabet) {
+  std::vector<Text> all, texts;
+  for (const auto& set : sets) all.insert(all.end(), set.begin(), set.end());
+  for (int i = 0; i < 12; ++i) {
+    texts.push_back(random.splice(all, alphabet, random.between(1, 90)));
+    if (i % 4 == 0) texts.back()[random.below(texts.back().size())] = 0x10FFFF;
+  }
+  texts.push_back(Text(1, *std::ranges::max_element(alphabet)) + random.pick(all).substr(0, 40));
+  return texts;
+}
+
+void check_probes(Random& random, const Sets& sets, TextRef alphabet, bool is_wide = false) {
+  const std::vector<Text> texts = probes(random, sets, alphabet);
+  check_scores(sets, is_wide, {{texts, {texts[0], texts[1]}}});
+}
+
+Text spaced(std::size_t n_symbols) {
+  Text alphabet;
+  for (std::size_t i = 0; i < n_symbols; ++i) alphabet += static_cast<char32_t>(0x20 + 0x61 * i);
+  return alphabet;
+}
+
+TEST(small_indexes_follow_the_rules) {
+  Random random(2);
+  for (std::size_t round = 0; round < 24; ++round) {
+    const Text alphabet = spaced(random.pick(std::vector<std::size_t>{1, 2, 3, 8, 60}));
+    Sets sets(1 + round % 4);
+    for (auto& set : sets) {
+      set.push_back(random.text(alphabet, random.between(1, 30)));
+      for (std::size_t n = random.below(8); n > 0; --n) {
+        set.push_back(random.one_in(5) ? random.pick(set) : random.text(alphabet, random.below(31)));
       }
+    }
+    check_probes(random, sets, alphabet);
+  }
+}
+
+// References that repeat themselves in all ways: pieces of one another, whole answers, one character over and over.
+Sets repeating_sets(Random& random, TextRef alphabet, std::size_t n_sets, std::size_t longest) {
+  Sets sets(n_sets);
+  for (auto& set : sets) {
+    set.push_back(random.text(alphabet, random.between(1, std::min<std::size_t>(longest, 100))));
+    set.push_back(Text(longest, random.pick(alphabet)));
+    while (set.size() < 12) set.push_back(random.splice(set, alphabet, random.between(0, longest)));
+  }
+  return sets;
+}
+
+// What an answer of up to 256 symbols repeats is found in another way than what a longer one does.
+TEST(indexes_of_long_answers_follow_the_rules) {
+  Random random(4);
+  for (const std::size_t n_symbols : {1U, 2U, 4U, 60U, 5000U}) {
+    const Text alphabet = spaced(n_symbols);
+    for (const std::size_t longest : {100U, 254U, 255U, 256U, 257U, 600U}) {
+      check_probes(random, repeating_sets(random, alphabet, 1 + longest % 4, longest), alphabet);
     }
   }
 }
 
-}  // namespace
-
-int main() {
-  references_without_a_baseline_are_refused();
-  scores_of_sets_follow_the_rules();
-  return report("set_scores_test");
+// Sums of frequencies beyond 65,535 need the wide form.
+TEST(indexes_of_large_counts_follow_the_rules) {
+  Random random(5);
+  const Text alphabet = U"あいうえおかきくけこ";
+  Sets sets = repeating_sets(random, alphabet, 2, 30);
+  check_probes(random, sets, alphabet);
+  const Text frequent = random.text(alphabet, 12);
+  for (int i = 0; i < 7000; ++i) sets[1].push_back(i % 50 == 0 ? random.text(alphabet, 4) : frequent);
+  check_probes(random, sets, alphabet, true);
 }
+
+TEST(indexes_of_large_alphabets_follow_the_rules) {
+  Random random(3);
+  for (const std::size_t n_symbols : {4094U, 4095U, 4096U, 6000U}) {
+    const Text alphabet = spaced(n_symbols);
+    Sets sets(3);
+    for (std::size_t i = 0; i < n_symbols; i += 30) sets[random.below(3)].push_back(alphabet.substr(i, 30));
+    for (auto& set : sets) {
+      for (int i = 0; i < 40; ++i) set.push_back(random.splice(set, alphabet, random.between(0, 30)));
+    }
+    check_probes(random, sets, alphabet);
+  }
+}
+
+// What a builder has built before leaves no trace.
+TEST(a_builder_that_goes_on_builds_the_same) {
+  Random random(6);
+  SectionBuilder builder;
+  for (int round = 0; round < 40; ++round) {
+    const Text alphabet = spaced(random.pick(std::vector<std::size_t>{1, 2, 60, 5000}));
+    const Profile profile = random.one_in(2) ? Profile::kPaper : Profile::kLeaderboard;
+    const std::size_t longest = random.pick(std::vector<std::size_t>{20, 100, 400});
+    const Sets sets = repeating_sets(random, alphabet, random.between(1, 6), longest);
+    CHECK(std::ranges::equal(References(views(sets), profile, builder).section().bytes,
+                             References(views(sets), profile).section().bytes));
+  }
+  // Not even that a set had too many answers for the compact form.
+  const auto is_wide = [&](const Sets& sets) {
+    return References(views(sets), Profile::kLeaderboard, builder).groups()[0].index().is_wide();
+  };
+  CHECK(is_wide({{U"あ"}, {U"い"}, std::vector<Text>(3001, U"あい")}));
+  CHECK(!is_wide({{U"あ"}}));
+}
+
+}  // namespace pfgen::test

@@ -1,23 +1,19 @@
 // Variants of the constants: the usual ones score as a batch does, and constants out of their range are refused.
 #include <array>
 #include <memory>
-#include <numeric>
 #include <vector>
 
-#include "index/states.hpp"
 #include "makers/check.hpp"
+#include "makers/index_bytes.hpp"
 #include "makers/rule_nodes.hpp"
 #include "makers/rules.hpp"
 #include "pfgen/error.hpp"
 #include "pfgen/variant_scorer.hpp"
 
-namespace {
-
-using namespace pfgen;
-using namespace pfgen::test;
+namespace pfgen::test {
 
 // One of several sets of constants is the usual one: with few sets and with more than an index holds, compact and wide.
-void the_usual_constants_score_as_a_batch() {
+TEST(the_usual_constants_score_as_a_batch) {
   Random random(11);
   const std::vector<Constants> constants{{2, 5, 0.5, 20, 30}, {1, 10, 0.005, 100, 150}, {10, 10, 1.0, 1, 1000}};
   for (std::size_t round = 0; round < 4; ++round) {
@@ -25,11 +21,10 @@ void the_usual_constants_score_as_a_batch() {
     if (round >= 2) sets[0].push_back(code_points_from(0x10000, CompactStates::kMaxSymbol + 1));
     const std::vector<ReferenceSets> of_questions{views(sets)};
     const auto indexes = compile(of_questions, Profile::kLeaderboard, 2);
-    std::vector<std::size_t> set_columns(sets.size());
-    std::iota(set_columns.begin(), set_columns.end(), std::size_t{0});
     RuleNode node = regex_rule();
     node.importance = 0.75;
-    const Question question{indexes[0], std::make_shared<const KeywordRules>(std::vector{node}), set_columns};
+    Question question = plain_question(indexes[0]);
+    question.rules = std::make_shared<const KeywordRules>(std::vector{node});
 
     std::vector<Text> texts(300);
     std::vector<std::array<std::uint32_t, 3>> positions(texts.size());  // for each look-ahead
@@ -49,17 +44,15 @@ void the_usual_constants_score_as_a_batch() {
     for (std::size_t s = 0; s < sets.size(); ++s) CHECK(variants.baseline(0, 1, s) == indexes[0]->baselines()[s]);
     std::vector<double> found(constants.size() * VariantScorer::kParts * n);
     variants.score(answers, 2, found.data());
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      CHECK(found[VariantScorer::kParts * n + i] == expected[i]);
-    }
+    CHECK(same_bits(std::span(found).subspan(VariantScorer::kParts * n, expected.size()), expected));
   }
 }
 
-void constants_out_of_their_range_are_refused() {
+TEST(constants_out_of_their_range_are_refused) {
   const Sets sets{{U"あいう"}};
   const std::vector<ReferenceSets> of_questions{views(sets)};
   const auto indexes = compile(of_questions, Profile::kLeaderboard, 1);
-  const Question question{indexes[0], std::make_shared<const KeywordRules>(std::vector<RuleNode>{}), {0}};
+  const Question question = plain_question(indexes[0]);
   for (const Constants& wrong :
        {Constants{0, 10, 0.1, 1, 2}, Constants{3, 2, 0.1, 1, 2}, Constants{1, 11, 0.1, 1, 2},
         Constants{1, 1, 0.0, 1, 2}, Constants{1, 1, 0.1, 2, 2}, Constants{1, 1, 0.1, 1, 1001}}) {
@@ -68,10 +61,4 @@ void constants_out_of_their_range_are_refused() {
   CHECK_THROWS(CompileError, VariantScorer({question}, of_questions, {}, 1));
 }
 
-}  // namespace
-
-int main() {
-  the_usual_constants_score_as_a_batch();
-  constants_out_of_their_range_are_refused();
-  return report("variant_scorer_test");
-}
+}  // namespace pfgen::test

@@ -1,23 +1,22 @@
-// Figures of runs: hand-written literals, the order of rows, and both float sums.
-#include "pfgen/aggregate.hpp"
-
+// Figures of runs, in the order of rows and by both float sums, and JSON as Python writes it: hand-written literals.
 #include <cmath>
+#include <cstdlib>
+#include <sstream>
 
 #include "makers/check.hpp"
+#include "pfgen/aggregate.hpp"
+#include "pfgen/json_writer.hpp"
 
-namespace {
+namespace pfgen::test {
 
-using namespace pfgen;
-using namespace pfgen::test;
-
-void the_deviation_is_that_of_the_population() {
+TEST(the_deviation_is_that_of_the_population) {
   const std::vector<double> values{1.0, 3.0};
   const Figures figures = figures_of(values, FloatSum::kCompensated);
   CHECK(figures.mean == 2.0);
   CHECK(figures.deviation == 1.0);
 }
 
-void answers_stand_by_falling_score_and_equal_ones_stay() {
+TEST(answers_stand_by_falling_score_and_equal_ones_stay) {
   const std::vector<double> score{0.5, 0.25, 0.5, 0.75, 0.0};
   const std::vector<double> length{10.0, 20.0, 30.0, 40.0, 50.0};
   const RunFigures run = aggregate({{4, 1, 0}, {2, 3}}, {score, length, {score, length}}, FloatSum::kNaive);
@@ -30,7 +29,7 @@ void answers_stand_by_falling_score_and_equal_ones_stay() {
         std::vector<std::size_t>({2, 0}));
 }
 
-void surplus_answers_count_for_the_length_but_not_for_the_score() {
+TEST(surplus_answers_count_for_the_length_but_not_for_the_score) {
   const std::vector<double> score{0.5, 1.0, 0.0, 0.75};
   const std::vector<double> length{1.0, 2.0, 3.0, 6.0};
   const RunFigures run = aggregate({{0, 1, 2}, {3}}, {score, length, {}}, FloatSum::kCompensated);
@@ -39,7 +38,7 @@ void surplus_answers_count_for_the_length_but_not_for_the_score() {
   CHECK(run.length.mean == 3.0);
 }
 
-void floats_are_added_in_the_order_of_the_rules() {
+TEST(floats_are_added_in_the_order_of_the_rules) {
   // Naively, what is small is lost behind 1e16 and kept before it.
   const std::vector<double> score{1.0, 1e16, 1.0, 1.0};
   const std::vector<std::vector<std::size_t>> one_question{{0, 2, 3, 1}};
@@ -51,12 +50,25 @@ void floats_are_added_in_the_order_of_the_rules() {
   CHECK(compensated.questions[0].score.mean == (1e16 + 4.0) / 4.0);
 }
 
-}  // namespace
-
-int main() {
-  the_deviation_is_that_of_the_population();
-  answers_stand_by_falling_score_and_equal_ones_stay();
-  surplus_answers_count_for_the_length_but_not_for_the_score();
-  floats_are_added_in_the_order_of_the_rules();
-  return report("aggregate_test");
+TEST(a_number_is_the_repr_of_python) {
+  std::istringstream known(
+      "0.0 -0.0 1.0 0.1 -84.5 0.728749 0.30000000000000004 0.0001 1e-05 1.2e-05 123456789.0 1000000000000000.0 "
+      "9007199254740994.0 1e+16 1.5e+300 5e-324 5.684341886080802e-14 NaN Infinity -Infinity");
+  for (std::string text; known >> text;) CHECK(json_number(std::strtod(text.c_str(), nullptr)) == text);
 }
+
+std::string text_of(std::string_view utf8) {
+  JsonWriter json(0);
+  json.text(utf8);
+  return std::move(json).take();
+}
+
+TEST(a_text_has_the_escapes_of_python) {
+  CHECK(text_of("") == "\"\"");
+  CHECK(text_of("a\"b\\c") == R"("a\"b\\c")");
+  CHECK(text_of("\b\f\n\r\t") == R"("\b\f\n\r\t")");
+  CHECK(text_of(std::string_view("\0\x1f\x7f", 3)) == "\"\\u0000\\u001f\x7f\"");
+  CHECK(text_of("\u6642\u8a08 \u2028") == "\"\u6642\u8a08 \u2028\"");
+}
+
+}  // namespace pfgen::test
