@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
+from typer import Option
 
 from .. import __version__
 from ..errors import PfgenError
@@ -47,8 +48,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
+Json = Annotated[bool, Option("--json", help="Print JSON to stdout.")]
 
 
 @cache
@@ -81,7 +82,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def describe(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Scores free-form answers with reference n-grams and keyword rules, without a judge model."""
@@ -120,6 +121,12 @@ def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
     """Ends the command with an error message."""
     warn(message)
     raise SystemExit(code)
+
+
+def exit_if_partial(is_partial: object) -> None:
+    """Ends the command with the exit code for results that lack something, if any do."""
+    if is_partial:
+        raise SystemExit(Exit.PARTIAL)
 
 
 def warn(message: str) -> None:

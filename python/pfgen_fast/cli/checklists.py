@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from . import (
-    checklists_agreement,
-    checklists_correlation,
     checklists_files,
     checklists_generate,
     checklists_judge,
     checklists_metrics,
-    checklists_report,
+    checklists_reliability,
     checklists_table,
     checklists_weights,
 )
@@ -25,12 +23,12 @@ checklists.command()(checklists_generate.generate)
 checklists.command()(checklists_judge.judge)
 checklists.command()(checklists_table.table)
 checklists.command()(checklists_table.score)
-checklists.command()(checklists_report.report)
+checklists.command()(checklists_table.report)
 checklists.command()(checklists_metrics.metrics)
 checklists.command()(checklists_metrics.errors)
 checklists.command()(checklists_weights.fit)
 checklists.command()(checklists_weights.sensitivity)
-checklists.command()(checklists_agreement.agree)
-checklists.command()(checklists_agreement.drift)
-checklists.command()(checklists_agreement.noise)
-checklists.command()(checklists_correlation.correlate)
+checklists.command()(checklists_reliability.agree)
+checklists.command()(checklists_reliability.drift)
+checklists.command()(checklists_reliability.noise)
+checklists.command()(checklists_reliability.correlate)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import typer
+from typer import Option
 
 from ..errors import ChecklistError
 from ..files.untrusted_text import in_one_line
-from .app import Exit, Json, Quiet, counting, note, print_json, print_line, shown, warn
+from .app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_line, shown, warn
 from .checklists_options import RunsWithAnswers, SuiteOption
+from .command_class import command
 from .layout import rest, shortened
 from .suite_line import print_signature
 
@@ -35,10 +36,10 @@ _KEY_TYPES: Mapping[str, type] = {
 
 
 ProfileChoice = Literal["ours", "published"]
-Areas = Annotated[bool, typer.Option("--areas", help="Print a line for each area of the suite, too.")]
+Areas = Annotated[bool, Option("--areas", help="Print a line for each area of the suite, too.")]
 PerAnswer = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--output",
         "-o",
         help="Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.",
@@ -47,48 +48,7 @@ PerAnswer = Annotated[
 ]
 
 
-def metrics(
-    runs: RunsWithAnswers,
-    suite: SuiteOption,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            help="Compute repetition, distinct, bleu, rouge_l, meteor or ppl. May be repeated. Default: all that "
-            "the suite and the installed packages allow.",
-            metavar="NAME",
-        ),
-    ] = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="Set the order of the n-grams of Repetition and Distinct.")] = 4,
-    tokens: Annotated[
-        str | None,
-        typer.Option(
-            "--tokens",
-            help="Choose the tokens: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
-            "suite's words.",
-            metavar="NAME|FILE",
-        ),
-    ] = None,
-    wordnet: Annotated[
-        Path | None, typer.Option("--wordnet", help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
-    ] = None,
-    perplexity: Annotated[
-        str | None,
-        typer.Option(
-            "--perplexity",
-            help="Compute perplexity with this causal model: a folder, or a name on the Hugging Face Hub such as "
-            "openai-community/gpt2-large, the model of the published figures.",
-            metavar="MODEL",
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option("--device", help="Run the model of --perplexity there, such as on cuda:0.")
-    ] = None,
-    areas: Areas = False,
-    output: PerAnswer = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+class _Metrics:
     """Computes classic metrics of long answers: how much they repeat, and how near to a reference they are.
 
     Repetition-n is the share of an answer's different n-grams that stand in it more than once; Distinct-n is the
@@ -104,65 +64,73 @@ def metrics(
 
       pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
     """
-    from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
-    from ..checklists.suite import ChecklistSuite
-    from ..tables.value_table import check_value_table
 
-    if output is not None:
-        check_value_table(output)
-    opened = ChecklistSuite.load(suite)
-    with_model = None
-    if perplexity is not None:
-        from ..checklists.metrics.perplexity import Perplexity
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    metric: list[str] | None = Option(
+        None,
+        help="Compute repetition, distinct, bleu, rouge_l, meteor or ppl. May be repeated. Default: all that the suite "
+        "and the installed packages allow.",
+        metavar="NAME",
+    )
+    n: int = Option(4, min=1, help="Set the order of the n-grams of Repetition and Distinct.")
+    tokens: str | None = Option(
+        None,
+        help="Choose the tokens: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
+        "suite's words.",
+        metavar="NAME|FILE",
+    )
+    wordnet: Path | None = Option(None, help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
+    perplexity: str | None = Option(
+        None,
+        help="Compute perplexity with this causal model: a folder, or a name on the Hugging Face Hub such as "
+        "openai-community/gpt2-large, the model of the published figures.",
+        metavar="MODEL",
+    )
+    device: str | None = Option(None, help="Run the model of --perplexity there, such as on cuda:0.")
+    areas: Areas = False
+    output: PerAnswer = None
+    as_json: Json = False
+    quiet: Quiet = False
 
-        with_model = Perplexity(perplexity, device=device)
-    measures = open_metrics(opened, metrics=metric, tokens=tokens, n=n, wordnet=wordnet, perplexity=with_model)
+    def __call__(self) -> None:
+        from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
+        from ..checklists.suite import ChecklistSuite
+        from ..tables.value_table import check_value_table
 
-    def measured(run: Run, on_fault: OnFault) -> ModelMetrics:
-        with counting(f"answers of {in_one_line(run.key, 30)}", quiet=quiet or as_json) as count:
-            answers = measure(run, measures, on_progress=count, on_fault=on_fault)
-        return model_metrics(run.key, answers, measures)
+        if self.output is not None:
+            check_value_table(self.output)
+        opened = ChecklistSuite.load(self.suite)
+        with_model = None
+        if self.perplexity is not None:
+            from ..checklists.metrics.perplexity import Perplexity
 
-    found, has_failed = _of_each(runs, measured, needs_answers=True)
-    if output is not None:
-        types = {**_KEY_TYPES, **dict.fromkeys(measures.names, float)}
-        rows = ((*_key_cells(model.model, one), *one.values.values()) for model in found for one in model.answers)
-        _write(output, types, rows)
-    if as_json:
-        print_json(
-            {"signature": measures.signature, "notes": measures.notes, "rows": [model.to_dict() for model in found]}
+            with_model = Perplexity(self.perplexity, device=self.device)
+        measures = open_metrics(
+            opened, metrics=self.metric, tokens=self.tokens, n=self.n, wordnet=self.wordnet, perplexity=with_model
         )
-    elif not quiet:
-        _print_metrics(found, measures.names, with_areas=areas)
-        _print_end(measures.notes, measures.signature)
-    if has_failed:
-        raise SystemExit(Exit.PARTIAL)
+
+        def measured(run: Run, on_fault: OnFault) -> ModelMetrics:
+            with counting(f"answers of {in_one_line(run.key, 30)}", quiet=self.quiet or self.as_json) as count:
+                answers = measure(run, measures, on_progress=count, on_fault=on_fault)
+            return model_metrics(run.key, answers, measures)
+
+        found, has_failed = _of_each(self.runs, measured, needs_answers=True)
+        if self.output is not None:
+            types = {**_KEY_TYPES, **dict.fromkeys(measures.names, float)}
+            rows = ((*_key_cells(model.model, one), *one.values.values()) for model in found for one in model.answers)
+            _write(self.output, types, rows)
+        if self.as_json:
+            print_json(
+                {"signature": measures.signature, "notes": measures.notes, "rows": [model.to_dict() for model in found]}
+            )
+        elif not self.quiet:
+            _print_metrics(found, measures.names, with_areas=self.areas)
+            _print_end(measures.notes, measures.signature)
+        exit_if_partial(has_failed)
 
 
-def errors(
-    runs: RunsWithAnswers,
-    suite: SuiteOption,
-    profile: Annotated[
-        ProfileChoice,
-        typer.Option(
-            help="Choose the rules; published: the rules of the published figures (any sentence three times; an answer "
-            "begins with 'Given the')."
-        ),
-    ] = "ours",
-    phrases: Annotated[
-        Path | None,
-        typer.Option(
-            "--phrases", help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
-        ),
-    ] = None,
-    examples: Annotated[
-        int, typer.Option("--examples", min=0, help="Show N answers of each model with each error.", metavar="N")
-    ] = 0,
-    areas: Areas = False,
-    output: PerAnswer = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+class _Errors:
     """Finds what goes wrong in long answers: repetition, rejection, wrong length, answers cut off or filtered.
 
     repetition: a sentence of at least 20 characters stands three times or more. rejection: the answer begins with a
@@ -180,37 +148,59 @@ def errors(
 
       pfgen-fast checklists errors runs --suite SUITE --profile published --json
     """
-    from ..checklists.metrics.error_counts import examples_of, model_errors
-    from ..checklists.metrics.error_modes import ErrorRules, errors_of
-    from ..checklists.metrics.rejections import phrases_for
-    from ..checklists.suite import ChecklistSuite
-    from ..tables.value_table import check_value_table
 
-    if output is not None:
-        check_value_table(output)
-    opened = ChecklistSuite.load(suite)
-    rules = ErrorRules(opened, profile, None if phrases is None else phrases_for(opened.language, phrases))
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    profile: ProfileChoice = Option(
+        "ours",
+        help="Choose the rules; published: the rules of the published figures (any sentence three times; an answer "
+        "begins with 'Given the').",
+    )
+    phrases: Path | None = Option(
+        None, help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
+    )
+    examples: int = Option(0, min=0, help="Show N answers of each model with each error.", metavar="N")
+    areas: Areas = False
+    output: PerAnswer = None
+    as_json: Json = False
+    quiet: Quiet = False
 
-    def counted_errors(run: Run, on_fault: OnFault) -> ModelErrors:
-        return model_errors(run.key, errors_of(run, rules, on_fault=on_fault), rules)
+    def __call__(self) -> None:
+        from ..checklists.metrics.error_counts import examples_of, model_errors
+        from ..checklists.metrics.error_modes import ErrorRules, errors_of
+        from ..checklists.metrics.rejections import phrases_for
+        from ..checklists.suite import ChecklistSuite
+        from ..tables.value_table import check_value_table
 
-    found, has_failed = _of_each(runs, counted_errors)
-    if output is not None:
-        _write_errors(output, found)
-    if as_json:
-        rows = [
-            {**model.to_dict(), **({"examples": examples_of(model.answers, examples)} if examples else {})}
-            for model in found
-        ]
-        print_json({"profile": profile, "signature": rules.signature, "notes": rules.notes, "rows": rows})
-    elif not quiet:
-        _print_errors(found, with_areas=areas)
-        _print_lengths(found, with_areas=areas)
-        for model in found if examples else ():
-            _print_examples(model, examples)
-        _print_end(rules.notes, rules.signature)
-    if has_failed:
-        raise SystemExit(Exit.PARTIAL)
+        if self.output is not None:
+            check_value_table(self.output)
+        opened = ChecklistSuite.load(self.suite)
+        rules = ErrorRules(
+            opened, self.profile, None if self.phrases is None else phrases_for(opened.language, self.phrases)
+        )
+
+        def counted_errors(run: Run, on_fault: OnFault) -> ModelErrors:
+            return model_errors(run.key, errors_of(run, rules, on_fault=on_fault), rules)
+
+        found, has_failed = _of_each(self.runs, counted_errors)
+        if self.output is not None:
+            _write_errors(self.output, found)
+        if self.as_json:
+            rows = [
+                {
+                    **model.to_dict(),
+                    **({"examples": examples_of(model.answers, self.examples)} if self.examples else {}),
+                }
+                for model in found
+            ]
+            print_json({"profile": self.profile, "signature": rules.signature, "notes": rules.notes, "rows": rows})
+        elif not self.quiet:
+            _print_errors(found, with_areas=self.areas)
+            _print_lengths(found, with_areas=self.areas)
+            for model in found if self.examples else ():
+                _print_examples(model, self.examples)
+            _print_end(rules.notes, rules.signature)
+        exit_if_partial(has_failed)
 
 
 def _of_each(
@@ -388,3 +378,7 @@ def _print_end(notes: Sequence[str], signature: str) -> None:
 
 def _fixed(value: float | None, n_digits: int) -> str:
     return "–" if value is None else f"{value:,.{n_digits}f}"
+
+
+metrics = command(_Metrics)
+errors = command(_Errors)

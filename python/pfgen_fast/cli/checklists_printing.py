@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .app import Exit, print_line, warn
+from .app import print_line
 from .layout import columns, shortened, width_of
 
 if TYPE_CHECKING:
@@ -18,27 +18,6 @@ MARK = "*"
 _GAP = 2
 _NARROWEST_HEAD = 9
 _SHARE_OF_NAMES = 0.4
-
-
-class Faults:
-    """Lines that cannot be read: each is named once, and when it is found, because what comes after may fail."""
-
-    def __init__(self) -> None:
-        self._named: set[str] = set()
-
-    def __call__(self, fault: str) -> None:
-        """Names a line, unless it was named before."""
-        if fault not in self._named:
-            self._named.add(fault)
-            warn(fault)
-
-    def __bool__(self) -> bool:
-        return bool(self._named)
-
-    def end(self) -> None:
-        """Ends the command with 3 if there are any."""
-        if self:
-            raise SystemExit(Exit.PARTIAL)
 
 
 def print_table(table: TextTable) -> None:

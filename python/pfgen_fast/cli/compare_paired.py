@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..files.cells import markdown_row, signed
 from ..files.untrusted_text import markdown_text
@@ -12,50 +12,18 @@ from .layout import rest, shortened
 from .suite_line import print_origin
 
 if TYPE_CHECKING:
-    from ..runs.aggregation import UnknownQuestions
     from ..runs.baseline import BaselineComparison, ComparedRun
-    from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
-    from ..statistics.paired_resampling import PairedTest
 
 _BEFORE = f"{'±95 %':>9}{'difference':>12}   {'95 % interval':22}{'p':>8}{'p (Holm)':>10}  "
 
 
-class Draws(NamedTuple):
-    """How questions are drawn."""
-
-    test: PairedTest
-    number: int | None
-    seed: int
-
-
-def print_paired(
-    baseline: RunFolder,
-    others: Sequence[RunFolder],
-    scorer: Scorer,
-    metric: str,
-    draws: Draws,
-    *,
-    format: str,
-    unknown: UnknownQuestions,
-) -> None:
-    """Compares runs with a baseline and prints what was found."""
-    from ..runs.baseline import compare_with_baseline
-
-    found = compare_with_baseline(
-        baseline,
-        others,
-        scorer,
-        metric=metric,
-        test=draws.test,
-        n_draws=draws.number,
-        seed=draws.seed,
-        unknown=unknown,
-    )
+def print_paired(found: BaselineComparison, scorer: Scorer, *, format: str) -> None:
+    """Prints a comparison of runs with a baseline."""
     if format == "json":
         print_json({"suite": scorer.suite.name, "signature": scorer.signature, **found.to_dict()})
     elif format == "markdown":
-        head = (_named(metric), "±95 %", "difference", "95 % interval", "p", "p (Holm)", "run")
+        head = (named(found.metric), "±95 %", "difference", "95 % interval", "p", "p (Holm)", "run")
         rows = [(*_cells(run), _run_name(run, is_baseline=not at)) for at, run in enumerate(found.runs)]
         print_markdown(head, rows, [found.verdict, found.method, found.left_out], scorer)
     else:
@@ -76,7 +44,7 @@ def _print_text(found: BaselineComparison, scorer: Scorer) -> None:
     stdout().print(found.verdict, style="bold")
     if found.left_out:
         stdout().print(found.left_out)
-    stdout().print(f"\n{_named(found.metric):>8}{_BEFORE}run", style="bold")
+    stdout().print(f"\n{named(found.metric):>8}{_BEFORE}run", style="bold")
     room = rest(8 + len(_BEFORE))
     for at, run in enumerate(found.runs):
         value, half, difference, interval, p, p_corrected = _cells(run)
@@ -87,21 +55,19 @@ def _print_text(found: BaselineComparison, scorer: Scorer) -> None:
 
 
 def _cells(run: ComparedRun) -> tuple[str, ...]:
-    return (
-        f"{run.value:.4f}",
-        "–" if run.half_width is None else f"±{run.half_width:.4f}",
-        "" if run.difference is None else signed(run.difference, 4),
-        "" if run.difference is None else interval_text(run.low, run.high),
-        "" if run.difference is None else p_text(run.p_value),
-        "" if run.difference is None else p_text(run.p_corrected),
-    )
+    value, half_width = f"{run.value:.4f}", "–" if run.half_width is None else f"±{run.half_width:.4f}"
+    if run.difference is None:
+        return (value, half_width, "", "", "", "")
+    interval = interval_text(run.low, run.high)
+    return (value, half_width, signed(run.difference, 4), interval, p_text(run.p_value), p_text(run.p_corrected))
 
 
 def _run_name(run: ComparedRun, *, is_baseline: bool) -> str:
     return f"baseline: {shown(run.run)}" if is_baseline else shown(run.run)
 
 
-def _named(metric: str) -> str:
+def named(metric: str) -> str:
+    """The name of a metric in tables."""
     return "score" if metric == "average" else metric
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .app import Exit, counted, counting, note, print_json, print_line, shown, warn
+from .app import counted, counting, exit_if_partial, note, print_json, print_line, shown, warn
 from .suite_line import print_origin
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def score_tables(
     elif not quiet:
         print_line(_summary(outcomes, job, shown(shown_place(folder))))
         print_origin(job.spec.suite, job.spec.signature)
-    if any(outcome.status == "failed" for outcome in outcomes):
-        raise SystemExit(Exit.PARTIAL)
+    exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
 def rows_told(n_rows: int, n_written: int, job: TableJob) -> str:
