@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class _Build:
     """Builds a suite from raw answers: normalises and filters them, and selects the reference answers.
 
-    Every stage stores in the work folder the answers it kept, the answers it removed, and the reasons. Stages that are
-    done are not repeated: the command may be stopped at any moment, and running it again continues.
+    Every stage stores in the work directory the answers it kept, the answers it removed, and the reasons. Stages that
+    are done are not repeated: the command may be stopped at any moment, and running it again continues.
 
     Examples
 
@@ -48,10 +48,8 @@ class _Build:
                 built, report = self.build(count)
         except KeyboardInterrupt:
             fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
-        for sentence in built.notes:
-            note(sentence)
-        for problem in built.problems:
-            warn(problem)
+        note(*built.notes)
+        warn(*built.problems)
         if self.as_json:
             print_json(_as_json(built, report))
         elif not self.quiet:
@@ -109,9 +107,9 @@ def _print(built: Built, report: Path | None) -> None:
         left = {stage: f"{record['left']['n']:,}" for stage, record in records(branch)}
         out.print(f"{shown(label):{width}}  {'  '.join(left.get(name, '–').rjust(10) for name in NAMES)}")
     if built.is_written:
-        out.print(f"suite: {shown(str(built.config.suite))}")
+        out.print(f"suite: {shown(built.config.suite)}")
     if report:
-        out.print(f"report: {shown(str(report))}")
+        out.print(f"report: {shown(report)}")
 
 
 class _Keywords:

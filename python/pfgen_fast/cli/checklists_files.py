@@ -81,15 +81,14 @@ class _ImportResults:
         has_problems = False
         for one in import_runs(self.folder, ChecklistSuite.load(self.suite), self.output, judge=self.judge):
             has_problems |= bool(one.problems)
-            for problem in one.problems:
-                warn(problem)
+            warn(*one.problems)
             if not self.quiet:
                 _print_imported(one)
         exit_if_partial(has_problems)
 
 
 class _FromSuite:
-    """Makes a checklist suite of the questions of an n-gram suite, and checklist runs of the runs on it.
+    """Makes a checklist suite of the questions of an n-gram suite, and checklist runs of its runs.
 
     Each question becomes a task with the same ID, judged by a packaged checklist of five questions with equal weights:
     is the answer correct, complete, understandable, in the style asked for, without a flaw. With --runs, answers keep
@@ -143,7 +142,7 @@ class _FromSuite:
             warn(str(error))
             return False
         if not self.quiet:
-            print_line(f"{shown(key)}: {counted(len(answers), 'answer')}: {shown(str(folder))}")
+            print_line(f"{shown(key)}: {counted(len(answers), 'answer')}: {shown(folder)}")
         return True
 
 
@@ -229,7 +228,7 @@ def _equal_weights(suite: ChecklistSuite) -> str:
 def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     n_lengths = sum(task.length is not None for task in suite.tasks)
     lengths = f" and {n_lengths} with a wanted length ({shown(', '.join(suite.lengths))})" if n_lengths else ""
-    where = "" if folder is None else f": {shown(str(folder))}"
+    where = "" if folder is None else f": {shown(folder)}"
     print_line(
         (shown(suite.name), "bold"),
         f" ({shown(suite.language)}): {counted(len(suite.tasks) - n_lengths, 'task')}{lengths}, "
@@ -242,16 +241,14 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
         named = ", ".join([*parts[:_MOST_NOT_WHOLE], *(["..."] if len(parts) > _MOST_NOT_WHOLE else [])])
         n_tasks = counted(len(parts), "task")
         note(f"{n_tasks} cannot be shown to a judge, because the suite lacks a part of the instruction: {named}")
-    for one in suite.notes:
-        note(one)
+    note(*suite.notes)
 
 
 def _print_imported(one: Imported) -> None:
-    for text in one.notes:
-        note(text)
+    note(*one.notes)
     if one.folder is not None:
         n_answers, n_judgements = counted(one.n_answers, "answer"), counted(one.n_judgements, "judgement")
-        print_line(f"{shown(one.key)}: {n_answers}, {n_judgements}: {shown(str(one.folder))}")
+        print_line(f"{shown(one.key)}: {n_answers}, {n_judgements}: {shown(one.folder)}")
 
 
 import_suite = command(_ImportSuite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,28 +17,20 @@ from .engine_options import engine_options
 from .reasoning_options import reasoning_options
 
 if TYPE_CHECKING:
-    from ..checklists.generating import Generated, Setting
+    from ..checklists.generating import Generated
     from ..checklists.tasks import Task
 
 
-PromptChoice = Literal["qa", "completion"]
 _OTHERS = (
-    "order",
-    "sets",
-    "timeout",
-    "multi_choice",
-    "thinking_budget",
-    "safety",
-    "input",
-    "question_column",
-    "answer_column",
+    *("order", "sets", "timeout", "multi_choice", "thinking_budget", "safety"),
+    *("input", "question_column", "answer_column"),
 )
 
 
 class _Generate:
-    """Lets a model answer the tasks of a suite; the answers become a run, for a judge to judge.
+    """Lets a model answer the tasks of a suite; the answers become a run that a judge can rate.
 
-    Answers that are there are not asked for again: the command may be stopped at any moment, and running it again
+    Existing answers are not requested again: the command may be stopped at any moment, and running it again
     continues. The settings of the published answers are the defaults: temperature 0.8, at most 16,384 tokens.
 
     Examples
@@ -59,11 +52,15 @@ class _Generate:
         "transformers, vllm (local weights).",
     )
     name: str | None = Option(None, help="Name the run's directory. Default: the model, with _ for /.")
-    length: list[str] | None = Option(None, help="Take the tasks of this length, not of the table. May be repeated.")
+    length: list[str] | None = Option(
+        None, help="Take the tasks of this wanted length instead of those of the table. May be repeated."
+    )
     area: list[str] | None = Option(None, help="Take only this area. May be repeated.")
     limit: int | None = Option(None, min=1, help="Take only this many tasks, of all areas, for a quick try.")
     trials: int = Option(1, "-n", min=1, help="Ask for this many answers to each task.")
-    mode: PromptChoice = Option("qa", help="Choose the prompts: one user message, or a text to continue (base models).")
+    mode: Literal["qa", "completion"] = Option(
+        "qa", help="Choose the prompts: one user message, or a text to continue (base models)."
+    )
     temperature: options.Temperature = 0.8
     top_p: options.TopP = None
     top_k: options.TopK = None
@@ -86,27 +83,22 @@ class _Generate:
         from ..checklists.suite import ChecklistSuite
         from ..generation.engines import HOSTED, Sampling
 
-        sampling = Sampling(
-            self.max_tokens,
-            options.temperature_of(self.temperature, self.of_engine),
-            self.top_p,
-            self.top_k,
-            tuple(self.stop or ()),
-        )
+        temperature = options.temperature_of(self.temperature, self.of_engine)
+        sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
         setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning)
-        loaded = ChecklistSuite.load(self.suite)
-        tasks = chosen_tasks(loaded, lengths=self.length or (), areas=self.area or (), limit=self.limit)
-        folder = self.output / (run_name(self.model) if self.name is None else run_name(self.name))
+        suite = ChecklistSuite.load(self.suite)
+        tasks = chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
+        folder = self.output / run_name(self.model if self.name is None else self.name)
         if self.dry_run:
-            print_line(_cost(tasks, setting, self.trials))
+            self.print_cost(tasks)
             return
         if self.engine in HOSTED:
             self.of_engine["timeout"] = self.timeout
-        opened = open_answering(self.engine, setting, **self.of_engine)
+        engine = open_answering(self.engine, setting, **self.of_engine)
         with watch_over("answers", quiet=self.quiet or self.as_json) as watch:
             made = generate_answers(
-                loaded,
-                opened,
+                suite,
+                engine,
                 setting,
                 folder,
                 tasks=tasks,
@@ -115,42 +107,32 @@ class _Generate:
                 on_progress=watch.count,
                 events=watch.events,
             )
-        _finish(made, quiet=self.quiet, as_json=self.as_json)
+        self.finish(made)
 
+    def print_cost(self, tasks: Sequence[Task]) -> None:
+        from ..judging.budget import estimated_tokens
 
-def _cost(tasks: list[Task], setting: Setting, trials: int) -> str:
-    from ..judging.budget import estimated_tokens
+        n_prompt_tokens = self.trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
+        n_answers = self.trials * len(tasks)
+        tokens = f"prompts of about {n_prompt_tokens:,} tokens, answers of {n_answers * self.max_tokens:,} at most"
+        print_line(f"{counted(n_answers, 'answer')}: {tokens}")
 
-    n_prompt_tokens = trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
-    n_answers = trials * len(tasks)
-    most = n_answers * setting.sampling.max_tokens
-    return f"{counted(n_answers, 'answer')}: prompts of about {n_prompt_tokens:,} tokens, answers of {most:,} at most"
-
-
-def _finish(made: Generated, *, quiet: bool, as_json: bool) -> None:
-    if made.problem:
-        warn(f"{made.problem}; run the same command again to ask for them")
-    if as_json:
-        missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in made.missing]
-        print_json(
-            {
-                "run": str(made.folder),
-                "n_answers": made.n_answers,
-                "n_new": made.n_new,
-                "n_existing": made.n_answers - made.n_new,
-                "last_written": made.last_written or None,
-                "n_cut": made.n_cut,
-                "missing": missing,
-                "events": made.events.to_dict(),
-            }
-        )
-    elif not quiet:
-        print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(str(made.folder))}")
-        if made.n_answers > made.n_new:
-            note_existing(made.n_answers - made.n_new, made.last_written, dated="last written at")
-        if made.n_cut:
-            note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens), and not by themselves")
-    exit_if_partial(made.missing)
+    def finish(self, made: Generated) -> None:
+        n_existing = made.n_answers - made.n_new
+        if made.problem:
+            warn(f"{made.problem}; run the same command again to ask for them")
+        if self.as_json:
+            missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in made.missing]
+            numbers = {"n_answers": made.n_answers, "n_new": made.n_new, "n_existing": n_existing}
+            ends = {"last_written": made.last_written or None, "n_cut": made.n_cut, "missing": missing}
+            print_json({"run": str(made.folder), **numbers, **ends, "events": made.events.to_dict()})
+        elif not self.quiet:
+            print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(made.folder)}")
+            if n_existing:
+                note_existing(n_existing, made.last_written, dated="last written at")
+            if made.n_cut:
+                note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
+        exit_if_partial(made.missing)
 
 
 generate = command(_Generate, of_engine=engine_options(without=_OTHERS), reasoning=reasoning_options)

@@ -169,7 +169,7 @@ class FindingOptions(JudgedOptions):
 
 @option_group
 class DrawnFindingOptions(FindingOptions):
-    """Likewise, with bootstrap draws."""
+    """The options of commands that end with a finding that has bootstrap intervals."""
 
     draws: Draws = 1000
     seed: RandomSeed = 0

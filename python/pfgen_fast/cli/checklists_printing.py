@@ -1,4 +1,4 @@
-"""Tables of checklist scores on a terminal: aligned, and in blocks of columns where it is narrow."""
+"""Prints tables of checklist scores: aligned, and in blocks of columns on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHARE_OF_NAMES = 0.4
 
 
 def print_table(table: TextTable) -> None:
-    """Prints a table below its title; on a terminal in as many blocks as it takes."""
+    """Prints a table below its title, on a terminal in as many blocks as needed."""
     print_line((table.title, "bold"))
     for line in lines_of(table, columns()):
         print_line(line)

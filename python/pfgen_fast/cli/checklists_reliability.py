@@ -13,7 +13,6 @@ from ..errors import ChecklistError
 from .app import Exit, exit_if_partial, fail
 from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, ScaleChoice
 from .command_class import command
-from .engine_options import with_options
 from .suite_line import given_suite
 
 if TYPE_CHECKING:
@@ -29,12 +28,11 @@ Paths = Annotated[
 ]
 
 
-@with_options(given=DrawnFindingOptions)
-def agree(paths: Paths, *, given: DrawnFindingOptions) -> None:
-    """How far do two judges agree who judged the same answers?
+class _Agree:
+    """How far do two judges of the same answers agree?
 
     Compares the answers that both judged, with the same text and the same questions: per question and over all the
-    share of equal levels, of levels next to each other, and kappa; per answer the correlation of scores; per model the
+    share of equal levels, of adjacent levels, and kappa; per answer the correlation of scores; per model the
     places in the two tables. Intervals are over tasks. A path with several judges is a side for each; three sides or
     more are compared in pairs, and all together by Krippendorff's alpha.
 
@@ -44,17 +42,23 @@ def agree(paths: Paths, *, given: DrawnFindingOptions) -> None:
 
       pfgen-fast checklists agree runs --suite SUITE --json
     """
-    from ..checklists.reliability.agreement_finding import agree as find
-    from ..checklists.reliability.judge_selection import open_sides
 
-    sides = open_sides(paths, given.loaded, **given.of_judge)
-    given.finish(find(sides, given.loaded, draws=given.draws, seed=given.seed))
+    paths: Paths
+    given: DrawnFindingOptions
+
+    def __call__(self) -> None:
+        from ..checklists.reliability.agreement_finding import agree as find
+        from ..checklists.reliability.judge_selection import open_sides
+
+        given, suite = self.given, self.given.loaded
+        sides = open_sides(self.paths, suite, **given.of_judge)
+        given.finish(find(sides, suite, draws=given.draws, seed=given.seed))
 
 
 class _Drift:
-    """Does a judge still say what it said?
+    """Does a judge still give the same verdicts?
 
-    Compares what a judge said of the same answers at two times, OLD and NEW: by how many points each area moved, with
+    Compares a judge's verdicts on the same answers at two times, OLD and NEW: by how many points each area moved, with
     an interval over tasks, which questions moved most, and which pairs of models change their order. A single path with
     two versions of a judge is both sides, the earlier one first.
 
@@ -90,9 +94,10 @@ class _Drift:
 class _Noise:
     """How much of a score is chance, and which questions are worth asking?
 
-    Tells how sure scores are, and how many tasks or ratings would make them surer; where answers were rated several
-    times ('judge --ratings K'), the noise of ratings apart from that of tasks. For each question: does it tell models
-    apart, does it repeat another, does it reward length? And how well does the last one alone stand for the score?
+    Reports how precise scores are, and how many tasks or ratings would make them more precise; if answers were rated
+    several times ('judge --ratings K'), also the noise of ratings apart from that of tasks. For each question: does it
+    tell models apart, does it repeat another, does it reward length? And how well does the last question alone predict
+    the score?
 
     Example
 
@@ -117,12 +122,12 @@ class _Noise:
 
 
 class _Correlate:
-    """Which methods say the same of answers, and of models?
+    """Which methods agree about answers, and about models?
 
     Rank correlations over answers and over the means of models, all methods on the same answers, with intervals that
     draw whole tasks. Methods are checklist (weighted), avg-c (equal weights), llm-eval and llm-eval-c where they were
     judged, classic metrics (--metrics), people (--marks), n-gram scores (--ngram) and the 1-to-10 judge (--ratings).
-    Each question of the checklists is compared with whatever is no checklist.
+    Each question of the checklists is compared with the methods that use no checklist.
 
     Examples
 
@@ -147,8 +152,8 @@ class _Correlate:
     )
     rater: str | None = Option(None, help="Name the judge of --ratings.", metavar="MODEL")
     rater_template: str = Option("default", help="Name the template of --ratings.", metavar="NAME")
-    n_ratings: int = Option(1, min=1, help="Set how often --ratings has each answer rated.")
-    rater_language: str = Option("Japanese", help="Set the language that --ratings expected of answers.")
+    n_ratings: int = Option(1, min=1, help="Set the number of ratings of each answer in --ratings.")
+    rater_language: str = Option("Japanese", help="Set the expected language of the answers in --ratings.")
     rater_seed: str = Option("", help="Set the seed of --ratings.")
     against: str | None = Option(
         None, help="Compare with this method. Default: people, or else checklist.", metavar="M"
@@ -200,6 +205,7 @@ class _Correlate:
         return found
 
 
+agree = command(_Agree)
 drift = command(_Drift)
 noise = command(_Noise)
 correlate = command(_Correlate)

@@ -29,13 +29,13 @@ _MOST_SENTENCES = 12
 
 
 class _Table:
-    """Scores models and ranks them: average, interval, areas, words, and who cannot be told apart.
+    """Scores models and ranks them: average, interval, areas, words, and models that cannot be told apart.
 
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
-    * 4. The average is the mean of the areas, which count alike. A figure with a * lacks answers that nobody judged;
-    what it would be by the other rule stands beside it. Models with a letter in common cannot be told apart (all pairs,
-    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply, or
-    was not asked yet.
+    * 4. The average is the mean of the areas, which count alike. A figure marked * lacks answers without a judgement;
+    its value by the other rule of --missing is shown beside it. Models with a letter in common cannot be told apart
+    (all pairs, paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable
+    reply, or was not asked yet.
 
     Examples
 
@@ -111,11 +111,11 @@ class _Score:
 class _Report:
     """Creates a page of models: scores with intervals, categories, questions, and answers beside verdicts and reasons.
 
-    The page needs no network and runs no code but its own, whatever answers and reasons hold. It shows what is missing,
+    The page needs no network, and text of answers and reasons cannot run code in it. It shows what is missing,
     unjudged or stale, error modes, and the whole request behind each verdict where the run has the judge's replies.
     Runs without answers are shown with their verdicts and reasons alone. A single file is at most 30 MB: if all texts
-    would exceed that, it leaves out the requests, then the ends of long answers, and says so; a folder holds
-    everything, opens from disk too, and replaces nothing but an earlier report. The table is written beside the page as
+    would exceed that, it leaves out the requests, then the ends of long answers, and says so; a directory holds
+    everything, also opens from disk, and replaces only an earlier report. The table is written beside the page as
     Markdown, CSV and JSON. The exit code is 3 if answers are left out because the judge gave no usable reply, or
     because their lines cannot be read.
 
@@ -160,7 +160,7 @@ class _Report:
             )
         if not given.quiet:
             names = ", ".join(shown(path.name) for path in beside)
-            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(str(page))}, and beside it {names}")
+            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and beside it {names}")
         _say_and_end(scores, given, is_quiet=True)
 
 
@@ -197,8 +197,7 @@ def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None
             print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
         for signature in dict.fromkeys(model.signature for model in scores.models):
             print_signature(signature)
-    for sentence in (*scores.notes, *scores.left_out):
-        note(sentence)
+    note(*scores.notes, *scores.left_out)
     exit_if_partial(given.faults or scores.n_unjudged)
 
 

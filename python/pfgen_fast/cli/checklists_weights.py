@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @option_group
 class FitOptions(FindingOptions):
-    """Likewise, with another option for the page."""
+    """The options of a finding, with `--page` for the output, because `--output` is the weights."""
 
     output: Path | None = Option(
         None, "--page", help="Write a page with tables and pictures of the fit to this directory.", metavar="DIR"
@@ -35,7 +35,7 @@ class _Fit:
 
     The marks of whole answers are regressed on the verdicts, without an intercept and with no coefficient below the
     bound; the coefficients divided by their sum are the weights. A category whose marks do not define its weights is
-    named, and gets none.
+    named, and gets no weights.
 
     Examples
 
@@ -48,7 +48,7 @@ class _Fit:
 
     marks: Path = Argument(
         help="Marks: JSON lines, CSV, TSV or Parquet with id, response_sha256, annotator, verdicts (one for each "
-        "question, in one cell) and overall (0 to 10); perhaps length and category.",
+        "question, in one cell) and overall (0 to 10); optionally length and category.",
         metavar="MARKS",
     )
     scale: ScaleChoice = Option(help="Read verdicts from 0 to 1 (unit), or from 0 to 4 as of annotation tools (ui).")
@@ -69,44 +69,43 @@ class _Fit:
     bootstrap: int = Option(0, min=0, help="Refit on this many draws of the answers.", metavar="N")
     run: list[Path] | None = Option(None, help="Use only marks of answers in this run. May be repeated.", metavar="RUN")
     table: list[Path] | None = Option(
-        None, help="Show how sure the order of these judged runs is under the draws. May be repeated.", metavar="RUN"
+        None, help="Show how stable the order of these judged runs is over the draws. May be repeated.", metavar="RUN"
     )
     seed: RandomSeed = 0
     given: FitOptions
 
     def __call__(self) -> None:
         from ..checklists.suite_writing import check_suite_folder
-        from ..checklists.weights.fit_finding import fit_finding, fit_to_dict
-        from ..checklists.weights.fitting import fit_suite
-        from ..checklists.weights.marks import read_marks
-        from ..checklists.weights.table_stability import fitted_stability
-        from ..checklists.weights.verdict_sums import verdict_sums
+        from ..checklists.weights import fit_finding, fitting, marks, table_stability, verdict_sums
 
         if self.table and not self.bootstrap:
-            raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
+            raise typer.BadParameter("--table needs --bootstrap N: its draws show how stable the order is")
         if self.to is not None and self.to.suffix != ".json":
             check_suite_folder(self.to)
         given = self.given
-        found = fit_suite(
+        found = fitting.fit_suite(
             given.loaded,
-            read_marks(self.marks, given.loaded, scale=self.scale, runs=_runs(self.run)),
+            marks.read_marks(self.marks, given.loaded, scale=self.scale, runs=_runs(self.run)),
             combine=self.combine,
             bound=self.bound,
             draws=self.bootstrap,
             seed=self.seed,
             allow_unidentified=self.allow_unidentified,
         )
-        order = fitted_stability(found, verdict_sums(_scores(given, self.table))) if self.table else None
-        given.present(fit_finding(found, order), fit_to_dict(found, order), tables=("fitted", "draws"))
+        order = None
+        if self.table:
+            order = table_stability.fitted_stability(found, verdict_sums.verdict_sums(_scores(given, self.table)))
+        finding, data = fit_finding.fit_finding(found, order), fit_finding.fit_to_dict(found, order)
+        given.present(finding, data, tables=("fitted", "draws"))
         if self.to is not None:
             _write(found, self.to)
             if not (given.quiet or given.as_json):
-                print_line(f"weights of {len(found.weights)} categories: {shown(str(self.to))}")
+                print_line(f"weights of {len(found.weights)} categories: {shown(self.to)}")
         exit_if_partial(given.faults)
 
 
 class _Sensitivity:
-    """How much do averages and places depend on the weights, and on what missing answers count?
+    """How much do averages and places depend on the weights, and on how missing answers count?
 
     Compares the usual table with equal weights, with random weights around the suite's, with a zero for each missing
     answer, and with the mean of all answers instead of the mean of areas. Needs no marks of people.
@@ -123,7 +122,7 @@ class _Sensitivity:
     concentration: int = Option(
         100,
         min=2,
-        help="Draw random weights this near to the suite's: a weight w varies by about the square root of w (100 - w) "
+        help="Draw random weights this close to the suite's: a weight w varies by about the square root of w (100 - w) "
         "/ N.",
         metavar="N",
     )

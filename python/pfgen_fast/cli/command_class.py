@@ -51,4 +51,4 @@ def command(cls: type[Any], **makers: Callable[..., Any]) -> Callable[..., None]
         parameters=[one.replace(annotation=hints[one.name]) for one in fields]
     )
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    return with_options(**groups, **makers)(run)
+    return with_options(**{**groups, **makers})(run)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 from typer import Argument, Option
 
 from ..errors import TrialsError
-from ..files.cells import signed
+from ..files.cells import markdown_row, signed
+from ..files.untrusted_text import markdown_text
 from . import options
 from .app import Json, counted, fail, print_json, shown, stdout
 from .command_class import command
-from .compare_paired import interval_text, named, p_text, print_markdown, print_paired
 from .layout import columns, cut, rest, shortened
 from .suite_line import given_suite, print_origin
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ..runs.baseline import BaselineComparison, ComparedRun
     from ..runs.comparison import Comparison, Difference
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
 
 Metric = Literal["score", "fluency", "truthfulness", "helpfulness", "length"]
 Format = Literal["text", "markdown", "json"]
+_BEFORE = f"{'±95 %':>9}{'difference':>12}   {'95 % interval':22}{'p':>8}{'p (Holm)':>10}  "
 _HEAD = ("metric", "A", "B", "A - B", "95 % interval", "p", "n")
 
 
@@ -34,7 +36,7 @@ class _Compare:
     The interval and the p-value are those of the paired t-test over the questions that both runs have.
 
     With --paired, any number of runs is compared with the first one: the same draws of questions serve all runs, and
-    p-values are corrected by Holm for the number of runs. A folder or glob stands for all runs in it.
+    p-values are corrected by Holm for the number of runs. A directory or glob stands for all runs in it.
 
     Examples
 
@@ -43,7 +45,9 @@ class _Compare:
       pfgen-fast compare result/baseline result/first result/second --paired -f markdown
     """
 
-    runs: list[str] = Argument(metavar="RUN RUN...", help="Runs' folders or trials files; the first is A, or BASELINE.")
+    runs: list[str] = Argument(
+        metavar="RUN RUN...", help="Directories of runs, or trials files; the first is A, or the baseline."
+    )
     suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
@@ -78,7 +82,7 @@ class _Compare:
 
     def __call__(self) -> None:
         if self.paired_bs and self.paired_ar:
-            fail("--paired-bs and --paired-ar are two tests: give one of them")
+            fail("--paired-bs and --paired-ar: expected one of them")
         is_paired = self.paired_bs or self.paired_ar
         for option, value in (("--metric", self.metric), ("--paired-n", self.paired_n), ("--seed", self.seed)):
             if value is not None and not is_paired:
@@ -115,7 +119,7 @@ class _Compare:
             seed=self.seed or 0,
             unknown=self.unknown_questions,
         )
-        print_paired(found, scorer, format=self.form)
+        _print_paired(found, scorer, format=self.form)
 
     def compare_two(self, a: RunFolder, b: RunFolder) -> None:
         from ..runs import comparison as library
@@ -126,17 +130,17 @@ class _Compare:
             about = {"suite": scorer.suite.name, "signature": scorer.signature}
             print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
         elif self.form == "markdown":
-            names = [f"A is {shown(str(a.folder))}, B is {shown(str(b.folder))}.", found.verdict, found.left_out]
-            print_markdown(_HEAD, list(map(_cells, found.metrics)), names, scorer)
+            names = [f"A is {shown(a.folder)}, B is {shown(b.folder)}.", found.verdict, found.left_out]
+            _print_markdown(_HEAD, list(map(_cells, found.metrics)), names, scorer)
         else:
             for name, run in (("A", a), ("B", b)):
-                stdout().print(f"{name}: {shortened(shown(str(run.folder)), rest(3))}")
+                stdout().print(f"{name}: {shortened(shown(run.folder), rest(3))}")
             _print_text(found, scorer, 10 if self.deciding is None else self.deciding)
 
 
 def _cells(row: Difference) -> tuple[str, ...]:
     figures = f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4)
-    return (named(row.metric), *figures, interval_text(row.low, row.high), p_text(row.p_value), str(row.n_questions))
+    return (_named(row.metric), *figures, _interval(row.low, row.high), _p(row.p_value), str(row.n_questions))
 
 
 def _print_text(found: Comparison, scorer: Scorer, n_deciding: int) -> None:
@@ -181,6 +185,67 @@ def _one(path: str) -> RunFolder:
     if len(runs) != 1:
         raise TrialsError(f"{path}: holds {len(runs)} runs; expected one")
     return runs[0]
+
+
+def _print_paired(found: BaselineComparison, scorer: Scorer, *, format: str) -> None:
+    if format == "json":
+        print_json({"suite": scorer.suite.name, "signature": scorer.signature, **found.to_dict()})
+    elif format == "markdown":
+        head = (_named(found.metric), "±95 %", "difference", "95 % interval", "p", "p (Holm)", "run")
+        rows = [(*_baseline_cells(run), _run_name(run, is_baseline=not at)) for at, run in enumerate(found.runs)]
+        _print_markdown(head, rows, [found.verdict, found.method, found.left_out], scorer)
+    else:
+        _print_table(found, scorer)
+
+
+def _print_markdown(
+    head: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str], scorer: Scorer
+) -> None:
+    """Prints a table, the sentences that belong to it, and its signature."""
+    lines = [markdown_row(head), markdown_row(["---"] * len(head))]
+    lines += [markdown_row(map(markdown_text, row)) for row in rows]
+    texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]
+    stdout().out("\n".join(["".join(lines), *texts, f"`{scorer.signature}`"]), highlight=False)
+
+
+def _print_table(found: BaselineComparison, scorer: Scorer) -> None:
+    stdout().print(found.verdict, style="bold")
+    if found.left_out:
+        stdout().print(found.left_out)
+    stdout().print(f"\n{_named(found.metric):>8}{_BEFORE}run", style="bold")
+    room = rest(8 + len(_BEFORE))
+    for at, run in enumerate(found.runs):
+        value, half, difference, interval, p, p_corrected = _baseline_cells(run)
+        figures = f"{value:>8}{half:>9}{difference:>12}   {interval:22}{p:>8}{p_corrected:>10}"
+        stdout().print(f"{figures}  {shortened(_run_name(run, is_baseline=not at), room)}")
+    stdout().print(f"\n{found.method}", style="dim")
+    print_origin(scorer.suite, scorer.signature)
+
+
+def _baseline_cells(run: ComparedRun) -> tuple[str, ...]:
+    value, half_width = f"{run.value:.4f}", "–" if run.half_width is None else f"±{run.half_width:.4f}"
+    if run.difference is None:
+        return (value, half_width, "", "", "", "")
+    interval = _interval(run.low, run.high)
+    return (value, half_width, signed(run.difference, 4), interval, _p(run.p_value), _p(run.p_corrected))
+
+
+def _run_name(run: ComparedRun, *, is_baseline: bool) -> str:
+    return f"baseline: {shown(run.run)}" if is_baseline else shown(run.run)
+
+
+def _named(metric: str) -> str:
+    return "score" if metric == "average" else metric
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{signed(low, 4)} to {signed(high, 4)}"
+
+
+def _p(p_value: float | None) -> str:
+    if p_value is None:
+        return "–"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
 
 
 compare = command(_Compare)

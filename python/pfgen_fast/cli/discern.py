@@ -30,18 +30,16 @@ if TYPE_CHECKING:
 _LONG_SECONDS = 5.0
 
 discern = new_group(LINES["discern"])
-discern.command()(discern_texts.perturb)
-discern.command()(discern_texts.show)
-discern.command()(discern_texts.kinds)
-discern.command()(discern_texts.votes)
+for function in (discern_texts.perturb, discern_texts.show, discern_texts.kinds, discern_texts.votes):
+    discern.command()(function)
 
 
 class _Run:
     """Does an evaluator notice damage: from which degree on, what does it miss, what does it reward?
 
-    Good texts are damaged in known ways and degrees, originals and damaged texts are scored apart, and a paired rank
-    test asks whether the damaged ones got less. D is its p-value on a scale on which 1 is p = 0.05. Controls are
-    changes that should not matter. Most kinds of damage are made by rules, so no model is needed.
+    Good texts are damaged in known ways and degrees, originals and damaged texts are scored separately, and a paired
+    rank test shows whether the damaged texts got lower scores. D is its p-value on a scale on which 1 is p = 0.05.
+    Controls are changes that should not matter. Most kinds of damage are made by rules, so no model is needed.
 
     Examples
 

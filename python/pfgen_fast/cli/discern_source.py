@@ -65,8 +65,8 @@ class Source:
     suite: str | None = Option(
         None,
         "-s",
-        help="Name the suite of ngram, --from-run and --from-suite: a folder with Q*.json files, or 'mini'. Default: "
-        "data/ of the checkout that contains the run, or the working directory.",
+        help="Name the suite of ngram, --from-run and --from-suite: a directory with Q*.json files, or 'mini'. "
+        "Default: data/ of the checkout that contains the run, or the working directory.",
         metavar="FOLDER",
     )
     per_question: int = Option(
@@ -136,7 +136,7 @@ class Source:
 
     @cached_property
     def loaded_suite(self) -> Suite:
-        """The suite that is named, or that of the run's checkout, or that of the working folder."""
+        """The suite that is named, or that of the run's checkout, or that of the working directory."""
         if self.run is None:
             return suite_or_here(self.suite)
         from ..runs.checkout import suite_of

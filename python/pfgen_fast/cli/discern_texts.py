@@ -42,7 +42,9 @@ class _Perturb:
       pfgen-fast discern perturb texts.jsonl -o damaged.parquet
     """
 
-    output: Path = Option(..., "-o", help="Write a .parquet, .jsonl, .csv or .tsv table, also packed.", metavar="FILE")
+    output: Path = Option(
+        ..., "-o", help="Write a .parquet, .jsonl, .csv or .tsv table, which may be compressed.", metavar="FILE"
+    )
     source: Source
     asking: Asking
 
@@ -55,7 +57,7 @@ class _Perturb:
         path = self.output.with_name(MADE_TEXTS)
         maker, found = asking.texts(asking.maker, path, source.collection, source.opened_plan)
         n_texts = len(found.items) * (1 + len(source.opened_plan.perturbations))
-        of_items = f"{counted(len(found.items), 'item')}: {shown(str(self.output))}"
+        of_items = f"{counted(len(found.items), 'item')}: {shown(self.output)}"
         if asking.dry_run:
             print_line(f"{counted(n_texts, 'text')} at most of {of_items}")
             return
@@ -90,7 +92,7 @@ class _Show:
     degree: int | None = Option(None, min=1, max=5, help="Damage by this step of the kind's usual ladder.")
     language: Language = None
     donor: list[str] | None = Option(
-        None, help="Take from this text for answer_swap, sentence_insert, term_swap. Repeatable."
+        None, help="Take from this text for answer_swap, sentence_insert, term_swap. May be repeated."
     )
     alternative: str | None = Option(None, help="Give the text of wrong_ending.")
     seed: Seed = 0
@@ -192,7 +194,7 @@ class _Kinds:
 
 
 class _Votes:
-    """Makes weights of a survey, in which experts chose for each kind of damage the metric that it harms most.
+    """Computes weights from a survey in which experts chose, for each kind of damage, the metric that it harms most.
 
     Example
 
@@ -212,7 +214,7 @@ class _Votes:
             n_voters, n_kinds = counted(task.n_voters, "voter"), counted(len(task.votes), "kind")
             agree = f"agreement (Fleiss' kappa) {agreement}"
             print_line(f"{shown(task.task)}: {n_voters}, {n_kinds} of damage, {agree}")
-        print_line(f"weights: {shown(str(self.output))}")
+        print_line(f"weights: {shown(self.output)}")
 
 
 perturb = command(_Perturb)

@@ -11,7 +11,6 @@ from . import options
 from .app import fail, warn
 from .command_class import command, option_group
 from .commands import LINES, new_group
-from .engine_options import with_options
 from .experiment_call import Call
 from .experiment_judge import judge
 
@@ -33,8 +32,8 @@ Trials = Annotated[
         "--trials",
         "-n",
         min=1,
-        help="Answers per question of a run that are scored many times over, drawn at random. Default: as many as make "
-        "200,000 in all (stability: 100,000).",
+        help="Score only this many answers per question of a run, drawn at random, because each is scored many times. "
+        "Default: 200,000 answers in total (stability: 100,000).",
     ),
 ]
 OutsideFiles = Option(
@@ -45,7 +44,7 @@ OutsideFiles = Option(
 
 @option_group
 class RunsOrTable:
-    """Runs, or a leaderboard instead."""
+    """Options of experiments on runs, or on a leaderboard instead."""
 
     paths: list[str] | None = Argument(
         None, help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
@@ -56,7 +55,7 @@ class RunsOrTable:
 
     def __post_init__(self) -> None:
         if bool(self.paths) == (self.table is not None):
-            fail(f"{'both runs and' if self.paths else 'neither runs nor'} a --table: expected one of them")
+            fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
 
     def means(self, call: Call) -> RunMeans:
         """The means of the runs, or of the leaderboard."""
@@ -64,15 +63,8 @@ class RunsOrTable:
 
 
 @experiment.command("all")
-@with_options(call=Call)
-def everything(
-    paths: options.Paths,
-    scores: Annotated[list[Path] | None, OutsideFiles] = None,
-    trials: Trials = None,
-    seed: options.RandomSeed = 0,
-    *,
-    call: Call,
-) -> None:
+@command
+class _Everything:
     """All experiments but judge, from a single pass over the answers.
 
     Writes what relations, parts, sets, significance, stability, sensitivity and, with --scores, external write with
@@ -82,34 +74,35 @@ def everything(
 
       pfgen-fast experiment all result -o experiments
     """
-    from ..experiments.external import read_scores
-    from ..experiments.together import Experiments
 
-    outside = [read_scores(path) for path in scores or ()]
-    experiments = call.read(Experiments, paths, outside=outside, trials=trials, seed=seed)
-    call.take(experiments.scored)
-    for finding in experiments.findings():
-        call.show(finding)
-    for problem in experiments.problems:
-        warn(f"left out: {problem}")
-    call.end(is_whole=not experiments.problems)
+    paths: options.Paths
+    scores: Annotated[list[Path] | None, OutsideFiles] = None
+    trials: Trials = None
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.external import read_scores
+        from ..experiments.together import Experiments
+
+        outside = [read_scores(path) for path in self.scores or ()]
+        experiments = self.call.read(Experiments, self.paths, outside=outside, trials=self.trials, seed=self.seed)
+        self.call.take(experiments.scored)
+        for finding in experiments.findings():
+            self.call.show(finding)
+        for problem in experiments.problems:
+            warn(f"left out: {problem}")
+        self.call.end(is_whole=not experiments.problems)
 
 
 @experiment.command()
-@with_options(given=RunsOrTable, call=Call)
-def relations(
-    given: RunsOrTable,
-    runs: RunsOption = "all",
-    cluster: Cluster = "model",
-    seed: options.RandomSeed = 0,
-    *,
-    call: Call,
-) -> None:
+@command
+class _Relations(RunsOrTable):
     """How fluency, truthfulness, helpfulness and length correlate.
 
     Computes Pearson's, Spearman's and Kendall's correlations of each pair, over runs and over answers, with 95 %
-    intervals. Runs of one model are not independent, and the intervals know it (--cluster). A leaderboard (--table)
-    has no answers, so that only runs are compared, and so do --runs best and mean.
+    intervals. Runs of one model are not independent, and the intervals account for it (--cluster). A leaderboard
+    (--table) has no answers, so only runs are compared, as with --runs best and mean.
 
     Examples
 
@@ -117,20 +110,27 @@ def relations(
 
       pfgen-fast experiment relations --table leaderboard.csv -o relations
     """
-    from ..experiments.relations import relations as find
 
-    of: RunMeans | ScoredRuns
-    if runs == "all":
-        of = call.scored(given.paths) if given.paths else given.means(call)
-    else:
-        of = given.means(call).one_per_model(runs)
-    call.finish(find(of, cluster=cluster, seed=seed))
+    runs: RunsOption = "all"
+    cluster: Cluster = "model"
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.relations import relations as find
+
+        of: RunMeans | ScoredRuns
+        if self.runs == "all":
+            of = self.call.scored(self.paths) if self.paths else self.means(self.call)
+        else:
+            of = self.means(self.call).one_per_model(self.runs)
+        self.call.finish(find(of, cluster=self.cluster, seed=self.seed))
 
 
 @experiment.command()
-@with_options(given=RunsOrTable, call=Call)
-def parts(given: RunsOrTable, *, call: Call) -> None:
-    """Which part of a score is hardest, and from where on are answers helpful?
+@command
+class _Parts(RunsOrTable):
+    """Which part of a score is hardest, and from which score on are answers helpful?
 
     Compares fluency, truthfulness and helpfulness over runs: their order, how far the best runs and the human and
     reference answers get, and from which fluency, truthfulness and score on helpfulness rises.
@@ -141,14 +141,18 @@ def parts(given: RunsOrTable, *, call: Call) -> None:
 
       pfgen-fast experiment parts --table leaderboard.csv -o parts
     """
-    from ..experiments.parts import parts as find
 
-    call.finish(find(given.means(call)))
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.parts import parts as find
+
+        self.call.finish(find(self.means(self.call)))
 
 
 @experiment.command()
 @command
-class _Sets:
+class _Sets(RunsOrTable):
     """Does it matter which set of reference answers a run is scored with?
 
     Computes the score of each run with each reference set alone, and how these scores correlate. A leaderboard
@@ -161,7 +165,6 @@ class _Sets:
       pfgen-fast experiment sets --table leaderboard.csv --suite data -o sets
     """
 
-    given: RunsOrTable
     chosen: list[str] | None = Option(
         None, "--set", help="Compare this set. May be repeated. Default: the sets that most questions share."
     )
@@ -173,11 +176,11 @@ class _Sets:
         from ..experiments.sets import scores_by_set, scores_in_table
         from ..experiments.sets import sets as find
 
-        given, call = self.given, self.call
-        if given.table:
-            by_set = scores_in_table(call.table(given.table), call.suite_of(given.table), self.chosen)
+        call = self.call
+        if self.table:
+            by_set = scores_in_table(call.table(self.table), call.suite_of(self.table), self.chosen)
         else:
-            by_set = scores_by_set(call.figures(given.paths or []), self.chosen)
+            by_set = scores_by_set(call.figures(self.paths or []), self.chosen)
         if self.runs != "all":
             by_set = by_set.one_per_model(self.runs)
         call.finish(find(by_set, cluster=self.cluster))
@@ -322,4 +325,4 @@ def _values(text: str) -> tuple[str, list[float]]:
     try:
         return name.strip(), [float(value) for value in values.split(",")]
     except ValueError:
-        fail(f"--vary {text}: expected a constant and its values, as limit=120,150,200")
+        fail(f"--vary {text}: expected a constant and its values, such as limit=120,150,200")

@@ -53,7 +53,7 @@ class Call:
 
     @cached_property
     def state(self) -> _State:
-        """The suites of the call, and what is wrong with its runs."""
+        """The suites of the call, and the problems of its runs."""
         return _State()
 
     def scored(self, paths: list[str], on_batch: OnBatch | None = None) -> ScoredRuns:
@@ -96,11 +96,10 @@ class Call:
 
     def _warn_of(self, problems: Sequence[str]) -> None:
         self.state.problems = problems
-        for problem in problems:
-            warn(problem)
+        warn(*problems)
 
     def show(self, finding: Finding) -> None:
-        """Writes the files of a finding, and prints what it says."""
+        """Writes the files of a finding, and prints it."""
         show_finding(finding, self.output, report=self.report, quiet=self.quiet, is_said=self.state.problems)
 
     def end(self, *, is_whole: bool = True) -> None:

@@ -107,7 +107,7 @@ def _print_scores(found: Explanation) -> None:
 
 
 def _print_sets(found: Explanation) -> None:
-    """Prints the sets side by side, as many of them as fit 80 columns, wherever they are printed."""
+    """Prints the sets side by side, as many as fit 80 columns, on terminals and elsewhere."""
     columns = [_of_set(part) for part in found.sets]
     heads = ("set", "fluency", "truthfulness", f"best prefix, {_units(found)}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]

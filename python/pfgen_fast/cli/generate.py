@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @option_group
 class Prices:
-    """What the tokens of a hosted model cost."""
+    """Prices of the tokens of a hosted model."""
 
     prompt_price: float = Option(0.0, help="Set the price per million prompt tokens, in any currency.")
     reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
@@ -57,13 +57,12 @@ class Ending:
 
     def finish(self, made: Generated, suite: Suite) -> None:
         """Reports the outcome of a run, and scores it."""
-        for problem in made.problems:
-            warn(problem)
+        warn(*made.problems)
         if not self.is_silent:
             if made.n_existing:
                 note_existing(made.n_existing, made.oldest_answer)
             new = f"{counted(made.n_new, 'new answer')}: "
-            stdout().print(f"{new}{shortened(shown(str(made.folder)), rest(len(new)))}")
+            stdout().print(f"{new}{shortened(shown(made.folder), rest(len(new)))}")
         print_replies(made.replies, quiet=self.is_silent)
         outcome = None if self.no_score else made.score(suite)
         if outcome is not None:
@@ -85,9 +84,9 @@ class Ending:
 class _Generate:
     """Generates answers to every question of a suite, and scores the run.
 
-    The run's folder is named after the model and its parameters. Existing answers are not requested again: the command
-    may be stopped at any moment, and running it again continues. A run of some questions (--questions, --limit) has a
-    folder of its own, and its score is printed but is no result of the suite.
+    The run's directory is named after the model and its parameters. Existing answers are not requested again: the
+    command may be stopped at any moment, and running it again continues. A run of some questions (--questions, --limit)
+    has a separate directory, and its score is printed but is not a result of the suite.
 
     Examples
 
@@ -192,7 +191,7 @@ class _Generate:
         self.ending.finish(made, loaded)
 
     def usual_mode(self) -> options.ModeChoice:
-        """The mode where no option names one; says why it is not the usual one."""
+        """The mode if no option names one; prints why it is not the usual one."""
         from ..generation.usual_mode import usual_mode
 
         mode, reason = usual_mode(self.engine, self.model, self.of_engine)

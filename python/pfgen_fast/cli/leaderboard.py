@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
-"""The parts of a score, and their heads on a terminal, which are those of `score`."""
+"""The parts of a score, and their heads on a terminal, as in `score`."""
 
 _SHORTEST_NAME = 16
 
@@ -28,8 +28,8 @@ _SHORTEST_NAME = 16
 class _Leaderboard:
     """Ranks runs by score, like the published table.
 
-    Reads the result.json files that 'pfgen-fast score' wrote. The folder result of a checkout of pfgen-bench stands
-    for the whole published table, whose yardsticks lie below data. Results that cannot be ranked are listed and left
+    Reads the result.json files that 'pfgen-fast score' wrote. The directory result of a checkout of pfgen-bench stands
+    for the whole published table, with its yardsticks below data. Results that cannot be ranked are listed and left
     out; the exit code is then 3.
 
     Examples
@@ -62,11 +62,10 @@ class _Leaderboard:
 
         format = "json" if self.as_json else self.format
         if self.update_file and (format not in (None, "markdown") or self.output):
-            fail("--update writes Markdown into its own file: leave --format and --output away")
+            fail("--update writes Markdown into the named file: leave out --format and --output")
         problems: list[TrialsError] = []
         entries = rank(find_results(self.paths), float_sum=self.float_sum, on_problem=problems.append)
-        for problem in problems:
-            warn(str(problem))
+        warn(*map(str, problems))
         mixed = mixed_suites(entry.result for entry in entries)
         if mixed and not self.quiet:
             note(mixed)
@@ -87,7 +86,7 @@ class _Leaderboard:
             few = ", ".join([*gone[:3], *(["..."] if len(gone) > 3 else [])])
             note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
         if not self.quiet:
-            stderr().print(f"{counted(len(entries), 'run')}: {shown(str(path))}")
+            stderr().print(f"{counted(len(entries), 'run')}: {shown(path)}")
 
     def write(self, format: str, entries: Sequence[Entry]) -> None:
         """Writes the table to the output, or else to stdout."""
@@ -126,7 +125,7 @@ def _print_table(entries: Sequence[Entry]) -> None:
     hashes = {entry.result.metadata_hash for entry in entries}
     if len(hashes) == 1:
         suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
-        stdout().print(f"\n{suite}\nsignature: unknown, for result.json records none", style="dim")
+        stdout().print(f"\n{suite}\nsignature: unknown, because result.json records none", style="dim")
 
 
 leaderboard = command(_Leaderboard)

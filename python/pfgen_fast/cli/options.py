@@ -64,8 +64,7 @@ def names_of(questions: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for text in questions or () for name in text.split(","))
 
 
-UnknownQuestionsChoice = Literal["error", "skip"]
-UnknownQuestions = Annotated[UnknownQuestionsChoice, Option(help="Refuse or skip trials of unknown questions.")]
+UnknownQuestions = Annotated[Literal["error", "skip"], Option(help="Refuse or skip trials of unknown questions.")]
 RandomSeed = Annotated[int, Option(min=0, help="Set the random seed; the same seed gives the same figures.")]
 Threads = Annotated[int | None, Option(min=1, help="Set the number of threads. Default: one per core.")]
 
@@ -95,21 +94,20 @@ Root = Annotated[
 ]
 
 
-FloatSumChoice = Literal["compensated", "naive"]
-ResultSumChoice = Literal["auto", "compensated", "naive"]
-ProfileChoice = Literal["leaderboard", "paper"]
 FloatSumOption = Annotated[
-    FloatSumChoice,
+    Literal["compensated", "naive"],
     Option(help="Sum rounded parts like Python 3.12 and later, or like older versions. Affects the last digit."),
 ]
 ResultSumOption = Annotated[
-    ResultSumChoice,
+    Literal["auto", "compensated", "naive"],
     Option(
         help="Sum rounded parts like Python 3.12 and later, or naively, like older versions; affects the last digit. "
         "auto: as in an existing result.json, or else compensated."
     ),
 ]
-ProfileOption = Annotated[ProfileChoice, Option(help="Reproduce the published figures, or the formulas as printed.")]
+ProfileOption = Annotated[
+    Literal["leaderboard", "paper"], Option(help="Reproduce the published figures, or the formulas as printed.")
+]
 
 
 ModeChoice = Literal["completion", "qa", "chat"]

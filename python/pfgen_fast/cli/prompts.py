@@ -116,7 +116,7 @@ class _Prompts:
                     file.write(f"{json_text(_line(task))}\n".encode())
         if self.output and not self.quiet:
             written = f"{counted(self.trials * len(suite), 'prompt')} written: "
-            stdout().print(f"{written}{shortened(shown(str(self.output)), rest(len(written)))}")
+            stdout().print(f"{written}{shortened(shown(self.output), rest(len(written)))}")
             print_origin(suite)
         elif self.suite is None and not self.quiet:
             note(f"suite: {suite.name}")
@@ -141,7 +141,7 @@ class _Prompts:
         engine = self.engine or _USUAL_ENGINES[self.format]
         of_engine = REQUEST_FORMS.get(engine)
         if of_engine is not None and of_engine.batch_format != self.format:
-            fail(f"the engine {engine} has batches of --format {of_engine.batch_format}, not {self.format}")
+            fail(f"--format {self.format}: the engine {engine} has batches of the format {of_engine.batch_format}")
         return engine
 
 

@@ -23,7 +23,7 @@ class _Report:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
 
     The page is a single file of at most 30 MB and needs no network. If many runs would exceed that, long answers are
-    cut; a folder holds everything, opens from disk too, and replaces nothing but an earlier report. Reads the
+    cut; a directory holds everything, also opens from disk, and replaces only an earlier report. Reads the
     result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
     plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
 
@@ -56,10 +56,10 @@ class _Report:
 
         output = self.output
         if (output is None) != self.markdown:
-            fail("give --output FILE.html (or a folder) for a page, or --markdown for a README.md beside each result")
+            fail("expected --output FILE.html (or a directory) for a page, or --markdown for README.md files")
         if output is not None and _is_other_file(output):
             page = output.with_suffix(".html").name
-            fail(f"{output}: expected a page, such as {page}, or a folder, not a file of the kind {output.suffix}")
+            fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {output.suffix}")
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
         runs: list[tuple[Path, ReportRun]] = []
@@ -108,13 +108,13 @@ def _link(result: Path, output: Path | None) -> str | None:
 
 
 def _is_page(output: Path) -> bool:
-    """Whether the output is one file: a name with .html, unless it is a folder."""
+    """Whether the output is one file: a name with .html that is not a directory."""
     return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
 
 
 def _is_other_file(output: Path) -> bool:
-    """Whether the name is that of a file of another kind, such as a picture, and no folder has it."""
-    from mimetypes import MimeTypes  # without those of the system, so that it is the same everywhere
+    """Whether the name is that of another kind of file, such as a picture, and not of a directory."""
+    from mimetypes import MimeTypes  # without the types of the system, which differ
 
     is_file = MimeTypes().guess_type(output.name)[0] is not None or output.suffix.lower() == ".md"
     return is_file and not (_is_page(output) or output.is_dir())

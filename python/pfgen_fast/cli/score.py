@@ -24,9 +24,9 @@ _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':
 class _Score(ScoreOptions):
     """Scores runs, or tables of answers.
 
-    A run is a folder with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written beside
-    it. Runs that are up to date are skipped. A score on some questions (--questions, --limit) is no result of the
-    suite: it is printed, and written only with --output.
+    A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written
+    beside it. Runs that are up to date are skipped. A score of some questions (--questions, --limit) is not a result of
+    the suite: it is printed, and written only with --output.
 
     Examples
 
@@ -56,7 +56,7 @@ class _Score(ScoreOptions):
             fail("json: no such file or folder; -f is --force here; give --format json")
         if self.are_tables:
             if self.questions or self.limit or self.unknown_questions != "error":
-                fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
+                fail("--questions, --limit and --unknown-questions are for runs: leave them out for tables")
             self.score_tables()
             return
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
@@ -88,7 +88,7 @@ class _Score(ScoreOptions):
 
 
 def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: FloatSum = "compensated") -> list[Outcome]:
-    """Prints the scores of runs, and why others failed, as they arrive."""
+    """Prints the scores and errors of runs as they arrive."""
     done: list[Outcome] = []
     for outcome in outcomes:
         if outcome.error:
@@ -100,19 +100,18 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
             remark = "up to date" if outcome.status == "current" else outcome.part or replaces
             remark = f"  ({remark})" if remark else ""
             print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
-            for sentence in outcome.notes:
-                note(sentence)
+            note(*outcome.notes)
         done.append(outcome)
     if not quiet:
         print_origins(done)
     if not quiet and any(not outcome.is_kept for outcome in done):
-        note("a score on some questions is no result of the suite, so it is only printed; 'score --output' writes it")
+        note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
     return done
 
 
 def _row(outcome: Outcome, float_sum: FloatSum, *, room: int) -> str:
     """A line of the table, with room for a remark."""
-    name = shortened(shown(str(outcome.run.folder)), rest(len(_HEADER) - len("run") + room))
+    name = shortened(shown(outcome.run.folder), rest(len(_HEADER) - len("run") + room))
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary.scores

@@ -40,7 +40,7 @@ class _Serve:
     profile: options.ProfileOption = "leaderboard"
     float_sum: options.FloatSumOption = "compensated"
     max_answers: int = Option(16_384, min=1, help="Limit the answers in a request.")
-    max_requests: int = Option(256, min=1, help="Limit the requests in progress; more get 429.")
+    max_requests: int = Option(256, min=1, help="Limit the requests in progress; further requests get HTTP 429.")
     max_mib: int = Option(32, min=1, help="Limit the body of a request, in MiB.")
     seconds: float = Option(60.0, min=1, help="Limit the time of a request.")
     threads: options.Threads = None
@@ -68,7 +68,7 @@ class _Serve:
         if not server.serve(
             scorer, host=self.host, port=self.port, token=token, limits=limits, mode=self.mode, on_start=started
         ):
-            warn("ended before all requests in progress had their replies")
+            warn("ended before all requests in progress were answered")
             os._exit(Exit.STOPPED)  # a worker may still be scoring
 
 

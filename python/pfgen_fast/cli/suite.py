@@ -81,7 +81,7 @@ def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
             warn(fault)
     else:
         found = f": no faults in {counted(len(loaded), 'question')}"
-        stdout().print(shortened(shown(str(source)), rest(len(found))) + found)
+        stdout().print(shortened(shown(source), rest(len(found))) + found)
     if faults:
         raise SystemExit(Exit.NO)
 
@@ -91,9 +91,9 @@ def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
 class _Compile:
     """Compiles a suite: writes the index of its references to a file that commands and scorers map into memory.
 
-    Every command does this when it first needs a suite, and keeps the file in the cache folder ($PFGEN_FAST_CACHE, or
-    pfgen-fast in the user's cache folder). Files there may be deleted at any time. A folder that others may write is
-    not used.
+    Every command does this when it first needs a suite, and keeps the file in the cache directory ($PFGEN_FAST_CACHE,
+    or pfgen-fast in the user's cache directory). Files there may be deleted at any time. A directory that others may
+    write to is not used.
 
     Examples
 
@@ -129,9 +129,9 @@ class _Compile:
             return
         stdout().print(f"{n_states:,} states, {n_bytes / 1e6:,.1f} MB ({seconds:.2f} s)")
         if where:
-            stdout().print(f"index: {shortened(shown(str(where)), rest(len('index: ')))}")
+            stdout().print(f"index: {shortened(shown(where), rest(len('index: ')))}")
         else:
-            stdout().print("index: not kept, because no file can be written in the cache folder")
+            stdout().print("index: not kept, because no file can be written in the cache directory")
         print_origin(loaded)
 
 

@@ -1,4 +1,4 @@
-"""The options of `pfgen-fast score`; for tables: checks them, says what to type if some are missing, and scores."""
+"""The options of `pfgen-fast score`, and scoring of tables: checks, what to type if options are missing, outcomes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ScoreOptions:
         return self.in_place or any(value is not None for value in given) or all(map(_is_table, self.places))
 
     def ask_if_there(self) -> None:
-        """Ends the command with what to type if there are tables, where no runs were found."""
+        """Ends the command with what to type if there are tables instead of runs."""
         from ..tables.folders.plans import first_table
 
         with contextlib.suppress(PfgenError):
@@ -201,7 +201,7 @@ class ScoreOptions:
         return [*words, *map(shown_place, self.places), *destination]
 
     def _is_many(self) -> bool:
-        """Whether outputs go into a folder, each under the name of its input."""
+        """Whether outputs go into a directory, each under the name of its input."""
         from ..tables.places.place_names import has_magic
         from ..tables.places.storage import storage_of
 
@@ -214,13 +214,13 @@ class ScoreOptions:
         return path != _STDIN and (is_folder(path) or (has_magic(path) and storage_of(path).info(path) is None))
 
     def _check_many(self) -> None:
-        """Ends the command if the options are for one table alone."""
+        """Ends the command if the options are for a single table."""
         if self.in_place:
-            fail("--in-place replaces one table; several are scored into a folder: give --output FOLDER")
+            fail("--in-place replaces one table; several are scored into a directory: give --output FOLDER")
         if _STDIN in self.places:
-            fail("a table on stdin has no name that it could have in a folder: score it alone, with --output FILE")
+            fail("a table on stdin has no name for a file in a directory: score it alone, with --output FILE")
         if self.target == _STDIN:
-            fail("several tables are scored into a folder, not to stdout: give --output FOLDER")
+            fail("several tables are scored into a directory, not to stdout: give --output FOLDER")
         if self.target is not None and not self.target.endswith("/"):
             from ..tables.formats import is_table as is_table_name
             from ..tables.places.place_names import base_name, shown_place
@@ -228,9 +228,9 @@ class ScoreOptions:
 
             storage, name = storage_of(self.target), shown_place(self.target)
             if storage.info(self.target) is not None and not storage.is_folder(self.target):
-                fail(f"{name}: is a file; several tables are scored into a folder")
+                fail(f"{name}: is a file; several tables are scored into a directory")
             if is_table_name(base_name(self.target)) and not storage.is_folder(self.target):
-                fail(f"{name}: is named like a file; several tables are scored into a folder, such as {name}/")
+                fail(f"{name}: is named like a file; several tables are scored into a directory, such as {name}/")
 
     def _score_one(self, target: str, job: TableJob) -> None:
         """Scores one table into another."""
@@ -244,7 +244,7 @@ class ScoreOptions:
         if source != _STDIN and not is_remote(source) and not os.path.lexists(source):
             fail(f"{source}: no such file or folder")
         if self.is_json and target == _STDIN:
-            fail("--json prints to stdout what became of a table, so the table itself cannot go there, too")
+            fail("--json prints to stdout, so the table cannot go there: give --output FILE")
         outcome = FileOutcome(FileTask(source, os.path.dirname(target), os.path.basename(target)), "pending")
         if not self.dry_run:
             with contextlib.ExitStack() as stack:
@@ -263,7 +263,7 @@ class ScoreOptions:
             print_origin(job.spec.suite, job.spec.signature)
 
     def _single_target(self) -> str:
-        """The file to write; the input only if that was asked for, by whatever name it is given."""
+        """The file to write; the input, under any of its names, only if `--in-place` is given."""
         from ..tables.places.place_names import is_remote, shown_place
         from ..tables.places.storage import storage_of
 
@@ -284,7 +284,7 @@ class ScoreOptions:
 
 
 def _is_same(source: str, output: str) -> bool:
-    """Whether two places are one file; a hard link is the same file, too."""
+    """Whether two places are one file, also by a hard link."""
     from ..tables.places.place_names import is_remote
     from ..tables.places.storage import storage_of
 
@@ -294,14 +294,14 @@ def _is_same(source: str, output: str) -> bool:
 
 
 def _is_table(path: str) -> bool:
-    """Whether an input can be nothing but a table, or is elsewhere, where no runs are."""
+    """Whether an input can only be a table, or is remote, as runs cannot be."""
     if _is_url(path) or not os.path.isfile(path):
         return _is_url(path)
     return path.endswith((".parquet", *_ENDINGS)) or (path.endswith(_LINES) and not _may_be_trials(path))
 
 
 def _may_be_trials(path: str) -> bool:
-    """Whether a file of JSON lines has the keys of trials, or cannot be read, which is told where trials are read."""
+    """Whether a file of JSON lines has the keys of trials, or cannot be read: then reading trials names the error."""
     from ..tables.formats import column_names
 
     try:
@@ -329,7 +329,7 @@ def _is_url(given: str) -> bool:
 
 
 def _beside(source: str) -> str:
-    """A name for a scored table or folder, beside the given one: `answers.scored.csv`, `answers.scored/`."""
+    """A name for a scored table or directory, such as `answers.scored.csv` or `answers.scored/`."""
     from ..tables.places.place_names import base_name, is_remote
 
     if os.path.isdir(source):
@@ -340,7 +340,7 @@ def _beside(source: str) -> str:
 
 
 def _has_suite() -> bool:
-    """Whether there is a suite at the working folder, so that none need be named."""
+    """Whether the working directory has a suite, so that no suite must be named."""
     try:
         source_or_here(None)
     except PfgenError:
@@ -349,7 +349,7 @@ def _has_suite() -> bool:
 
 
 def _first(usual: Sequence[str], names: Sequence[str]) -> str | None:
-    """The column that is most likely meant, by its name."""
+    """The most likely column by its name."""
     by_name = {name.lower(): name for name in reversed(names)}
     return next((by_name[name] for name in usual if name in by_name), None)
 

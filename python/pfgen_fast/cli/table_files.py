@@ -1,4 +1,4 @@
-"""`pfgen-fast score` for many tables into a folder: progress over all of them, a line for each, and a summary."""
+"""`pfgen-fast score` for many tables: progress over all of them, a line for each, and a summary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def score_tables(
     paths: Sequence[str], folder: str, job: TableJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Scores tables into a folder and prints what became of them; ends the command if some failed."""
+    """Scores tables into a directory and prints the outcomes; ends with 3 if some failed."""
     from ..tables.folders.scoring import score_sources
     from ..tables.places.place_names import shown_place
 

@@ -80,7 +80,7 @@ class _Verify:
         exit_if_partial(n_failed)
 
     def verifier_of(self, run: RunFolder, given: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
-        """The verifier for the suite of a run; prints what is wrong with its index when it is made."""
+        """The verifier for the suite of a run; when it is made, prints how its index differs."""
         from ..runs.checkout import suite_of
         from ..runs.verification import Verifier
 
@@ -100,7 +100,7 @@ def _print(verdict: Verdict) -> None:
     core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
     index = "the index differs" if verdict.index_differences else "index = files"
     state = f"{core}; {index}; {shown(verdict.recorded)}"
-    name, width = shown(str(verdict.run.folder)), columns()
+    name, width = shown(verdict.run.folder), columns()
     if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
         stdout().print(styled(mark, f"  {name}: {state}"))
     else:

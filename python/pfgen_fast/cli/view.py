@@ -17,8 +17,8 @@ from .suite_line import given_suite
 class _View:
     """Serves the report page on this machine, and shows results as they change.
 
-    The page is that of 'report', with whole answers. It is served on 127.0.0.1 only, and an open page loads itself
-    again when a result.json below the paths has been added, replaced or removed. Ctrl-C ends it.
+    The page is that of 'report', with whole answers. It is served on 127.0.0.1 only, and an open page reloads
+    when a result.json below the paths has been added, replaced or removed. Ctrl-C ends it.
 
     Examples
 
