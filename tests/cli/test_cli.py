@@ -16,11 +16,10 @@ import time
 import urllib.request
 from pathlib import Path
 
-import pfgen_fast
 import pytest
 from makers.forged_index import forge_baseline, forge_details
 from makers.runs import make_run, trial_lines
-from pfgen_fast import Suite, cli
+from pfgen_fast import Suite
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
@@ -38,7 +37,7 @@ def runs(tmp_path, mini):
 
 
 def test_score_writes_results_and_skips_what_is_current(call, runs):
-    code, out, _ = call("score", "--suite", "mini", runs)
+    code, out, _ = call("score", "--suite", "mini", runs / "**" / "go*", runs / "worse")
     assert code == 0
     assert [line.split()[-1] for line in out.splitlines()[1:3]] == [str(runs / "good"), str(runs / "worse")]
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")}
@@ -72,26 +71,8 @@ def test_score_says_why_a_result_is_replaced(call, runs):
 @pytest.mark.parametrize("name", ["page.pdf", "page.md", "page.json"])
 def test_a_report_is_no_file_of_another_kind(call, runs, tmp_path, name):
     code, _, err = call("report", "--suite", "mini", runs, "-o", tmp_path / name)
-    assert (code, err.endswith(f"such as page.html, or a folder, not a file of the kind {name[4:]}\n")) == (2, True)
+    assert (code, err.endswith(f"such as page.html, or a directory, not a file of the kind {name[4:]}\n")) == (2, True)
     assert not (tmp_path / name).exists()
-
-
-def test_score_takes_globs_and_prints_json(call, runs):
-    code, out, _ = call("score", "--suite", "mini", "--json", runs / "**" / "go*")
-    (row,) = json.loads(out)
-    assert code == 0
-    assert row["status"] == "scored"
-    assert row["score"] > 0.7
-
-
-def test_score_finds_the_suite_of_a_checkout(call, runs, tmp_path):
-    packaged = Path(pfgen_fast.__file__).parent / "data" / "mini"
-    code, _, err = call("score", runs)
-    assert code == 2
-    assert "the run is not in a checkout with a data/ folder of Q*.json files; name its suite (--suite)" in err
-    shutil.copytree(packaged, tmp_path / "data")
-    code, _, _ = call("score", runs)
-    assert code == 0
 
 
 def test_score_elsewhere_leaves_the_inputs_untouched(call, runs, tmp_path, monkeypatch):
@@ -243,11 +224,6 @@ def test_report_writes_a_folder_where_the_name_is_not_that_of_a_page(call, runs,
         assert f"2 runs: {folder} (" in out
         assert (folder / "index.html").is_file()
         assert len(list((folder / "data").iterdir())) == 8
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/index.html").write_text("mine")
-    code, _, err = call("report", "--suite", "mini", runs, "-o", tmp_path / "mine")
-    assert code == 2
-    assert "not from a report" in err
 
 
 def test_view_serves_the_results_until_ctrl_c(call, runs):
@@ -346,7 +322,9 @@ def test_verify_agrees_and_names_differences(call, runs, small):
     assert code == 0
     assert "no result.json is recorded" in out
     call("score", "--suite", small, runs)
-    assert call("verify", "--suite", small, runs)[0] == 0
+    code, out, _ = call("verify", "--suite", small, runs)
+    assert code == 0
+    assert "\n2 of 2 runs ok, 40 answers compared\n" in out
     path = runs / "good/result.json"
     path.write_text(path.read_text().replace('"num_trials": 3', '"num_trials": 4'))
     code, out, _ = call("verify", "--suite", small, runs, "--sample", "2")
@@ -401,18 +379,6 @@ def test_verify_hashes_the_files_itself(call, runs, tmp_path, monkeypatch):
     assert re.search("differs  suite mini: its files have the hash [0-9a-f]{40}, not [0-9a-f]{40}", out)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="no modes here")
-def test_a_warning_is_one_line(runs, tmp_path):
-    cache = tmp_path / "cache\x1b"
-    cache.mkdir()
-    cache.chmod(0o777)
-    command = [sys.executable, "-m", "pfgen_fast", "score", "--suite", "mini", runs]
-    run = subprocess.run(command, env={**os.environ, "PFGEN_FAST_CACHE": str(cache)}, capture_output=True, text=True)
-    assert run.returncode == 0
-    (line,) = run.stderr.splitlines()
-    assert line.startswith(f"warning: {tmp_path}/cache\\u001b: others may write to it (mode 777), so it is not used")
-
-
 def test_suite_commands(call, make_suite):
     _, out, _ = call("suite", "info", "mini", "--json")
     assert len(json.loads(out)["questions"]) == 8
@@ -422,12 +388,3 @@ def test_suite_commands(call, make_suite):
     assert code == 1
     assert len(err.splitlines()) == 3
     assert json.loads(call("suite", "check", "mini", "--json")[1]) == []
-
-
-def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):
-    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
-    redirected = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
-    cli._write_utf8(redirected, None)  # None is the stderr of a program without a console
-    redirected.write("流暢性")
-    redirected.flush()
-    assert redirected.buffer.getvalue() == "流暢性".encode()

@@ -40,46 +40,35 @@ def signature(checkout):
     return Scorer(checkout / "data").signature
 
 
-def line_of(name, checkout, tmp_path):
-    """The arguments of a command that is given no suite; None if it takes none."""
-    result = checkout / "result"
-    runs = sorted(path.parent for path in result.rglob("trials.jsonl"))
-    ngram = ("-e", "ngram", "-n", 1, "-o", tmp_path / "made")
-    experiment = (result, "-o", tmp_path / "experiment")
-    (tmp_path / "scores.csv").write_text("model,x\n" + "".join(f"org/model-{n},{n}\n" for n in range(3)))
-    return {
-        "score": ("score", "--force", result, "--output", tmp_path / "scores"),
-        "score --question-column": (
-            *("score", "--question-column", "q", "--answer-column", "a"),
-            *(checkout / "answers.jsonl", "-o", tmp_path / "scored.jsonl"),
-        ),
-        "report": ("report", result, "-o", tmp_path / "report.html"),
-        "compare": ("compare", *runs[:2]),
-        "explain": ("explain", "-q", "Q07", "-a", ANSWER),
-        "verify": ("verify", result, "--sample", 1),
-        "generate": ("generate", *ngram),
-        "sweep": ("sweep", *ngram, "--order", 2, "--order", 3),
-        "prompts": ("prompts", "-o", tmp_path / "prompts.jsonl"),
-        "suite info": ("suite", "info"),
-        "suite check": ("suite", "check"),
-        "suite compile": ("suite", "compile"),
-        "experiment relations": ("experiment", "relations", *experiment),
-        "experiment all": ("experiment", "all", *experiment, "--trials", 1),
-        "experiment parts": ("experiment", "parts", *experiment),
-        "experiment sets": ("experiment", "sets", *experiment),
-        "experiment stability": ("experiment", "stability", *experiment, "--reference-draws", 0, "--draws", 1),
-        "experiment external": ("experiment", "external", *experiment, "--scores", tmp_path / "scores.csv"),
-        "experiment significance": ("experiment", "significance", *experiment),
-        "experiment sensitivity": ("experiment", "sensitivity", *experiment, "--vary", "limit=150"),
-        "discern run": (
-            *("discern", "run", "--from-run", runs[0], "-e", "ngram", "--kinds", "char_delete/300", "--draws", 0),
-            *("-o", tmp_path / "discernment"),
-        ),
-        "discern perturb": (
-            *("discern", "perturb", "--from-run", runs[0], "--kinds", "newline", "-o", tmp_path / "damaged.jsonl"),
-        ),
-    }.get(name)
-
+NGRAM = "-e ngram -n 1 -o {out}/made"
+EXPERIMENT = "{result} -o {out}/experiment"
+LINES = {
+    "score": "--force {result} --output {out}/scores",
+    "score --question-column": "q --answer-column a {checkout}/answers.jsonl -o {out}/scored.jsonl",
+    "report": "{result} -o {out}/report.html",
+    "compare": "{result}/org/model-0/abc {result}/org/model-1/abc",
+    "explain": "-q Q07 -a Ice.",
+    "verify": "{result} --sample 1",
+    "generate": NGRAM,
+    "sweep": f"{NGRAM} --order 2 --order 3",
+    "prompts": "-o {out}/prompts.jsonl",
+    "suite info": "",
+    "suite check": "",
+    "suite compile": "",
+    "experiment all": f"{EXPERIMENT} --trials 1",
+    "experiment relations": EXPERIMENT,
+    "experiment parts": EXPERIMENT,
+    "experiment sets": EXPERIMENT,
+    "experiment stability": f"{EXPERIMENT} --reference-draws 0 --draws 1",
+    "experiment external": f"{EXPERIMENT} --scores {{out}}/scores.csv",
+    "experiment significance": EXPERIMENT,
+    "experiment sensitivity": f"{EXPERIMENT} --vary limit=150",
+    "discern run": (
+        "--from-run {result}/org/model-0/abc -e ngram --kinds char_delete/300 --draws 0 -o {out}/discernment"
+    ),
+    "discern perturb": "--from-run {result}/org/model-0/abc --kinds newline -o {out}/damaged.jsonl",
+}
+"""Each command that takes a suite, with arguments that name none."""
 
 WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern show", "discern kinds", "discern votes"}
 """Commands that read results or texts alone, or that name their suite otherwise."""
@@ -87,14 +76,12 @@ WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern show",
 TESTED_ELSEWHERE = {"import-batch", "experiment judge", "serve", "view"}
 """Commands that need files or a server, or that are one."""
 
-TAKE_A_SUITE = [
-    *("score", "score --question-column", "report", "compare", "explain", "verify", "generate", "sweep", "prompts"),
-    *("suite info", "suite check", "suite compile"),
-    *(f"experiment {name}" for name in ("all", "parts", "relations", "sets")),
-    *(f"experiment {name}" for name in ("stability", "external", "significance", "sensitivity")),
-    *("discern run", "discern perturb"),
-]
 WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
+
+
+def line_of(name, checkout, out):
+    (out / "scores.csv").write_text("model,x\n" + "".join(f"org/model-{n},{n}\n" for n in range(3)))
+    return f"{name} {LINES[name]}".format(checkout=checkout, result=checkout / "result", out=out).split()
 
 
 def test_every_command_is_accounted_for():
@@ -104,12 +91,12 @@ def test_every_command_is_accounted_for():
         for module in [__import__(f"pfgen_fast.cli.{name}", fromlist=[name])]
     }
     names = {f"{name} {sub}" for name, subs in groups.items() for sub in subs} | (set(commands.LINES) - set(groups))
-    accounted = {*TAKE_A_SUITE, *WITHOUT_SUITE, *TESTED_ELSEWHERE} - {"score --question-column"}
+    accounted = {*LINES, *WITHOUT_SUITE, *TESTED_ELSEWHERE} - {"score --question-column"}
     # Checklists have suites of their own, which must be named; of an n-gram suite, their paths are taken as they are.
     assert {name for name in names if not name.startswith("checklists ")} == accounted
 
 
-@pytest.mark.parametrize("name", TAKE_A_SUITE)
+@pytest.mark.parametrize("name", LINES)
 def test_the_suite_is_that_of_the_checkout_and_is_named(call, checkout, tmp_path, monkeypatch, signature, name):
     monkeypatch.chdir(checkout / "result" / "org")
     code, out, err = call(*line_of(name, checkout, tmp_path))
@@ -123,7 +110,7 @@ def test_the_suite_is_that_of_the_checkout_and_is_named(call, checkout, tmp_path
         assert "signature" not in out
 
 
-@pytest.mark.parametrize("name", TAKE_A_SUITE)
+@pytest.mark.parametrize("name", LINES)
 def test_without_a_checkout_a_suite_must_be_named(call, checkout, tmp_path, monkeypatch, name):
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(checkout, elsewhere, ignore=shutil.ignore_patterns("data"))
@@ -133,7 +120,7 @@ def test_without_a_checkout_a_suite_must_be_named(call, checkout, tmp_path, monk
     assert "not in a checkout with a data/ folder of Q*.json files; name " in err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", [name for name in TAKE_A_SUITE if not name.startswith("suite")])
+@pytest.mark.parametrize("name", [name for name in LINES if not name.startswith("suite")])
 def test_a_suite_that_is_named_is_taken(call, checkout, tmp_path, monkeypatch, name):
     monkeypatch.chdir(checkout)
     code, out, err = call(*line_of(name, checkout, tmp_path), "--suite", "mini")
@@ -205,6 +192,8 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
         found = json.loads(call(*line, "--json")[1])
         for row in found if isinstance(found, list) else [found]:
             assert (row["suite"], row["signature"]) == expected, name
+        if name != "generate":
+            assert json.loads(call(*line, "--format", "json")[1]) == found
 
 
 def test_the_table_of_a_sweep_has_the_signature(call, tmp_path, mini, scorer):
@@ -222,7 +211,7 @@ def test_scores_that_are_only_read_have_no_signature(call, checkout, signature):
     call("score", result)
     _, out, _ = call("score", result)
     assert out.splitlines()[-2] == f"suite: {checkout / 'data'}"
-    assert out.splitlines()[-1].startswith("signature: unknown, for result.json records none")
+    assert out.splitlines()[-1].startswith("signature: unknown, because result.json records none")
     assert {row["signature"] for row in json.loads(call("score", result, "--json")[1])} == {None}
     next(result.rglob("result.json")).unlink()
     _, out, _ = call("score", result)

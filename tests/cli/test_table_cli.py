@@ -128,23 +128,19 @@ def test_an_input_with_another_hard_link_is_not_replaced(call, table, tmp_path):
     assert err == "error: in.csv: cannot be replaced without losing its hard links (1 other); write to another file\n"
 
 
-def test_in_place_names_no_other_output(call, table):
-    code, _, err = call("score", table, *COLUMNS, "--in-place", "-o", "out.csv")
-    assert (code, err) == (2, "error: --in-place replaces the input, in.csv, so --output cannot be out.csv\n")
-    code, _, err = call("score", "-", *COLUMNS, "--in-place")
-    assert (code, err) == (2, "error: --in-place replaces the input, and stdin cannot be replaced\n")
-
-
-def test_in_place_deletes_no_rows(call, table):
-    code, _, err = call("score", table, *COLUMNS, "--in-place", "--filter", "average > 1")
-    assert (code, table.read_bytes()) == (2, CONTENT.encode())
-    assert err == "error: --in-place would lose the rows that do not pass --filter: give --output instead\n"
-
-
-def test_a_folder_that_is_not_there_is_not_made(call, table, tmp_path):
-    code, _, err = call("score", table, *COLUMNS, "-o", "new/out.csv")
-    assert (code, err) == (2, "error: new/out.csv: cannot be written: there is no folder new\n")
-    assert os.listdir(tmp_path) == ["in.csv"]
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("in.csv --in-place -o out.csv", "--in-place replaces the input, in.csv, so --output cannot be out.csv"),
+        ("- --in-place", "--in-place replaces the input, and stdin cannot be replaced"),
+        ("in.csv --in-place --filter average>1", "--in-place would lose the rows that do not pass --filter: give "),
+        ("in.csv -o new/out.csv", "new/out.csv: cannot be written: there is no folder new"),
+    ],
+)
+def test_what_is_refused_changes_nothing(call, table, tmp_path, arguments, says):
+    code, out, err = call("score", *COLUMNS, *arguments.split())
+    assert (code, out, err.count("\n"), err.startswith(f"error: {says}")) == (2, "", 1, True)
+    assert (table.read_bytes(), os.listdir(tmp_path)) == (CONTENT.encode(), ["in.csv"])
 
 
 def test_the_encoding_of_a_table_is_kept(call, table):

@@ -137,11 +137,14 @@ def test_what_is_no_table_is_passed_over(call, tables):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("in", "--in-place"), "--in-place replaces one table; several are scored into a folder: give --output FOLDER"),
-        (("in", "-o", "-"), "several tables are scored into a folder, not to stdout: give --output FOLDER"),
-        (("in", "-", "-o", "out"), "a table on stdin has no name that it could have in a folder"),
-        (("in", "-o", "in/a.csv"), "in/a.csv: is a file; several tables are scored into a folder"),
-        (("in", "-o", "out.csv"), "out.csv: is named like a file; several tables are scored into a folder, such as"),
+        (
+            ("in", "--in-place"),
+            "--in-place replaces one table; several are scored into a directory: give --output FOLDER",
+        ),
+        (("in", "-o", "-"), "several tables are scored into a directory, not to stdout: give --output FOLDER"),
+        (("in", "-", "-o", "out"), "a table on stdin has no name for a file in a directory"),
+        (("in", "-o", "in/a.csv"), "in/a.csv: is a file; several tables are scored into a directory"),
+        (("in", "-o", "out.csv"), "out.csv: is named like a file; several tables are scored into a directory, such as"),
         (("in", "-o", "out", "--columns", ""), "columns: no score ''"),
         (("in", "-o", "in"), "in: is the input directory itself"),
         (("none", "-o", "out"), "none: no such file or folder"),

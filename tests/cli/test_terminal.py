@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
-import re
-import shutil
-from pathlib import Path
+import os
+import subprocess
+import sys
 
 import pytest
 from makers.runs import make_varied_runs
 from makers.terminal import on_terminal
+from pfgen_fast import cli
 from pfgen_fast.cli import app
 
 
@@ -49,32 +51,22 @@ def test_a_leaderboard_on_a_terminal_is_a_table_that_fits(call, tmp_path, mini, 
     assert sum("…" in row for row in rows) == (columns == 80)
 
 
-def test_a_leaderboard_elsewhere_is_markdown(call, tmp_path, mini):
-    runs = make_varied_runs(tmp_path, mini, n_runs=3, n_trials=2)
-    assert call("score", "--suite", "mini", runs)[0] == 0
-    assert call("leaderboard", runs)[1].startswith("| <code>Rank</code>")
+@pytest.mark.skipif(os.name != "posix", reason="no modes here")
+def test_a_warning_is_one_line(tmp_path):
+    cache = tmp_path / "cache\x1b"
+    cache.mkdir()
+    cache.chmod(0o777)
+    command = [sys.executable, "-m", "pfgen_fast", "explain", "-s", "mini", "-q", "Q07", "-a", "Ice."]
+    run = subprocess.run(command, env={**os.environ, "PFGEN_FAST_CACHE": str(cache)}, capture_output=True, text=True)
+    assert run.returncode == 0
+    (line,) = run.stderr.splitlines()
+    assert line.startswith(f"warning: {tmp_path}/cache\\u001b: others may write to it (mode 777), so it is not used")
 
 
-def test_verify_ends_with_a_total(call, tmp_path, mini):
-    runs = make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
-    out = call("verify", "--suite", "mini", runs, "--sample", "2")[1]
-    assert re.fullmatch(r"3 of 3 runs ok, \d+ answers compared", out.splitlines()[-2])
-
-
-def test_one_row_is_no_plural(call, tmp_path):
-    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    source.write_text('{"q": "Q07", "a": "Ice floats."}\n')
-    columns = ("--question-column", "q", "--answer-column", "a")
-    assert call("score", "--suite", "mini", *columns, source, "-o", target)[1].startswith("1 row scored: ")
-
-
-def test_explain_finds_the_suite_of_the_working_folder(call, tmp_path, monkeypatch, mini):
-    monkeypatch.chdir(tmp_path)
-    code, _, err = call("explain", "--question", "Q07", "--answer", "Ice")
-    assert code == 2
-    assert "name a suite" in err
-    shutil.copytree(Path(mini.folder), tmp_path / "data")
-    (tmp_path / "result" / "deep").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "result" / "deep")
-    out = call("explain", "--question", "Q07", "--answer", "Ice")[1]
-    assert out.splitlines()[-2] == f"suite: {tmp_path / 'data'}"
+def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    redirected = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    cli._write_utf8(redirected, None)  # None is the stderr of a program without a console
+    redirected.write("流暢性")
+    redirected.flush()
+    assert redirected.buffer.getvalue() == "流暢性".encode()

@@ -413,7 +413,7 @@ def test_the_commands_write_and_import_a_batch(call, name, tmp_path):
     assert "tokens: 800 in prompts" in err
     assert "cost 0.0016" in err
     code, _, err = call(*line, "-e", "openai", "-o", path)
-    assert (code, f"the engine openai has batches of --format openai-batch, not {format}" in err) == (2, True)
+    assert (code, f"--format {format}: the engine openai has batches of the format openai-batch" in err) == (2, True)
 
 
 def test_a_question_that_a_batch_of_anthropic_cannot_name_is_said(mini):

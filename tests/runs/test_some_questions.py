@@ -132,7 +132,7 @@ def test_a_score_on_some_questions_is_printed_and_not_written(call, run):
     assert code == 0
     assert out.splitlines()[1].endswith(f"  {run}  (4 of 8 questions)")
     assert err == (
-        "note: a score on some questions is no result of the suite, so it is only printed; 'score --output' writes it\n"
+        "note: a score of some questions is not a result of the suite, so it is only printed; --output writes it\n"
     )
     (row,) = json.loads(call("score", "--suite", "mini", run, "--limit", "1", "--force", "--json")[1])
     assert (row["status"], row["result"], row["part"]) == ("scored", None, "1 of 8 questions")
@@ -175,7 +175,7 @@ def test_a_table_is_scored_on_all_its_questions(call, tmp_path, option):
     code, _, err = call(*command, "-o", tmp_path / "out.csv", *option)
     assert (code, err) == (
         2,
-        "error: --questions, --limit and --unknown-questions are for runs: leave them away for a table\n",
+        "error: --questions, --limit and --unknown-questions are for runs: leave them out for tables\n",
     )
 
 

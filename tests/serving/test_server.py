@@ -215,7 +215,7 @@ def test_a_second_signal_ends_it_at_once(second):
         running.wait_until_it_listens_no_more()
         running.process.send_signal(second)
         assert running.process.wait(SECONDS) == 130
-        assert "ended before all requests in progress had their replies" in running.process.stderr.read()
+        assert "ended before all requests in progress were answered" in running.process.stderr.read()
 
 
 def test_what_takes_too_long_does_not_hold_up_the_end():

@@ -33,23 +33,23 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Gives standard streams that the caller closed to the null device: the next file would get their numbers."""
+    """Opens closed standard streams on the null device, because the next file would get their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = open(os.devnull, mode, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
-            os.set_inheritable(stream.fileno(), True)  # programs that are started expect them, too
+            os.set_inheritable(stream.fileno(), True)  # started programs expect these streams too
             setattr(sys, name, stream)
 
 
 def _write_utf8(*streams: object) -> None:
-    """Makes streams that are redirected to files and programs UTF-8, as everywhere; Windows has its code page there."""
+    """Makes redirected streams UTF-8, as on other systems; Windows uses a code page for them."""
     for stream in streams:
         if isinstance(stream, io.TextIOWrapper) and "PYTHONIOENCODING" not in os.environ:
             stream.reconfigure(encoding="utf-8")
 
 
 def stopped() -> "NoReturn":
-    """Ends a command after Ctrl-C where there is nothing more to say; another Ctrl-C kills it."""
+    """Ends a command after Ctrl-C without a further message; another Ctrl-C kills it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stderr.write("error: stopped\n")
     raise SystemExit(130)

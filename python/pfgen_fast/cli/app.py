@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
+from typer import Option
 
 from .. import __version__
 from ..errors import PfgenError
@@ -47,8 +48,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
+Json = Annotated[bool, Option("--json", help="Print JSON to stdout.")]
 
 
 @cache
@@ -66,7 +67,7 @@ def stderr() -> Console:
 def _console(*, to_stderr: bool) -> Console:
     from rich.console import Console
 
-    # Lines break between words on a terminal, and nowhere else: what is redirected does not depend on any width.
+    # Lines break between words on a terminal only: redirected output does not depend on a width.
     is_whole = not (sys.stderr if to_stderr else sys.stdout).isatty()
     # Markup would be found in names too: rich can escape a tag, but not its two halves in two names.
     return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=is_whole)
@@ -81,7 +82,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def describe(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Scores free-form answers with reference n-grams and keyword rules, without a judge model."""
@@ -96,11 +97,11 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()  # at exit, Python would print what goes wrong and end with a code of its own
+            sys.stdout.flush()  # at exit, Python would print the error and end with another code
     except PfgenError as error:
         fail(str(error))
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output is gone, so a message would reach nobody
+        sys.stderr.close()  # nobody reads our output any more
         raise SystemExit(0) from None
     except OSError as error:
         if error.errno not in _OF_FULL_DISKS or error.filename is not None:
@@ -112,8 +113,8 @@ def main() -> None:
 def _format_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A warning as one line; users need not know which line of ours it is from."""
-    return f"warning: {shown(str(message))}\n"
+    """A warning as one line, without the line of code that it is from."""
+    return f"warning: {shown(message)}\n"
 
 
 def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
@@ -122,19 +123,27 @@ def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
     raise SystemExit(code)
 
 
-def warn(message: str) -> None:
-    """Prints an error as one line."""
-    stderr().print(styled(("error:", "red"), f" {shown(message)}"))
+def exit_if_partial(is_partial: object) -> None:
+    """Ends the command with the exit code for results that lack something, if any do."""
+    if is_partial:
+        raise SystemExit(Exit.PARTIAL)
 
 
-def note(message: str) -> None:
-    """Prints something to know, which is no error, as one line."""
-    stderr().print(styled(("note:", "yellow"), f" {shown(message)}"))
+def warn(*messages: str) -> None:
+    """Prints errors, each as one line."""
+    for message in messages:
+        stderr().print(styled(("error:", "red"), f" {shown(message)}"))
 
 
-def shown(text: str) -> str:
-    """Untrusted text for a line of the terminal."""
-    return terminal_text(text)
+def note(*messages: str) -> None:
+    """Prints remarks that are not errors, each as one line."""
+    for message in messages:
+        stderr().print(styled(("note:", "yellow"), f" {shown(message)}"))
+
+
+def shown(value: object) -> str:
+    """Untrusted text, or a path, for a line of the terminal."""
+    return terminal_text(str(value))
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
@@ -145,7 +154,7 @@ def styled(*parts: str | tuple[str, str]) -> Text:
 
 
 def print_line(*parts: str | tuple[str, str]) -> None:
-    """Prints a line of results, whose parts are those of `styled`; above the progress bar, while one is shown.
+    """Prints a line of results from parts as of `styled`, above the progress bar if one is shown.
 
     Imports rich only for a bar, because rich takes as long to import as some runs take to score.
     """
@@ -156,7 +165,7 @@ def print_line(*parts: str | tuple[str, str]) -> None:
 
 
 _bars: list[Console] = []
-"""The console of the progress bar, while one is shown on the terminal that stdout is, too."""
+"""The console of the progress bar, while one is shown and stdout is a terminal."""
 
 
 def _ansi(text: str, style: str) -> str:

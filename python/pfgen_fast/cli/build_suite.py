@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Argument, Option
 
 from . import options
-from .app import Exit, Json, Quiet, counting, fail, note, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counting, exit_if_partial, fail, note, print_json, shown, stdout, warn
+from .command_class import command
 
 if TYPE_CHECKING:
-    from ..refset.pipeline import Branch, Built
+    from ..refset.pipeline import Built
 
 
-def build(
-    config: Annotated[
-        Path,
-        typer.Argument(
-            help="TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
-        ),
-    ],
-    stage: Annotated[
-        str | None,
-        typer.Option(help="Run only this stage: raw, normalise, filter, frequency, length or select.", metavar="NAME"),
-    ] = None,
-    until_stable: Annotated[
-        bool, typer.Option("--until-stable", help="Repeat the frequency filter until it removes nothing.")
-    ] = False,
-    threads: options.Threads = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Run finished stages again.")] = False,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Do not write the report.")] = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
+class _Build:
     """Builds a suite from raw answers: normalises and filters them, and selects the reference answers.
 
-    Every stage stores in the work folder the answers it kept, the answers it removed, and the reasons. Stages that are
-    done are not repeated: the command may be stopped at any moment, and running it again continues.
+    Every stage stores in the work directory the answers it kept, the answers it removed, and the reasons. Stages that
+    are done are not repeated: the command may be stopped at any moment, and running it again continues.
 
     Examples
 
@@ -45,35 +28,51 @@ def build(
 
       pfgen-fast suite build my-suite.toml --stage filter
     """
-    from ..refset.config import read_config, repeating
-    from ..refset.pipeline import build as build_suite
-    from ..refset.stages import NAMES
-    from ..report.building import write_building_report
 
-    read = read_config(config)
-    if until_stable:
-        read = repeating(read)
-    try:
-        with counting("stages", quiet=quiet or as_json) as count:
-            built = build_suite(read, stage=stage, threads=threads, force=force, on_step=count)
-            report = None
-            if built.is_written and not no_report:
-                n_stages = len(built.branches) * len(NAMES)
-                report = write_building_report(
-                    built, threads=threads, on_branch=lambda branch: count(n_stages, n_stages, f"report: {branch.name}")
-                )
-    except KeyboardInterrupt:
-        fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
-    for sentence in built.notes:
-        note(sentence)
-    for problem in built.problems:
-        warn(problem)
-    if as_json:
-        print_json(_as_json(built, report))
-    elif not quiet:
-        _print(built, report)
-    if built.problems:
-        raise SystemExit(Exit.PARTIAL)
+    config: Path = Argument(
+        help="TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
+    )
+    stage: str | None = Option(
+        None, help="Run only this stage: raw, normalise, filter, frequency, length or select.", metavar="NAME"
+    )
+    until_stable: bool = Option(False, help="Repeat the frequency filter until it removes nothing.")
+    threads: options.Threads = None
+    force: bool = Option(False, "-f", help="Run finished stages again.")
+    no_report: bool = Option(False, help="Do not write the report.")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        try:
+            with counting("stages", quiet=self.quiet or self.as_json) as count:
+                built, report = self.build(count)
+        except KeyboardInterrupt:
+            fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
+        note(*built.notes)
+        warn(*built.problems)
+        if self.as_json:
+            print_json(_as_json(built, report))
+        elif not self.quiet:
+            _print(built, report)
+        exit_if_partial(built.problems)
+
+    def build(self, count: Callable[..., None]) -> tuple[Built, Path | None]:
+        """Builds the suite and writes the report, if there is a suite to report on."""
+        from ..refset.config import read_config, repeating
+        from ..refset.pipeline import build as build_suite
+        from ..refset.stages import NAMES
+        from ..report.building import write_building_report
+
+        config, threads = read_config(self.config), self.threads
+        if self.until_stable:
+            config = repeating(config)
+        built = build_suite(config, stage=self.stage, threads=threads, force=self.force, on_step=count)
+        if self.no_report or not built.is_written:
+            return built, None
+        n_stages = len(built.branches) * len(NAMES)
+        return built, write_building_report(
+            built, threads=threads, on_branch=lambda branch: count(n_stages, n_stages, f"report: {branch.name}")
+        )
 
 
 def _as_json(built: Built, report: Path | None) -> dict[str, Any]:
@@ -97,41 +96,23 @@ def _as_json(built: Built, report: Path | None) -> dict[str, Any]:
 
 
 def _print(built: Built, report: Path | None) -> None:
-    from ..refset.stages import NAMES
-
-    out = stdout()
-    width = max(len(_label(branch)) for branch in built.branches)
-    out.print(f"{'answers left':{width}}  {'  '.join(f'{name:>10}' for name in NAMES)}", style="bold")
-    for branch in built.branches:
-        out.print(f"{shown(_label(branch)):{width}}  {'  '.join(_left(branch))}")
-    if built.is_written:
-        out.print(f"suite: {shown(str(built.config.suite))}")
-    if report:
-        out.print(f"report: {shown(str(report))}")
-
-
-def _label(branch: Branch) -> str:
-    return f"{branch.asked.question_id} {branch.set_name}"
-
-
-def _left(branch: Branch) -> list[str]:
     from ..refset.pipeline import records
     from ..refset.stages import NAMES
 
-    left = {stage: f"{record['left']['n']:,}" for stage, record in records(branch)}
-    return [f"{left.get(name, '–'):>10}" for name in NAMES]
+    out = stdout()
+    labels = [f"{branch.asked.question_id} {branch.set_name}" for branch in built.branches]
+    width = max(map(len, labels))
+    out.print(f"{'answers left':{width}}  {'  '.join(f'{name:>10}' for name in NAMES)}", style="bold")
+    for label, branch in zip(labels, built.branches, strict=True):
+        left = {stage: f"{record['left']['n']:,}" for stage, record in records(branch)}
+        out.print(f"{shown(label):{width}}  {'  '.join(left.get(name, '–').rjust(10) for name in NAMES)}")
+    if built.is_written:
+        out.print(f"suite: {shown(built.config.suite)}")
+    if report:
+        out.print(f"report: {shown(report)}")
 
 
-def keywords(
-    suite: options.RequiredSuite,
-    question: Annotated[str, typer.Argument(help="ID or text of a question.", metavar="QUESTION")],
-    number: Annotated[int, typer.Option("--number", "-n", min=1, help="Limit the number of suggestions.")] = 20,
-    min_share: Annotated[
-        float, typer.Option(help="Suggest n-grams in at least this share of the question's reference answers.")
-    ] = 0.1,
-    threads: options.Threads = None,
-    as_json: Json = False,
-) -> None:
+class _Keywords:
     """Suggests keyword rules: n-grams in a question's reference answers that the answers to other questions lack.
 
     The suggestions are a draft; a human decides what an answer must contain. --json adds the rules for the question
@@ -141,22 +122,32 @@ def keywords(
 
       pfgen-fast suite keywords mini Q02
     """
-    from ..refset.suggestions import suggest_keywords
-    from ..suite.suite import Suite
 
-    if not 0 < min_share <= 1:
-        fail(f"--min-share: expected a number above 0 and up to 1, not {min_share:g}")
-    found = suggest_keywords(Suite.load(suite), question, n=number, min_share=min_share, threads=threads)
-    if as_json:
-        print_json(
-            [
-                {"rule": one.rule, "share": one.share, "elsewhere": one.share_elsewhere, "log_odds": one.log_odds}
-                for one in found
-            ]
-        )
-        return
-    out = stdout()
-    out.print("  here  elsewhere  log-odds  n-gram", style="bold")
-    for one in found:
-        out.print(f"{one.share:6.1%}  {one.share_elsewhere:9.2%}  {one.log_odds:8.1f}  {shown(one.ngram)}")
-    out.print("here, elsewhere: share of the reference answers that hold it", style="dim")
+    suite: str = Argument(help="Directory with Q*.json files, or 'mini'.", metavar="SUITE")
+    question: str = Argument(help="ID or text of a question.", metavar="QUESTION")
+    number: int = Option(20, "-n", min=1, help="Limit the number of suggestions.")
+    min_share: float = Option(0.1, help="Suggest n-grams in at least this share of the question's reference answers.")
+    threads: options.Threads = None
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..refset.suggestions import suggest_keywords
+        from ..suite.suite import Suite
+
+        if not 0 < self.min_share <= 1:
+            fail(f"--min-share: expected a number above 0 and up to 1, not {self.min_share:g}")
+        suite, n, share = Suite.load(self.suite), self.number, self.min_share
+        found = suggest_keywords(suite, self.question, n=n, min_share=share, threads=self.threads)
+        if self.as_json:
+            keys = {"rule": "rule", "share": "share", "elsewhere": "share_elsewhere", "log_odds": "log_odds"}
+            print_json([{key: getattr(one, name) for key, name in keys.items()} for one in found])
+            return
+        out = stdout()
+        out.print("  here  elsewhere  log-odds  n-gram", style="bold")
+        for one in found:
+            out.print(f"{one.share:6.1%}  {one.share_elsewhere:9.2%}  {one.log_odds:8.1f}  {shown(one.ngram)}")
+        out.print("here, elsewhere: share of the reference answers that hold it", style="dim")
+
+
+build = command(_Build)
+keywords = command(_Keywords)

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from . import (
-    checklists_agreement,
-    checklists_correlation,
-    checklists_files,
-    checklists_generate,
-    checklists_judge,
-    checklists_metrics,
-    checklists_report,
-    checklists_table,
-    checklists_weights,
-)
+from . import checklists_files as files
+from . import checklists_metrics as metrics
+from . import checklists_reliability as reliability
+from . import checklists_table as tables
+from . import checklists_weights as weights
+from .checklists_generate import generate
+from .checklists_judge import judge
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
-# In the order of a user's way: files, answers, judging, tables, what they mean.
-checklists.command("import-suite")(checklists_files.import_suite)
-checklists.command()(checklists_files.show)
-checklists.command("import")(checklists_files.import_results)
-checklists.command("from-suite")(checklists_files.from_suite)
-checklists.command()(checklists_generate.generate)
-checklists.command()(checklists_judge.judge)
-checklists.command()(checklists_table.table)
-checklists.command()(checklists_table.score)
-checklists.command()(checklists_report.report)
-checklists.command()(checklists_metrics.metrics)
-checklists.command()(checklists_metrics.errors)
-checklists.command()(checklists_weights.fit)
-checklists.command()(checklists_weights.sensitivity)
-checklists.command()(checklists_agreement.agree)
-checklists.command()(checklists_agreement.drift)
-checklists.command()(checklists_agreement.noise)
-checklists.command()(checklists_correlation.correlate)
+# In the order in which they are used: files, answers, judging, tables, and what the tables mean.
+checklists.command("import-suite")(files.import_suite)
+checklists.command()(files.show)
+checklists.command("import")(files.import_results)
+checklists.command("from-suite")(files.from_suite)
+for function in (
+    *(generate, judge, tables.table, tables.score, tables.report, metrics.metrics, metrics.errors),
+    *(weights.fit, weights.sensitivity),
+    *(reliability.agree, reliability.drift, reliability.noise, reliability.correlate),
+):
+    checklists.command()(function)

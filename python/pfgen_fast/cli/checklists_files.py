@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from typer import Argument, Option
 
+from ..errors import ChecklistError, PfgenError
+from ..files.untrusted_text import unknown_name
 from . import checklists_options as options
-from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
+from .app import Json, Quiet, counted, exit_if_partial, note, print_json, print_line, shown, warn
+from .command_class import command
 
 if TYPE_CHECKING:
     from ..checklists.importing.hellobench_results import Imported
     from ..checklists.suite import ChecklistSuite
+    from ..checklists.tasks import Checklist
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite
 
 _MOST_NOT_WHOLE = 3
 
 
-def import_suite(
-    source: Annotated[str, typer.Argument(help="Source of the suite: hellobench.", metavar="hellobench")],
-    folder: Annotated[
-        Path,
-        typer.Argument(help="Checkout of the repository, or a directory with its data in compact form.", metavar="DIR"),
-    ],
-    output: options.SuiteFolder,
-    quiet: Quiet = False,
-) -> None:
+class _ImportSuite:
     """Makes a checklist suite of HelloBench: tasks, categories, checklists, weights and prompts.
 
     Nothing of the checkout is executed. Where it lacks a document that an instruction needs, the suite can score and
@@ -38,37 +33,28 @@ def import_suite(
 
       pfgen-fast checklists import-suite hellobench HelloBench -o hellobench-suite
     """
-    from ..checklists.importing.hellobench_suite import import_suite as imported
-    from ..checklists.suite_writing import check_suite_folder, write_suite
-    from ..errors import ChecklistError
-    from ..files.untrusted_text import unknown_name
 
-    if source != "hellobench":
-        raise ChecklistError(unknown_name("source of suites", source, ["hellobench"]))
-    check_suite_folder(output)
-    suite = imported(folder)
-    write_suite(suite, output)
-    if not quiet:
-        _print_suite(suite, output)
+    source: str = Argument(help="Source of the suite: hellobench.", metavar="hellobench")
+    folder: Path = Argument(
+        help="Checkout of the repository, or a directory with its data in compact form.", metavar="DIR"
+    )
+    output: options.SuiteFolder
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ..checklists.importing.hellobench_suite import import_suite as imported
+        from ..checklists.suite_writing import check_suite_folder, write_suite
+
+        if self.source != "hellobench":
+            raise ChecklistError(unknown_name("source of suites", self.source, ["hellobench"]))
+        check_suite_folder(self.output)
+        suite = imported(self.folder)
+        write_suite(suite, self.output)
+        if not self.quiet:
+            _print_suite(suite, self.output)
 
 
-def import_results(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="Checkout of HelloBench, its results, a directory in them, or a directory with their compact form.",
-            metavar="FOLDER",
-        ),
-    ],
-    suite: options.SuiteOption,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Write a directory for each model here.", metavar="RUNS")
-    ],
-    judge: Annotated[
-        str, typer.Option("--judge", help="Name the judge, which the files do not name.", metavar="MODEL")
-    ] = "gpt-4o",
-    quiet: Quiet = False,
-) -> None:
+class _ImportResults:
     """Imports answers and judgements of HelloBench: a run for each model.
 
     A line that cannot be used is named and left out; a model with two different judgements of one answer is named and
@@ -78,36 +64,31 @@ def import_results(
 
       pfgen-fast checklists import HelloBench --suite hellobench-suite -o runs
     """
-    from ..checklists.importing.hellobench_results import import_runs
-    from ..checklists.suite import ChecklistSuite
 
-    has_problems = False
-    for one in import_runs(folder, ChecklistSuite.load(suite), output, judge=judge):
-        has_problems |= bool(one.problems)
-        _print_imported(one, quiet=quiet)
-    if has_problems:
-        raise SystemExit(Exit.PARTIAL)
+    folder: Path = Argument(
+        help="Checkout of HelloBench, its results, a directory in them, or a directory with their compact form.",
+        metavar="FOLDER",
+    )
+    suite: options.SuiteOption
+    output: Path = Option(..., "-o", help="Write a directory for each model here.", metavar="RUNS")
+    judge: str = Option("gpt-4o", help="Name the judge, which the files do not name.", metavar="MODEL")
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ..checklists.importing.hellobench_results import import_runs
+        from ..checklists.suite import ChecklistSuite
+
+        has_problems = False
+        for one in import_runs(self.folder, ChecklistSuite.load(self.suite), self.output, judge=self.judge):
+            has_problems |= bool(one.problems)
+            warn(*one.problems)
+            if not self.quiet:
+                _print_imported(one)
+        exit_if_partial(has_problems)
 
 
-def from_suite(
-    suite: Annotated[str, typer.Argument(help="Directory with Q*.json files, or 'mini'.", metavar="PFGEN-SUITE")],
-    output: options.SuiteFolder,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--runs", help="Also take the answers of a run on the suite, or of a directory of runs. May be repeated."
-        ),
-    ] = None,
-    trials: Annotated[
-        int | None, typer.Option("--trials", min=1, help="Take this many answers to each question. Default: all.")
-    ] = None,
-    runs_output: Annotated[
-        Path | None,
-        typer.Option("--runs-output", help="Write the checklist runs here. Default: runs in SUITE.", metavar="RUNS"),
-    ] = None,
-    quiet: Quiet = False,
-) -> None:
-    """Makes a checklist suite of the questions of an n-gram suite, and checklist runs of the runs on it.
+class _FromSuite:
+    """Makes a checklist suite of the questions of an n-gram suite, and checklist runs of its runs.
 
     Each question becomes a task with the same ID, judged by a packaged checklist of five questions with equal weights:
     is the answer correct, complete, understandable, in the style asked for, without a flaw. With --runs, answers keep
@@ -119,50 +100,53 @@ def from_suite(
 
       pfgen-fast checklists from-suite data -o checklists --runs result/openai --trials 3
     """
-    from ..checklists.importing.ngram_suite import checklist_suite_of
-    from ..checklists.suite_writing import check_suite_folder, write_suite
-    from ..runs.trials import find_runs
-    from ..suite.suite import Suite
 
-    questions = Suite.load(suite)
-    check_suite_folder(output)
-    found = find_runs(runs) if runs else []
-    made = checklist_suite_of(questions)
-    write_suite(made, output)
-    if not quiet:
-        _print_suite(made, output)
-    if not _write_runs(questions, found, trials, runs_output or output / "runs", quiet=quiet):
-        raise SystemExit(Exit.PARTIAL)
+    suite: str = Argument(help="Directory with Q*.json files, or 'mini'.", metavar="PFGEN-SUITE")
+    output: options.SuiteFolder
+    runs: list[str] | None = Option(
+        None, help="Also take the answers of a run on the suite, or of a directory of runs. May be repeated."
+    )
+    trials: int | None = Option(None, min=1, help="Take this many answers to each question. Default: all.")
+    runs_output: Path | None = Option(
+        None, help="Write the checklist runs here. Default: runs in SUITE.", metavar="RUNS"
+    )
+    quiet: Quiet = False
 
+    def __call__(self) -> None:
+        from ..checklists.importing.ngram_suite import checklist_suite_of
+        from ..checklists.suite_writing import check_suite_folder, write_suite
+        from ..runs.trials import find_runs
+        from ..suite.suite import Suite
 
-def _write_runs(suite: Suite, runs: Iterable[RunFolder], n_trials: int | None, output: Path, *, quiet: bool) -> bool:
-    """Writes checklist runs; names those that cannot be, and returns whether there are none."""
-    from ..checklists.importing.ngram_suite import answers_of, key_of
-    from ..checklists.runs import write_run
-    from ..errors import PfgenError
+        questions = Suite.load(self.suite)
+        check_suite_folder(self.output)
+        found = find_runs(self.runs) if self.runs else []
+        made = checklist_suite_of(questions)
+        write_suite(made, self.output)
+        if not self.quiet:
+            _print_suite(made, self.output)
+        are_written = [self.write_run(run, questions) for run in found]
+        exit_if_partial(not all(are_written))
 
-    is_whole = True
-    for run in runs:
+    def write_run(self, run: RunFolder, suite: Suite) -> bool:
+        """Writes a checklist run, or says why it cannot be written; returns whether it was."""
+        from ..checklists.importing.ngram_suite import answers_of, key_of
+        from ..checklists.runs import write_run
+
         key = key_of(run)
+        folder = (self.runs_output or self.output / "runs") / key
         try:
-            answers = list(answers_of(run, suite, n_trials=n_trials))
-            write_run(output / key, answers, [], run.config() or {"model": key})
+            answers = list(answers_of(run, suite, n_trials=self.trials))
+            write_run(folder, answers, [], run.config() or {"model": key})
         except PfgenError as error:
             warn(str(error))
-            is_whole = False
-        else:
-            if not quiet:
-                print_line(f"{shown(key)}: {counted(len(answers), 'answer')}: {shown(str(output / key))}")
-    return is_whole
+            return False
+        if not self.quiet:
+            print_line(f"{shown(key)}: {counted(len(answers), 'answer')}: {shown(folder)}")
+        return True
 
 
-def show(
-    suite: Annotated[str, typer.Argument(help="Directory of a checklist suite, or a packaged suite.", metavar="SUITE")],
-    questions: Annotated[
-        bool, typer.Option("--questions", help="Print the questions of each category with their weights.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
+class _Show:
     """Shows a checklist suite: areas, categories, numbers of tasks and questions, weights, and what is missing.
 
     Examples
@@ -171,30 +155,37 @@ def show(
 
       pfgen-fast checklists show hellobench-suite --json
     """
-    from ..checklists.suite import ChecklistSuite
 
-    loaded = ChecklistSuite.load(suite)
-    if as_json:
-        print_json(_described(loaded))
-        return
-    _print_suite(loaded, None)
-    for area in loaded.areas:
-        print_line((shown(area), "bold"))
-        for (of_area, category), checklist in loaded.checklists.items():
-            if of_area != area:
-                continue
-            tasks = [task for task in loaded.tasks if (task.area, task.category) == (area, category)]
-            n_main = sum(task.length is None for task in tasks)
-            lengths = ", ".join(dict.fromkeys(task.length for task in tasks if task.length is not None))
-            weights = " ".join(f"{weight:.1f}" for weight in checklist.weights)
-            print_line(
-                f"  {shown(category)}: {counted(n_main, 'task')}{f' (and {shown(lengths)})' if lengths else ''}, "
-                f"{counted(len(checklist.questions), 'question')}, "
-                f"{f'weights {weights}' if checklist.has_weights else 'equal weights'}"
-            )
-            for number, question in enumerate(checklist.questions if questions else ()):
-                print_line(f"    {number}  {checklist.weights[number]:5.2f}  {shown(question)}")
-    print_line((f"hash: {loaded.hash}", "dim"))
+    suite: str = Argument(help="Directory of a checklist suite, or a packaged suite.", metavar="SUITE")
+    questions: bool = Option(False, help="Print the questions of each category with their weights.")
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..checklists.suite import ChecklistSuite
+
+        loaded = ChecklistSuite.load(self.suite)
+        if self.as_json:
+            print_json(_described(loaded))
+            return
+        _print_suite(loaded, None)
+        for area in loaded.areas:
+            print_line((shown(area), "bold"))
+            for (of_area, category), checklist in loaded.checklists.items():
+                if of_area == area:
+                    print_line(f"  {_category_line(loaded, area, category, checklist)}")
+                    for number, question in enumerate(checklist.questions if self.questions else ()):
+                        print_line(f"    {number}  {checklist.weights[number]:5.2f}  {shown(question)}")
+        print_line((f"hash: {loaded.hash}", "dim"))
+
+
+def _category_line(suite: ChecklistSuite, area: str, category: str, checklist: Checklist) -> str:
+    tasks = [task for task in suite.tasks if (task.area, task.category) == (area, category)]
+    n_main = sum(task.length is None for task in tasks)
+    lengths = ", ".join(dict.fromkeys(task.length for task in tasks if task.length is not None))
+    numbers = " ".join(f"{weight:.1f}" for weight in checklist.weights)
+    n_tasks = f"{counted(n_main, 'task')}{f' (and {shown(lengths)})' if lengths else ''}"
+    weights = f"weights {numbers}" if checklist.has_weights else "equal weights"
+    return f"{shown(category)}: {n_tasks}, {counted(len(checklist.questions), 'question')}, {weights}"
 
 
 def _described(suite: ChecklistSuite) -> dict[str, object]:
@@ -237,7 +228,7 @@ def _equal_weights(suite: ChecklistSuite) -> str:
 def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     n_lengths = sum(task.length is not None for task in suite.tasks)
     lengths = f" and {n_lengths} with a wanted length ({shown(', '.join(suite.lengths))})" if n_lengths else ""
-    where = "" if folder is None else f": {shown(str(folder))}"
+    where = "" if folder is None else f": {shown(folder)}"
     print_line(
         (shown(suite.name), "bold"),
         f" ({shown(suite.language)}): {counted(len(suite.tasks) - n_lengths, 'task')}{lengths}, "
@@ -247,23 +238,20 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     )
     parts = [task.id for task in suite.tasks if not task.is_whole]
     if parts:
-        note(
-            f"{counted(len(parts), 'task')} cannot be shown to a judge, for the suite lacks a part of the instruction: "
-            f"{', '.join(parts[:_MOST_NOT_WHOLE])}{', ...' if len(parts) > _MOST_NOT_WHOLE else ''}"
-        )
-    for one in suite.notes:
-        note(one)
+        named = ", ".join([*parts[:_MOST_NOT_WHOLE], *(["..."] if len(parts) > _MOST_NOT_WHOLE else [])])
+        n_tasks = counted(len(parts), "task")
+        note(f"{n_tasks} cannot be shown to a judge, because the suite lacks a part of the instruction: {named}")
+    note(*suite.notes)
 
 
-def _print_imported(one: Imported, *, quiet: bool) -> None:
-    for problem in one.problems:
-        warn(problem)
-    if quiet:
-        return
-    for text in one.notes:
-        note(text)
+def _print_imported(one: Imported) -> None:
+    note(*one.notes)
     if one.folder is not None:
-        print_line(
-            f"{shown(one.key)}: {counted(one.n_answers, 'answer')}, {counted(one.n_judgements, 'judgement')}: "
-            f"{shown(str(one.folder))}"
-        )
+        n_answers, n_judgements = counted(one.n_answers, "answer"), counted(one.n_judgements, "judgement")
+        print_line(f"{shown(one.key)}: {n_answers}, {n_judgements}: {shown(one.folder)}")
+
+
+import_suite = command(_ImportSuite)
+import_results = command(_ImportResults)
+from_suite = command(_FromSuite)
+show = command(_Show)

@@ -2,88 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
+from typer import Option
 
 from . import options
-from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
+from .app import Json, Quiet, counted, exit_if_partial, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .checklists_options import SuiteOption
-from .engine_options import engine_options, with_options
+from .command_class import command
+from .engine_options import engine_options
 from .reasoning_options import reasoning_options
 
 if TYPE_CHECKING:
-    from ..checklists.generating import Generated, Setting
+    from ..checklists.generating import Generated
     from ..checklists.tasks import Task
 
 
-PromptChoice = Literal["qa", "completion"]
 _OTHERS = (
-    "order",
-    "sets",
-    "timeout",
-    "multi_choice",
-    "thinking_budget",
-    "safety",
-    "input",
-    "question_column",
-    "answer_column",
+    *("order", "sets", "timeout", "multi_choice", "thinking_budget", "safety"),
+    *("input", "question_column", "answer_column"),
 )
 
 
-@with_options(of_engine=engine_options(without=_OTHERS), reasoning=reasoning_options)
-def generate(
-    suite: SuiteOption,
-    model: Annotated[str, typer.Option("--model", "-m", help="Name the model, and so the run's directory.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Create the run's directory below this directory.", metavar="RUNS")
-    ],
-    engine: Annotated[
-        str,
-        typer.Option(
-            "--engine",
-            "-e",
-            help="Ask openai (any OpenAI-compatible server), anthropic, gemini, gemini-native (hosted models), "
-            "transformers, vllm (local weights).",
-        ),
-    ] = "openai",
-    name: Annotated[
-        str | None, typer.Option("--name", help="Name the run's directory. Default: the model, with _ for /.")
-    ] = None,
-    length: Annotated[
-        list[str] | None,
-        typer.Option("--length", help="Take the tasks of this length, not of the table. May be repeated."),
-    ] = None,
-    area: Annotated[list[str] | None, typer.Option("--area", help="Take only this area. May be repeated.")] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Take only this many tasks, of all areas, for a quick try.")
-    ] = None,
-    trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask for this many answers to each task.")] = 1,
-    mode: Annotated[
-        PromptChoice, typer.Option(help="Choose the prompts: one user message, or a text to continue (base models).")
-    ] = "qa",
-    temperature: options.Temperature = 0.8,
-    top_p: options.TopP = None,
-    top_k: options.TopK = None,
-    max_tokens: options.MaxTokens = 16_384,
-    seed: Annotated[str, typer.Option("--seed", help="Set the seed (any text) of sampling.")] = "",
-    stop: options.Stop = None,
-    tries: Annotated[int, typer.Option("--tries", min=1, help="Ask at most this often for an answer to a task.")] = 3,
-    timeout: Annotated[
-        float, typer.Option(help="Hosted models: set the timeout of a whole reply, in seconds; long answers take long.")
-    ] = 1200.0,
-    *,
-    reasoning: Any,
-    of_engine: dict[str, Any],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the number of requests.")] = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Lets a model answer the tasks of a suite; the answers become a run, for a judge to judge.
+class _Generate:
+    """Lets a model answer the tasks of a suite; the answers become a run that a judge can rate.
 
-    Answers that are there are not asked for again: the command may be stopped at any moment, and running it again
+    Existing answers are not requested again: the command may be stopped at any moment, and running it again
     continues. The settings of the published answers are the defaults: temperature 0.8, at most 16,384 tokens.
 
     Examples
@@ -94,68 +41,98 @@ def generate(
 
       pfgen-fast checklists generate --suite essays-ja --engine transformers --model checkpoints/step-100 -o runs
     """
-    from ..checklists.answer_writer import run_name
-    from ..checklists.generating import Setting, chosen_tasks, generate_answers, open_answering
-    from ..checklists.suite import ChecklistSuite
-    from ..generation.engines import HOSTED, Sampling
 
-    sampling = Sampling(max_tokens, options.temperature_of(temperature, of_engine), top_p, top_k, tuple(stop or ()))
-    setting = Setting(model, sampling, mode, seed, reasoning)
-    loaded = ChecklistSuite.load(suite)
-    tasks = chosen_tasks(loaded, lengths=length or (), areas=area or (), limit=limit)
-    folder = output / (run_name(model) if name is None else run_name(name))
-    if dry_run:
-        print_line(_cost(tasks, setting, trials))
-        return
-    if engine in HOSTED:
-        of_engine["timeout"] = timeout
-    opened = open_answering(engine, setting, **of_engine)
-    with watch_over("answers", quiet=quiet or as_json) as watch:
-        made = generate_answers(
-            loaded,
-            opened,
-            setting,
-            folder,
-            tasks=tasks,
-            trials=trials,
-            tries=tries,
-            on_progress=watch.count,
-            events=watch.events,
-        )
-    _finish(made, quiet=quiet, as_json=as_json)
+    suite: SuiteOption
+    model: str = Option(..., "-m", help="Name the model, and so the run's directory.")
+    output: Path = Option(..., "-o", help="Create the run's directory below this directory.", metavar="RUNS")
+    engine: str = Option(
+        "openai",
+        "-e",
+        help="Ask openai (any OpenAI-compatible server), anthropic, gemini, gemini-native (hosted models), "
+        "transformers, vllm (local weights).",
+    )
+    name: str | None = Option(None, help="Name the run's directory. Default: the model, with _ for /.")
+    length: list[str] | None = Option(
+        None, help="Take the tasks of this wanted length instead of those of the table. May be repeated."
+    )
+    area: list[str] | None = Option(None, help="Take only this area. May be repeated.")
+    limit: int | None = Option(None, min=1, help="Take only this many tasks, of all areas, for a quick try.")
+    trials: int = Option(1, "-n", min=1, help="Ask for this many answers to each task.")
+    mode: Literal["qa", "completion"] = Option(
+        "qa", help="Choose the prompts: one user message, or a text to continue (base models)."
+    )
+    temperature: options.Temperature = 0.8
+    top_p: options.TopP = None
+    top_k: options.TopK = None
+    max_tokens: options.MaxTokens = 16_384
+    seed: str = Option("", help="Set the seed (any text) of sampling.")
+    stop: options.Stop = None
+    tries: int = Option(3, min=1, help="Ask at most this often for an answer to a task.")
+    timeout: float = Option(
+        1200.0, help="Hosted models: set the timeout of a whole reply, in seconds; long answers take long."
+    )
+    reasoning: Any
+    of_engine: dict[str, Any]
+    dry_run: bool = Option(False, help="Only show the number of requests.")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..checklists.answer_writer import run_name
+        from ..checklists.generating import Setting, chosen_tasks, generate_answers, open_answering
+        from ..checklists.suite import ChecklistSuite
+        from ..generation.engines import HOSTED, Sampling
+
+        temperature = options.temperature_of(self.temperature, self.of_engine)
+        sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
+        setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning)
+        suite = ChecklistSuite.load(self.suite)
+        tasks = chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
+        folder = self.output / run_name(self.model if self.name is None else self.name)
+        if self.dry_run:
+            self.print_cost(tasks)
+            return
+        if self.engine in HOSTED:
+            self.of_engine["timeout"] = self.timeout
+        engine = open_answering(self.engine, setting, **self.of_engine)
+        with watch_over("answers", quiet=self.quiet or self.as_json) as watch:
+            made = generate_answers(
+                suite,
+                engine,
+                setting,
+                folder,
+                tasks=tasks,
+                trials=self.trials,
+                tries=self.tries,
+                on_progress=watch.count,
+                events=watch.events,
+            )
+        self.finish(made)
+
+    def print_cost(self, tasks: Sequence[Task]) -> None:
+        from ..judging.budget import estimated_tokens
+
+        n_prompt_tokens = self.trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
+        n_answers = self.trials * len(tasks)
+        tokens = f"prompts of about {n_prompt_tokens:,} tokens, answers of {n_answers * self.max_tokens:,} at most"
+        print_line(f"{counted(n_answers, 'answer')}: {tokens}")
+
+    def finish(self, made: Generated) -> None:
+        n_existing = made.n_answers - made.n_new
+        if made.problem:
+            warn(f"{made.problem}; run the same command again to ask for them")
+        if self.as_json:
+            missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in made.missing]
+            numbers = {"n_answers": made.n_answers, "n_new": made.n_new, "n_existing": n_existing}
+            ends = {"last_written": made.last_written or None, "n_cut": made.n_cut, "missing": missing}
+            print_json({"run": str(made.folder), **numbers, **ends, "events": made.events.to_dict()})
+        elif not self.quiet:
+            print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(made.folder)}")
+            if n_existing:
+                note_existing(n_existing, made.last_written, dated="last written at")
+            if made.n_cut:
+                note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
+        exit_if_partial(made.missing)
 
 
-def _cost(tasks: list[Task], setting: Setting, trials: int) -> str:
-    from ..judging.budget import estimated_tokens
-
-    n_prompt_tokens = trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
-    n_answers = trials * len(tasks)
-    most = n_answers * setting.sampling.max_tokens
-    return f"{counted(n_answers, 'answer')}: prompts of about {n_prompt_tokens:,} tokens, answers of {most:,} at most"
-
-
-def _finish(made: Generated, *, quiet: bool, as_json: bool) -> None:
-    if made.problem:
-        warn(f"{made.problem}; run the same command again to ask for them")
-    if as_json:
-        missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in made.missing]
-        print_json(
-            {
-                "run": str(made.folder),
-                "n_answers": made.n_answers,
-                "n_new": made.n_new,
-                "n_existing": made.n_answers - made.n_new,
-                "last_written": made.last_written or None,
-                "n_cut": made.n_cut,
-                "missing": missing,
-                "events": made.events.to_dict(),
-            }
-        )
-    elif not quiet:
-        print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(str(made.folder))}")
-        if made.n_answers > made.n_new:
-            note_existing(made.n_answers - made.n_new, made.last_written, dated="last written at")
-        if made.n_cut:
-            note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens), and not by themselves")
-    if made.missing:
-        raise SystemExit(Exit.PARTIAL)
+generate = command(_Generate, of_engine=engine_options(without=_OTHERS), reasoning=reasoning_options)

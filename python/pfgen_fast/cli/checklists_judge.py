@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
-from .app import Exit, Quiet, counted, fail, note, print_line, shown, warn
+from .app import Exit, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
-from .engine_options import with_options
+from .command_class import command
 from .server_options import (
     JudgeTemperature,
     ServerOptions,
@@ -24,8 +24,9 @@ from .server_options import (
 )
 
 if TYPE_CHECKING:
+    from ..checklists import ChecklistSuite
     from ..checklists.judging.ask_runs import Judging
-    from ..checklists.judging.runs_to_judge import RunToJudge
+    from ..checklists.judging.runs_to_judge import JudgeOptions, RunToJudge
     from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.requests import Server
@@ -33,79 +34,15 @@ if TYPE_CHECKING:
 _N_NAMED = 3
 
 
-ProfileChoice = Literal["plain", "upstream"]
-EmptyChoice = Literal["judge", "zero"]
-
-
 @dataclass(frozen=True)
 class PatientServer(ServerOptions):
     """The server of a judge, whose replies to long answers take long."""
 
-    timeout: Annotated[float, typer.Option(min=0.001, help="Set the timeout in seconds of a request.")] = 300.0
+    timeout: Annotated[float, Option(min=0.001, help="Set the timeout in seconds of a request.")] = 300.0
     structured: Structured = False
 
 
-@with_options(asking=asking_options(PatientServer))
-@retried_without_schema("asking")
-def judge(
-    runs: RunsWithAnswers,
-    suite: SuiteOption,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", "--judge", "-m", help="Name the judge on its server, best with its date.", metavar="MODEL"
-        ),
-    ],
-    profile: Annotated[
-        ProfileChoice,
-        typer.Option(
-            "--profile",
-            help="plain shows an answer as it is; upstream as HelloBench does: words joined by single blanks, "
-            "temperature 0.8, seed 42, and the verdicts may stand anywhere in a reply.",
-        ),
-    ] = "plain",
-    method: Annotated[
-        MethodChoice,
-        typer.Option(
-            "--method", help="Ask for a verdict on each question, or one rating without or with the questions."
-        ),
-    ] = "checklist",
-    area: Annotated[
-        list[str] | None, typer.Option("--area", help="Judge only this area. May be repeated.", metavar="AREA")
-    ] = None,
-    tries: Annotated[int, typer.Option("--tries", min=1, help="Ask at most this often for a usable reply.")] = 3,
-    ratings: Annotated[
-        int, typer.Option("--ratings", min=1, help="Rate each answer this often, with different seeds.")
-    ] = 1,
-    temperature: JudgeTemperature = None,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 4096,
-    seed: Annotated[str, typer.Option("--seed", help="Set the seed (any text). upstream: a number.")] = "",
-    empty: Annotated[
-        EmptyChoice, typer.Option("--empty", help="Judge empty answers like others, or give them 0 without asking.")
-    ] = "judge",
-    sentinel: Annotated[
-        int,
-        typer.Option(
-            "--sentinel",
-            min=0,
-            help="Ask again about this many judged answers of each run, to see whether the judge has changed.",
-            metavar="N",
-        ),
-    ] = 0,
-    write_batch: Annotated[
-        Path | None,
-        typer.Option(
-            "--write-batch", help="Write the missing requests for the engine's batch API; send nothing.", metavar="FILE"
-        ),
-    ] = None,
-    read_batch: Annotated[
-        list[Path] | None,
-        typer.Option("--read-batch", help="Read a batch's output; send nothing. May be repeated.", metavar="FILE"),
-    ] = None,
-    quiet: Quiet = False,
-    *,
-    asking: PatientServer,
-) -> None:
+class _Judge:
     """Asks a judge the questions of each answer's checklist, and writes its verdicts.
 
     Every reply is kept beside the answers (judge-replies.jsonl) when it comes: whatever stops the command, the same
@@ -123,62 +60,118 @@ def judge(
 
       pfgen-fast checklists judge runs/* -s essays-en -m judge-2024-08-06 --write-batch batch.jsonl
     """
-    from ..checklists import ChecklistSuite, Judging, open_runs
-    from ..checklists.judging.ask_runs import kept_by_others, names_a_version
-    from ..checklists.judging.runs_to_judge import JudgeOptions
 
-    _refuse_two_ways(write_batch, read_batch, offline=asking.offline, dry_run=asking.dry_run)
-    how = JudgeOptions(
-        model,
-        profile,
-        method,
-        tries,
-        ratings,
-        number_of(temperature),
-        max_tokens,
-        seed,
-        empty,
-        tuple(area or ()),
-        asking.request_options(temperature),
-        asking.structured,
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    model: str = Option(
+        ..., "--model", "--judge", "-m", help="Name the judge on its server, best with its date.", metavar="MODEL"
     )
-    opened = ChecklistSuite.load(suite)
-    judging = Judging.open(open_runs(runs), opened, how, offline=asking.offline)
-    for fault in (fault for one in judging.runs for fault in one.faults):
-        warn(fault)
-    warn_of_family(model, (one.run.model for one in judging.runs))
-    if not quiet:
-        if not names_a_version(model):
-            note(
-                f"the name {model} holds no date or hash, so it may become another model; the replies say which it was"
-            )
-        for sentence in (*opened.notes, *kept_by_others(judging), *_stale(judging)):
+    profile: Literal["plain", "upstream"] = Option(
+        "plain",
+        help="plain shows an answer as it is; upstream as HelloBench does: words joined by single blanks, temperature "
+        "0.8, seed 42, and the verdicts may stand anywhere in a reply.",
+    )
+    method: MethodChoice = Option(
+        "checklist", help="Ask for a verdict on each question, or one rating without or with the questions."
+    )
+    area: list[str] | None = Option(None, help="Judge only this area. May be repeated.", metavar="AREA")
+    tries: int = Option(3, min=1, help="Ask at most this often for a usable reply.")
+    ratings: int = Option(1, min=1, help="Rate each answer this often, with different seeds.")
+    temperature: JudgeTemperature = None
+    max_tokens: int = Option(4096, min=1, help="Limit the tokens of a reply.")
+    seed: str = Option("", help="Set the seed (any text). upstream: a number.")
+    empty: Literal["judge", "zero"] = Option(
+        "judge", help="Judge empty answers like others, or give them 0 without asking."
+    )
+    sentinel: int = Option(
+        0,
+        min=0,
+        help="Ask again about this many judged answers of each run, to see whether the judge has changed.",
+        metavar="N",
+    )
+    write_batch: Path | None = Option(
+        None, help="Write the missing requests for the engine's batch API; send nothing.", metavar="FILE"
+    )
+    read_batch: list[Path] | None = Option(
+        None, help="Read a batch's output; send nothing. May be repeated.", metavar="FILE"
+    )
+    quiet: Quiet = False
+    asking: PatientServer
+
+    @retried_without_schema("asking")
+    def __call__(self) -> None:
+        from ..checklists import ChecklistSuite, Judging, open_runs
+
+        self.refuse_two_ways()
+        asking, quiet = self.asking, self.quiet
+        suite = ChecklistSuite.load(self.suite)
+        judging = Judging.open(open_runs(self.runs), suite, self.options(), offline=asking.offline)
+        self.say_what_is_odd(suite, judging)
+        problem = _take(judging, self.read_batch) if self.read_batch else None
+        is_asking = not (asking.offline or self.read_batch)
+        sentinels = _sentinels(judging, self.sentinel, quiet=quiet) if is_asking and self.write_batch is None else []
+        asked = Judging([*judging.runs, *(one.now for one in sentinels)])
+        if is_asking and (asking.dry_run or not quiet):
+            _say_cost(asked, asking.spending)
+        if self.write_batch is not None and not asking.dry_run:
+            _write_batch(judging, self.write_batch)
+        if asking.dry_run or self.write_batch is not None:
+            exit_if_partial(any(one.faults for one in judging.runs))
+            return
+        server = None if self.read_batch else asking.server
+        problem = _ask(asked, judging, server, asking.spending, quiet=quiet) or problem
+        _finish_sentinels(sentinels, quiet=quiet)
+        _conclude(judging, problem, is_offline=server is None, quiet=quiet)
+
+    def options(self) -> JudgeOptions:
+        """The options as the library takes them."""
+        from ..checklists.judging.runs_to_judge import JudgeOptions
+
+        return JudgeOptions(
+            self.model,
+            self.profile,
+            self.method,
+            self.tries,
+            self.ratings,
+            number_of(self.temperature),
+            self.max_tokens,
+            self.seed,
+            self.empty,
+            tuple(self.area or ()),
+            self.asking.request_options(self.temperature),
+            self.asking.structured,
+        )
+
+    def refuse_two_ways(self) -> None:
+        """Ends the command if replies are to come from several places."""
+        given = {
+            "--write-batch": self.write_batch is not None,
+            "--read-batch": bool(self.read_batch),
+            "--offline": self.asking.offline,
+        }
+        chosen = [name for name, is_given in given.items() if is_given]
+        if len(chosen) > 1:
+            fail(f"{' and '.join(chosen)}: expected one of them")
+        if self.read_batch and self.asking.dry_run:
+            fail("--read-batch and --dry-run: expected one of them")
+
+    def say_what_is_odd(self, suite: ChecklistSuite, judging: Judging) -> None:
+        """Warns of faults and of bias; notes what else may surprise."""
+        from ..checklists.judging.ask_runs import kept_by_others, names_a_version
+
+        for fault in (fault for one in judging.runs for fault in one.faults):
+            warn(fault)
+        warn_of_family(self.model, (one.run.model for one in judging.runs))
+        if self.quiet:
+            return
+        if not names_a_version(self.model):
+            name = f"the name {self.model} holds no date or hash"
+            note(f"{name}, so it may become another model; the replies say which it was")
+        for sentence in (*suite.notes, *kept_by_others(judging), *_stale(judging)):
             note(sentence)
-    problem = _take(judging, read_batch) if read_batch else None
-    sentinels = (
-        [] if asking.offline or read_batch or write_batch is not None else _sentinels(judging, sentinel, quiet=quiet)
-    )
-    asked = Judging([*judging.runs, *(one.now for one in sentinels)])
-    if not read_batch and not asking.offline and (asking.dry_run or not quiet):
-        _say_cost(asked, asking.spending)
-    if write_batch is not None and not asking.dry_run:
-        _write_batch(judging, write_batch)
-    if asking.dry_run or write_batch is not None:
-        _end_if_partial(judging)
-        return
-    server = None if read_batch else asking.server
-    problem = _ask(asked, judging, server, asking.spending, quiet=quiet) or problem
-    _finish_sentinels(sentinels, quiet=quiet)
-    _conclude(judging, problem, is_offline=server is None, quiet=quiet)
 
 
-def _refuse_two_ways(write_batch: Path | None, read_batch: list[Path] | None, *, offline: bool, dry_run: bool) -> None:
-    given = {"--write-batch": write_batch is not None, "--read-batch": bool(read_batch), "--offline": offline}
-    chosen = [name for name, is_given in given.items() if is_given]
-    if len(chosen) > 1:
-        fail(f"{' and '.join(chosen)}: expected one of them")
-    if read_batch and dry_run:
-        fail("--read-batch and --dry-run: expected one of them")
+judge = command(_Judge, asking=asking_options(PatientServer))
 
 
 def _say_cost(judging: Judging, spending: Spending) -> None:
@@ -200,11 +193,6 @@ def _stale(judging: Judging) -> list[str]:
             what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
             found.append(f"{one.run.key}: {what} ({_first(names)}), which no longer count")
     return found
-
-
-def _end_if_partial(judging: Judging) -> None:
-    if any(one.faults for one in judging.runs):
-        raise SystemExit(Exit.PARTIAL)
 
 
 def _take(judging: Judging, sources: list[Path]) -> str | None:

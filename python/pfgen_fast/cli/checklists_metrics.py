@@ -2,261 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import typer
+from typer import Option
 
 from ..errors import ChecklistError
 from ..files.untrusted_text import in_one_line
-from .app import Exit, Json, Quiet, counting, note, print_json, print_line, shown, warn
-from .checklists_options import RunsWithAnswers, SuiteOption
+from .app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_line, shown
+from .checklists_options import Faults, RunsWithAnswers, SuiteOption
+from .command_class import command, option_group
 from .layout import rest, shortened
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..checklists.line_files import OnFault
-    from ..checklists.metrics.answer_metrics import MeanMetrics, Measured, ModelMetrics
+    from ..checklists.metrics.answer_metrics import MeanMetrics, Measured, MetricSet, ModelMetrics
     from ..checklists.metrics.error_counts import ErrorCounts, ModelErrors
-    from ..checklists.metrics.error_modes import AnswerErrors
+    from ..checklists.metrics.error_modes import ErrorRules
     from ..checklists.runs import Run
 
 T = TypeVar("T")
+Columns = Mapping[str, tuple[type, Callable[[Any], Any]]]
+"""The columns of a table of answers: their types, and their values for an answer."""
 
 _HEADS = {"repetition": "repeats", "rejection": "rejects", "cut_off": "cut off"}  # short, for 80 columns
-
-_KEY_TYPES: Mapping[str, type] = {
-    **dict.fromkeys(("model", "id", "length"), str),
-    "trial": int,
-    **dict.fromkeys(("area", "category"), str),
-    "words": int,
+_KEY_COLUMNS: Columns = {
+    "id": (str, lambda one: one.key[0]),
+    "length": (str, lambda one: one.key[1]),
+    "trial": (int, lambda one: one.key[2]),
+    "area": (str, lambda one: one.task.area),
+    "category": (str, lambda one: one.task.category),
+    "words": (int, lambda one: one.words),
 }
-
-
-ProfileChoice = Literal["ours", "published"]
-Areas = Annotated[bool, typer.Option("--areas", help="Print a line for each area of the suite, too.")]
-PerAnswer = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.",
-        metavar="FILE",
-    ),
-]
-
-
-def metrics(
-    runs: RunsWithAnswers,
-    suite: SuiteOption,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            help="Compute repetition, distinct, bleu, rouge_l, meteor or ppl. May be repeated. Default: all that "
-            "the suite and the installed packages allow.",
-            metavar="NAME",
-        ),
-    ] = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="Set the order of the n-grams of Repetition and Distinct.")] = 4,
-    tokens: Annotated[
-        str | None,
-        typer.Option(
-            "--tokens",
-            help="Choose the tokens: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
-            "suite's words.",
-            metavar="NAME|FILE",
-        ),
-    ] = None,
-    wordnet: Annotated[
-        Path | None, typer.Option("--wordnet", help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
-    ] = None,
-    perplexity: Annotated[
-        str | None,
-        typer.Option(
-            "--perplexity",
-            help="Compute perplexity with this causal model: a folder, or a name on the Hugging Face Hub such as "
-            "openai-community/gpt2-large, the model of the published figures.",
-            metavar="MODEL",
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option("--device", help="Run the model of --perplexity there, such as on cuda:0.")
-    ] = None,
-    areas: Areas = False,
-    output: PerAnswer = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Computes classic metrics of long answers: how much they repeat, and how near to a reference they are.
-
-    Repetition-n is the share of an answer's different n-grams that stand in it more than once; Distinct-n is the
-    number of different n-grams over that of all. BLEU (unsmoothed), ROUGE-L and METEOR compare with the reference of a
-    task, if the suite has any. Perplexity says how predictable an answer is for a language model. Means are over the
-    answers that have a value. The table has all but Distinct and perplexity in percent; JSON and files have shares.
-
-    Examples
-
-      pfgen-fast checklists metrics runs --suite SUITE
-
-      pfgen-fast checklists metrics runs/model --suite SUITE --tokens nltk --areas
-
-      pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
-    """
-    from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
-    from ..checklists.suite import ChecklistSuite
-    from ..tables.value_table import check_value_table
-
-    if output is not None:
-        check_value_table(output)
-    opened = ChecklistSuite.load(suite)
-    with_model = None
-    if perplexity is not None:
-        from ..checklists.metrics.perplexity import Perplexity
-
-        with_model = Perplexity(perplexity, device=device)
-    measures = open_metrics(opened, metrics=metric, tokens=tokens, n=n, wordnet=wordnet, perplexity=with_model)
-
-    def measured(run: Run, on_fault: OnFault) -> ModelMetrics:
-        with counting(f"answers of {in_one_line(run.key, 30)}", quiet=quiet or as_json) as count:
-            answers = measure(run, measures, on_progress=count, on_fault=on_fault)
-        return model_metrics(run.key, answers, measures)
-
-    found, has_failed = _of_each(runs, measured, needs_answers=True)
-    if output is not None:
-        types = {**_KEY_TYPES, **dict.fromkeys(measures.names, float)}
-        rows = ((*_key_cells(model.model, one), *one.values.values()) for model in found for one in model.answers)
-        _write(output, types, rows)
-    if as_json:
-        print_json(
-            {"signature": measures.signature, "notes": measures.notes, "rows": [model.to_dict() for model in found]}
-        )
-    elif not quiet:
-        _print_metrics(found, measures.names, with_areas=areas)
-        _print_end(measures.notes, measures.signature)
-    if has_failed:
-        raise SystemExit(Exit.PARTIAL)
-
-
-def errors(
-    runs: RunsWithAnswers,
-    suite: SuiteOption,
-    profile: Annotated[
-        ProfileChoice,
-        typer.Option(
-            help="Choose the rules; published: the rules of the published figures (any sentence three times; an answer "
-            "begins with 'Given the')."
-        ),
-    ] = "ours",
-    phrases: Annotated[
-        Path | None,
-        typer.Option(
-            "--phrases", help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
-        ),
-    ] = None,
-    examples: Annotated[
-        int, typer.Option("--examples", min=0, help="Show N answers of each model with each error.", metavar="N")
-    ] = 0,
-    areas: Areas = False,
-    output: PerAnswer = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Finds what goes wrong in long answers: repetition, rejection, wrong length, answers cut off or filtered.
-
-    repetition: a sentence of at least 20 characters stands three times or more. rejection: the answer begins with a
-    phrase such as "I'm sorry, but". cut off: it ended at the limit of tokens or, where that is not known, without
-    closing punctuation. filtered: it equals the answer of the same model to another task. signals decide nothing: much
-    repetition, few different words, few letters, or names of the judge's reply (checklist_id, evaluation_score) in the
-    answer. Lengths are compared with the wanted ones, and with what answers say of their own length. Runs with
-    judgements only are counted as far as these tell the number of words.
-
-    Examples
-
-      pfgen-fast checklists errors runs --suite SUITE
-
-      pfgen-fast checklists errors runs/model --suite SUITE --areas --examples 3
-
-      pfgen-fast checklists errors runs --suite SUITE --profile published --json
-    """
-    from ..checklists.metrics.error_counts import examples_of, model_errors
-    from ..checklists.metrics.error_modes import ErrorRules, errors_of
-    from ..checklists.metrics.rejections import phrases_for
-    from ..checklists.suite import ChecklistSuite
-    from ..tables.value_table import check_value_table
-
-    if output is not None:
-        check_value_table(output)
-    opened = ChecklistSuite.load(suite)
-    rules = ErrorRules(opened, profile, None if phrases is None else phrases_for(opened.language, phrases))
-
-    def counted_errors(run: Run, on_fault: OnFault) -> ModelErrors:
-        return model_errors(run.key, errors_of(run, rules, on_fault=on_fault), rules)
-
-    found, has_failed = _of_each(runs, counted_errors)
-    if output is not None:
-        _write_errors(output, found)
-    if as_json:
-        rows = [
-            {**model.to_dict(), **({"examples": examples_of(model.answers, examples)} if examples else {})}
-            for model in found
-        ]
-        print_json({"profile": profile, "signature": rules.signature, "notes": rules.notes, "rows": rows})
-    elif not quiet:
-        _print_errors(found, with_areas=areas)
-        _print_lengths(found, with_areas=areas)
-        for model in found if examples else ():
-            _print_examples(model, examples)
-        _print_end(rules.notes, rules.signature)
-    if has_failed:
-        raise SystemExit(Exit.PARTIAL)
-
-
-def _of_each(
-    paths: Sequence[Path], of: Callable[[Run, OnFault], T], *, needs_answers: bool = False
-) -> tuple[list[T], bool]:
-    """The results of a function for each run, and whether a file could not be read, which is named.
-
-    The command ends if no run could be read. If answers are needed, runs without answers are left out, unless no run
-    has answers.
-    """
-    from ..checklists.runs import open_runs
-
-    faults: list[str] = []
-
-    def tell(fault: str) -> None:
-        faults.append(fault)
-        warn(fault)
-
-    runs = open_runs(paths)
-    without = [run.key for run in runs if needs_answers and run.answers_path is None]
-    if 0 < len(without) < len(runs):
-        runs = [run for run in runs if run.key not in without]
-        note(f"no answers, only judgements: {shortened(', '.join(map(in_one_line, without)), 200)}")
-    found = []
-    for run in runs:
-        try:
-            found.append(of(run, tell))
-        except ChecklistError as error:
-            tell(str(error))
-    if not found:
-        raise SystemExit(Exit.USAGE)
-    return found, bool(faults)
-
-
-def _key_cells(model: str, one: AnswerErrors | Measured) -> tuple[Any, ...]:
-    return model, *one.key, one.task.area, one.task.category, one.words
-
-
-def _write(output: Path, types: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> None:
-    from ..tables.value_table import writing_values
-
-    with writing_values(output, types, for_spreadsheets=True) as write:
-        write(rows)
-
-
-_ERROR_COLUMNS: Mapping[str, tuple[type, Callable[[AnswerErrors], Any]]] = {
+_ERROR_COLUMNS: Columns = {
     "wanted_words": (int, lambda one: one.task.wanted_words),
     "repeated": (int, lambda one: one.repeated),
     "longest_run": (int, lambda one: one.longest_run),
@@ -271,13 +51,209 @@ _ERROR_COLUMNS: Mapping[str, tuple[type, Callable[[AnswerErrors], Any]]] = {
 }
 
 
-def _write_errors(output: Path, found: Sequence[ModelErrors]) -> None:
-    rows = (
-        (*_key_cells(model.model, one), *(get(one) for _, get in _ERROR_COLUMNS.values()))
-        for model in found
-        for one in model.answers
+@option_group
+class ModelOutput:
+    """The output of commands that measure the answers of each model."""
+
+    areas: bool = Option(False, help="Also print a line for each area of the suite.")
+    output: Path | None = Option(
+        None, "-o", help="Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.", metavar="FILE"
     )
-    _write(output, {**_KEY_TYPES, **{name: kind for name, (kind, _) in _ERROR_COLUMNS.items()}}, rows)
+    as_json: Json = False
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        from ..tables.value_table import check_value_table
+
+        if self.output is not None:
+            check_value_table(self.output)
+
+    @cached_property
+    def faults(self) -> Faults:
+        """The files and lines that cannot be read."""
+        return Faults()
+
+    def of_each(self, paths: Sequence[Path], of: Callable[[Run], T], *, needs_answers: bool = False) -> list[T]:
+        """The results of a function for each run; names what cannot be read, and ends with 2 if no run can be.
+
+        If answers are needed, runs without answers are left out, unless no run has answers.
+        """
+        from ..checklists.runs import open_runs
+
+        runs = open_runs(paths)
+        without = [run.key for run in runs if needs_answers and run.answers_path is None]
+        if 0 < len(without) < len(runs):
+            runs = [run for run in runs if run.key not in without]
+            note(f"no answers, only judgements: {shortened(', '.join(map(in_one_line, without)), 200)}")
+        found = []
+        for run in runs:
+            try:
+                found.append(of(run))
+            except ChecklistError as error:
+                self.faults(str(error))
+        if not found:
+            raise SystemExit(Exit.USAGE)
+        return found
+
+    def write(self, models: Sequence[Any], columns: Columns) -> None:
+        """Writes a row for each answer, if a file is given."""
+        from ..tables.value_table import writing_values
+
+        if self.output is not None:
+            columns = {**_KEY_COLUMNS, **columns}
+            types = {"model": str, **{name: type for name, (type, _) in columns.items()}}
+            with writing_values(self.output, types, for_spreadsheets=True) as write:
+                write(
+                    (model.model, *(get(one) for _, get in columns.values()))
+                    for model in models
+                    for one in model.answers
+                )
+
+    def finish(
+        self, rules: ErrorRules | MetricSet, rows: Callable[[], Any], show: Callable[[], None], **about: str
+    ) -> None:
+        """Prints the results as JSON or text; ends with 3 if something could not be read."""
+        if self.as_json:
+            print_json({**about, "signature": rules.signature, "notes": rules.notes, "rows": rows()})
+        elif not self.quiet:
+            show()
+            note(*rules.notes)
+            print_signature(rules.signature)
+        exit_if_partial(self.faults)
+
+
+class _Metrics:
+    """Computes classic metrics of long answers: how much they repeat, and how close they are to a reference.
+
+    Repetition-n is the share of an answer's different n-grams that occur in it more than once; Distinct-n is the number
+    of different n-grams divided by the number of all n-grams. BLEU (unsmoothed), ROUGE-L and METEOR compare with the
+    reference of a task, if the suite has any. Perplexity says how predictable an answer is for a language model. Means
+    are over the answers that have a value. The table shows percentages, except for Distinct and perplexity; JSON and
+    files have shares.
+
+    Examples
+
+      pfgen-fast checklists metrics runs --suite SUITE
+
+      pfgen-fast checklists metrics runs/model --suite SUITE --tokens nltk --areas
+
+      pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
+    """
+
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    metric: list[str] | None = Option(
+        None,
+        help="Compute repetition, distinct, bleu, rouge_l, meteor or ppl. May be repeated. Default: all that the suite "
+        "and the installed packages allow.",
+        metavar="NAME",
+    )
+    n: int = Option(4, min=1, help="Set the order of the n-grams of Repetition and Distinct.")
+    tokens: str | None = Option(
+        None,
+        help="Choose the tokens: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
+        "suite's words.",
+        metavar="NAME|FILE",
+    )
+    wordnet: Path | None = Option(None, help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
+    perplexity: str | None = Option(
+        None,
+        help="Compute perplexity with this causal model: a directory, or a name on the Hugging Face Hub such as "
+        "openai-community/gpt2-large, the model of the published figures.",
+        metavar="MODEL",
+    )
+    device: str | None = Option(None, help="Run the model of --perplexity on this device, such as cuda:0.")
+    given: ModelOutput
+
+    def __call__(self) -> None:
+        from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
+        from ..checklists.suite import ChecklistSuite
+
+        suite, given = ChecklistSuite.load(self.suite), self.given
+        model = None
+        if self.perplexity is not None:
+            from ..checklists.metrics.perplexity import Perplexity
+
+            model = Perplexity(self.perplexity, device=self.device)
+        measures = open_metrics(
+            suite, metrics=self.metric, tokens=self.tokens, n=self.n, wordnet=self.wordnet, perplexity=model
+        )
+
+        def measured(run: Run) -> ModelMetrics:
+            with counting(f"answers of {in_one_line(run.key, 30)}", quiet=given.quiet or given.as_json) as count:
+                answers = measure(run, measures, on_progress=count, on_fault=given.faults)
+            return model_metrics(run.key, answers, measures)
+
+        def of(name: str) -> Callable[[Measured], float | None]:
+            return lambda one: one.values[name]
+
+        found = given.of_each(self.runs, measured, needs_answers=True)
+        given.write(found, {name: (float, of(name)) for name in measures.names})
+        given.finish(
+            measures,
+            lambda: [model.to_dict() for model in found],
+            lambda: _print_metrics(found, measures.names, with_areas=given.areas),
+        )
+
+
+class _Errors:
+    """Finds what goes wrong in long answers: repetition, rejection, wrong length, answers cut off or filtered.
+
+    repetition: a sentence of at least 20 characters occurs three times or more. rejection: the answer begins with a
+    phrase such as "I'm sorry, but". cut off: it ended at the limit of tokens or, where that is not known, without
+    closing punctuation. filtered: it equals the answer of the same model to another task. signals are only hints: much
+    repetition, few different words, few letters, or names of the judge's reply (checklist_id, evaluation_score) in the
+    answer. Lengths are compared with the wanted ones, and with what answers say of their own length. Runs with
+    judgements only are counted as far as the judgements contain numbers of words.
+
+    Examples
+
+      pfgen-fast checklists errors runs --suite SUITE
+
+      pfgen-fast checklists errors runs/model --suite SUITE --areas --examples 3
+
+      pfgen-fast checklists errors runs --suite SUITE --profile published --json
+    """
+
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    profile: Literal["ours", "published"] = Option(
+        "ours",
+        help="Choose the rules; published: the rules of the published figures (any sentence three times; an answer "
+        "begins with 'Given the').",
+    )
+    phrases: Path | None = Option(
+        None, help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
+    )
+    examples: int = Option(0, min=0, help="Show N answers of each model with each error.", metavar="N")
+    given: ModelOutput
+
+    def __call__(self) -> None:
+        from ..checklists.metrics.error_counts import examples_of, model_errors
+        from ..checklists.metrics.error_modes import ErrorRules, errors_of
+        from ..checklists.metrics.rejections import phrases_for
+        from ..checklists.suite import ChecklistSuite
+
+        suite, given = ChecklistSuite.load(self.suite), self.given
+        phrases = None if self.phrases is None else phrases_for(suite.language, self.phrases)
+        rules = ErrorRules(suite, self.profile, phrases)
+
+        def counted_errors(run: Run) -> ModelErrors:
+            return model_errors(run.key, errors_of(run, rules, on_fault=given.faults), rules)
+
+        def row(model: ModelErrors) -> dict[str, Any]:
+            examples = {"examples": examples_of(model.answers, self.examples)} if self.examples else {}
+            return {**model.to_dict(), **examples}
+
+        def show() -> None:
+            _print_errors(found, with_areas=given.areas)
+            _print_lengths(found, with_areas=given.areas)
+            for model in found if self.examples else ():
+                _print_examples(model, self.examples)
+
+        found = given.of_each(self.runs, counted_errors)
+        given.write(found, _ERROR_COLUMNS)
+        given.finish(rules, lambda: list(map(row, found)), show, profile=self.profile)
 
 
 def _parts(model: Any, *, with_areas: bool) -> Iterator[tuple[str, Any]]:
@@ -380,11 +356,9 @@ def _print_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
         print_line(f"{line}  {shortened(shown(name), rest(taken))}")
 
 
-def _print_end(notes: Sequence[str], signature: str) -> None:
-    for sentence in notes:
-        note(sentence)
-    print_signature(signature)
-
-
 def _fixed(value: float | None, n_digits: int) -> str:
     return "–" if value is None else f"{value:,.{n_digits}f}"
+
+
+metrics = command(_Metrics)
+errors = command(_Errors)

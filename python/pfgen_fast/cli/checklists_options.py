@@ -1,32 +1,35 @@
-"""Options of several subcommands of `pfgen-fast checklists`: single ones, and groups for `with_options`."""
+"""Options of several subcommands of `pfgen-fast checklists`, and the output of those that end with a finding."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
-from .app import Quiet
-from .checklists_printing import Faults
+from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, warn
+from .checklists_printing import print_table
+from .command_class import option_group
+from .findings import say_finding, show_finding
+from .options import RandomSeed
 
 if TYPE_CHECKING:
     from ..checklists.runs import Run
     from ..checklists.scoring.scores import Scores
+    from ..checklists.scoring.text_tables import TextTable
     from ..checklists.suite import ChecklistSuite
+    from ..experiments.finding import Finding, Table
 
+_MOST_ROWS = 30
 
-MissingChoice = Literal["skip", "zero"]
 MethodChoice = Literal["checklist", "llm-eval", "llm-eval-c"]
-WeightsChoice = Literal["suite", "equal"]
-WordsChoice = Literal["published", "count"]
 ScaleChoice = Literal["unit", "ui"]
 SuiteOption = Annotated[
     str,
-    typer.Option(
+    Option(
         "--suite",
         "-s",
         help="Use this checklist suite: a directory, or a packaged suite such as essays-en or essays-ja.",
@@ -34,37 +37,47 @@ SuiteOption = Annotated[
     ),
 ]
 SuiteFolder = Annotated[
-    Path, typer.Option("--output", "-o", help="Write the checklist suite to this directory.", metavar="SUITE")
+    Path, Option("--output", "-o", help="Write the checklist suite to this directory.", metavar="SUITE")
 ]
 JudgedRuns = Annotated[
     list[Path],
-    typer.Argument(
+    Argument(
         help="Runs: directories, directories with many runs, or files of judgements.",
         metavar="RUN...",
         show_default=False,
     ),
 ]
-Draws = Annotated[
-    int,
-    typer.Option("--draws", min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.", metavar="N"),
-]
 RunsWithAnswers = Annotated[
-    list[Path], typer.Argument(help="Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
+    list[Path], Argument(help="Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Set the random seed; the same seed gives the same figures.")]
+Draws = Annotated[
+    int, Option(min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.", metavar="N")
+]
 
 
-@dataclass(frozen=True)
+class Faults:
+    """Lines that cannot be read: each is named once, when it is found, because later steps may fail."""
+
+    def __init__(self) -> None:
+        self._named: set[str] = set()
+
+    def __call__(self, fault: str) -> None:
+        """Names a line, unless it was named before."""
+        if fault not in self._named:
+            self._named.add(fault)
+            warn(fault)
+
+    def __bool__(self) -> bool:
+        return bool(self._named)
+
+
+@option_group
 class JudgedOptions:
-    """The options of commands that read judgements, for `with_options`."""
+    """The options of commands that read judgements."""
 
     suite: SuiteOption
-    judge: Annotated[
-        str | None, typer.Option(help="Choose one of several judges by its name or version.", metavar="NAME")
-    ] = None
-    mixed: Annotated[
-        bool, typer.Option("--mixed", help="Count replies of several versions of the judge, or to several prompts.")
-    ] = False
+    judge: str | None = Option(None, help="Choose one of several judges by its name or version.", metavar="NAME")
+    mixed: bool = Option(False, help="Count replies of several versions of the judge, or to several prompts.")
     quiet: Quiet = False
 
     @cached_property
@@ -85,25 +98,22 @@ class JudgedOptions:
         return {"judge": self.judge, "mixed": self.mixed, "on_fault": self.faults}
 
 
-@dataclass(frozen=True)
+@option_group
 class ScoreOptions(JudgedOptions):
     """The options of commands that show scores."""
 
-    missing: Annotated[
-        MissingChoice | None,
-        typer.Option(
-            help="Leave out (and mark) answers without a judgement, or count them as zero. Default: as the suite says.",
-            show_default=False,
-        ),
-    ] = None
-    method: Annotated[MethodChoice, typer.Option(help="Choose how the judge was asked.")] = "checklist"
-    weights: Annotated[
-        WeightsChoice, typer.Option(help="Use the suite's weights, or equal weights (known as AVG-C).")
-    ] = "suite"
-    words: Annotated[
-        WordsChoice,
-        typer.Option(help="Use the published numbers of words where they exist, or count the words of all answers."),
-    ] = "published"
+    missing: Literal["skip", "zero"] | None = Option(
+        None,
+        help="Leave out (and mark) answers without a judgement, or count them as zero. Default: as the suite says.",
+        show_default=False,
+    )
+    method: MethodChoice = Option("checklist", help="Choose how the judge was asked.")
+    weights: Literal["suite", "equal"] = Option(
+        "suite", help="Use the suite's weights, or equal weights (known as AVG-C)."
+    )
+    words: Literal["published", "count"] = Option(
+        "published", help="Use the published numbers of words where they exist, or count the words of all answers."
+    )
     draws: Draws = 10_000
 
     def score(self, runs: Sequence[Run]) -> Scores:
@@ -120,3 +130,72 @@ class ScoreOptions(JudgedOptions):
             draws=self.draws,
             **self.of_judge,
         )
+
+
+@option_group
+class FindingOptions(JudgedOptions):
+    """The options of commands that end with a finding; its output is checked before anything is computed."""
+
+    output: Path | None = Option(
+        None, "-o", help="Write a page, tables and pictures to this directory. Default: print text only.", metavar="DIR"
+    )
+    as_json: Json = False
+
+    def __post_init__(self) -> None:
+        if self.output is not None:
+            from ..files.writing import check_folder
+            from ..report.findings import check_libraries
+
+            check_folder(self.output)
+            check_libraries()
+
+    def present(self, finding: Finding, data: Mapping[str, Any], *, tables: Sequence[str] = ()) -> None:
+        """Writes a page of the finding if a directory is given, and prints it as text, or its data as JSON."""
+        is_silent = self.quiet or self.as_json
+        if self.output is not None:
+            show_finding(finding, self.output, report=None, quiet=is_silent)
+        elif not is_silent:
+            say_finding(finding)
+        if self.as_json:
+            print_json(data)
+        elif not self.quiet:
+            _print_tables(finding, tables, has_page=self.output is not None)
+
+    def finish(self, finding: Finding, data: Mapping[str, Any] | None = None, *, tables: Sequence[str] = ()) -> None:
+        """Presents the finding; exits with 3 if lines could not be read."""
+        self.present(finding, finding.to_dict() if data is None else data, tables=tables)
+        exit_if_partial(self.faults)
+
+
+@option_group
+class DrawnFindingOptions(FindingOptions):
+    """The options of commands that end with a finding that has bootstrap intervals."""
+
+    draws: Draws = 1000
+    seed: RandomSeed = 0
+
+
+def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> None:
+    """Prints the named tables, or the beginning of the first one."""
+    tables = finding.shown_tables
+    if names:
+        for table in tables:
+            if table.name in names:
+                print_table(_readable(table, len(table.rows)))
+        return
+    for table in tables[:1]:
+        print_table(_readable(table, _MOST_ROWS))
+        if len(table.rows) > _MOST_ROWS:
+            print_line((f"and {len(table.rows) - _MOST_ROWS:,} more rows", "dim"))
+    if len(tables) > 1 and not has_page:
+        titles = "; ".join(table.title for table in tables[1:])
+        print_line((f"more with --output DIR or --json: {shown(titles)}", "dim"))
+
+
+def _readable(table: Table, n_rows: int) -> TextTable:
+    """The first rows of a table, with the leading texts as names of the rows."""
+    from ..checklists.scoring.text_tables import TextTable
+
+    n_names = len(list(itertools.takewhile(table.is_text, range(len(table.columns)))))
+    rows = tuple(map(tuple, table.texts()[:n_rows]))
+    return TextTable(table.title, table.columns, rows, max(1, n_names))

@@ -1,4 +1,4 @@
-"""Tables of checklist scores on a terminal: aligned, and in blocks of columns where it is narrow."""
+"""Prints tables of checklist scores: aligned, and in blocks of columns on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .app import Exit, print_line, warn
+from .app import print_line
 from .layout import columns, shortened, width_of
 
 if TYPE_CHECKING:
@@ -20,29 +20,8 @@ _NARROWEST_HEAD = 9
 _SHARE_OF_NAMES = 0.4
 
 
-class Faults:
-    """Lines that cannot be read: each is named once, and when it is found, because what comes after may fail."""
-
-    def __init__(self) -> None:
-        self._named: set[str] = set()
-
-    def __call__(self, fault: str) -> None:
-        """Names a line, unless it was named before."""
-        if fault not in self._named:
-            self._named.add(fault)
-            warn(fault)
-
-    def __bool__(self) -> bool:
-        return bool(self._named)
-
-    def end(self) -> None:
-        """Ends the command with 3 if there are any."""
-        if self:
-            raise SystemExit(Exit.PARTIAL)
-
-
 def print_table(table: TextTable) -> None:
-    """Prints a table below its title; on a terminal in as many blocks as it takes."""
+    """Prints a table below its title, on a terminal in as many blocks as needed."""
     print_line((table.title, "bold"))
     for line in lines_of(table, columns()):
         print_line(line)

@@ -1,51 +1,41 @@
-"""`pfgen-fast checklists table` and `score`: the scores of runs, from the judgements that are there."""
+"""`pfgen-fast checklists table`, `score` and `report`: the scores of runs, from their judgements."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from .app import Exit, Json, note, print_json, print_line, shown
+from .app import Json, counted, counting, exit_if_partial, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, ScoreOptions
-from .checklists_printing import Faults, print_table
-from .engine_options import with_options
+from .checklists_printing import print_table
+from .command_class import command
 from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..checklists.scoring.scores import Scores
+    from ..checklists.scoring.text_tables import TextTable
 
-CsvOption = Annotated[
-    Path | None, typer.Option("--csv", help="Also write all figures with full digits to this file.", metavar="FILE")
-]
+Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
 
 _WIDE = 120
 """A terminal of so many columns has room for the areas beside the average."""
 _MOST_SENTENCES = 12
 
 
-@with_options(given=ScoreOptions)
-def table(
-    runs: JudgedRuns,
-    categories: Annotated[bool, typer.Option("--categories", help="Also show the score on each category.")] = False,
-    lengths: Annotated[
-        bool, typer.Option("--lengths", help="Also show the tests of wanted lengths, and the errors of lengths.")
-    ] = False,
-    csv: CsvOption = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    as_json: Json = False,
-    *,
-    given: ScoreOptions,
-) -> None:
-    """Scores models and ranks them: average, interval, areas, words, and who cannot be told apart.
+class _Table:
+    """Scores models and ranks them: average, interval, areas, words, and models that cannot be told apart.
 
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
-    * 4. The average is the mean of the areas, which count alike. A figure with a * lacks answers that nobody judged;
-    what it would be by the other rule stands beside it. Models with a letter in common cannot be told apart (all pairs,
-    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply, or
-    was not asked yet.
+    * 4. The average is the mean of the areas, which count alike. A figure marked * lacks answers without a judgement;
+    its value by the other rule of --missing is shown beside it. Models with a letter in common cannot be told apart
+    (all pairs, paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable
+    reply, or was not asked yet.
 
     Examples
 
@@ -57,35 +47,38 @@ def table(
 
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
     """
-    from ..checklists import open_runs
-    from ..checklists.scoring.table_data import to_dict
-    from ..checklists.scoring.text_tables import by_area, by_category, by_length, ranking, to_markdown, words_by_area
 
-    scores = given.score(open_runs(runs))
-    _write_csv(scores, csv)
-    if as_json:
-        print_json(to_dict(scores))
-    elif markdown:
-        typer.echo(to_markdown(scores, with_categories=categories, with_lengths=lengths), nl=False)
-    else:
-        width = columns()
-        is_wide = width is None or width >= _WIDE
-        shown_tables = [ranking(scores, with_areas=is_wide), *([] if is_wide else [by_area(scores)])]
-        shown_tables += [words_by_area(scores), *([by_category(scores)] if categories else [])]
-        shown_tables += [by_length(scores)] if lengths and any(model.lengths for model in scores.models) else []
-        for one in shown_tables:
-            print_table(one)
-    say_and_end(scores, given.faults, is_quiet=given.quiet or as_json or markdown)
+    runs: JudgedRuns
+    categories: bool = Option(False, help="Also show the score on each category.")
+    lengths: bool = Option(False, help="Also show the tests of wanted lengths, and the errors of lengths.")
+    csv: Csv = None
+    markdown: bool = Option(False, help="Print Markdown.")
+    as_json: Json = False
+    given: ScoreOptions
+
+    def __call__(self) -> None:
+        from ..checklists import open_runs
+        from ..checklists.scoring import table_data, text_tables
+
+        scores = self.given.score(open_runs(self.runs))
+        _write_csv(scores, self.csv)
+        if self.as_json:
+            print_json(table_data.to_dict(scores))
+        elif self.markdown:
+            text = text_tables.to_markdown(scores, with_categories=self.categories, with_lengths=self.lengths)
+            typer.echo(text, nl=False)
+        else:
+            width = columns()
+            is_wide = width is None or width >= _WIDE
+            tables = [text_tables.ranking(scores, with_areas=is_wide)]
+            tables += [] if is_wide else [text_tables.by_area(scores)]
+            tables += [text_tables.words_by_area(scores)]
+            tables += [text_tables.by_category(scores)] if self.categories else []
+            _print_tables([*tables, *(_lengths(scores) if self.lengths else [])])
+        _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json or self.markdown)
 
 
-@with_options(given=ScoreOptions)
-def score(
-    run: Annotated[Path, typer.Argument(help="Directory of the run, or its file of judgements.", metavar="RUN")],
-    csv: CsvOption = None,
-    as_json: Json = False,
-    *,
-    given: ScoreOptions,
-) -> None:
+class _Score:
     """Scores one run: its areas and categories, and the mean verdict on each question.
 
     Examples
@@ -94,22 +87,93 @@ def score(
 
       pfgen-fast checklists score runs/gpt-4o --suite hellobench --json
     """
-    from ..checklists import open_runs
-    from ..checklists.scoring.table_data import to_dict
-    from ..checklists.scoring.text_tables import by_category, by_length, by_question, parts_of
 
-    scores = given.score(open_runs([run]))
-    _write_csv(scores, csv)
-    if as_json:
-        print_json(to_dict(scores, with_questions=True))
-    else:
-        shown_tables = [*(parts_of(scores, model) for model in scores.models), by_category(scores)]
-        shown_tables += [by_length(scores)] if any(model.lengths for model in scores.models) else []
-        shown_tables += [by_question(scores, model) for model in scores.models]
-        for one in shown_tables:
-            if one.rows:
-                print_table(one)
-    say_and_end(scores, given.faults, is_quiet=given.quiet or as_json)
+    run: Path = Argument(help="Directory of the run, or its file of judgements.", metavar="RUN")
+    csv: Csv = None
+    as_json: Json = False
+    given: ScoreOptions
+
+    def __call__(self) -> None:
+        from ..checklists import open_runs
+        from ..checklists.scoring import table_data, text_tables
+
+        scores = self.given.score(open_runs([self.run]))
+        _write_csv(scores, self.csv)
+        if self.as_json:
+            print_json(table_data.to_dict(scores, with_questions=True))
+        else:
+            tables = [*(text_tables.parts_of(scores, model) for model in scores.models)]
+            tables += [text_tables.by_category(scores), *_lengths(scores)]
+            _print_tables([*tables, *(text_tables.by_question(scores, model) for model in scores.models)])
+        _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json)
+
+
+class _Report:
+    """Creates a page of models: scores with intervals, categories, questions, and answers beside verdicts and reasons.
+
+    The page needs no network, and text of answers and reasons cannot run code in it. It shows what is missing,
+    unjudged or stale, error modes, and the whole request behind each verdict where the run has the judge's replies.
+    Runs without answers are shown with their verdicts and reasons alone. A single file is at most 30 MB: if all texts
+    would exceed that, it leaves out the requests, then the ends of long answers, and says so; a directory holds
+    everything, also opens from disk, and replaces only an earlier report. The table is written beside the page as
+    Markdown, CSV and JSON. The exit code is 3 if answers are left out because the judge gave no usable reply, or
+    because their lines cannot be read.
+
+    Examples
+
+      pfgen-fast checklists report runs --suite hellobench -o report.html
+
+      pfgen-fast checklists report runs --suite hellobench -o report
+
+      pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report.html
+    """
+
+    runs: JudgedRuns
+    output: Path = Option(
+        Path("checklists"),
+        "-o",
+        help="Write a page such as report.html, or a directory with a page and its data.",
+        metavar="FILE.html|FOLDER",
+    )
+    given: ScoreOptions
+
+    def __call__(self) -> None:
+        from ..checklists import open_runs
+        from ..files.writing import check_folder
+        from ..report.checklists import write_checklists
+        from ..report.checklists.writing import is_one_file
+        from ..report.templating import library
+
+        library("jinja2")  # before any work
+        check_folder(self.output.parent if is_one_file(self.output) else self.output)
+        opened, given = open_runs(self.runs), self.given
+        scores = given.score(opened)
+        with counting("models", quiet=given.quiet) as count:
+            done = itertools.count()
+            page, *beside = write_checklists(
+                scores,
+                opened,
+                self.output,
+                judge=given.judge,
+                on_fault=given.faults,
+                on_model=lambda key: count(next(done), len(scores.models), key),
+            )
+        if not given.quiet:
+            names = ", ".join(shown(path.name) for path in beside)
+            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and beside it {names}")
+        _say_and_end(scores, given, is_quiet=True)
+
+
+def _lengths(scores: Scores) -> list[TextTable]:
+    from ..checklists.scoring.text_tables import by_length
+
+    return [by_length(scores)] if any(model.lengths for model in scores.models) else []
+
+
+def _print_tables(tables: Sequence[TextTable]) -> None:
+    for table in tables:
+        if table.rows:
+            print_table(table)
 
 
 def _write_csv(scores: Scores, path: Path | None) -> None:
@@ -121,8 +185,8 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
         write_whole(path, utf8(to_csv(scores)))
 
 
-def say_and_end(scores: Scores, faults: Faults, *, is_quiet: bool) -> None:
-    """Prints what a reader must know, and ends with 3 if something is left out that should not be."""
+def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
+    """Prints what a reader must know; ends with 3 if answers could not be read or were not judged."""
     from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:
@@ -133,9 +197,10 @@ def say_and_end(scores: Scores, faults: Faults, *, is_quiet: bool) -> None:
             print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
         for signature in dict.fromkeys(model.signature for model in scores.models):
             print_signature(signature)
-    for sentence in scores.notes:
-        note(sentence)
-    for sentence in scores.left_out:
-        note(sentence)
-    if faults or scores.n_unjudged:
-        raise SystemExit(Exit.PARTIAL)
+    note(*scores.notes, *scores.left_out)
+    exit_if_partial(given.faults or scores.n_unjudged)
+
+
+table = command(_Table)
+score = command(_Score)
+report = command(_Report)

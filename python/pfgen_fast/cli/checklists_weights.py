@@ -2,101 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
+from typer import Argument, Option
 
 from ..errors import ChecklistError
-from . import checklists_options as options
-from .app import print_line, shown
-from .checklists_findings import FindingOptions
-from .engine_options import with_options
+from .app import exit_if_partial, print_line, shown
+from .checklists_options import FindingOptions, JudgedRuns, ScaleChoice
+from .command_class import command, option_group
+from .options import RandomSeed
 
 if TYPE_CHECKING:
     from ..checklists.runs import Run
     from ..checklists.scoring.scores import Scores
     from ..checklists.weights.fitting import Fit
-    from ..checklists.weights.table_stability import Stability
 
 
-CombineChoice = Literal["pool", "mean"]
-
-
-@dataclass(frozen=True)
+@option_group
 class FitOptions(FindingOptions):
-    """Likewise, with another option for the page."""
+    """The options of a finding, with `--page` for the output, because `--output` is the weights."""
 
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--page", help="Write a page with tables and pictures of the fit to this directory.", metavar="DIR"
-        ),
-    ] = None
+    output: Path | None = Option(
+        None, "--page", help="Write a page with tables and pictures of the fit to this directory.", metavar="DIR"
+    )
 
 
-@with_options(given=FitOptions)
-def fit(
-    marks: Annotated[
-        Path,
-        typer.Argument(
-            help="Marks: JSON lines, CSV, TSV or Parquet with id, response_sha256, annotator, verdicts (one for each "
-            "question, in one cell) and overall (0 to 10); perhaps length and category.",
-            metavar="MARKS",
-        ),
-    ],
-    scale: Annotated[
-        options.ScaleChoice,
-        typer.Option("--scale", help="Read verdicts from 0 to 1 (unit), or from 0 to 4 as of annotation tools (ui)."),
-    ],
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write the weights to a .json file, or a copy of the suite with the weights to a directory.",
-            metavar="OUT",
-        ),
-    ] = None,
-    combine: Annotated[
-        CombineChoice,
-        typer.Option("--combine", help="Use a row for each annotator of an answer, or one row of their means."),
-    ] = "pool",
-    bound: Annotated[
-        float, typer.Option("--bound", min=0, help="Set the smallest coefficient, so that no question is ignored.")
-    ] = 0.5,
-    allow_unidentified: Annotated[
-        bool,
-        typer.Option(
-            "--allow-unidentified",
-            help="Where marks do not define the weights, take the weights nearest to equal weights.",
-        ),
-    ] = False,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help="Refit on this many draws of the answers.", metavar="N")
-    ] = 0,
-    run: Annotated[
-        list[Path] | None,
-        typer.Option("--run", help="Use only marks of answers in this run. May be repeated.", metavar="RUN"),
-    ] = None,
-    table: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--table",
-            help="Show how sure the order of these judged runs is under the draws. May be repeated.",
-            metavar="RUN",
-        ),
-    ] = None,
-    seed: options.Seed = 0,
-    *,
-    given: FitOptions,
-) -> None:
+class _Fit:
     """Fits the weights of each checklist to people's marks.
 
     The marks of whole answers are regressed on the verdicts, without an intercept and with no coefficient below the
     bound; the coefficients divided by their sum are the weights. A category whose marks do not define its weights is
-    named, and gets none.
+    named, and gets no weights.
 
     Examples
 
@@ -106,56 +45,67 @@ def fit(
 
       pfgen-fast checklists fit marks.jsonl --suite SUITE --scale ui --json
     """
-    from ..checklists.scoring.scoring import score_runs
-    from ..checklists.suite_writing import check_suite_folder
-    from ..checklists.weights.fit_finding import fit_finding, fit_to_dict
-    from ..checklists.weights.fitting import fit_suite
-    from ..checklists.weights.marks import read_marks
 
-    if table and not bootstrap:
-        raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
-    if to is not None and to.suffix != ".json":
-        check_suite_folder(to)
-    found = fit_suite(
-        given.loaded,
-        read_marks(marks, given.loaded, scale=scale, runs=_runs(run)),
-        combine=combine,
-        bound=bound,
-        draws=bootstrap,
-        seed=seed,
-        allow_unidentified=allow_unidentified,
+    marks: Path = Argument(
+        help="Marks: JSON lines, CSV, TSV or Parquet with id, response_sha256, annotator, verdicts (one for each "
+        "question, in one cell) and overall (0 to 10); optionally length and category.",
+        metavar="MARKS",
     )
-    order = None
-    if table:
-        runs = _runs(table)
-        order = _order(found, score_runs(given.loaded, runs, draws=0, **given.of_judge))
-    given.present(fit_finding(found, order), fit_to_dict(found, order), tables=("fitted", "draws"))
-    if to is not None:
-        _write(found, to)
-        if not (given.quiet or given.as_json):
-            print_line(f"weights of {len(found.weights)} categories: {shown(str(to))}")
-    given.faults.end()
+    scale: ScaleChoice = Option(help="Read verdicts from 0 to 1 (unit), or from 0 to 4 as of annotation tools (ui).")
+    to: Path | None = Option(
+        None,
+        "--output",
+        "-o",
+        help="Write the weights to a .json file, or a copy of the suite with the weights to a directory.",
+        metavar="OUT",
+    )
+    combine: Literal["pool", "mean"] = Option(
+        "pool", help="Use a row for each annotator of an answer, or one row of their means."
+    )
+    bound: float = Option(0.5, min=0, help="Set the smallest coefficient, so that no question is ignored.")
+    allow_unidentified: bool = Option(
+        False, help="Where marks do not define the weights, take the weights nearest to equal weights."
+    )
+    bootstrap: int = Option(0, min=0, help="Refit on this many draws of the answers.", metavar="N")
+    run: list[Path] | None = Option(None, help="Use only marks of answers in this run. May be repeated.", metavar="RUN")
+    table: list[Path] | None = Option(
+        None, help="Show how stable the order of these judged runs is over the draws. May be repeated.", metavar="RUN"
+    )
+    seed: RandomSeed = 0
+    given: FitOptions
+
+    def __call__(self) -> None:
+        from ..checklists.suite_writing import check_suite_folder
+        from ..checklists.weights import fit_finding, fitting, marks, table_stability
+
+        if self.table and not self.bootstrap:
+            raise typer.BadParameter("--table needs --bootstrap N: its draws show how stable the order is")
+        if self.to is not None and self.to.suffix != ".json":
+            check_suite_folder(self.to)
+        given = self.given
+        found = fitting.fit_suite(
+            given.loaded,
+            marks.read_marks(self.marks, given.loaded, scale=self.scale, runs=_runs(self.run)),
+            combine=self.combine,
+            bound=self.bound,
+            draws=self.bootstrap,
+            seed=self.seed,
+            allow_unidentified=self.allow_unidentified,
+        )
+        order = None
+        if self.table:
+            order = table_stability.fitted_stability(found, table_stability.verdict_sums(_scores(given, self.table)))
+        finding, data = fit_finding.fit_finding(found, order), fit_finding.fit_to_dict(found, order)
+        given.present(finding, data, tables=("fitted", "draws"))
+        if self.to is not None:
+            _write(found, self.to)
+            if not (given.quiet or given.as_json):
+                print_line(f"weights of {len(found.weights)} categories: {shown(self.to)}")
+        exit_if_partial(given.faults)
 
 
-@with_options(given=FindingOptions)
-def sensitivity(
-    runs: options.JudgedRuns,
-    draws: Annotated[int, typer.Option("--draws", min=0, help="Draw random weights this often; 0: never.")] = 1000,
-    concentration: Annotated[
-        int,
-        typer.Option(
-            "--concentration",
-            min=2,
-            help="Draw random weights this near to the suite's: a weight w varies by about the square root of "
-            "w (100 - w) / N.",
-            metavar="N",
-        ),
-    ] = 100,
-    seed: options.Seed = 0,
-    *,
-    given: FindingOptions,
-) -> None:
-    """How much do averages and places depend on the weights, and on what missing answers count?
+class _Sensitivity:
+    """How much do averages and places depend on the weights, and on how missing answers count?
 
     Compares the usual table with equal weights, with random weights around the suite's, with a zero for each missing
     answer, and with the mean of all answers instead of the mean of areas. Needs no marks of people.
@@ -166,25 +116,38 @@ def sensitivity(
 
       pfgen-fast checklists sensitivity RUNS --suite SUITE --concentration 30 -o sensitivity
     """
-    from ..checklists.scoring.scoring import score_runs
-    from ..checklists.weights.sensitivity import sensitivity as measure
-    from ..checklists.weights.sensitivity import sensitivity_finding, sensitivity_to_dict
 
-    scores = score_runs(given.loaded, _runs(runs), draws=0, **given.of_judge)
-    found = measure(scores, draws=draws, concentration=concentration, seed=seed)
-    given.finish(sensitivity_finding(found), sensitivity_to_dict(found), tables=("variations", "draws"))
+    runs: JudgedRuns
+    draws: int = Option(1000, min=0, help="Draw random weights this often; 0: never.")
+    concentration: int = Option(
+        100,
+        min=2,
+        help="Draw random weights this close to the suite's: a weight w varies by about the square root of w (100 - w) "
+        "/ N.",
+        metavar="N",
+    )
+    seed: RandomSeed = 0
+    given: FindingOptions
+
+    def __call__(self) -> None:
+        from ..checklists.weights.sensitivity import sensitivity as measure
+        from ..checklists.weights.sensitivity import sensitivity_finding, sensitivity_to_dict
+
+        scores = _scores(self.given, self.runs)
+        found = measure(scores, draws=self.draws, concentration=self.concentration, seed=self.seed)
+        self.given.finish(sensitivity_finding(found), sensitivity_to_dict(found), tables=("variations", "draws"))
 
 
-def _runs(paths: list[Path] | None) -> list[Run]:
+def _runs(paths: Sequence[Path] | None) -> list[Run]:
     from ..checklists.runs import open_runs
 
     return open_runs(paths) if paths else []
 
 
-def _order(found: Fit, scores: Scores) -> Stability | None:
-    from ..checklists.weights.table_stability import fitted_stability, verdict_sums
+def _scores(given: FindingOptions, paths: Sequence[Path]) -> Scores:
+    from ..checklists.scoring.scoring import score_runs
 
-    return fitted_stability(found, verdict_sums(scores))
+    return score_runs(given.loaded, _runs(paths), draws=0, **given.of_judge)
 
 
 def _write(found: Fit, output: Path) -> None:
@@ -197,3 +160,7 @@ def _write(found: Fit, output: Path) -> None:
     if not found.weights:
         raise ChecklistError(f"{output}: no category has weights that its marks define; see --allow-unidentified")
     write_suite(found.applied(), output)
+
+
+fit = command(_Fit)
+sensitivity = command(_Sensitivity)

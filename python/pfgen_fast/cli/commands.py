@@ -34,7 +34,7 @@ LINES = {
 }
 
 
-# Typer has a click of its own, or uses the one that is installed.
+# Typer contains a copy of click, or uses the installed one.
 _UsageError: Any = typer.BadParameter.__base__
 
 
@@ -98,7 +98,7 @@ class Root(Group):
 
 @cache
 def _subcommand(name: str) -> Any:
-    """A subcommand, made once: typer evaluates every annotation, which in a group takes longer than many a command."""
+    """A subcommand, made once, because typer evaluates every annotation, which takes long for a group."""
     found = getattr(import_module(f".{name}", __package__), name)
     return _with_our_help(typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(found)))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
+from typer import Argument, Option
 
 from ..errors import TrialsError
-from ..files.cells import signed
+from ..files.cells import markdown_row, signed
+from ..files.untrusted_text import markdown_text
 from . import options
 from .app import Json, counted, fail, print_json, shown, stdout
+from .command_class import command
 from .layout import columns, cut, rest, shortened
 from .suite_line import given_suite, print_origin
 
@@ -17,64 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ..runs.baseline import BaselineComparison, ComparedRun
+    from ..runs.comparison import Comparison, Difference
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
 
+Metric = Literal["score", "fluency", "truthfulness", "helpfulness", "length"]
+Format = Literal["text", "markdown", "json"]
+_BEFORE = f"{'±95 %':>9}{'difference':>12}   {'95 % interval':22}{'p':>8}{'p (Holm)':>10}  "
+_HEAD = ("metric", "A", "B", "A - B", "95 % interval", "p", "n")
 
-ComparisonFormat = Literal["text", "markdown", "json"]
-MetricChoice = Literal["score", "fluency", "truthfulness", "helpfulness", "length"]
 
-
-def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN RUN...", help="Runs' folders or trials files; the first is A, or BASELINE."),
-    ],
-    suite: options.SuiteOption = None,
-    questions: options.Questions = None,
-    limit: options.Limit = None,
-    unknown_questions: options.UnknownQuestions = "error",
-    deciding: Annotated[
-        int | None, typer.Option("--deciding", min=0, help="Show this many deciding questions. Default: 10.")
-    ] = None,
-    paired_bs: Annotated[
-        bool,
-        typer.Option(
-            "--paired",
-            "--paired-bs",
-            help="Compare all other runs with the first by the paired bootstrap over questions.",
-        ),
-    ] = False,
-    paired_ar: Annotated[
-        bool, typer.Option("--paired-ar", help="Compare runs with the first by approximate randomization.")
-    ] = False,
-    paired_n: Annotated[
-        int | None,
-        typer.Option(
-            "--paired-n",
-            min=1,
-            max=1_000_000,
-            help="Set the draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Set the seed of a paired test. Default: 0.")
-    ] = None,
-    metric: Annotated[
-        MetricChoice | None, typer.Option("--metric", help="Choose the metric of a paired test. Default: score.")
-    ] = None,
-    threads: options.Threads = None,
-    format: Annotated[
-        ComparisonFormat, typer.Option("--format", "-f", help="Choose the output format; json is the same as --json.")
-    ] = "text",
-    as_json: Json = False,
-) -> None:
+class _Compare:
     """Tells whether run A is better than run B, by how much, and which questions decide it.
 
     The interval and the p-value are those of the paired t-test over the questions that both runs have.
 
     With --paired, any number of runs is compared with the first one: the same draws of questions serve all runs, and
-    p-values are corrected by Holm for the number of runs. A folder or glob stands for all runs in it.
+    p-values are corrected by Holm for the number of runs. A directory or glob stands for all runs in it.
 
     Examples
 
@@ -82,90 +44,117 @@ def compare(
 
       pfgen-fast compare result/baseline result/first result/second --paired -f markdown
     """
-    if as_json:
-        format = "json"
-    if paired_bs and paired_ar:
-        fail("--paired-bs and --paired-ar are two tests: give one of them")
-    is_paired = paired_bs or paired_ar
-    for option, value in (("--metric", metric), ("--paired-n", paired_n), ("--seed", seed)):
-        if value is not None and not is_paired:
-            fail(f"{option} is for --paired: without it, two runs are compared in all metrics by a t-test")
-    if is_paired and deciding is not None:
-        fail("--deciding is for two runs without --paired")
-    if is_paired:
-        from .compare_paired import Draws, print_paired
 
-        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n, seed or 0)
-        baseline, others = _one(runs[0]), _all(runs[1:])
+    runs: list[str] = Argument(
+        metavar="RUN RUN...", help="Directories of runs, or trials files; the first is A, or the baseline."
+    )
+    suite: options.SuiteOption = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    unknown_questions: options.UnknownQuestions = "error"
+    deciding: int | None = Option(None, min=0, help="Show this many deciding questions. Default: 10.")
+    paired_bs: bool = Option(
+        False,
+        "--paired",
+        "--paired-bs",
+        help="Compare all other runs with the first by the paired bootstrap over questions.",
+    )
+    paired_ar: bool = Option(False, help="Compare runs with the first by approximate randomization.")
+    paired_n: int | None = Option(
+        None,
+        min=1,
+        max=1_000_000,
+        help="Set the draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
+    )
+    seed: int | None = Option(None, min=0, max=2**32 - 1, help="Set the seed of a paired test. Default: 0.")
+    metric: Literal["score", "fluency", "truthfulness", "helpfulness", "length"] | None = Option(
+        None, help="Choose the metric of a paired test. Default: score."
+    )
+    threads: options.Threads = None
+    format: Literal["text", "markdown", "json"] = Option(
+        "text", "-f", help="Choose the output format; json is the same as --json."
+    )
+    as_json: Json = False
+
+    @property
+    def form(self) -> str:
+        return "json" if self.as_json else self.format
+
+    def __call__(self) -> None:
+        if self.paired_bs and self.paired_ar:
+            fail("--paired-bs and --paired-ar: expected one of them")
+        is_paired = self.paired_bs or self.paired_ar
+        for option, value in (("--metric", self.metric), ("--paired-n", self.paired_n), ("--seed", self.seed)):
+            if value is not None and not is_paired:
+                fail(f"{option} is for --paired: without it, two runs are compared in all metrics by a t-test")
+        if is_paired and self.deciding is not None:
+            fail("--deciding is for two runs without --paired")
+        if is_paired:
+            self.compare_with_baseline(_one(self.runs[0]), _all(self.runs[1:]))
+        elif len(self.runs) == 2:
+            self.compare_two(*map(_one, self.runs))
+        else:
+            n_runs = counted(len(self.runs), "run")
+            fail(f"{n_runs}: expected two, or --paired, which compares all others with the first")
+
+    def scorer_of(self, runs: Sequence[RunFolder]) -> Scorer:
+        from ..runs.checkout import suite_of_all
+        from ..scoring.scorer import Scorer
+
+        whole = suite_of_all([run.folder for run in runs], given_suite(self.suite))
+        return Scorer(whole.only(options.names_of(self.questions), limit=self.limit), threads=self.threads)
+
+    def compare_with_baseline(self, baseline: RunFolder, others: Sequence[RunFolder]) -> None:
+        from ..runs.baseline import compare_with_baseline
+
         others = [run for run in others if _place(run) != _place(baseline)] or others
-        scorer = _scorer_of([baseline, *others], suite, options.names_of(questions), limit, threads)
-        of_metric = "average" if metric in (None, "score") else metric
-        print_paired(baseline, others, scorer, of_metric, draws, format=format, unknown=unknown_questions)
-        return
-    if len(runs) != 2:
-        fail(f"{counted(len(runs), 'run')}: expected two, or --paired, which compares all others with the first")
-    a, b = _one(runs[0]), _one(runs[1])
-    scorer = _scorer_of([a, b], suite, options.names_of(questions), limit, threads)
-    _compare_two(a, b, scorer, 10 if deciding is None else deciding, format, unknown_questions)
+        scorer = self.scorer_of([baseline, *others])
+        found = compare_with_baseline(
+            baseline,
+            others,
+            scorer,
+            metric="average" if self.metric in (None, "score") else self.metric,
+            test="bootstrap" if self.paired_bs else "randomization",
+            n_draws=self.paired_n,
+            seed=self.seed or 0,
+            unknown=self.unknown_questions,
+        )
+        _print_paired(found, scorer, format=self.form)
+
+    def compare_two(self, a: RunFolder, b: RunFolder) -> None:
+        from ..runs import comparison as library
+
+        scorer = self.scorer_of([a, b])
+        found = library.compare(a, b, scorer, unknown=self.unknown_questions)
+        if self.form == "json":
+            about = {"suite": scorer.suite.name, "signature": scorer.signature}
+            print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
+        elif self.form == "markdown":
+            names = [f"A is {shown(a.folder)}, B is {shown(b.folder)}.", found.verdict, found.left_out]
+            _print_markdown(_HEAD, list(map(_cells, found.metrics)), names, scorer)
+        else:
+            for name, run in (("A", a), ("B", b)):
+                stdout().print(f"{name}: {shortened(shown(run.folder), rest(3))}")
+            _print_text(found, scorer, 10 if self.deciding is None else self.deciding)
 
 
-def _scorer_of(
-    runs: Sequence[RunFolder], suite: str | None, questions: tuple[str, ...], limit: int | None, threads: int | None
-) -> Scorer:
-    from ..runs.checkout import suite_of_all
-    from ..scoring.scorer import Scorer
-
-    whole = suite_of_all([run.folder for run in runs], given_suite(suite))
-    return Scorer(whole.only(questions, limit=limit), threads=threads)
+def _cells(row: Difference) -> tuple[str, ...]:
+    figures = f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4)
+    return (_named(row.metric), *figures, _interval(row.low, row.high), _p(row.p_value), str(row.n_questions))
 
 
-def _compare_two(
-    a: RunFolder,
-    b: RunFolder,
-    scorer: Scorer,
-    deciding: int,
-    format: ComparisonFormat,
-    unknown_questions: options.UnknownQuestionsChoice,
-) -> None:
-    from ..runs import comparison as library
-    from .compare_paired import interval_text, p_text, print_markdown
-
-    found = library.compare(a, b, scorer, unknown=unknown_questions)
-    if format == "json":
-        about = {"suite": scorer.suite.name, "signature": scorer.signature}
-        print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
-        return
-    if format == "markdown":
-        rows = [
-            (
-                "score" if row.metric == "average" else row.metric,
-                f"{row.a:.4f}",
-                f"{row.b:.4f}",
-                signed(row.difference, 4),
-                interval_text(row.low, row.high),
-                p_text(row.p_value),
-                str(row.n_questions),
-            )
-            for row in found.metrics
-        ]
-        names = [f"A is {shown(str(a.folder))}, B is {shown(str(b.folder))}.", found.verdict, found.left_out]
-        print_markdown(("metric", "A", "B", "A - B", "95 % interval", "p", "n"), rows, names, scorer)
-        return
-    for name, run in (("A", a), ("B", b)):
-        stdout().print(f"{name}: {shortened(shown(str(run.folder)), rest(3))}")
+def _print_text(found: Comparison, scorer: Scorer, n_deciding: int) -> None:
     stdout().print(found.verdict, style="bold")
     if found.left_out:
         stdout().print(found.left_out)
     stdout().print()
-    stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>8}{'n':>5}", style="bold")
-    for row in found.metrics:
-        name = "score" if row.metric == "average" else row.metric
-        interval = interval_text(row.low, row.high)
-        figures = f"{row.a:9.4f}{row.b:9.4f}{signed(row.difference, 4):>10}"
-        stdout().print(f"{name:14}{figures}   {interval:22}{p_text(row.p_value):>8}{row.n_questions:5}")
-    if deciding:
+    for cells in [("", *_HEAD[1:]), *map(_cells, found.metrics)]:
+        name, a, b, difference, interval, p, n = cells
+        line = f"{name:14}{a:>9}{b:>9}{difference:>10}   {interval:22}{p:>8}{n:>5}"
+        stdout().print(line, style=None if name else "bold")
+    if n_deciding:
         stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
-    for question in found.questions[:deciding]:
+    for question in found.questions[:n_deciding]:
         figures = f"{question.a:9.4f}{question.b:9.4f}{signed(question.difference, 4):>10}"
         stdout().print(cut(f"{shown(question.question_id):14}{figures}   {shown(question.question)}", columns()))
     stdout().print()
@@ -173,12 +162,15 @@ def _compare_two(
 
 
 def _all(paths: list[str]) -> list[RunFolder]:
-    """The runs that are compared with a baseline, in the order in which they were given."""
+    """The runs that are compared with a baseline, each once, in the order in which they were given."""
     from ..runs.trials import find_runs
 
     if not paths:
         fail("one run: --paired needs a baseline and at least one other run")
-    return list({_place(run): run for path in reversed(paths) for run in reversed(find_runs([path]))}.values())[::-1]
+    found: dict[tuple[Path, Path | None], RunFolder] = {}
+    for run in (run for path in paths for run in find_runs([path])):
+        found.setdefault(_place(run), run)
+    return list(found.values())
 
 
 def _place(run: RunFolder) -> tuple[Path, Path | None]:
@@ -193,3 +185,67 @@ def _one(path: str) -> RunFolder:
     if len(runs) != 1:
         raise TrialsError(f"{path}: holds {len(runs)} runs; expected one")
     return runs[0]
+
+
+def _print_paired(found: BaselineComparison, scorer: Scorer, *, format: str) -> None:
+    if format == "json":
+        print_json({"suite": scorer.suite.name, "signature": scorer.signature, **found.to_dict()})
+    elif format == "markdown":
+        head = (_named(found.metric), "±95 %", "difference", "95 % interval", "p", "p (Holm)", "run")
+        rows = [(*_baseline_cells(run), _run_name(run, is_baseline=not at)) for at, run in enumerate(found.runs)]
+        _print_markdown(head, rows, [found.verdict, found.method, found.left_out], scorer)
+    else:
+        _print_table(found, scorer)
+
+
+def _print_markdown(
+    head: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str], scorer: Scorer
+) -> None:
+    """Prints a table, the sentences that belong to it, and its signature."""
+    lines = [markdown_row(head), markdown_row(["---"] * len(head))]
+    lines += [markdown_row(map(markdown_text, row)) for row in rows]
+    texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]
+    stdout().out("\n".join(["".join(lines), *texts, f"`{scorer.signature}`"]), highlight=False)
+
+
+def _print_table(found: BaselineComparison, scorer: Scorer) -> None:
+    stdout().print(found.verdict, style="bold")
+    if found.left_out:
+        stdout().print(found.left_out)
+    stdout().print(f"\n{_named(found.metric):>8}{_BEFORE}run", style="bold")
+    room = rest(8 + len(_BEFORE))
+    for at, run in enumerate(found.runs):
+        value, half, difference, interval, p, p_corrected = _baseline_cells(run)
+        figures = f"{value:>8}{half:>9}{difference:>12}   {interval:22}{p:>8}{p_corrected:>10}"
+        stdout().print(f"{figures}  {shortened(_run_name(run, is_baseline=not at), room)}")
+    stdout().print(f"\n{found.method}", style="dim")
+    print_origin(scorer.suite, scorer.signature)
+
+
+def _baseline_cells(run: ComparedRun) -> tuple[str, ...]:
+    value, half_width = f"{run.value:.4f}", "–" if run.half_width is None else f"±{run.half_width:.4f}"
+    if run.difference is None:
+        return (value, half_width, "", "", "", "")
+    interval = _interval(run.low, run.high)
+    return (value, half_width, signed(run.difference, 4), interval, _p(run.p_value), _p(run.p_corrected))
+
+
+def _run_name(run: ComparedRun, *, is_baseline: bool) -> str:
+    return f"baseline: {shown(run.run)}" if is_baseline else shown(run.run)
+
+
+def _named(metric: str) -> str:
+    return "score" if metric == "average" else metric
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{signed(low, 4)} to {signed(high, 4)}"
+
+
+def _p(p_value: float | None) -> str:
+    if p_value is None:
+        return "–"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
+
+
+compare = command(_Compare)

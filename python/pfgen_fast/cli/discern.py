@@ -2,84 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
+from typer import Option
 
 from . import discern_texts
-from .app import fail
+from .app import counted, counting, fail, note, print_line, shown
+from .asking import duration
+from .command_class import command
 from .commands import LINES, new_group
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
-from .discern_run import Test
-from .discern_source import Source
-from .engine_options import with_options
+from .discern_source import MADE_TEXTS, Source
 from .findings import show_finding
 from .server_options import asking_options, retried_without_schema
 from .suite_line import print_signature
 
+if TYPE_CHECKING:
+    from ..discernment.model_damage import Maker
+    from ..discernment.result import Discernment
+    from ..evaluators.evaluator import Evaluator, Item
+    from ..evaluators.table import TableScores
+    from ..native import _core
+    from ..statistics.evaluator_agreement import Agreement
+
+_LONG_SECONDS = 5.0
+
 discern = new_group(LINES["discern"])
-discern.command()(discern_texts.perturb)
-discern.command()(discern_texts.show)
-discern.command()(discern_texts.kinds)
-discern.command()(discern_texts.votes)
+for function in (discern_texts.perturb, discern_texts.show, discern_texts.kinds, discern_texts.votes):
+    discern.command()(function)
 
 
-ZerosChoice = Literal["drop", "pratt"]
-
-
-@discern.command()
-@with_options(source=Source, evaluators=Evaluators, asking=asking_options(Asking))
-@retried_without_schema("evaluators")
-def run(
-    evaluator: Annotated[
-        list[str],
-        typer.Option(
-            "--evaluator",
-            "-e",
-            help="Test an evaluator: ngram, metrics (BLEU, chrF, ROUGE-L), judge, checklists:SUITE, "
-            "python:MODULE:FUNCTION, 'command:PROGRAM ...' or table:FILE. Repeat to compare several.",
-            metavar="NAME",
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Write page, tables and pictures to this directory.", metavar="DIR")
-    ] = Path("discernment"),
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            "--weights",
-            help="Weight the metrics for each kind: a CSV file, or 'assumed' for the packaged weights, which no "
-            "expert has voted on.",
-            metavar="FILE",
-        ),
-    ] = None,
-    published: Annotated[
-        Path | None,
-        typer.Option("--published", help="Show figures of the paper from this CSV beside ours.", metavar="FILE"),
-    ] = None,
-    zeros: Annotated[
-        ZerosChoice, typer.Option("--zeros", help="Leave out scores that do not change, or rank them first.")
-    ] = "drop",
-    draws: Annotated[
-        int, typer.Option("--draws", min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.")
-    ] = 1000,
-    min_items: Annotated[int, typer.Option("--min-items", min=5, help="Leave cells with fewer items undefined.")] = 10,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Link to a report of the same run (pfgen-fast report).", metavar="FILE.html"),
-    ] = None,
-    *,
-    source: Source,
-    evaluators: Evaluators,
-    asking: Asking,
-) -> None:
+class _Run:
     """Does an evaluator notice damage: from which degree on, what does it miss, what does it reward?
 
-    Good texts are damaged in known ways and degrees, originals and damaged texts are scored apart, and a paired rank
-    test asks whether the damaged ones got less. D is its p-value on a scale on which 1 is p = 0.05. Controls are
-    changes that should not matter. Most kinds of damage are made by rules, so no model is needed.
+    Good texts are damaged in known ways and degrees, originals and damaged texts are scored separately, and a paired
+    rank test shows whether the damaged texts got lower scores. D is its p-value on a scale on which 1 is p = 0.05.
+    Controls are changes that should not matter. Most kinds of damage are made by rules, so no model is needed.
 
     Examples
 
@@ -93,32 +54,148 @@ def run(
 
       pfgen-fast discern run texts.jsonl -e checklists:essays-en -m org/judge --category advice --dry-run -o d
     """
-    from ..discernment.paper import read_published
-    from ..discernment.weights import open_weights
-    from ..files.writing import check_folder
-    from ..report.discernment import finding_of
-    from ..report.findings import check_libraries
 
-    check_folder(output)
-    if evaluators.structured and not any(name.startswith("checklists:") for name in evaluator):
-        fail("--structured: expected with an evaluator checklists:SUITE, whose replies are JSON")
-    if not asking.dry_run:
-        check_libraries()
-    source.collection.check_size(min_items)
-    opened_weights = None if weights is None else open_weights(weights)
-    test = Test(source, asking, opened_weights, zeros, min_items, draws)
-    figures = None if published is None else read_published(published)
-    opened = [evaluators.open(name, output, source, asking) for name in evaluator]
-    for one in opened:
-        test.check(one)
-    test.make_texts(asking.maker or evaluators.model, output)
-    for one in opened:
-        test.ask(one)
-    if asking.dry_run:
-        return
-    found = [test.run(one) for one in opened]
-    show_finding(finding_of(found, figures or (), test.agreements(found)), output, report=report, quiet=asking.quiet)
-    if not asking.quiet:
-        source.print_suite()
-        for result in found:
-            print_signature(result.signature)
+    evaluator: list[str] = Option(
+        ...,
+        "-e",
+        help="Test an evaluator: ngram, metrics (BLEU, chrF, ROUGE-L), judge, checklists:SUITE, "
+        "python:MODULE:FUNCTION, 'command:PROGRAM ...' or table:FILE. Repeat to compare several.",
+        metavar="NAME",
+    )
+    output: Path = Option(
+        Path("discernment"), "-o", help="Write page, tables and pictures to this directory.", metavar="DIR"
+    )
+    weights: str | None = Option(
+        None,
+        help="Weight the metrics for each kind: a CSV file, or 'assumed' for the packaged weights, which no expert has "
+        "voted on.",
+        metavar="FILE",
+    )
+    published: Path | None = Option(None, help="Show figures of the paper from this CSV beside ours.", metavar="FILE")
+    zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out scores that do not change, or rank them first.")
+    draws: int = Option(1000, min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.")
+    min_items: int = Option(10, min=5, help="Leave cells with fewer items undefined.")
+    report: Path | None = Option(
+        None, help="Link to a report of the same run (pfgen-fast report).", metavar="FILE.html"
+    )
+    source: Source
+    evaluators: Evaluators
+    asking: Asking
+
+    @retried_without_schema("evaluators")
+    def __call__(self) -> None:
+        from ..discernment.paper import read_published
+        from ..files.writing import check_folder
+        from ..report.discernment import finding_of
+        from ..report.findings import check_libraries
+
+        check_folder(self.output)
+        if self.evaluators.structured and not any(name.startswith("checklists:") for name in self.evaluator):
+            fail("--structured: expected with an evaluator checklists:SUITE, whose replies are JSON")
+        if not self.asking.dry_run:
+            check_libraries()
+        self.source.collection.check_size(self.min_items)
+        test = _Test(self)
+        figures = () if self.published is None else read_published(self.published)
+        opened = [self.evaluators.open(name, self.output, self.source, self.asking) for name in self.evaluator]
+        for one in opened:
+            test.check(one)
+        test.make_texts()
+        for one in opened:
+            test.ask(one)
+        if self.asking.dry_run:
+            return
+        found = [test.run(one) for one in opened]
+        finding = finding_of(found, figures, test.agreements(found))
+        show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
+        if not self.asking.quiet:
+            self.source.print_suite()
+            for result in found:
+                print_signature(result.signature)
+
+
+discern.command()(command(_Run, asking=asking_options(Asking)))
+
+
+class _Test:
+    """The test that the options describe: checked first, then its models are asked, then it is scored."""
+
+    def __init__(self, given: _Run) -> None:
+        from ..discernment.weights import open_weights
+
+        self.given, self.source, self.asking = given, given.source, given.asking
+        self.weights = None if given.weights is None else open_weights(given.weights)
+        self.collection = self.source.collection  # fewer items once items without replies are left out
+        self.plan = self.source.opened_plan
+        self.damaging = self.source.damaging  # reads the donors before anything is asked
+        self.maker: Maker | None = None
+
+    def check(self, evaluator: Evaluator | TableScores) -> None:
+        """Raises DiscernmentError for what would fail after a model was asked; says what will take long."""
+        from ..evaluators.metrics import MetricsEvaluator
+        from ..evaluators.table import TableScores
+
+        if isinstance(evaluator, TableScores):
+            return
+        if isinstance(evaluator, MetricsEvaluator):
+            seconds = evaluator.expected_seconds(self.collection.items, self.n_texts)
+            if seconds > _LONG_SECONDS and not self.asking.quiet:
+                note(f"{evaluator.name} takes about {duration(seconds)} for {counted(self.n_texts, 'text')}")
+        metrics = [metric.name for metric in evaluator.metrics if metric.combined]
+        if self.weights is not None and metrics:
+            for task in self.collection.tasks:
+                self.weights.matrix(task, self.plan.perturbations, metrics)
+
+    def make_texts(self) -> None:
+        """Asks for the texts that a model makes, if the plan has any."""
+        model, path = self.asking.maker or self.given.evaluators.model, self.given.output / MADE_TEXTS
+        self.maker, self.collection = self.asking.texts(model, path, self.collection, self.plan)
+
+    def ask(self, evaluator: Evaluator | TableScores) -> None:
+        """Asks a model for the ratings that an evaluator needs; a dry run says what would be asked and scored."""
+        from ..evaluators.asking_evaluator import AskingEvaluator
+
+        if isinstance(evaluator, AskingEvaluator):
+            items, texts = self.all_texts()
+            self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
+        elif self.asking.dry_run:
+            texts_to_score = counted(self.n_texts, "text")
+            print_line(f"{shown(evaluator.name)}: {texts_to_score} at most to be scored; asks no model of a server")
+
+    @property
+    def n_texts(self) -> int:
+        return len(self.collection.items) * (1 + len(self.plan.perturbations))
+
+    def all_texts(self) -> tuple[list[Item], _core.TextColumn]:
+        from ..discernment.damaged import all_texts
+
+        stand_ins = None
+        if self.maker is not None and self.asking.dry_run:
+            stand_ins = self.asking.stand_ins(self.maker, self.collection, self.plan)
+        return all_texts(self.source.damage(self.collection, self.maker), stand_ins)
+
+    def run(self, evaluator: Evaluator | TableScores) -> Discernment:
+        """Scores all texts, and computes the results of the test."""
+        from ..discernment.running import discern as find
+
+        given = self.given
+        with counting("texts", quiet=self.asking.quiet) as count:
+            return find(
+                evaluator,
+                self.collection,
+                self.plan,
+                self.weights,
+                maker=self.maker,
+                zeros=given.zeros,
+                min_items=given.min_items,
+                draws=given.draws,
+                on_progress=count,
+                **self.damaging,
+            )
+
+    def agreements(self, found: Sequence[Discernment]) -> dict[tuple[int, int], dict[str, Agreement]]:
+        """How far each two evaluators agree, by their numbers and by task."""
+        from ..discernment.agreement import agreement
+
+        how: Any = {"zeros": self.given.zeros, "min_items": self.given.min_items, "draws": self.given.draws}
+        return {(i, j): agreement(found[i], found[j], **how) for j in range(len(found)) for i in range(j)}

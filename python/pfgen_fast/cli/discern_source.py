@@ -1,16 +1,18 @@
-"""The options of `pfgen-fast discern` that say which texts are damaged and how, for `with_options`."""
+"""The options of `pfgen-fast discern` that say which texts are damaged and how."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from ..files.untrusted_text import in_one_line
 from .app import fail
+from .command_class import option_group
 from .options import Threads
 from .suite_line import given_suite, print_origin, suite_or_here
 
@@ -21,119 +23,87 @@ if TYPE_CHECKING:
     from ..discernment.plan import Plan
     from ..suite.suite import Suite
 
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Set the seed of the damage; the same seed gives the same damage.")
-]
+MADE_TEXTS = "perturbed-texts.jsonl"
+"""The file of the output folder that keeps the texts of a model."""
+
+Seed = Annotated[int, Option(min=0, help="Set the seed of the damage; the same seed gives the same damage.")]
 Language = Annotated[
     str | None,
-    typer.Option("--language", help="Set the language of all texts, ja or en. Default: detected in each text."),
+    Option(help="Set the language of all texts, ja or en. Default: detected in each text."),
 ]
 Analyser = Annotated[
     str | None,
-    typer.Option(
-        "--analyser",
+    Option(
         help="Find Japanese words, names and particles with sudachi instead of rules (needs pfgen-fast[japanese]).",
         metavar="NAME",
     ),
 ]
 
 
-def _pair(text: str) -> str:
-    """A value of the form KEY=VALUE, checked."""
-    key, sign, value = text.partition("=")
-    if not (sign and key.strip() and value.strip()):
+def _pair(text: str) -> tuple[str, str]:
+    """A key of an item and its column, from `KEY=COLUMN`."""
+    key, _, column = (part.strip() for part in text.partition("="))
+    if not (key and column):
         raise typer.BadParameter(f"expected KEY=COLUMN, not {in_one_line(text)!r}")
-    return text
+    return key, column
 
 
-@dataclass(frozen=True)
+@option_group
 class Source:
     """The texts to damage, and the damage."""
 
-    file: Annotated[
-        str | None,
-        typer.Argument(
-            help="Texts to damage: JSON lines, CSV, TSV or Parquet with id, text and task. Optional columns: language, "
-            "question, context, references, alternative, perturbed. - is stdin.",
-            metavar="[COLLECTION]",
-        ),
-    ] = None
-    run: Annotated[
-        str | None,
-        typer.Option("--from-run", help="Damage the first answers of a run to each question instead.", metavar="RUN"),
-    ] = None
-    from_suite: Annotated[
-        bool,
-        typer.Option("--from-suite", help="Damage answers of the suite instead: human answers, or else references."),
-    ] = False
-    suite: Annotated[
-        str | None,
-        typer.Option(
-            "--suite",
-            "-s",
-            help="Name the suite of ngram, --from-run and --from-suite: a folder with Q*.json files, or 'mini'. "
-            "Default: data/ of the checkout that contains the run, or the working directory.",
-            metavar="FOLDER",
-        ),
-    ] = None
-    per_question: Annotated[
-        int,
-        typer.Option(
-            "--per-question", min=1, help="Take this many answers to each question, with --from-run and --from-suite."
-        ),
-    ] = 2
-    items: Annotated[int | None, typer.Option("--items", min=1, help="Use only the first N items.", metavar="N")] = None
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            help="Read a key from another column, such as text=summary or perturbed.typo/1=worse. May be repeated.",
-            parser=_pair,
-            metavar="KEY=COLUMN",
-        ),
-    ] = None
-    task: Annotated[
-        str | None, typer.Option("--task", help="Set the task of items without one, such as answers or translation.")
-    ] = None
+    file: str | None = Argument(
+        None,
+        help="Texts to damage: JSON lines, CSV, TSV or Parquet with id, text and task. Optional columns: language, "
+        "question, context, references, alternative, perturbed. - is stdin.",
+        metavar="[COLLECTION]",
+    )
+    run: str | None = Option(
+        None, "--from-run", help="Damage the first answers of a run to each question instead.", metavar="RUN"
+    )
+    from_suite: bool = Option(False, help="Damage answers of the suite instead: human answers, or else references.")
+    suite: str | None = Option(
+        None,
+        "-s",
+        help="Name the suite of ngram, --from-run and --from-suite: a directory with Q*.json files, or 'mini'. "
+        "Default: data/ of the checkout that contains the run, or the working directory.",
+        metavar="FOLDER",
+    )
+    per_question: int = Option(
+        2, min=1, help="Take this many answers to each question, with --from-run and --from-suite."
+    )
+    items: int | None = Option(None, min=1, help="Use only the first N items.", metavar="N")
+    column: list[Any] | None = Option(  # typer takes no list of pairs
+        None,
+        help="Read a key from another column, such as text=summary or perturbed.typo/1=worse. May be repeated.",
+        parser=_pair,
+        metavar="KEY=COLUMN",
+    )
+    task: str | None = Option(None, help="Set the task of items without one, such as answers or translation.")
     language: Language = None
-    encoding: Annotated[
-        str | None,
-        typer.Option("--encoding", help="Set the encoding of a CSV or TSV file. Default: UTF-8.", metavar="NAME"),
-    ] = None
-    plan: Annotated[
-        str,
-        typer.Option(
-            "--plan",
-            help="Choose the kinds of damage: usual (all kinds made by rules), a data set of the paper (SummEval, "
-            "SumPubMed, 'Story Cloze Test', 'Answer Equivalence', 'WMT-22 de-en', 'WMT-22 zh-en'), or a TOML file.",
-            metavar="NAME|FILE",
-        ),
-    ] = "usual"
-    kinds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kinds",
-            help="Use only these kinds, or perturbations such as char_delete/30, separated by commas. 'discern kinds' "
-            "lists the kinds. May be repeated.",
-            metavar="KIND,...",
-        ),
-    ] = None
-    level: Annotated[
-        list[str] | None,
-        typer.Option("--level", help="Use only this level: character, word, sentence or control. May be repeated."),
-    ] = None
-    rules_only: Annotated[
-        bool, typer.Option("--rules-only", help="Replace kinds of the paper that need a model by kinds made by rules.")
-    ] = False
-    donors: Annotated[
-        Path | None,
-        typer.Option(
-            "--donors",
-            help="Take texts for answer_swap, sentence_insert and term_swap from this collection. Default: the other "
-            "items.",
-            metavar="FILE",
-        ),
-    ] = None
+    encoding: str | None = Option(None, help="Set the encoding of a CSV or TSV file. Default: UTF-8.", metavar="NAME")
+    plan: str = Option(
+        "usual",
+        help="Choose the kinds of damage: usual (all kinds made by rules), a data set of the paper (SummEval, "
+        "SumPubMed, 'Story Cloze Test', 'Answer Equivalence', 'WMT-22 de-en', 'WMT-22 zh-en'), or a TOML file.",
+        metavar="NAME|FILE",
+    )
+    kinds: list[str] | None = Option(
+        None,
+        help="Use only these kinds, or perturbations such as char_delete/30, separated by commas. 'discern kinds' "
+        "lists the kinds. May be repeated.",
+        metavar="KIND,...",
+    )
+    level: list[str] | None = Option(
+        None, help="Use only this level: character, word, sentence or control. May be repeated."
+    )
+    rules_only: bool = Option(False, help="Replace kinds of the paper that need a model by kinds made by rules.")
+    donors: Path | None = Option(
+        None,
+        help="Take texts for answer_swap, sentence_insert and term_swap from this collection. Default: the other "
+        "items.",
+        metavar="FILE",
+    )
     seed: Seed = 0
     analyser: Analyser = None
     threads: Threads = None
@@ -158,13 +128,15 @@ class Source:
         if self.from_suite:
             return originals.from_suite(self.loaded_suite, per_question=self.per_question)
         assert self.file is not None
-        names, perturbed = _columns_of(self.column)
+        of_damage, pairs = "perturbed.", self.column or []
+        names = {key: column for key, column in pairs if not key.startswith(of_damage)}
+        perturbed = {key.removeprefix(of_damage): column for key, column in pairs if key.startswith(of_damage)}
         columns = ItemColumns(names, perturbed, task=self.task, language=self.language)
         return read_collection(self.file, columns=columns, encoding=self.encoding)
 
     @cached_property
     def loaded_suite(self) -> Suite:
-        """The suite that is named, or that of the run's checkout, or that of the working folder."""
+        """The suite that is named, or that of the run's checkout, or that of the working directory."""
         if self.run is None:
             return suite_or_here(self.suite)
         from ..runs.checkout import suite_of
@@ -201,17 +173,3 @@ class Source:
         from ..discernment.running import damage_of
 
         return damage_of(collection, self.opened_plan, maker=maker, **self.damaging)
-
-
-def _columns_of(pairs: list[str] | None) -> tuple[dict[str, str], dict[str, str]]:
-    """The columns of the keys of an item, and those of perturbations, of the values of `Columns`."""
-    names: dict[str, str] = {}
-    perturbed: dict[str, str] = {}
-    for pair in pairs or ():
-        key, _, column = (part.strip() for part in pair.partition("="))
-        first, dot, name = key.partition(".")
-        if dot and first == "perturbed":
-            perturbed[name] = column
-        else:
-            names[key] = column
-    return names, perturbed

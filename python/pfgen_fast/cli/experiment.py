@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from . import options
 from .app import fail, warn
+from .command_class import command, option_group
 from .commands import LINES, new_group
-from .engine_options import with_options
 from .experiment_call import Call
 from .experiment_judge import judge
 
@@ -20,59 +20,51 @@ if TYPE_CHECKING:
 experiment = new_group(LINES["experiment"])
 
 
-ClusterChoice = Literal["model", "organisation", "none"]
-PickChoice = Literal["best", "mean"]
 RunsChoice = Literal["all", "best", "mean"]
-ClusterOption = Annotated[
-    ClusterChoice,
-    typer.Option(
-        "--cluster",
-        help="Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals.",
-    ),
+Cluster = Annotated[
+    Literal["model", "organisation", "none"],
+    Option(help="Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals."),
 ]
-RunsOption = Annotated[RunsChoice, typer.Option("--runs", help="Use all runs of a model, the best run, or their mean.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Set the random seed; the same seed gives the same figures.")]
-
-
-OptionalPaths = Annotated[
-    list[str] | None,
-    typer.Argument(help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"),
-]
-LeaderboardFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--table",
-        help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it.",
-        metavar="FILE.csv",
-    ),
-]
+RunsOption = Annotated[RunsChoice, Option(help="Use all runs of a model, the best run, or their mean.")]
 Trials = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--trials",
         "-n",
         min=1,
-        help="Answers per question of a run that are scored many times over, drawn at random. Default: as many as make "
-        "200,000 in all (stability: 100,000).",
+        help="Score only this many answers per question of a run, drawn at random, because each is scored many times. "
+        "Default: 200,000 answers in total (stability: 100,000).",
     ),
 ]
-OutsideFiles = typer.Option(
-    "--scores",
+OutsideFiles = Option(
     help="Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
     metavar="FILE.csv",
 )
 
 
+@option_group
+class RunsOrTable:
+    """Options of experiments on runs, or on a leaderboard instead."""
+
+    paths: list[str] | None = Argument(
+        None, help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
+    )
+    table: Path | None = Option(
+        None, help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it.", metavar="FILE.csv"
+    )
+
+    def __post_init__(self) -> None:
+        if bool(self.paths) == (self.table is not None):
+            fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
+
+    def means(self, call: Call) -> RunMeans:
+        """The means of the runs, or of the leaderboard."""
+        return call.table(self.table).runs if self.table else call.figures(self.paths or [])
+
+
 @experiment.command("all")
-@with_options(call=Call)
-def everything(
-    paths: options.Paths,
-    scores: Annotated[list[Path] | None, OutsideFiles] = None,
-    trials: Trials = None,
-    seed: Seed = 0,
-    *,
-    call: Call,
-) -> None:
+@command
+class _Everything:
     """All experiments but judge, from a single pass over the answers.
 
     Writes what relations, parts, sets, significance, stability, sensitivity and, with --scores, external write with
@@ -82,35 +74,35 @@ def everything(
 
       pfgen-fast experiment all result -o experiments
     """
-    from ..experiments.external import read_scores
-    from ..experiments.together import Experiments
 
-    outside = [read_scores(path) for path in scores or ()]
-    experiments = call.read(Experiments, paths, outside=outside, trials=trials, seed=seed)
-    call.take(experiments.scored)
-    for finding in experiments.findings():
-        call.show(finding)
-    for problem in experiments.problems:
-        warn(f"left out: {problem}")
-    call.end(is_whole=not experiments.problems)
+    paths: options.Paths
+    scores: Annotated[list[Path] | None, OutsideFiles] = None
+    trials: Trials = None
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.external import read_scores
+        from ..experiments.together import Experiments
+
+        outside = [read_scores(path) for path in self.scores or ()]
+        experiments = self.call.read(Experiments, self.paths, outside=outside, trials=self.trials, seed=self.seed)
+        self.call.take(experiments.scored)
+        for finding in experiments.findings():
+            self.call.show(finding)
+        for problem in experiments.problems:
+            warn(f"left out: {problem}")
+        self.call.end(is_whole=not experiments.problems)
 
 
 @experiment.command()
-@with_options(call=Call)
-def relations(
-    paths: OptionalPaths = None,
-    table: LeaderboardFile = None,
-    runs: RunsOption = "all",
-    cluster: ClusterOption = "model",
-    seed: Seed = 0,
-    *,
-    call: Call,
-) -> None:
+@command
+class _Relations(RunsOrTable):
     """How fluency, truthfulness, helpfulness and length correlate.
 
     Computes Pearson's, Spearman's and Kendall's correlations of each pair, over runs and over answers, with 95 %
-    intervals. Runs of one model are not independent, and the intervals know it (--cluster). A leaderboard (--table)
-    has no answers, so that only runs are compared, and so do --runs best and mean.
+    intervals. Runs of one model are not independent, and the intervals account for it (--cluster). A leaderboard
+    (--table) has no answers, so only runs are compared, as with --runs best and mean.
 
     Examples
 
@@ -118,23 +110,27 @@ def relations(
 
       pfgen-fast experiment relations --table leaderboard.csv -o relations
     """
-    from ..experiments.relations import relations as find
 
-    file = _table_instead(paths, table)
-    of: RunMeans | ScoredRuns
-    if file:
-        of = _picked(call.table(file).runs, runs)
-    elif runs == "all":
-        of = call.scored(paths or [])
-    else:
-        of = _picked(call.figures(paths or []), runs)
-    call.finish(find(of, cluster=cluster, seed=seed))
+    runs: RunsOption = "all"
+    cluster: Cluster = "model"
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.relations import relations as find
+
+        of: RunMeans | ScoredRuns
+        if self.runs == "all":
+            of = self.call.scored(self.paths) if self.paths else self.means(self.call)
+        else:
+            of = self.means(self.call).one_per_model(self.runs)
+        self.call.finish(find(of, cluster=self.cluster, seed=self.seed))
 
 
 @experiment.command()
-@with_options(call=Call)
-def parts(paths: OptionalPaths = None, table: LeaderboardFile = None, *, call: Call) -> None:
-    """Which part of a score is hardest, and from where on are answers helpful?
+@command
+class _Parts(RunsOrTable):
+    """Which part of a score is hardest, and from which score on are answers helpful?
 
     Compares fluency, truthfulness and helpfulness over runs: their order, how far the best runs and the human and
     reference answers get, and from which fluency, truthfulness and score on helpfulness rises.
@@ -145,26 +141,18 @@ def parts(paths: OptionalPaths = None, table: LeaderboardFile = None, *, call: C
 
       pfgen-fast experiment parts --table leaderboard.csv -o parts
     """
-    from ..experiments.parts import parts as find
 
-    file = _table_instead(paths, table)
-    call.finish(find(call.table(file).runs if file else call.figures(paths or [])))
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.parts import parts as find
+
+        self.call.finish(find(self.means(self.call)))
 
 
 @experiment.command()
-@with_options(call=Call)
-def sets(
-    paths: OptionalPaths = None,
-    table: LeaderboardFile = None,
-    chosen: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Compare this set. May be repeated. Default: the sets that most questions share."),
-    ] = None,
-    runs: RunsOption = "all",
-    cluster: ClusterOption = "model",
-    *,
-    call: Call,
-) -> None:
+@command
+class _Sets(RunsOrTable):
     """Does it matter which set of reference answers a run is scored with?
 
     Computes the score of each run with each reference set alone, and how these scores correlate. A leaderboard
@@ -176,39 +164,31 @@ def sets(
 
       pfgen-fast experiment sets --table leaderboard.csv --suite data -o sets
     """
-    from ..experiments.sets import scores_by_set, scores_in_table
-    from ..experiments.sets import sets as find
 
-    file = _table_instead(paths, table)
-    if file:
-        leaderboard = call.table(file)
-        by_set = scores_in_table(leaderboard, call.suite_of(file), chosen)
-    else:
-        by_set = scores_by_set(call.figures(paths or []), chosen)
-    if runs != "all":
-        by_set = by_set.one_per_model(runs)
-    call.finish(find(by_set, cluster=cluster))
+    chosen: list[str] | None = Option(
+        None, "--set", help="Compare this set. May be repeated. Default: the sets that most questions share."
+    )
+    runs: RunsOption = "all"
+    cluster: Cluster = "model"
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.sets import scores_by_set, scores_in_table
+        from ..experiments.sets import sets as find
+
+        call = self.call
+        if self.table:
+            by_set = scores_in_table(call.table(self.table), call.suite_of(self.table), self.chosen)
+        else:
+            by_set = scores_by_set(call.figures(self.paths or []), self.chosen)
+        if self.runs != "all":
+            by_set = by_set.one_per_model(self.runs)
+        call.finish(find(by_set, cluster=self.cluster))
 
 
 @experiment.command()
-@with_options(call=Call)
-def stability(
-    paths: options.Paths,
-    references: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--references", min=1, help="Keep N reference answers per set. May be repeated. Default: 500 to 5."
-        ),
-    ] = None,
-    reference_draws: Annotated[
-        int, typer.Option("--reference-draws", min=0, help="Draw two parts of the references this often; 0: never.")
-    ] = 2,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Draw questions and trials this often.")] = 100,
-    trials: Trials = None,
-    seed: Seed = 0,
-    *,
-    call: Call,
-) -> None:
+@command
+class _Stability:
     """Would other reference answers, questions or trials rank the runs in the same way?
 
     Computes the ranks without any one question, and compares rankings that have no reference answer, question or trial
@@ -220,29 +200,34 @@ def stability(
 
       pfgen-fast experiment stability result --references 100 --references 30 -o stability
     """
-    from ..experiments.cut_references import CutReferences
-    from ..experiments.stability import stability as find
 
-    if references and not reference_draws:
-        fail("--references: nothing is drawn with --reference-draws 0; leave one of them out")
-    cut = None
-    if reference_draws:
-        cut = CutReferences(references or None, n_draws=reference_draws, trials=trials, seed=seed, threads=call.threads)
-    call.finish(find(call.scored(paths, cut), cut, n_draws=draws, seed=seed))
+    paths: options.Paths
+    references: list[int] | None = Option(
+        None, min=1, help="Keep N reference answers per set. May be repeated. Default: 500 to 5."
+    )
+    reference_draws: int = Option(2, min=0, help="Draw two parts of the references this often; 0: never.")
+    draws: int = Option(100, min=1, help="Draw questions and trials this often.")
+    trials: Trials = None
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.cut_references import CutReferences
+        from ..experiments.stability import stability as find
+
+        if self.references and not self.reference_draws:
+            fail("--references: nothing is drawn with --reference-draws 0; leave one of them out")
+        call, seed, n_draws = self.call, self.seed, self.reference_draws
+        cut = None
+        if n_draws:
+            references = self.references or None
+            cut = CutReferences(references, n_draws=n_draws, trials=self.trials, seed=seed, threads=call.threads)
+        call.finish(find(call.scored(self.paths, cut), cut, n_draws=self.draws, seed=seed))
 
 
 @experiment.command()
-@with_options(call=Call)
-def external(
-    paths: options.Paths,
-    scores: Annotated[list[Path], OutsideFiles],
-    pick: Annotated[
-        PickChoice, typer.Option("--runs", help="Use the best run of a model, or the mean of its runs.")
-    ] = "best",
-    cluster: ClusterOption = "model",
-    *,
-    call: Call,
-) -> None:
+@command
+class _External:
     """Do the scores agree with other scores: of a judge model, of humans, of another leaderboard?
 
     Model names are matched exactly, then without case and separators, then without the part before the last slash. A
@@ -252,32 +237,30 @@ def external(
 
       pfgen-fast experiment external result --scores judge.csv --scores other.csv -o external
     """
-    from ..experiments.external import external as find
-    from ..experiments.external import read_scores
 
-    files = [read_scores(path) for path in scores]
-    means = call.figures(paths)
-    call.finish(find(means, files, pick=pick, cluster=cluster))
+    paths: options.Paths
+    scores: Annotated[list[Path], OutsideFiles]
+    pick: Literal["best", "mean"] = Option(
+        "best", "--runs", help="Use the best run of a model, or the mean of its runs."
+    )
+    cluster: Cluster = "model"
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.external import external as find
+        from ..experiments.external import read_scores
+
+        files = [read_scores(path) for path in self.scores]
+        means = self.call.figures(self.paths)
+        self.call.finish(find(means, files, pick=self.pick, cluster=self.cluster))
 
 
 experiment.command()(judge)
 
 
-CorrectionChoice = Literal["bh", "holm"]
-
-
 @experiment.command()
-@with_options(call=Call)
-def significance(
-    paths: options.Paths,
-    alpha: Annotated[float, typer.Option("--alpha", help="Set the significance level.")] = 0.05,
-    correction: Annotated[
-        CorrectionChoice,
-        typer.Option(help="Correct for comparisons: bh controls the share of false alarms, holm the chance of any."),
-    ] = "bh",
-    *,
-    call: Call,
-) -> None:
+@command
+class _Significance:
     """Which neighbours on the leaderboard really differ, and which runs cannot be distinguished?
 
     The paired t-test over questions, as in compare, for all pairs of runs, corrected for the number of all pairs. Runs
@@ -287,29 +270,23 @@ def significance(
 
       pfgen-fast experiment significance result -o significance
     """
-    from ..experiments.significance import significance as find
 
-    call.finish(find(call.figures(paths), alpha=alpha, correction=correction))
+    paths: options.Paths
+    alpha: float = Option(0.05, help="Set the significance level.")
+    correction: Literal["bh", "holm"] = Option(
+        "bh", help="Correct for comparisons: bh controls the share of false alarms, holm the chance of any."
+    )
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.significance import significance as find
+
+        self.call.finish(find(self.call.figures(self.paths), alpha=self.alpha, correction=self.correction))
 
 
 @experiment.command()
-@with_options(call=Call)
-def sensitivity(
-    paths: options.Paths,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary",
-            help="Vary a constant over values (limit=120,150,200). May be repeated. Constants: last_order, "
-            "first_order, threshold, target_length, limit. Default: all of them.",
-            metavar="NAME=VALUES",
-        ),
-    ] = None,
-    trials: Trials = None,
-    seed: Seed = 0,
-    *,
-    call: Call,
-) -> None:
+@command
+class _Sensitivity:
     """How do the scores depend on the constants: n-gram orders, the 0.5 % threshold, lengths 100 and 150, set weights?
 
     Each constant is varied around its default while the others keep theirs, and scores and ranking are compared with
@@ -321,12 +298,25 @@ def sensitivity(
 
       pfgen-fast experiment sensitivity result --vary last_order=1,3,5,10 --vary limit=120,200 -o sensitivity
     """
-    from ..experiments.sensitivity import VariedConstants
-    from ..experiments.sensitivity import sensitivity as find
 
-    values = dict(map(_values, vary)) if vary else None
-    varied = VariedConstants(values, trials=trials, seed=seed, threads=call.threads)
-    call.finish(find(call.figures(paths, varied), varied))
+    paths: options.Paths
+    vary: list[str] | None = Option(
+        None,
+        help="Vary a constant over values (limit=120,150,200). May be repeated. Constants: last_order, first_order, "
+        "threshold, target_length, limit. Default: all of them.",
+        metavar="NAME=VALUES",
+    )
+    trials: Trials = None
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.sensitivity import VariedConstants
+        from ..experiments.sensitivity import sensitivity as find
+
+        values = dict(map(_values, self.vary)) if self.vary else None
+        varied = VariedConstants(values, trials=self.trials, seed=self.seed, threads=self.call.threads)
+        self.call.finish(find(self.call.figures(self.paths, varied), varied))
 
 
 def _values(text: str) -> tuple[str, list[float]]:
@@ -335,15 +325,4 @@ def _values(text: str) -> tuple[str, list[float]]:
     try:
         return name.strip(), [float(value) for value in values.split(",")]
     except ValueError:
-        fail(f"--vary {text}: expected a constant and its values, as limit=120,150,200")
-
-
-def _table_instead(paths: list[str] | None, table: Path | None) -> Path | None:
-    """The leaderboard that is given instead of runs; None if runs are."""
-    if bool(paths) == (table is not None):
-        fail(f"{'both runs and' if paths else 'neither runs nor'} a --table: expected one of them")
-    return table
-
-
-def _picked(runs: RunMeans, which: RunsChoice) -> RunMeans:
-    return runs if which == "all" else runs.one_per_model(which)
+        fail(f"--vary {text}: expected a constant and its values, such as limit=120,150,200")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import typer
+from typer import Option
 
 from . import options
-from .app import Exit, Quiet, counting, warn
+from .app import Quiet, counting, exit_if_partial, warn
+from .command_class import option_group
 from .findings import show_finding
 from .suite_line import given_suite, print_origin
 
@@ -23,30 +26,35 @@ Read = TypeVar("Read")
 Runs = TypeVar("Runs", bound="RunFigures")
 
 
+@dataclass
+class _State:
+    given: Suite | None = None
+    used: Suite | None = None
+    problems: Sequence[str] = ()
+
+
+@option_group
 class Call:
     """A call of an experiment: reads its runs, warns of those left out, and writes and prints what was found."""
 
-    def __init__(
-        self,
-        output: Annotated[
-            Path,
-            typer.Option("--output", "-o", help="Write page, tables and pictures to this directory.", metavar="DIR"),
-        ],
-        suite: options.SuiteOption = None,
-        report: Annotated[
-            Path | None,
-            typer.Option(help="Link the page to a report of the same runs (pfgen-fast report).", metavar="FILE.html"),
-        ] = None,
-        threads: options.Threads = None,
-        quiet: Quiet = False,
-    ) -> None:
+    output: Path = Option(..., "-o", help="Write page, tables and pictures to this directory.", metavar="DIR")
+    suite: options.SuiteOption = None
+    report: Path | None = Option(
+        None, help="Link the page to a report of the same runs (pfgen-fast report).", metavar="FILE.html"
+    )
+    threads: options.Threads = None
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
         from ..files.writing import check_folder
 
-        check_folder(output)
-        self.output, self.quiet, self.threads, self._report = output, quiet, threads, report
-        self._given = given_suite(suite)
-        self._suite: Suite | None = None
-        self._problems: Sequence[str] = ()
+        check_folder(self.output)
+        self.state.given = given_suite(self.suite)
+
+    @cached_property
+    def state(self) -> _State:
+        """The suites of the call, and the problems of its runs."""
+        return _State()
 
     def scored(self, paths: list[str], on_batch: OnBatch | None = None) -> ScoredRuns:
         """The runs with the scores of every answer."""
@@ -69,38 +77,36 @@ class Call:
         return leaderboard
 
     def suite_of(self, path: Path) -> Suite:
-        """The given suite, or that of the checkout which the file lies in."""
+        """The given suite, or that of the checkout that contains the file."""
         from ..runs.checkout import suite_of
 
-        self._suite = suite_of(path, self._given)
-        return self._suite
+        self.state.used = suite_of(path, self.state.given)
+        return self.state.used
 
     def read(self, read: Callable[..., Read], paths: list[str], **more: object) -> Read:
-        """What is read of runs, with a bar."""
+        """Reads runs, with a progress bar."""
         with counting("runs", quiet=self.quiet) as count:
-            return read(paths, suite=self._given, threads=self.threads, on_progress=count, **more)
+            return read(paths, suite=self.state.given, threads=self.threads, on_progress=count, **more)
 
     def take(self, runs: Runs) -> Runs:
         """Notes the suite of the runs, and warns of those that were left out."""
-        self._suite = runs.suite
+        self.state.used = runs.suite
         self._warn_of(runs.problems)
         return runs
 
     def _warn_of(self, problems: Sequence[str]) -> None:
-        self._problems = problems
-        for problem in problems:
-            warn(problem)
+        self.state.problems = problems
+        warn(*problems)
 
     def show(self, finding: Finding) -> None:
-        """Writes the files of a finding, and prints what it says."""
-        show_finding(finding, self.output, report=self._report, quiet=self.quiet, is_said=self._problems)
+        """Writes the files of a finding, and prints it."""
+        show_finding(finding, self.output, report=self.report, quiet=self.quiet, is_said=self.state.problems)
 
     def end(self, *, is_whole: bool = True) -> None:
-        """Names the suite, and exits accordingly where something was left out."""
-        if self._suite is not None and not self.quiet:
-            print_origin(self._suite)
-        if self._problems or not is_whole:
-            raise SystemExit(Exit.PARTIAL)
+        """Prints the suite, and ends with 3 if something was left out."""
+        if self.state.used is not None and not self.quiet:
+            print_origin(self.state.used)
+        exit_if_partial(self.state.problems or not is_whole)
 
     def finish(self, finding: Finding) -> None:
         """Shows the only finding."""

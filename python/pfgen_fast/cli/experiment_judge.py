@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Option
 
 from . import options
 from .app import Exit, fail, stdout
 from .asking import watch_over
-from .engine_options import with_options
+from .command_class import command
 from .experiment_call import Call
 from .server_options import JudgeTemperature, ServerOptions, asking_options, number_of, warn_of_family
 
 
-@with_options(asking=asking_options(ServerOptions), call=Call)
-def judge(
-    paths: options.Paths,
-    model: Annotated[str, typer.Option("--model", "-m", help="Name the judge on the server.")],
-    template: Annotated[
-        str,
-        typer.Option(
-            help="Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
-            metavar="NAME|FILE",
-        ),
-    ] = "default",
-    language: Annotated[str, typer.Option(help="Set the expected language of the answers.")] = "Japanese",
-    ratings: Annotated[int, typer.Option("--ratings", min=1, help="Rate each answer this often.")] = 1,
-    trials: Annotated[
-        int | None, typer.Option("--trials", "-n", min=1, help="Rate N answers per question of a run. Default: all.")
-    ] = None,
-    temperature: JudgeTemperature = None,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply.")] = 300,
-    cache: Annotated[
-        Path | None,
-        typer.Option(help="Store the ratings in this file. Default: judge-ratings.jsonl in DIR.", metavar="FILE"),
-    ] = None,
-    seed: Annotated[str, typer.Option(help="Set the seed (any text) of the choice of answers and of replies.")] = "",
-    *,
-    asking: ServerOptions,
-    call: Call,
-) -> None:
+class _Judge:
     """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
 
     Asks a server with the protocol of OpenAI, Anthropic or Gemini. The cost is estimated first. Every rating is
@@ -56,34 +30,60 @@ def judge(
 
       pfgen-fast experiment judge result -m claude-sonnet-4-5 --engine anthropic --omit top_p -o judge
     """
-    from ..experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns
 
-    wanted = JudgeOptions(
-        model,
-        template,
-        language=language,
-        n_ratings=ratings,
-        trials=trials,
-        temperature=number_of(temperature),
-        max_tokens=max_tokens,
-        request_options=asking.request_options(temperature),
-        seed=seed,
-        server=asking.server,
-        prices=asking.spending.prices,
-        budget=asking.budget,
-        cache=cache or call.output / "judge-ratings.jsonl",
+    paths: options.Paths
+    model: str = Option(..., "-m", help="Name the judge on the server.")
+    template: str = Option(
+        "default",
+        help="Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
+        metavar="NAME|FILE",
     )
-    evaluator = wanted.evaluator()
-    answers = AnswersToJudge(trials, seed)
-    rated = RatedRuns(call.figures(paths, answers), answers.found, evaluator)
-    warn_of_family(model, rated.models)
-    if asking.dry_run or not call.quiet:
-        stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
-    if asking.dry_run:
-        return
-    with watch_over("ratings", quiet=call.quiet) as watch:
-        problem = rated.ask(prices=wanted.prices, budget=asking.budget, on_progress=watch.count, events=watch.events)
-    if problem:
-        again = "run the same command again to continue, or with --offline to use the stored ratings"
-        fail(f"{problem}; {again}", Exit.PARTIAL)
-    call.finish(rated.finding())
+    language: str = Option("Japanese", help="Set the expected language of the answers.")
+    ratings: int = Option(1, min=1, help="Rate each answer this often.")
+    trials: int | None = Option(None, "-n", min=1, help="Rate N answers per question of a run. Default: all.")
+    temperature: JudgeTemperature = None
+    max_tokens: int = Option(300, min=1, help="Limit the tokens of a reply.")
+    cache: Path | None = Option(
+        None, help="Store the ratings in this file. Default: judge-ratings.jsonl in DIR.", metavar="FILE"
+    )
+    seed: str = Option("", help="Set the seed (any text) of the choice of answers and of replies.")
+    asking: ServerOptions
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns
+
+        asking, call = self.asking, self.call
+        wanted = JudgeOptions(
+            self.model,
+            self.template,
+            language=self.language,
+            n_ratings=self.ratings,
+            trials=self.trials,
+            temperature=number_of(self.temperature),
+            max_tokens=self.max_tokens,
+            request_options=asking.request_options(self.temperature),
+            seed=self.seed,
+            server=asking.server,
+            prices=asking.spending.prices,
+            budget=asking.budget,
+            cache=self.cache or call.output / "judge-ratings.jsonl",
+        )
+        evaluator = wanted.evaluator()
+        answers = AnswersToJudge(self.trials, self.seed)
+        rated = RatedRuns(call.figures(self.paths, answers), answers.found, evaluator)
+        warn_of_family(self.model, rated.models)
+        if asking.dry_run or not call.quiet:
+            stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
+        if asking.dry_run:
+            return
+        with watch_over("ratings", quiet=call.quiet) as watch:
+            ask = partial(rated.ask, prices=wanted.prices, budget=asking.budget)
+            problem = ask(on_progress=watch.count, events=watch.events)
+        if problem:
+            again = "run the same command again to continue, or with --offline to use the stored ratings"
+            fail(f"{problem}; {again}", Exit.PARTIAL)
+        call.finish(rated.finding())
+
+
+judge = command(_Judge, asking=asking_options(ServerOptions))

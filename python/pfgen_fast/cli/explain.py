@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-import typer
+from typer import Option
 
 from ..files.untrusted_text import harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
+from .command_class import command
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -18,15 +20,7 @@ if TYPE_CHECKING:
 _NAMES_WIDTH = 26
 
 
-def explain(
-    question: Annotated[str, typer.Option("--question", "-q", help="Name the question by its ID or text.")],
-    answer: Annotated[
-        str | None, typer.Option("--answer", "-a", help="Give the answer; '-' or no option reads stdin.")
-    ] = None,
-    suite: options.SuiteOption = None,
-    format: options.Format = "text",
-    as_json: Json = False,
-) -> None:
+class _Explain:
     """Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.
 
     Examples
@@ -35,38 +29,39 @@ def explain(
 
       pfgen-fast explain --question Q01 < answer.txt
     """
-    from dataclasses import asdict
 
-    from ..files.reading import stdin
-    from ..scoring import explanation as library
-    from ..scoring.scorer import signature_of
+    question: str = Option(..., "-q", help="Name the question by its ID or text.")
+    answer: str | None = Option(None, "-a", help="Give the answer; '-' or no option reads stdin.")
+    suite: options.SuiteOption = None
+    format: options.Format = "text"
+    as_json: Json = False
 
-    as_json = as_json or format == "json"
-    if answer is None or answer == "-":
-        try:
-            answer = stdin().read().decode("utf-8").rstrip("\n")
-        except UnicodeDecodeError as error:
-            fail(f"stdin: not UTF-8 (byte {error.start})")
-    used = suite_or_here(suite)
-    found = library.explain(used, question, answer)
-    if as_json:
-        rest = {"sets": list(map(asdict, found.sets)), "keywords": list(map(asdict, found.keywords))}
-        about = {
-            "suite": used.name,
-            "metadata_hash": used.metadata_hash,
-            "signature": signature_of(used),
-            "question_id": found.question.question_id,
-        }
-        print_json({**about, "answer": answer, "scores": found.scores, **rest})
-        return
-    asked = found.question
-    stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
-    _print_answer(found)
-    _print_scores(found)
-    _print_sets(found)
-    _print_keywords(found)
-    stdout().print()
-    print_origin(used, signature_of(used))
+    def __call__(self) -> None:
+        from ..files.reading import stdin
+        from ..scoring import explanation as library
+        from ..scoring.scorer import signature_of
+
+        answer = self.answer
+        if answer is None or answer == "-":
+            try:
+                answer = stdin().read().decode("utf-8").rstrip("\n")
+            except UnicodeDecodeError as error:
+                fail(f"stdin: not UTF-8 (byte {error.start})")
+        suite = suite_or_here(self.suite)
+        found, signature = library.explain(suite, self.question, answer), signature_of(suite)
+        asked = found.question
+        if self.as_json or self.format == "json":
+            about = {"suite": suite.name, "metadata_hash": suite.metadata_hash, "signature": signature}
+            parts = {"sets": list(map(asdict, found.sets)), "keywords": list(map(asdict, found.keywords))}
+            print_json({**about, "question_id": asked.question_id, "answer": answer, "scores": found.scores, **parts})
+            return
+        stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
+        _print_answer(found)
+        _print_scores(found)
+        _print_sets(found)
+        _print_keywords(found)
+        stdout().print()
+        print_origin(suite, signature)
 
 
 def _print_answer(found: Explanation) -> None:
@@ -112,7 +107,7 @@ def _print_scores(found: Explanation) -> None:
 
 
 def _print_sets(found: Explanation) -> None:
-    """Prints the sets side by side, as many of them as fit 80 columns, wherever they are printed."""
+    """Prints the sets side by side, as many as fit 80 columns, on terminals and elsewhere."""
     columns = [_of_set(part) for part in found.sets]
     heads = ("set", "fluency", "truthfulness", f"best prefix, {_units(found)}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
@@ -148,3 +143,6 @@ def _print_keywords(found: Explanation) -> None:
     for name, left in found.scores["helpfulness_results"]:
         if name.endswith("字超過"):
             stdout().print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
+
+
+explain = command(_Explain)

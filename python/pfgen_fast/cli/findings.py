@@ -1,4 +1,4 @@
-"""Writes the files of a finding and prints what it says; for the commands that find something out."""
+"""Writes the files of a finding and prints it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ def show_finding(
     if quiet:
         return
     say_finding(finding, is_said)
-    stdout().print(f"{shown(str(page))} and {len(others)} other files")
+    stdout().print(f"{shown(page)} and {len(others)} other files")
     if not any(path.name == "index.html" for path in others):
-        note(f"{folder / 'index.html'} is not of this program and stays; it does not list the experiments")
+        note(
+            f"{folder / 'index.html'} was not written by this program, so it is kept; it does not list the experiments"
+        )
 
 
 def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
-    """Prints what a finding says, but for the notes that were printed already; not its tables."""
+    """Prints the sentences of a finding, except notes that were printed already; not its tables."""
     stdout().print(styled((shown(finding.answer), "bold")))
     for sentence in finding.notes:
         if sentence not in is_said:

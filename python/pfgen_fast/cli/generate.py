@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Option
 
 from . import options
-from .app import Exit, Json, Quiet, counted, note, print_json, shown, stdout, warn
+from .app import Json, Quiet, counted, exit_if_partial, note, print_json, shown, stdout, warn
 from .asking import note_existing, watch_over
-from .engine_options import engine_options, with_options
+from .command_class import command, option_group
+from .engine_options import engine_options
 from .layout import rest, shortened
 from .reasoning_options import print_replies, reasoning_options
 from .score import outcome_as_json, print_outcomes
@@ -19,72 +20,73 @@ from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation import Generated
+    from ..generation.prices import TokenPrices
     from ..suite.suite import Suite
 
 
-@with_options(of_engine=engine_options(), reasoning=reasoning_options)
-def generate(
-    engine: Annotated[
-        str,
-        typer.Option(
-            "--engine",
-            "-e",
-            help="Take answers from ngram (needs no model), openai (any OpenAI-compatible server), anthropic, gemini, "
-            "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the "
-            "answers), replay (existing answers), ground-truth and reference "
-            "(answers of the suite itself); hf and openai-api: transformers and openai under the names in the "
-            "published runs.",
-        ),
-    ],
-    suite: options.SuiteToAsk = None,
-    questions: options.Questions = None,
-    limit: options.Limit = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="Name the model, and so the run's directory. Default for ngram: ngram/order-N; for answers of the "
-            "suite itself: as published.",
-        ),
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option("--trials", "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."),
-    ] = None,
-    mode: Annotated[
-        options.ModeChoice | None,
-        typer.Option(
-            help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). "
-            "Default: chat for local weights with a chat template; for replay, as the config.json beside the input "
-            "says; otherwise completion.",
-        ),
-    ] = None,
-    temperature: options.Temperature = 1.0,
-    top_p: options.TopP = 0.98,
-    top_k: options.TopK = None,
-    max_tokens: options.MaxTokens = 300,
-    examples: options.Examples = 20,
-    seed: options.Seed = "",
-    prefix: options.Prefix = "",
-    stop: options.Stop = None,
-    system: options.System = "",
-    *,
-    reasoning: Any,
-    of_engine: dict[str, Any],
-    prompt_price: options.PromptPrice = 0.0,
-    reply_price: options.ReplyPrice = 0.0,
-    cached_price: options.CachedPrice = None,
-    output: options.Root = Path("result"),
-    no_score: Annotated[bool, typer.Option("--no-score", help="Do not score the run at the end.")] = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
+@option_group
+class Prices:
+    """Prices of the tokens of a hosted model."""
+
+    prompt_price: float = Option(0.0, help="Set the price per million prompt tokens, in any currency.")
+    reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
+    cached_price: float | None = Option(
+        None, help="Set the price per million cached prompt tokens. Default: as the others."
+    )
+
+    @property
+    def of_tokens(self) -> TokenPrices:
+        """The prices as an argument of the library."""
+        from ..generation.prices import TokenPrices
+
+        return TokenPrices(self.prompt_price, self.reply_price, self.cached_price)
+
+
+@option_group
+class Ending:
+    """How a command that makes a run ends."""
+
+    no_score: bool = Option(False, help="Do not score the run at the end.")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the command prints errors and JSON only."""
+        return self.quiet or self.as_json
+
+    def finish(self, made: Generated, suite: Suite) -> None:
+        """Reports the outcome of a run, and scores it."""
+        warn(*made.problems)
+        if not self.is_silent:
+            if made.n_existing:
+                note_existing(made.n_existing, made.oldest_answer)
+            new = f"{counted(made.n_new, 'new answer')}: "
+            stdout().print(f"{new}{shortened(shown(made.folder), rest(len(new)))}")
+        print_replies(made.replies, quiet=self.is_silent)
+        outcome = None if self.no_score else made.score(suite)
+        if outcome is not None:
+            print_outcomes([outcome], quiet=self.is_silent)
+        elif not self.is_silent:
+            print_origin(suite)
+        if self.as_json:
+            row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
+            answers = {
+                "n_existing": made.n_existing,
+                "oldest_answer": made.oldest_answer or None,
+                "replies": made.replies and asdict(made.replies),
+                "n_new": made.n_new,
+            }
+            print_json({**row, **answers, "problems": made.problems, "events": made.events.to_dict()})
+        exit_if_partial(made.problems or (outcome is not None and outcome.status == "failed"))
+
+
+class _Generate:
     """Generates answers to every question of a suite, and scores the run.
 
-    The run's folder is named after the model and its parameters. Existing answers are not requested again: the command
-    may be stopped at any moment, and running it again continues. A run of some questions (--questions, --limit) has a
-    folder of its own, and its score is printed but is no result of the suite.
+    The run's directory is named after the model and its parameters. Existing answers are not requested again: the
+    command may be stopped at any moment, and running it again continues. A run of some questions (--questions, --limit)
+    has a separate directory, and its score is printed but is not a result of the suite.
 
     Examples
 
@@ -113,70 +115,89 @@ def generate(
 
       pfgen-fast generate --engine ground-truth --suite mini
     """
-    from ..generation import Generation
-    from ..generation.batch_api import REQUEST_FORMS
-    from ..generation.engines import HOSTED, INTERACTIVE
-    from ..generation.prices import TokenPrices
-    from ..generation.usual_mode import usual_mode
 
-    if mode is None:
-        chosen, reason = usual_mode(engine, model, of_engine)
-        if reason and not (quiet or as_json):
-            note(f"mode {chosen}: {reason}; --mode chooses another")
-    generation = Generation.of(
-        engine,
-        model=model,
-        mode=chosen if mode is None else mode,
-        temperature=temperature,
-        top_p=top_p,
-        top_k=top_k,
-        max_tokens=max_tokens,
-        examples=examples,
-        seed=seed,
-        prefix=prefix,
-        stop=stop or (),
-        reasoning=reasoning,
-        system=system,
-        options=of_engine,
+    engine: str = Option(
+        ...,
+        "-e",
+        help="Take answers from ngram (needs no model), openai (any OpenAI-compatible server), anthropic, gemini, "
+        "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the answers), replay "
+        "(existing answers), ground-truth and reference (answers of the suite itself); hf and openai-api: "
+        "transformers and openai under the names in the published runs.",
     )
-    loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
-    if of_engine.get("enable_thinking") is False and engine in HOSTED and not (quiet or as_json):
-        note(f"--disable-thinking sends {REQUEST_FORMS[engine].disabled_by}")
-    watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
-    watch.events.prices = TokenPrices(prompt_price, reply_price, cached_price)
-    with watch:
-        made = generation.run(loaded, trials=trials, output=output, on_progress=watch.count, events=watch.events)
-    finish(made, loaded, with_scores=not no_score, quiet=quiet, as_json=as_json)
+    suite: options.SuiteToAsk = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    model: str | None = Option(
+        None,
+        "-m",
+        help="Name the model, and so the run's directory. Default for ngram: ngram/order-N; for answers of the suite "
+        "itself: as published.",
+    )
+    trials: int | None = Option(
+        None, "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."
+    )
+    mode: options.ModeChoice | None = Option(
+        None,
+        help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
+        "chat for local weights with a chat template; for replay, as the config.json beside the input says; "
+        "otherwise completion.",
+    )
+    temperature: options.Temperature = 1.0
+    top_p: options.TopP = 0.98
+    top_k: options.TopK = None
+    max_tokens: options.MaxTokens = 300
+    examples: options.Examples = 20
+    seed: options.Seed = ""
+    prefix: options.Prefix = ""
+    stop: options.Stop = None
+    system: options.System = ""
+    reasoning: Any
+    of_engine: dict[str, Any]
+    prices: Prices
+    output: options.Root = Path("result")
+    ending: Ending
 
+    def __call__(self) -> None:
+        from ..generation import Generation
+        from ..generation.batch_api import REQUEST_FORMS
+        from ..generation.engines import HOSTED, INTERACTIVE
 
-def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_json: bool) -> None:
-    """Reports the outcome of a run, and scores it."""
-    for problem in made.problems:
-        warn(problem)
-    if made.n_existing and not (quiet or as_json):
-        note_existing(made.n_existing, made.oldest_answer)
-    if not (quiet or as_json):
-        new = f"{counted(made.n_new, 'new answer')}: "
-        stdout().print(f"{new}{shortened(shown(str(made.folder)), rest(len(new)))}")
-    print_replies(made.replies, quiet=quiet or as_json)
-    outcome = made.score(suite) if with_scores else None
-    if outcome is None and not (quiet or as_json):
-        print_origin(suite)
-    if outcome is not None:
-        print_outcomes([outcome], quiet=quiet or as_json)
-    if as_json:
-        row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
-        existing = {"n_existing": made.n_existing, "oldest_answer": made.oldest_answer or None}
-        replies = made.replies and {**asdict(made.replies)}
-        print_json(
-            {
-                **row,
-                **existing,
-                "replies": replies,
-                "n_new": made.n_new,
-                "problems": made.problems,
-                "events": made.events.to_dict(),
-            }
+        generation = Generation.of(
+            self.engine,
+            model=self.model,
+            mode=self.mode or self.usual_mode(),
+            temperature=self.temperature,
+            top_p=self.top_p,
+            top_k=self.top_k,
+            max_tokens=self.max_tokens,
+            examples=self.examples,
+            seed=self.seed,
+            prefix=self.prefix,
+            stop=self.stop or (),
+            reasoning=self.reasoning,
+            system=self.system,
+            options=self.of_engine,
         )
-    if made.problems or (outcome is not None and outcome.status == "failed"):
-        raise SystemExit(Exit.PARTIAL)
+        loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+        is_silent = self.ending.is_silent
+        if self.of_engine.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
+            note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
+        watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
+        watch.events.prices = self.prices.of_tokens
+        with watch:
+            made = generation.run(
+                loaded, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
+            )
+        self.ending.finish(made, loaded)
+
+    def usual_mode(self) -> options.ModeChoice:
+        """The mode if no option names one; prints why it is not the usual one."""
+        from ..generation.usual_mode import usual_mode
+
+        mode, reason = usual_mode(self.engine, self.model, self.of_engine)
+        if reason and not self.ending.is_silent:
+            note(f"mode {mode}: {reason}; --mode chooses another")
+        return mode
+
+
+generate = command(_Generate, of_engine=engine_options(), reasoning=reasoning_options)

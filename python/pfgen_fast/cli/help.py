@@ -1,4 +1,4 @@
-"""How help is laid out: no word is broken, and an example that is too long for a line can still be copied."""
+"""Layout of help: no word is broken, and an example that is too long for a line can still be copied."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OPTION = re.compile(r" (?=-)")
 _HelpFormatter: Any = typer.Context.formatter_class
 
 
-class _Formatter(_HelpFormatter):  # type: ignore[misc]  # typer may have a click of its own
+class _Formatter(_HelpFormatter):  # type: ignore[misc]  # typer may contain a copy of click
     """Keeps words with hyphens whole, such as `--float-sum` and `n-gram`, at which lines would be broken."""
 
     def write_text(self, text: str) -> None:

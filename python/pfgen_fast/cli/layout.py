@@ -1,4 +1,4 @@
-"""How lines fit a terminal: what is too long is shortened or folded there, and whole wherever else it is written."""
+"""Fits lines to a terminal: long texts are shortened or folded there, and written whole elsewhere."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import shutil
 import sys
 
 _LEAST = 12
-"""Nothing is shortened to fewer columns, for it could not be told from others."""
+"""The fewest columns of a shortened text: shorter texts could not be told apart."""
 
 
 def columns() -> int | None:
-    """The width of the terminal that results are printed on; None if they go elsewhere, where nothing is cut."""
+    """The width of the terminal that results are printed on; None if they are redirected, and so not cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def rest(taken: int) -> int | None:
-    """What is left of that width beside the columns that are taken."""
+    """The width that is left beside the taken columns; None as for `columns`."""
     width = columns()
     return None if width is None else width - taken
 
 
 def shortened(text: str, width: int | None) -> str:
-    """A name or path with an ellipsis if it is wider than this, nearer to its beginning, because its end tells more.
+    """A name or path, shortened to a width by an ellipsis near its beginning, because its end says more.
 
     Example:
         >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
@@ -34,7 +34,7 @@ def shortened(text: str, width: int | None) -> str:
 
 
 def cut(text: str, width: int | None) -> str:
-    """A sentence with an ellipsis at its end if it is wider than this.
+    """A sentence, shortened to a width by an ellipsis at its end.
 
     Example:
         >>> cut("Why does ice float?", 12)
@@ -46,7 +46,7 @@ def cut(text: str, width: int | None) -> str:
 
 
 def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> list[str]:
-    """A text in lines that end with `after`, of which each holds as much as fits.
+    """A text in lines that end with `after`, as few as fit the width.
 
     Example:
         >>> folded("sum: naive|orders: 1-10|profile: paper", 24, after="|")

@@ -5,52 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
+from typer import Option
 
 from ..errors import TrialsError
 from ..files.untrusted_text import utf8
 from . import options
-from .app import Exit, Json, Quiet, counted, fail, note, shown, stderr, stdout, warn
+from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
+from .command_class import command
 
 if TYPE_CHECKING:
     from ..runs.leaderboard import Entry
 
 
 _PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
-"""The parts of a score, and their heads on a terminal, which are those of `score`."""
+"""The parts of a score, and their heads on a terminal, as in `score`."""
 
 _SHORTEST_NAME = 16
 
 
-Format = Literal["markdown", "json", "csv", "html"]
-
-
-def leaderboard(
-    paths: options.Paths,
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a "
-            "terminal, markdown otherwise.",
-            show_default=False,
-        ),
-    ] = None,
-    update_file: Annotated[
-        Path | None, typer.Option("--update", help="Replace the table between this file's leaderboard comments.")
-    ] = None,
-    output: options.OutputFile = None,
-    float_sum: options.FloatSumOption = "compensated",
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
+class _Leaderboard:
     """Ranks runs by score, like the published table.
 
-    Reads the result.json files that 'pfgen-fast score' wrote. The folder result of a checkout of pfgen-bench stands
-    for the whole published table, whose yardsticks lie below data. Results that cannot be ranked are listed and left
+    Reads the result.json files that 'pfgen-fast score' wrote. The directory result of a checkout of pfgen-bench stands
+    for the whole published table, with its yardsticks below data. Results that cannot be ranked are listed and left
     out; the exit code is then 3.
 
     Examples
@@ -61,45 +40,67 @@ def leaderboard(
 
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
     """
-    from ..files.writing import write_whole
-    from ..runs.leaderboard import find_results, mixed_suites, rank, to_csv, to_html, to_json, to_markdown, update
 
-    if as_json:
-        format = "json"
-    if update_file and (format not in (None, "markdown") or output):
-        fail("--update writes Markdown into its own file: leave --format and --output away")
-    problems: list[TrialsError] = []
-    entries = rank(find_results(paths), float_sum=float_sum, on_problem=problems.append)
-    for problem in problems:
-        warn(str(problem))
-    mixed = mixed_suites(entry.result for entry in entries)
-    if mixed and not quiet:
-        note(mixed)
-    if entries and update_file:
-        gone = update(update_file.resolve(), to_markdown(entries, update_file.resolve().parent))
+    paths: options.Paths
+    format: Literal["markdown", "json", "csv", "html"] | None = Option(
+        None,
+        "-f",
+        help="Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
+        "markdown otherwise.",
+        show_default=False,
+    )
+    update_file: Path | None = Option(
+        None, "--update", help="Replace the table between this file's leaderboard comments."
+    )
+    output: options.OutputFile = None
+    float_sum: options.FloatSumOption = "compensated"
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..runs.leaderboard import find_results, mixed_suites, rank
+
+        format = "json" if self.as_json else self.format
+        if self.update_file and (format not in (None, "markdown") or self.output):
+            fail("--update writes Markdown into the named file: leave out --format and --output")
+        problems: list[TrialsError] = []
+        entries = rank(find_results(self.paths), float_sum=self.float_sum, on_problem=problems.append)
+        warn(*map(str, problems))
+        mixed = mixed_suites(entry.result for entry in entries)
+        if mixed and not self.quiet:
+            note(mixed)
+        if entries and self.update_file:
+            self.update(self.update_file, entries)
+        elif entries and format is None and not self.output and sys.stdout.isatty():
+            _print_table(entries)
+        elif entries:
+            self.write(format or "markdown", entries)
+        exit_if_partial(problems)
+
+    def update(self, path: Path, entries: Sequence[Entry]) -> None:
+        """Replaces the table in a file; names the rows that the new table lacks."""
+        from ..runs.leaderboard import to_markdown, update
+
+        gone = update(path.resolve(), to_markdown(entries, path.resolve().parent))
         if gone:
-            note(f"{update_file}: the new table lacks {counted(len(gone), 'row')} of the former one: {_few(gone)}")
-        if not quiet:
-            stderr().print(f"{counted(len(entries), 'run')}: {shown(str(update_file))}")
-    elif entries and format is None and not output and sys.stdout.isatty():
-        _print_table(entries)
-    elif entries:
-        to_text = {"markdown": to_markdown, "json": to_json, "csv": to_csv, "html": to_html}
-        if format in (None, "markdown") and output:
-            text = to_markdown(entries, output.resolve().parent)
+            few = ", ".join([*gone[:3], *(["..."] if len(gone) > 3 else [])])
+            note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
+        if not self.quiet:
+            stderr().print(f"{counted(len(entries), 'run')}: {shown(path)}")
+
+    def write(self, format: str, entries: Sequence[Entry]) -> None:
+        """Writes the table to the output, or else to stdout."""
+        from ..files.writing import write_whole
+        from ..runs import leaderboard as library
+
+        if format == "markdown" and self.output:
+            table = utf8(library.to_markdown(entries, self.output.resolve().parent))
         else:
-            text = to_text[format or "markdown"](entries)
-        table = utf8(text)
-        if output:
-            write_whole(output, table)
+            table = utf8(getattr(library, f"to_{format}")(entries))
+        if self.output:
+            write_whole(self.output, table)
         else:
             stdout().out(table.decode(), end="", highlight=False)
-    if problems:
-        raise SystemExit(Exit.PARTIAL)
-
-
-def _few(links: Sequence[str]) -> str:
-    return ", ".join(links[:3]) + (", ..." if len(links) > 3 else "")
 
 
 def _print_table(entries: Sequence[Entry]) -> None:
@@ -124,4 +125,7 @@ def _print_table(entries: Sequence[Entry]) -> None:
     hashes = {entry.result.metadata_hash for entry in entries}
     if len(hashes) == 1:
         suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
-        stdout().print(f"\n{suite}\nsignature: unknown, for result.json records none", style="dim")
+        stdout().print(f"\n{suite}\nsignature: unknown, because result.json records none", style="dim")
+
+
+leaderboard = command(_Leaderboard)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from ..files.untrusted_text import in_one_line
 
@@ -14,14 +15,14 @@ _MAX_FILE_BYTES = 1 << 20
 
 Paths = Annotated[
     list[str],
-    typer.Argument(
+    Argument(
         help="Runs: directories, trials files, directories with many runs, or globs (including '**').",
         metavar="PATH...",
     ),
 ]
 SuiteOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--suite",
         "-s",
         help="Name the suite: a directory with Q*.json files, or 'mini'. Default: data/ of the checkout that contains "
@@ -31,7 +32,7 @@ SuiteOption = Annotated[
 ]
 SuiteArgument = Annotated[
     str | None,
-    typer.Argument(
+    Argument(
         help="Directory with Q*.json files, or 'mini'. Default: data/ of the checkout of the working directory.",
         metavar="[SUITE]",
     ),
@@ -49,16 +50,13 @@ def question_names(text: str) -> str:
 
 Questions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--questions",
+    Option(
         help="Take only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
         parser=question_names,
         metavar="ID,...",
     ),
 ]
-Limit = Annotated[
-    int | None, typer.Option("--limit", min=1, help="Take only the first N questions, for a quick try.", metavar="N")
-]
+Limit = Annotated[int | None, Option(min=1, help="Take only the first N questions, for a quick try.", metavar="N")]
 
 
 def names_of(questions: list[str] | None) -> tuple[str, ...]:
@@ -66,29 +64,24 @@ def names_of(questions: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for text in questions or () for name in text.split(","))
 
 
-UnknownQuestionsChoice = Literal["error", "skip"]
-UnknownQuestions = Annotated[
-    UnknownQuestionsChoice, typer.Option("--unknown-questions", help="Refuse or skip trials of unknown questions.")
-]
-RequiredSuite = Annotated[str, typer.Argument(help="Directory with Q*.json files, or 'mini'.", metavar="SUITE")]
-Threads = Annotated[
-    int | None, typer.Option("--threads", min=1, help="Set the number of threads. Default: one per core.")
-]
+UnknownQuestions = Annotated[Literal["error", "skip"], Option(help="Refuse or skip trials of unknown questions.")]
+RandomSeed = Annotated[int, Option(min=0, help="Set the random seed; the same seed gives the same figures.")]
+Threads = Annotated[int | None, Option(min=1, help="Set the number of threads. Default: one per core.")]
 
 
 FormatChoice = Literal["text", "json"]
 _FORMAT_HELP = "Choose the output format; json is the same as --json."
-Format = Annotated[FormatChoice, typer.Option("--format", "-f", help=_FORMAT_HELP)]
-FormatWithoutLetter = Annotated[FormatChoice, typer.Option("--format", help=_FORMAT_HELP)]
+Format = Annotated[FormatChoice, Option("--format", "-f", help=_FORMAT_HELP)]
+FormatWithoutLetter = Annotated[FormatChoice, Option("--format", help=_FORMAT_HELP)]
 """For commands whose -f is --force."""
 
 OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write to this file. Default: stdout.", metavar="FILE")
+    Path | None, Option("--output", "-o", help="Write to this file. Default: stdout.", metavar="FILE")
 ]
 
 SuiteToAsk = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--suite",
         "-s",
         help="Name the suite: a directory with Q*.json files and questions.jsonl, or 'mini'. Default: data/ of the "
@@ -97,38 +90,29 @@ SuiteToAsk = Annotated[
     ),
 ]
 Root = Annotated[
-    Path, typer.Option("--output", "-o", help="Create the run's directory below this directory.", metavar="FOLDER")
+    Path, Option("--output", "-o", help="Create the run's directory below this directory.", metavar="FOLDER")
 ]
 
 
-FloatSumChoice = Literal["compensated", "naive"]
-ResultSumChoice = Literal["auto", "compensated", "naive"]
-ProfileChoice = Literal["leaderboard", "paper"]
 FloatSumOption = Annotated[
-    FloatSumChoice,
-    typer.Option(help="Sum rounded parts like Python 3.12 and later, or like older versions. Affects the last digit."),
+    Literal["compensated", "naive"],
+    Option(help="Sum rounded parts like Python 3.12 and later, or like older versions. Affects the last digit."),
 ]
 ResultSumOption = Annotated[
-    ResultSumChoice,
-    typer.Option(
-        "--float-sum",
+    Literal["auto", "compensated", "naive"],
+    Option(
         help="Sum rounded parts like Python 3.12 and later, or naively, like older versions; affects the last digit. "
-        "auto: as in an existing result.json, or else compensated.",
+        "auto: as in an existing result.json, or else compensated."
     ),
 ]
 ProfileOption = Annotated[
-    ProfileChoice, typer.Option(help="Reproduce the published figures, or the formulas as printed.")
+    Literal["leaderboard", "paper"], Option(help="Reproduce the published figures, or the formulas as printed.")
 ]
 
 
 ModeChoice = Literal["completion", "qa", "chat"]
-Trials = Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask each question this often.")]
-ModeOption = Annotated[
-    ModeChoice,
-    typer.Option(help="Use a text to continue (base models), one user message, or system and user messages."),
-]
-Examples = Annotated[int, typer.Option("--examples", min=0, help="Set the sample answers in a prompt.")]
-Seed = Annotated[str, typer.Option("--seed", help="Set the seed (any text) of sample answers and sampling.")]
+Examples = Annotated[int, Option(min=0, help="Set the sample answers in a prompt.")]
+Seed = Annotated[str, Option(help="Set the seed (any text) of sample answers and sampling.")]
 
 
 def text_or_file(text: str) -> str:
@@ -160,14 +144,13 @@ def json_object(text: str) -> dict[str, Any]:
 
 System = Annotated[
     str,
-    typer.Option(
+    Option(
         help="Send this system message, before that of mode chat. @FILE reads it from a file.",
         parser=text_or_file,
         metavar="TEXT|@FILE",
     ),
 ]
-Prefix = Annotated[str, typer.Option("--prefix", help="Begin every prompt with this text; \\n is a line break.")]
-Model = Annotated[str, typer.Option("--model", "-m", help="Name the model, and so the run's directory.")]
+Prefix = Annotated[str, Option(help="Begin every prompt with this text; \\n is a line break.")]
 
 
 def number_or_none(text: str) -> float | None:
@@ -180,8 +163,7 @@ def number_or_none(text: str) -> float | None:
 
 Temperature = Annotated[
     float | None,
-    typer.Option(
-        "--temperature",
+    Option(
         help="Set the sampling temperature; 0 takes the most likely token; none sends no temperature to a server.",
         parser=number_or_none,
         metavar="NUMBER|none",
@@ -198,28 +180,18 @@ def temperature_of(given: float | None, of_engine: dict[str, Any]) -> float:
 
 TopP = Annotated[
     float | None,
-    typer.Option(
-        "--top-p",
+    Option(
         help="Sample from the most likely tokens that reach this probability; none: all, or the server's default.",
         parser=number_or_none,
         metavar="NUMBER|none",
     ),
 ]
-TopK = Annotated[int | None, typer.Option("--top-k", help="Sample from this many most likely tokens. Default: all.")]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", help="Limit the tokens of an answer.")]
+TopK = Annotated[int | None, Option(help="Sample from this many most likely tokens. Default: all.")]
+MaxTokens = Annotated[int, Option(help="Limit the tokens of an answer.")]
 Stop = Annotated[
     list[str] | None,
-    typer.Option(
-        "--stop",
+    Option(
         help="End answers at this text too, such as an end token that a server does not know. May be repeated.",
         metavar="TEXT",
     ),
-]
-PromptPrice = Annotated[
-    float, typer.Option("--prompt-price", help="Set the price per million prompt tokens, in any currency.")
-]
-ReplyPrice = Annotated[float, typer.Option("--reply-price", help="Set the price per million reply tokens.")]
-CachedPrice = Annotated[
-    float | None,
-    typer.Option("--cached-price", help="Set the price per million cached prompt tokens. Default: as the others."),
 ]

@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from typer import Option
 
 from ..errors import TrialsError
 from ..files.untrusted_text import link_target
 from . import options
-from .app import Exit, Quiet, counted, fail, note, shown, stdout, track, warn
+from .app import Quiet, counted, exit_if_partial, fail, note, shown, stdout, track, warn
+from .command_class import command
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..report import ReportRun
+    from ..suite.suite import Suite
 
 
-def report(
-    paths: options.Paths,
-    suite: options.SuiteOption = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write a page such as report.html, or a directory with a page and its data.",
-            metavar="FILE.html|FOLDER",
-        ),
-    ] = None,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Write a README.md beside each result instead, like the published ones.")
-    ] = False,
-    float_sum: options.FloatSumOption = "compensated",
-    quiet: Quiet = False,
-) -> None:
+class _Report:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
 
     The page is a single file of at most 30 MB and needs no network. If many runs would exceed that, long answers are
-    cut; a folder holds everything, opens from disk too, and replaces nothing but an earlier report. Reads the
+    cut; a directory holds everything, also opens from disk, and replaces only an earlier report. Reads the
     result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
     plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
 
@@ -50,57 +35,69 @@ def report(
 
       pfgen-fast report result/openai --markdown
     """
-    from ..files.reading import file_sha1
-    from ..generation.raw_replies import sentence_of
-    from ..report import ReportRun, write_readme, write_report, write_report_folder
-    from ..report.safe_runs import check_run
-    from ..report.sweeps import with_intervals
-    from ..runs.checkout import run_name, suite_of_all
-    from ..runs.leaderboard import find_results, mixed_suites
-    from ..runs.result import read_result
 
-    if (output is None) != markdown:
-        fail("give --output FILE.html (or a folder) for a page, or --markdown for a README.md beside each result")
-    if output is not None and _is_other_file(output):
-        fail(
-            f"{output}: expected a page, such as {output.with_suffix('.html').name}, or a folder, "
-            f"not a file of the kind {output.suffix}"
-        )
-    runs: list[tuple[Path, ReportRun]] = []
-    results = find_results(paths)
-    of_runs = suite_of_all([path.parent for path in results], given_suite(suite))
-    for path in track(results, len(results), "results", quiet=quiet):
-        try:
-            run = ReportRun(
-                run_name(path.parent),
-                _link(path, output),
-                read_result(path),
-                float_sum=float_sum,
-                replies=sentence_of(path.parent),
-                result_hash=file_sha1(path),
-            )
-            check_run(run, of_runs)
-        except TrialsError as error:
-            warn(str(error))
+    paths: options.Paths
+    suite: options.SuiteOption = None
+    output: Path | None = Option(
+        None,
+        "-o",
+        help="Write a page such as report.html, or a directory with a page and its data.",
+        metavar="FILE.html|FOLDER",
+    )
+    markdown: bool = Option(False, help="Write a README.md beside each result instead, like the published ones.")
+    float_sum: options.FloatSumOption = "compensated"
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ..report import write_readme, write_report, write_report_folder
+        from ..report.sweeps import with_intervals
+        from ..runs.checkout import suite_of_all
+        from ..runs.leaderboard import find_results, mixed_suites
+
+        output = self.output
+        if (output is None) != self.markdown:
+            fail("expected --output FILE.html (or a directory) for a page, or --markdown for README.md files")
+        if output is not None and _is_other_file(output):
+            page = output.with_suffix(".html").name
+            fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {output.suffix}")
+        results = find_results(self.paths)
+        suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
+        runs: list[tuple[Path, ReportRun]] = []
+        for path in track(results, len(results), "results", quiet=self.quiet):
+            try:
+                runs.append((path, self.run_of(path, suite)))
+            except TrialsError as error:
+                warn(str(error))
+        exit_if_partial(not runs)
+        mixed = mixed_suites(run.result for _, run in runs)
+        if mixed and not self.quiet:
+            note(mixed)
+        if output is None:
+            for path, run in track(runs, len(runs), "runs", quiet=self.quiet):
+                write_readme(run, suite, path.with_name("README.md"))
         else:
-            runs.append((path, run))
-    if not runs:
-        raise SystemExit(Exit.PARTIAL)
-    mixed = mixed_suites(run.result for _, run in runs)
-    if mixed and not quiet:
-        note(mixed)
-    if output is None:
-        for path, run in track(runs, len(runs), "runs", quiet=quiet):
-            write_readme(run, of_runs, path.with_name("README.md"))
-    else:
-        write = write_report if _is_page(output) else write_report_folder
-        write(with_intervals(runs, of_runs), of_runs, output)
-    if not quiet:
-        written = "a README.md beside each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
-        stdout().print(f"{counted(len(runs), 'run')}: {shown(written)}")
-        print_origin(of_runs)
-    if len(runs) < len(results):
-        raise SystemExit(Exit.PARTIAL)
+            write = write_report if _is_page(output) else write_report_folder
+            write(with_intervals(runs, suite), suite, output)
+        if not self.quiet:
+            written = "a README.md beside each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
+            stdout().print(f"{counted(len(runs), 'run')}: {shown(written)}")
+            print_origin(suite)
+        exit_if_partial(len(runs) < len(results))
+
+    def run_of(self, path: Path, suite: Suite) -> ReportRun:
+        """The run of a result, checked."""
+        from ..files.reading import file_sha1
+        from ..generation.raw_replies import sentence_of
+        from ..report import ReportRun
+        from ..report.safe_runs import check_run
+        from ..runs.checkout import run_name
+        from ..runs.result import read_result
+
+        name, replies, sha1 = run_name(path.parent), sentence_of(path.parent), file_sha1(path)
+        link, result = _link(path, self.output), read_result(path)
+        run = ReportRun(name, link, result, float_sum=self.float_sum, replies=replies, result_hash=sha1)
+        check_run(run, suite)
+        return run
 
 
 def _link(result: Path, output: Path | None) -> str | None:
@@ -111,13 +108,13 @@ def _link(result: Path, output: Path | None) -> str | None:
 
 
 def _is_page(output: Path) -> bool:
-    """Whether the output is one file: a name with .html, unless it is a folder."""
+    """Whether the output is one file: a name with .html that is not a directory."""
     return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
 
 
 def _is_other_file(output: Path) -> bool:
-    """Whether the name is that of a file of another kind, such as a picture, and no folder has it."""
-    from mimetypes import MimeTypes  # without those of the system, so that it is the same everywhere
+    """Whether the name is that of another kind of file, such as a picture, and not of a directory."""
+    from mimetypes import MimeTypes  # without the types of the system, which differ
 
     is_file = MimeTypes().guess_type(output.name)[0] is not None or output.suffix.lower() == ".md"
     return is_file and not (_is_page(output) or output.is_dir())
@@ -127,3 +124,6 @@ def _size(output: Path) -> int:
     """The size of the report."""
     data = output.glob("data/answers-*.js") if output.is_dir() else []
     return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))
+
+
+report = command(_Report)

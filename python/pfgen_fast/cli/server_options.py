@@ -144,17 +144,17 @@ def warn_of_family(judge: str, models: Iterable[str]) -> None:
         warn(f"{judge} judges models of its own family, which judges tend to prefer: {few_names(found)}")
 
 
-def retried_without_schema(group: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Runs a command again without --structured, an option of this group, if the server refuses the JSON schema."""
+def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Calls a command again without --structured, an option of this group, if the server refuses the JSON schema."""
 
-    def retried(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def run(**values: Any) -> None:
+    def retried(call: Callable[[Any], None]) -> Callable[[Any], None]:
+        @functools.wraps(call)
+        def run(given: Any) -> None:
             try:
-                command(**values)
+                call(given)
             except SchemaRefused as refused:
                 warn(f"{refused}; asking without --structured")
-                command(**{**values, group: replace(values[group], structured=False)})
+                call(replace(given, **{group: replace(getattr(given, group), structured=False)}))
 
         return run
 

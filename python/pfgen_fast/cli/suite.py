@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Option
 
 from . import options
 from .app import Exit, Json, counted, print_json, shown, stderr, stdout, styled, warn
 from .build_suite import build, keywords
+from .command_class import command
 from .commands import LINES, new_group
 from .layout import columns, cut, rest, shortened
 from .suite_line import print_origin, source_or_here, suite_or_here
@@ -80,26 +81,19 @@ def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
             warn(fault)
     else:
         found = f": no faults in {counted(len(loaded), 'question')}"
-        stdout().print(shortened(shown(str(source)), rest(len(found))) + found)
+        stdout().print(shortened(shown(source), rest(len(found))) + found)
     if faults:
         raise SystemExit(Exit.NO)
 
 
 @suite.command()
-def compile(
-    suite: options.SuiteArgument = None,
-    profile: options.ProfileOption = "leaderboard",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead of the cache.")
-    ] = None,
-    threads: options.Threads = None,
-    as_json: Json = False,
-) -> None:
+@command
+class _Compile:
     """Compiles a suite: writes the index of its references to a file that commands and scorers map into memory.
 
-    Every command does this when it first needs a suite, and keeps the file in the cache folder ($PFGEN_FAST_CACHE, or
-    pfgen-fast in the user's cache folder). Files there may be deleted at any time. A folder that others may write is
-    not used.
+    Every command does this when it first needs a suite, and keeps the file in the cache directory ($PFGEN_FAST_CACHE,
+    or pfgen-fast in the user's cache directory). Files there may be deleted at any time. A directory that others may
+    write to is not used.
 
     Examples
 
@@ -107,30 +101,38 @@ def compile(
 
       pfgen-fast suite compile my-suite -o my-suite.pfgen
     """
-    from ..native.threads import default_threads
-    from ..scoring.index import index_of, save_index
-    from ..suite.cache import cached_path
 
-    loaded = suite_or_here(suite)
-    threads = threads or default_threads()
-    begin = time.perf_counter()
-    if output is None:
-        output = cached_path(loaded.metadata_hash, profile)
-        compiled = index_of(loaded, profile, threads)
-    else:
-        compiled = save_index(loaded, profile, threads, output)
-    n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
-    seconds = time.perf_counter() - begin
-    where = output if output is not None and output.exists() else None
-    if as_json:
-        print_json({"path": where and str(where), "n_states": n_states, "n_bytes": n_bytes, "seconds": seconds})
-        return
-    stdout().print(f"{n_states:,} states, {n_bytes / 1e6:,.1f} MB ({seconds:.2f} s)")
-    if where:
-        stdout().print(f"index: {shortened(shown(str(where)), rest(len('index: ')))}")
-    else:
-        stdout().print("index: not kept, because no file can be written in the cache folder")
-    print_origin(loaded)
+    suite: options.SuiteArgument = None
+    profile: options.ProfileOption = "leaderboard"
+    output: Path | None = Option(None, "-o", help="Write to this file instead of the cache.")
+    threads: options.Threads = None
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..native.threads import default_threads
+        from ..scoring.index import index_of, save_index
+        from ..suite.cache import cached_path
+
+        loaded = suite_or_here(self.suite)
+        threads, path = self.threads or default_threads(), self.output
+        begin = time.perf_counter()
+        if path is None:
+            path = cached_path(loaded.metadata_hash, self.profile)
+            compiled = index_of(loaded, self.profile, threads)
+        else:
+            compiled = save_index(loaded, self.profile, threads, path)
+        n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
+        seconds = time.perf_counter() - begin
+        where = path if path is not None and path.exists() else None
+        if self.as_json:
+            print_json({"path": where and str(where), "n_states": n_states, "n_bytes": n_bytes, "seconds": seconds})
+            return
+        stdout().print(f"{n_states:,} states, {n_bytes / 1e6:,.1f} MB ({seconds:.2f} s)")
+        if where:
+            stdout().print(f"index: {shortened(shown(where), rest(len('index: ')))}")
+        else:
+            stdout().print("index: not kept, because no file can be written in the cache directory")
+        print_origin(loaded)
 
 
 suite.command()(build)

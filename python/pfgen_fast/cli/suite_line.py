@@ -1,6 +1,6 @@
-"""Which suite a command takes, and the lines beside its scores that say what made them.
+"""The suite of a command, and the lines below its scores that name suite and signature.
 
-The rule for the suite is that of `runs.checkout`: docs/commands.md has it in words.
+Rule for the suite: docs/commands.md; `runs.checkout` implements it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
     from ..suite.suite import Suite
 
-_SEPARATOR = "|"
-
 
 def given_suite(source: str | None) -> Suite | None:
-    """The suite that an option names; None if it is not given, so that each run has that of its checkout."""
+    """The suite that an option names; None without the option: then each run has the suite of its checkout."""
     if source is None:
         return None
     from ..suite.suite import Suite
@@ -29,30 +27,29 @@ def given_suite(source: str | None) -> Suite | None:
 
 
 def suite_or_here(source: str | None) -> Suite:
-    """The suite of a command that is given no run: the named one, or that of the working folder."""
+    """The suite of a command without runs: the named suite, or the suite of the working directory."""
     from ..runs.checkout import suite_here
 
     return given_suite(source) or suite_here()
 
 
 def source_or_here(source: str | None) -> str | Path:
-    """Likewise, as an argument of `Suite.load`: for suites that may not be loadable."""
+    """The same as an argument of `Suite.load`, for suites that may have faults."""
     from ..runs.checkout import suite_folder_here
 
     return source or suite_folder_here()
 
 
 def print_origin(suite: Suite, signature: str | None = None, *, remark: str = "") -> None:
-    """Prints which suite was used, and the signature of the scores above; a remark stands behind the suite."""
+    """Prints which suite was used, with a remark, and the signature of the scores above."""
     name = shortened(shown(suite.name), rest(len("suite: ") + len(remark)))
     print_line((f"suite: {name}{remark}", "dim"))
     if signature is not None:
-        for line in folded(f"signature: {signature}", columns(), after=_SEPARATOR):
-            print_line((line, "dim"))
+        print_signature(signature)
 
 
 def print_origins(outcomes: Iterable[Outcome]) -> None:
-    """Prints what made the scores of runs, once for all runs that have it in common."""
+    """Prints suites and signatures of runs, each once."""
     numbers: dict[tuple[Suite, str, str | None], int] = {}
     for outcome in outcomes:
         if outcome.suite is not None:
@@ -62,15 +59,10 @@ def print_origins(outcomes: Iterable[Outcome]) -> None:
         remark = f" ({counted(number, 'run')})" if len(numbers) > 1 else ""
         print_origin(suite, signature, remark=remark)
         if status == "current":
-            print_line(
-                (
-                    "signature: unknown, for result.json records none (--force scores anew)",
-                    "dim",
-                )
-            )
+            print_line(("signature: unknown, because result.json records none (--force scores again)", "dim"))
 
 
 def print_signature(signature: str) -> None:
     """Prints the signature of scores, folded at its separators to fit the terminal."""
-    for line in folded(f"signature: {shown(signature)}", columns(), after=_SEPARATOR):
+    for line in folded(f"signature: {shown(signature)}", columns(), after="|"):
         print_line((line, "dim"))

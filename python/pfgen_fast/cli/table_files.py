@@ -1,4 +1,4 @@
-"""`pfgen-fast score` for many tables into a folder: progress over all of them, a line for each, and a summary."""
+"""`pfgen-fast score` for many tables: progress over all of them, a line for each, and a summary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .app import Exit, counted, counting, note, print_json, print_line, shown, warn
+from .app import counted, counting, exit_if_partial, note, print_json, print_line, shown, warn
 from .suite_line import print_origin
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def score_tables(
     paths: Sequence[str], folder: str, job: TableJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Scores tables into a folder and prints what became of them; ends the command if some failed."""
+    """Scores tables into a directory and prints the outcomes; ends with 3 if some failed."""
     from ..tables.folders.scoring import Listeners, score_sources
     from ..tables.places.place_names import shown_place
 
@@ -45,8 +45,7 @@ def score_tables(
     elif not quiet:
         print_line(_summary(outcomes, job, shown(shown_place(folder))))
         print_origin(job.spec.suite, job.spec.signature)
-    if any(outcome.status == "failed" for outcome in outcomes):
-        raise SystemExit(Exit.PARTIAL)
+    exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
 def rows_told(n_rows: int, n_written: int, job: TableJob) -> str:

@@ -4,36 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from typer import Option
 
 from ..errors import PfgenError
 from . import options
-from .app import Exit, Json, Quiet, counted, counting, print_json, shown, stdout, styled, warn
+from .app import Exit, Json, Quiet, counted, counting, exit_if_partial, print_json, shown, stdout, styled, warn
+from .command_class import command
 from .layout import columns, folded, shortened
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
+    from ..runs.trials import RunFolder
     from ..runs.verification import Verdict, Verifier
     from ..suite.suite import Suite
 
 
-def verify(
-    paths: options.Paths,
-    suite: options.SuiteOption = None,
-    questions: options.Questions = None,
-    limit: options.Limit = None,
-    unknown_questions: options.UnknownQuestions = "error",
-    sample: Annotated[
-        int | None,
-        typer.Option("--sample", min=1, help="Let the oracle score this many answers per run. Default: all."),
-    ] = None,
-    float_sum: options.ResultSumOption = "auto",
-    quiet: Quiet = False,
-    format: options.Format = "text",
-    as_json: Json = False,
-) -> None:
+class _Verify:
     """Scores runs again with the slow oracle, and checks their result.json against the inputs.
 
     The oracle reads the suite's files, and the index that 'score' uses is compared with one that is made from them, so
@@ -48,46 +36,62 @@ def verify(
 
       pfgen-fast verify result --questions Q07
     """
-    from ..runs.checkout import suite_of
-    from ..runs.trials import find_runs
-    from ..runs.verification import Verifier
 
-    as_json = as_json or format == "json"
-    runs = find_runs(paths)
-    given = given_suite(suite)
-    verifiers: dict[Suite, Verifier] = {}
-    verdicts: list[tuple[Verdict, Suite]] = []
-    n_failed = 0
-    for run in runs:
-        try:
-            of_run = suite_of(run.folder, given)
-            if of_run not in verifiers:
-                asked = of_run.only(options.names_of(questions), limit=limit)
-                verifiers[of_run] = Verifier(asked, float_sum=float_sum, sample=sample, unknown=unknown_questions)
-                if not quiet and not as_json:
-                    for difference in verifiers[of_run].index_differences:
-                        stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))
-            with counting(str(run.folder), quiet=quiet) as on_answer:
-                verdict = verifiers[of_run].verify(run, on_answer)
-        except PfgenError as error:
-            warn(str(error))
-            n_failed += 1
-            continue
-        verdicts.append((verdict, verifiers[of_run].suite))
-        if not quiet and not as_json:
-            _print(verdict)
-    if as_json:
-        print_json([_as_json(*item) for item in verdicts])
-    elif not quiet:
-        _print_total([verdict for verdict, _ in verdicts])
-        for (of_runs, signature), n in Counter((of_runs, verdict.signature) for verdict, of_runs in verdicts).items():
-            which = counted(n, "run") + ("" if signature else ", no signature")
-            print_origin(of_runs, signature, remark=f" ({which})" if n < len(verdicts) else "")
-    indexes_are_right = not any(verifier.index_differences for verifier in verifiers.values())
-    if not (indexes_are_right and all(verdict.is_right for verdict, _ in verdicts)):
-        raise SystemExit(Exit.NO)
-    if n_failed:
-        raise SystemExit(Exit.PARTIAL)
+    paths: options.Paths
+    suite: options.SuiteOption = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    unknown_questions: options.UnknownQuestions = "error"
+    sample: int | None = Option(None, min=1, help="Let the oracle score this many answers per run. Default: all.")
+    float_sum: options.ResultSumOption = "auto"
+    quiet: Quiet = False
+    format: options.Format = "text"
+    as_json: Json = False
+
+    @property
+    def is_json(self) -> bool:
+        return self.as_json or self.format == "json"
+
+    def __call__(self) -> None:
+        from ..runs.trials import find_runs
+
+        runs, given = find_runs(self.paths), given_suite(self.suite)
+        verifiers: dict[Suite, Verifier] = {}
+        verdicts: list[tuple[Verdict, Suite]] = []
+        n_failed = 0
+        for run in runs:
+            try:
+                verifier = self.verifier_of(run, given, verifiers)
+                with counting(str(run.folder), quiet=self.quiet) as on_answer:
+                    verdicts.append((verifier.verify(run, on_answer), verifier.suite))
+            except PfgenError as error:
+                warn(str(error))
+                n_failed += 1
+            else:
+                if not (self.quiet or self.is_json):
+                    _print(verdicts[-1][0])
+        if self.is_json:
+            print_json([_as_json(*item) for item in verdicts])
+        elif not self.quiet:
+            _print_total(verdicts)
+        indexes_are_right = not any(verifier.index_differences for verifier in verifiers.values())
+        if not (indexes_are_right and all(verdict.is_right for verdict, _ in verdicts)):
+            raise SystemExit(Exit.NO)
+        exit_if_partial(n_failed)
+
+    def verifier_of(self, run: RunFolder, given: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
+        """The verifier for the suite of a run; when it is made, prints how its index differs."""
+        from ..runs.checkout import suite_of
+        from ..runs.verification import Verifier
+
+        suite = suite_of(run.folder, given)
+        if suite not in verifiers:
+            asked = suite.only(options.names_of(self.questions), limit=self.limit)
+            unknown = self.unknown_questions
+            verifiers[suite] = Verifier(asked, float_sum=self.float_sum, sample=self.sample, unknown=unknown)
+            for difference in () if self.quiet or self.is_json else verifiers[suite].index_differences:
+                stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))
+        return verifiers[suite]
 
 
 def _print(verdict: Verdict) -> None:
@@ -96,7 +100,7 @@ def _print(verdict: Verdict) -> None:
     core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
     index = "the index differs" if verdict.index_differences else "index = files"
     state = f"{core}; {index}; {shown(verdict.recorded)}"
-    name, width = shown(str(verdict.run.folder)), columns()
+    name, width = shown(verdict.run.folder), columns()
     if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
         stdout().print(styled(mark, f"  {name}: {state}"))
     else:
@@ -107,10 +111,13 @@ def _print(verdict: Verdict) -> None:
         stdout().print(f"    {shown(difference)}")
 
 
-def _print_total(verdicts: Sequence[Verdict]) -> None:
-    n_right = sum(verdict.is_right for verdict in verdicts)
-    n_answers = sum(verdict.n_answers for verdict in verdicts)
+def _print_total(verdicts: Sequence[tuple[Verdict, Suite]]) -> None:
+    n_right = sum(verdict.is_right for verdict, _ in verdicts)
+    n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
     stdout().print(f"{n_right} of {counted(len(verdicts), 'run')} ok, {counted(n_answers, 'answer')} compared")
+    for (suite, signature), n in Counter((suite, verdict.signature) for verdict, suite in verdicts).items():
+        which = counted(n, "run") + ("" if signature else ", no signature")
+        print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
 
 
 def _as_json(verdict: Verdict, suite: Suite) -> dict[str, object]:
@@ -125,3 +132,6 @@ def _as_json(verdict: Verdict, suite: Suite) -> dict[str, object]:
         "recorded": verdict.recorded,
         "recorded_right": verdict.is_recorded_right,
     }
+
+
+verify = command(_Verify)

@@ -5,28 +5,20 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Option
 
 from . import options
 from .app import counted, print_line, shown, warn
+from .command_class import command
 from .suite_line import given_suite
 
 
-def view(
-    paths: options.Paths,
-    suite: options.SuiteOption = None,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
-    ] = 0,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    float_sum: options.FloatSumOption = "compensated",
-) -> None:
+class _View:
     """Serves the report page on this machine, and shows results as they change.
 
-    The page is that of 'report', with whole answers. It is served on 127.0.0.1 only, and an open page loads itself
-    again when a result.json below the paths has been added, replaced or removed. Ctrl-C ends it.
+    The page is that of 'report', with whole answers. It is served on 127.0.0.1 only, and an open page reloads
+    when a result.json below the paths has been added, replaced or removed. Ctrl-C ends it.
 
     Examples
 
@@ -34,24 +26,37 @@ def view(
 
       pfgen-fast view result/openai --port 8000
     """
-    from ..report.live import LiveReport, ReportServer
-    from ..runs.checkout import suite_of_all
-    from ..runs.leaderboard import find_results
 
-    of_runs = suite_of_all([path.parent for path in find_results(paths)], given_suite(suite))
-    with (
-        contextlib.suppress(KeyboardInterrupt),
-        tempfile.TemporaryDirectory(prefix="pfgen-view-") as folder,
-        ReportServer(Path(folder), port) as server,
-    ):
-        live = LiveReport(paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=float_sum)
-        live.write()
-        with server.running():
-            print_line(f"{shown(server.address)} shows {counted(live.n_runs, 'run')}; Ctrl-C ends it")
-            if open_browser:
-                import webbrowser
+    paths: options.Paths
+    suite: options.SuiteOption = None
+    port: int = Option(0, min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
+    open_browser: bool = Option(False, "--open", help="Open the page in the browser.")
+    float_sum: options.FloatSumOption = "compensated"
 
-                webbrowser.open(server.address)
-            while server.asked.wait():
-                server.asked.clear()
-                live.write_if_changed()
+    def __call__(self) -> None:
+        from ..report.live import LiveReport, ReportServer
+        from ..runs.checkout import suite_of_all
+        from ..runs.leaderboard import find_results
+
+        of_runs = suite_of_all([path.parent for path in find_results(self.paths)], given_suite(self.suite))
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            tempfile.TemporaryDirectory(prefix="pfgen-view-") as folder,
+            ReportServer(Path(folder), self.port) as server,
+        ):
+            live = LiveReport(
+                self.paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=self.float_sum
+            )
+            live.write()
+            with server.running():
+                print_line(f"{shown(server.address)} shows {counted(live.n_runs, 'run')}; Ctrl-C ends it")
+                if self.open_browser:
+                    import webbrowser
+
+                    webbrowser.open(server.address)
+                while server.asked.wait():
+                    server.asked.clear()
+                    live.write_if_changed()
+
+
+view = command(_View)

@@ -4,128 +4,61 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from . import options
-from .app import Exit, Json, Quiet, fail, note, warn
+from .app import Json, Quiet, exit_if_partial, fail, note, warn
 from .asking import watch_over
-from .engine_options import engine_options, with_options
+from .command_class import command, option_group
+from .engine_options import engine_options
 from .reasoning_options import reasoning_options
 from .suite_line import print_origin, suite_or_here
 from .sweep import SweepRows
 
 if TYPE_CHECKING:
-    from ..checkpoints import Watch
+    from ..checkpoints import Checkpoints, Watch
     from ..generation.sweep import Measured
+    from .asking import Watch as AskingWatch
 
 _STEP_WIDTH = 9
 _TABLES = (".md", ".csv", ".json")
 TrackerChoice = Literal["mlflow", "wandb", "tensorboard"]
 
 
-@dataclass(frozen=True)
+@option_group
 class CheckpointOptions:
     """The options that say which directories are checkpoints, and when one is complete."""
 
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            help="Take directories whose whole name this regular expression matches; its first group is the step. "
-            "Default: checkpoint-N, iter_N, global_stepN, step-N, epoch_N.",
-            metavar="REGEX",
-        ),
-    ] = None
-    ready_file: Annotated[
-        str | None,
-        typer.Option(
-            help="Score a checkpoint when this file is in it. Default: when the Trainer's trainer_state.json can be "
-            "read, or nothing has changed for --unchanged seconds.",
-            metavar="NAME",
-        ),
-    ] = None
-    unchanged: Annotated[
-        float, typer.Option(min=0, help="Take a checkpoint as complete after this time.", metavar="SECONDS")
-    ] = 60.0
-    weights: Annotated[
-        str,
-        typer.Option(help="Load the weights from this directory within a checkpoint, such as actor/huggingface."),
-    ] = "."
+    pattern: str | None = Option(
+        None,
+        help="Take directories whose whole name this regular expression matches; its first group is the step. Default: "
+        "checkpoint-N, iter_N, global_stepN, step-N, epoch_N.",
+        metavar="REGEX",
+    )
+    ready_file: str | None = Option(
+        None,
+        help="Score a checkpoint when this file is in it. Default: when the Trainer's trainer_state.json can be read, "
+        "or nothing has changed for --unchanged seconds.",
+        metavar="NAME",
+    )
+    unchanged: float = Option(60.0, min=0, help="Take a checkpoint as complete after this time.", metavar="SECONDS")
+    weights: str = Option(
+        ".", help="Load the weights from this directory within a checkpoint, such as actor/huggingface."
+    )
+
+    def found(self, folder: Path) -> Checkpoints:
+        """The checkpoints of a training."""
+        from ..checkpoints import Checkpoints
+        from ..checkpoints.found import USUAL_PATTERN
+
+        return Checkpoints(folder, self.pattern or USUAL_PATTERN, self.ready_file, self.unchanged, self.weights)
 
 
-@with_options(
-    which=CheckpointOptions,
-    reasoning=reasoning_options,
-    of_engine=engine_options(without=("input", "question_column", "answer_column", "path")),
-)
-def watch(
-    folder: Annotated[
-        Path, typer.Argument(help="The directory in which the training writes its checkpoints.", metavar="DIR")
-    ],
-    engine: Annotated[
-        str, typer.Option("--engine", "-e", help="Load the weights with transformers or vllm, or ask a server: openai.")
-    ] = "transformers",
-    serve: Annotated[
-        str | None,
-        typer.Option(
-            help="Start a server for each checkpoint by this command, and end it afterwards. {path}, {name}, {step} "
-            "and {port} are replaced.",
-            metavar="COMMAND",
-        ),
-    ] = None,
-    serve_timeout: Annotated[
-        float, typer.Option(min=0.1, help="Set how long the server may take to start.", metavar="SECONDS")
-    ] = 600.0,
-    suite: options.SuiteToAsk = None,
-    questions: options.Questions = None,
-    limit: options.Limit = None,
-    trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Ask each question this often.")] = 10,
-    until_interval: Annotated[
-        float | None, typer.Option(help="Stop asking when the score's 95 % interval is this narrow; see sweep.")
-    ] = None,
-    mode: Annotated[
-        options.ModeChoice | None,
-        typer.Option(help="Use prompts of this kind; see generate. Default: chat where there is a chat template."),
-    ] = None,
-    temperature: options.Temperature = 1.0,
-    top_p: options.TopP = 0.98,
-    top_k: options.TopK = None,
-    max_tokens: options.MaxTokens = 300,
-    examples: options.Examples = 20,
-    seed: options.Seed = "",
-    prefix: options.Prefix = "",
-    stop: options.Stop = None,
-    system: options.System = "",
-    *,
-    which: CheckpointOptions,
-    reasoning: Any,
-    of_engine: dict[str, Any],
-    output: options.Root = Path("result"),
-    table: Annotated[
-        Path | None,
-        typer.Option(help=f"Write the table here ({', '.join(_TABLES)}). Default: watch.csv beside the runs."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Draw the scores by step here (.png, .svg). Default: watch.png beside the runs."),
-    ] = None,
-    log: Annotated[
-        TrackerChoice | None, typer.Option(help="Log each score, its tables and its report to a tracker.")
-    ] = None,
-    every: Annotated[
-        float, typer.Option(min=0.01, help="Look for new checkpoints this often.", metavar="SECONDS")
-    ] = 30.0,
-    patience: Annotated[
-        int | None,
-        typer.Option(min=1, help="End after this many checkpoints in a row without a new best score.", metavar="N"),
-    ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Score the complete checkpoints, and end.")] = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
+class _Watch:
     """Scores every checkpoint of a training once, as soon as it is complete.
 
     Each checkpoint becomes a run as generate makes it; digits of its weights are part of its name, so new weights under
@@ -143,79 +76,125 @@ def watch(
 
       pfgen-fast watch megatron/save -s my-suite -e openai --base-url http://localhost:8000/v1 --once
     """
-    from ..checkpoints import Checkpoints, ServerCommand, Watch
-    from ..checkpoints.found import USUAL_PATTERN
 
-    loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
-    if log is not None and loaded.whole is not None:
-        fail("--log: needs the results of all questions; leave out --questions and --limit")
-    if serve is not None and "base_url" in of_engine:
-        fail("--serve and --base-url: expected one of them")
-    found = Checkpoints(folder, which.pattern or USUAL_PATTERN, which.ready_file, which.unchanged, which.weights)
-    answers = watch_over("answers", quiet=quiet or as_json)
-    watching = Watch(
-        found,
-        loaded,
-        engine,
-        of_engine,
-        {
-            "mode": mode,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": top_k,
-            "max_tokens": max_tokens,
-            "examples": examples,
-            "seed": seed,
-            "prefix": prefix,
-            "stop": stop or (),
-            "system": system,
-            "reasoning": reasoning,
-        },
-        trials,
-        until_interval,
-        output,
-        None if serve is None else ServerCommand.of(serve, seconds=serve_timeout),
-        answers.count,
-        answers.events,
+    folder: Path = Argument(..., help="The directory in which the training writes its checkpoints.", metavar="DIR")
+    engine: str = Option(
+        "transformers", "-e", help="Load the weights with transformers or vllm, or ask a server: openai."
     )
-    results = _Results(watching, table, plot, log, is_silent=quiet, as_json=as_json)
-    with answers, watching.alone():
-        results.begin()
-        while True:
-            results.take_all()
-            if patience is not None and watching.n_since_best >= patience:
-                note(f"no new best score in the last {watching.n_since_best} checkpoints; ending (--patience)")
-                break
-            if once:
-                break
-            time.sleep(every)
-    if once and not watching.scored and not watching.failed:
-        n_unfinished = len(found.named())
-        names = f"{n_unfinished} of them are not complete" if n_unfinished else "expected names such as checkpoint-100"
-        fail(f"{folder}: holds no complete checkpoint; {names}")
-    if once and (watching.failed or results.unlogged):
-        raise SystemExit(Exit.PARTIAL)
+    serve: str | None = Option(
+        None,
+        help="Start a server for each checkpoint by this command, and end it afterwards. {path}, {name}, {step} and "
+        "{port} are replaced.",
+        metavar="COMMAND",
+    )
+    serve_timeout: float = Option(600.0, min=0.1, help="Set how long the server may take to start.", metavar="SECONDS")
+    suite: options.SuiteToAsk = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    trials: int = Option(10, "-n", min=1, help="Ask each question this often.")
+    until_interval: float | None = Option(
+        None, help="Stop asking when the score's 95 % interval is this narrow; see sweep."
+    )
+    mode: options.ModeChoice | None = Option(
+        None, help="Use prompts of this kind; see generate. Default: chat where there is a chat template."
+    )
+    temperature: options.Temperature = 1.0
+    top_p: options.TopP = 0.98
+    top_k: options.TopK = None
+    max_tokens: options.MaxTokens = 300
+    examples: options.Examples = 20
+    seed: options.Seed = ""
+    prefix: options.Prefix = ""
+    stop: options.Stop = None
+    system: options.System = ""
+    which: CheckpointOptions
+    reasoning: Any
+    of_engine: dict[str, Any]
+    output: options.Root = Path("result")
+    table: Path | None = Option(
+        None, help=f"Write the table here ({', '.join(_TABLES)}). Default: watch.csv beside the runs."
+    )
+    plot: Path | None = Option(
+        None, help="Draw the scores by step here (.png, .svg). Default: watch.png beside the runs."
+    )
+    log: TrackerChoice | None = Option(None, help="Log each score, its tables and its report to a tracker.")
+    every: float = Option(30.0, min=0.01, help="Look for new checkpoints this often.", metavar="SECONDS")
+    patience: int | None = Option(
+        None, min=1, help="End after this many checkpoints in a row without a new best score.", metavar="N"
+    )
+    once: bool = Option(False, help="Score the complete checkpoints, and end.")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        answers = watch_over("answers", quiet=self.quiet or self.as_json)
+        watching = self.watching(answers)
+        results = _Results(watching, self)
+        with answers, watching.alone():
+            results.begin()
+            while not self.is_over(watching, results):
+                time.sleep(self.every)
+        if self.once and not watching.scored and not watching.failed:
+            n_unfinished = len(watching.checkpoints.named())
+            unfinished = f"{n_unfinished} of them are not complete"
+            why = unfinished if n_unfinished else "expected names such as checkpoint-100"
+            fail(f"{self.folder}: holds no complete checkpoint; {why}")
+        exit_if_partial(self.once and (watching.failed or results.unlogged))
+
+    def is_over(self, watching: Watch, results: _Results) -> bool:
+        """Scores the complete checkpoints, and decides whether that was the last look."""
+        results.take_all()
+        is_patient = self.patience is None or watching.n_since_best < self.patience
+        if not is_patient:
+            note(f"no new best score in the last {watching.n_since_best} checkpoints; ending (--patience)")
+        return self.once or not is_patient
+
+    def watching(self, answers: AskingWatch) -> Watch:
+        """How the checkpoints are scored, as the library takes it."""
+        from ..checkpoints import ServerCommand, Watch
+
+        loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+        if self.log is not None and loaded.whole is not None:
+            fail("--log: needs the results of all questions; leave out --questions and --limit")
+        if self.serve is not None and "base_url" in self.of_engine:
+            fail("--serve and --base-url: expected one of them")
+        names = (
+            "mode",
+            "temperature",
+            "top_p",
+            "top_k",
+            "max_tokens",
+            "examples",
+            "seed",
+            "prefix",
+            "system",
+            "reasoning",
+        )
+        return Watch(
+            self.which.found(self.folder),
+            loaded,
+            self.engine,
+            self.of_engine,
+            {**{name: getattr(self, name) for name in names}, "stop": self.stop or ()},
+            self.trials,
+            self.until_interval,
+            self.output,
+            None if self.serve is None else ServerCommand.of(self.serve, seconds=self.serve_timeout),
+            answers.count,
+            answers.events,
+        )
 
 
 class _Results:
     """Prints, writes and logs the scores of checkpoints."""
 
-    def __init__(
-        self,
-        watching: Watch,
-        table: Path | None,
-        plot: Path | None,
-        log: TrackerChoice | None,
-        *,
-        is_silent: bool,
-        as_json: bool,
-    ) -> None:
-        self._watching, self._tracker, self._is_silent, self._as_json = watching, log, is_silent, as_json
-        self._table = table or watching.folder / "watch.csv"
-        self._plot = plot or watching.folder / "watch.png"
+    def __init__(self, watching: Watch, given: _Watch) -> None:
+        self._watching, self._tracker, self._is_silent, self._as_json = watching, given.log, given.quiet, given.as_json
+        self._table = given.table or watching.folder / "watch.csv"
+        self._plot = given.plot or watching.folder / "watch.png"
         if self._table.suffix not in _TABLES:
             fail(f"--table {self._table}: expected a name that ends in {', '.join(_TABLES)}")
-        self._draws = _can_draw(self._plot, is_wanted=plot is not None)
+        self._draws = _can_draw(self._plot, is_wanted=given.plot is not None)
         self._rows = SweepRows({"step": _STEP_WIDTH}, watching.until_interval)
         self.unlogged: dict[str, str] = {}  # why a tracker does not have the scores of a checkpoint, by model
 
@@ -303,3 +282,10 @@ def _log_to(tracker: str, measured: Measured, watching: Watch) -> None:
     into: Any = training / "pfgen" if tracker == "tensorboard" else training.name
     step = measured.point.values["step"]
     log_run(measured.folder, into=into, step=step, suite=watching.suite, signature=measured.signature)
+
+
+watch = command(
+    _Watch,
+    reasoning=reasoning_options,
+    of_engine=engine_options(without=("input", "question_column", "answer_column", "path")),
+)

@@ -1,0 +1,71 @@
+"""Commands that are classes: their options, the groups in them, and what they are called with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import typer
+from pfgen_fast.cli.command_class import command, option_group
+from typer import Argument, Option
+from typer.testing import CliRunner
+
+
+@option_group
+class Group:
+    level: int = Option(3, "-l", min=1, help="Set the level.")
+    is_fast: bool = Option(False, help="Be fast.")
+
+
+class Greet:
+    """Greets somebody."""
+
+    name: str = Argument(help="Name.")
+    group: Group
+    loud: bool = Option(False, "-x", help="Be loud.")
+    made: Any
+
+    def __call__(self) -> None:
+        print(self.name, self.group, self.loud, self.made)
+
+
+def maker(word: str = "hi") -> str:
+    return word * 2
+
+
+app = typer.Typer()
+app.command()(command(Greet, made=maker))
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "out"),
+    [
+        (("you",), "you Group(level=3, is_fast=False) False hihi\n"),
+        (("you", "-l", "2", "--is-fast", "-x", "--word", "x"), "you Group(level=2, is_fast=True) True xx\n"),
+        (("you", "--level", "9", "--loud"), "you Group(level=9, is_fast=False) True hihi\n"),
+    ],
+)
+def test_fields_are_options_and_groups_are_objects(arguments, out):
+    assert run(*arguments).output == out
+
+
+@pytest.mark.parametrize("arguments", [(), ("you", "--level", "0"), ("you", "--no-loud"), ("you", "--group", "x")])
+def test_what_no_field_allows_is_refused(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_options_stand_in_the_order_of_the_fields():
+    out = run("--help").output
+    places = [out.index(word) for word in ("Greets somebody.", "--level", "--is-fast", "--loud", "--word")]
+    assert places == sorted(places)
+
+
+def test_a_group_is_frozen_and_has_its_defaults():
+    group = Group(level=1)
+    assert group.is_fast is False
+    with pytest.raises(AttributeError):
+        group.level = 2
