@@ -116,6 +116,8 @@ def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
 
 def test_weights_may_be_below(tmp_path):
     checkpoint = add(tmp_path, "global_step_5")
+    (tmp_path / "global_step_6").mkdir()
+    (tmp_path / "global_step_6" / "model.safetensors").touch()  # not converted yet
     (checkpoint / "actor" / "huggingface").mkdir(parents=True)
     (checkpoint / "actor" / "huggingface" / "model.safetensors").write_bytes(b"x")
     (found,) = Checkpoints(tmp_path, unchanged_seconds=0, weights="actor/huggingface").complete()

@@ -122,20 +122,14 @@ def test_a_kill_leaves_no_server_and_the_next_call_goes_on(watch, training, tmp_
     options = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--concurrency", "1", *SERVED, "-n", "50")
     command = [sys.executable, "-m", "pfgen_fast", "watch", training, *options]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-        journal = tmp_path / "out" / "training"
-        _until(
-            lambda: any(path.stat().st_size > 1000 for path in journal.rglob(".answers*.jsonl")) or _n_trials(journal)
-        )
+        runs = tmp_path / "out" / "training"
+        _until(lambda: sum(path.stat().st_size for path in runs.glob("iter*/*/*") if path.is_file()) > 2000)
         process.send_signal(signal.SIGKILL)
     server = int((training / "iter_0000005" / "pid").read_text())
     _until(lambda: not _is_alive(server))
     code, out, err = watch(*SERVED, "-n", "50", "--concurrency", "1", "--json")
     assert code == 0, err
     assert {json.loads(line)["n_trials"] for line in out.splitlines()} == {50}
-
-
-def _n_trials(folder):
-    return sum(path.stat().st_size > 0 for path in folder.rglob("*.jsonl*"))
 
 
 def _until(is_so):
@@ -208,6 +202,16 @@ def test_bad_input_is_one_sentence(watch, options, message):
     code, _, err = watch(*options)
     assert code == 2
     assert message in " ".join(err.split())
+
+
+def test_another_training_of_the_same_name_is_refused(watch, call, training, tmp_path):
+    watch(*NGRAM)
+    add(tmp_path / "other" / "training", 5, "others")
+    code, _, err = call(
+        "watch", tmp_path / "other" / "training", "-s", "mini", "-o", tmp_path / "out", *NGRAM, "--once"
+    )
+    assert code == 2
+    assert f"holds scores of the training {training}; choose another --output" in " ".join(err.split())
 
 
 def test_a_second_process_is_refused(watch, training, tmp_path):

@@ -363,7 +363,7 @@ def test_intervals_after_one_number_of_trials_are_drawn_as_points(mini, tmp_path
     known = [step for step in one.curve if step.half_width is not None]
     shown = [replace(one, curve=known[:n]) for n in (1, 2)]
     with style():
-        figures = [_figure([point], None) for point in shown]
+        figures = [_figure([point], None, True) for point in shown]
     of_one, of_two = ([line.get_marker() for line in figure.axes[-2].get_lines()] for figure in figures)
     assert of_one == ["o"]
     assert of_two == [""]

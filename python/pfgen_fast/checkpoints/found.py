@@ -138,6 +138,8 @@ class Checkpoints:
         return int(digits) if is_step else None
 
     def _is_complete(self, path: Path, files: list[tuple[Path, os.stat_result]]) -> bool:
+        if not (path / self.weights).is_dir():
+            return False
         if self.ready_file is not None:
             return (path / self.ready_file).exists()
         try:

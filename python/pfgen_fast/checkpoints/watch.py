@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.journal import Journal
+from ..files.untrusted_text import in_one_line
 from ..generation.engines import HOSTED, engine_options, refuse_unknown_options
 from ..generation.events import Events
 from ..generation.sweep import Measured, Point, measured_run, sweep
@@ -95,10 +96,20 @@ class Watch:
         """Makes this process the only one that watches the training, and reads what is scored.
 
         Raises:
-            EngineError: Another process watches it.
+            EngineError: Another process watches it, or the directory holds the scores of another training.
         """
+        training = str(self.checkpoints.folder.resolve())
         with self._journal.locked(what="scores of checkpoints", error=EngineError):
-            for entry in self._journal.entries():
+            entries = list(self._journal.entries())
+            others = [entry["training"] for entry in entries if entry.get("training") not in (None, training)]
+            if others:
+                raise EngineError(
+                    f"{self._journal.path}: holds scores of the training {in_one_line(others[0])}; choose another "
+                    "--output, or delete the file if that training has moved here"
+                )
+            if not entries:
+                self._journal.add({"training": training})
+            for entry in entries:
                 if isinstance(entry.get("logged"), str):
                     self._logged.add(entry["logged"])
                 elif entry.get("settings") == self._settings:

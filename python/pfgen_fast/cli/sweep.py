@@ -5,14 +5,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Argument, Option
 
 from . import options
-from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, warn
+from .app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
-from .engine_options import engine_options, with_options
+from .command_class import command
+from .engine_options import engine_options
 from .layout import cut, rest, shortened
 from .reasoning_options import ReasoningChoice, Tags
 from .suite_line import print_origin, suite_or_here
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 _SHORTEST_RUN = 16
 _TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
-
-
+_OF_THE_COMMAND = ("file", "of_engine", "table", "plot", "dry_run", "quiet", "as_json")
 _OTHERS = ("order", "thinking_budget", "safety", "input", "question_column", "answer_column")
 
 
@@ -35,78 +35,7 @@ class _Mode(str, enum.Enum):  # typer takes no list of literals
     chat = "chat"
 
 
-@with_options(of_engine=engine_options(without=_OTHERS))
-def sweep(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            help="A TOML file whose keys are the names of the flags; flags override it.", metavar="[GRID.toml]"
-        ),
-    ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", "-e", help="Choose an engine; see generate.")] = None,
-    suite: Annotated[
-        str | None, typer.Option("--suite", "-s", help="Name the suite of questions; see generate.", metavar="FOLDER")
-    ] = None,
-    questions: options.Questions = None,
-    limit: options.Limit = None,
-    trials: Annotated[int | None, typer.Option("--trials", "-n", help="Limit the trials. Default: 10.")] = None,
-    until_interval: Annotated[
-        float | None,
-        typer.Option(
-            help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), from 640 answers on."
-        ),
-    ] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name a model. {_AGAIN}")] = None,
-    mode: Annotated[list[_Mode] | None, typer.Option(help=f"Choose the kind of prompts. {_AGAIN}")] = None,
-    temperature: Annotated[
-        list[str] | None,
-        typer.Option(help=f"Set the temperature to a number, or none. {_AGAIN}", metavar="NUMBER|none"),
-    ] = None,
-    top_p: Annotated[
-        list[str] | None, typer.Option(help=f"Set top-p to a number, or none. {_AGAIN}", metavar="NUMBER|none")
-    ] = None,
-    top_k: Annotated[list[int] | None, typer.Option(help=f"Sample from this many most likely tokens. {_AGAIN}")] = None,
-    max_tokens: Annotated[list[int] | None, typer.Option(help=f"Limit the tokens of an answer. {_AGAIN}")] = None,
-    examples: Annotated[list[int] | None, typer.Option(help=f"Set the sample answers in a prompt. {_AGAIN}")] = None,
-    seed: Annotated[list[str] | None, typer.Option(help=f"Set any text; see generate. {_AGAIN}")] = None,
-    prefix: Annotated[list[str] | None, typer.Option(help=f"Begin every prompt with this text. {_AGAIN}")] = None,
-    stop: Annotated[
-        list[str] | None, typer.Option(help="End answers here; see generate. A file can sweep over it.", metavar="TEXT")
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Send this system message; see generate. {_AGAIN}",
-            parser=options.text_or_file,
-            metavar="TEXT|@FILE",
-        ),
-    ] = None,
-    reasoning: Annotated[ReasoningChoice | None, typer.Option(help="Strip or keep reasoning; see generate.")] = None,
-    reasoning_tags: Tags = None,
-    reasoning_tokens: Annotated[
-        list[int] | None, typer.Option(help=f"Allow tokens for reasoning; see generate. {_AGAIN}", metavar="N")
-    ] = None,
-    retry_unfinished: Annotated[
-        int | None, typer.Option(help="Ask again after unfinished reasoning; see generate.", metavar="N")
-    ] = None,
-    order: Annotated[list[int] | None, typer.Option(help=f"ngram: set the code points per n-gram. {_AGAIN}")] = None,
-    *,
-    of_engine: dict[str, Any],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Create the runs' directories below this directory. Default: result."),
-    ] = None,
-    table: Annotated[
-        Path | None, typer.Option(help=f"Also write the table to a file ({', '.join(_TABLES)}).", metavar="FILE")
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Plot scores over parameters, intervals over trials (.png, .svg).", metavar="FILE"),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the points and their directories.")] = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
+class _Sweep:
     """Generates and scores a run for every combination of parameter values.
 
     Each run is the one that generate creates with the same parameters. Existing answers are not requested again, and
@@ -124,67 +53,109 @@ def sweep(
 
       pfgen-fast sweep grid.toml --dry-run
     """
-    from ..generation.engines import INTERACTIVE
-    from ..generation.sweep import SweepOptions
-    from ..generation.sweep import sweep as sweep_over
 
-    given = {
-        "engine": engine,
-        "suite": suite,
-        "questions": list(options.names_of(questions)),
-        "limit": limit,
-        "trials": trials,
-        "until_interval": until_interval,
-        "output": None if output is None else str(output),
-        "model": model,
-        "mode": [one.value for one in mode or ()],
-        "temperature": _numbers(temperature),
-        "top_p": _numbers(top_p),
-        "top_k": top_k,
-        "max_tokens": max_tokens,
-        "examples": examples,
-        "seed": seed,
-        "prefix": prefix,
-        "stop": stop,
-        "system": system,
-        "reasoning": reasoning,
-        "reasoning_tags": [tag for pair in reasoning_tags or () for tag in pair],
-        "reasoning_tokens": reasoning_tokens,
-        "retry_unfinished": retry_unfinished,
-        "order": order,
-        **of_engine,
-    }
-    wanted = SweepOptions.read(file, given)
-    points = wanted.points()
-    _check_files(table, plot)
-    loaded = suite_or_here(wanted.suite).only(wanted.questions, limit=wanted.limit)
-    if dry_run:
-        _list(points, loaded, wanted.output, as_json=as_json)
-        return
-    watch = watch_over("answers", quiet=quiet or as_json or wanted.engine in INTERACTIVE)
-    with watch:
-        found = sweep_over(
-            loaded,
-            points,
-            trials=wanted.trials,
-            until_interval=wanted.until_interval,
-            output=wanted.output,
-            on_progress=watch.count,
-            events=watch.events,
-        )
-        measured = list(_printed(found, points, wanted.until_interval, quiet=quiet or as_json))
-    _write(measured, table, plot, wanted.until_interval)
-    if as_json:
-        _print_json(measured)
-    elif not quiet:
-        if n_existing := sum(point.n_existing for point in measured):
-            note_existing(
-                n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
+    file: Path | None = Argument(
+        None, help="A TOML file whose keys are the names of the flags; flags override it.", metavar="[GRID.toml]"
+    )
+    engine: str | None = Option(None, "-e", help="Choose an engine; see generate.")
+    suite: str | None = Option(None, "-s", help="Name the suite of questions; see generate.", metavar="FOLDER")
+    questions: options.Questions = None
+    limit: options.Limit = None
+    trials: int | None = Option(None, "-n", help="Limit the trials. Default: 10.")
+    until_interval: float | None = Option(
+        None,
+        help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), from 640 answers on.",
+    )
+    model: list[str] | None = Option(None, "-m", help=f"Name a model. {_AGAIN}")
+    mode: list[_Mode] | None = Option(None, help=f"Choose the kind of prompts. {_AGAIN}")
+    temperature: list[str] | None = Option(
+        None, help=f"Set the temperature to a number, or none. {_AGAIN}", metavar="NUMBER|none"
+    )
+    top_p: list[str] | None = Option(None, help=f"Set top-p to a number, or none. {_AGAIN}", metavar="NUMBER|none")
+    top_k: list[int] | None = Option(None, help=f"Sample from this many most likely tokens. {_AGAIN}")
+    max_tokens: list[int] | None = Option(None, help=f"Limit the tokens of an answer. {_AGAIN}")
+    examples: list[int] | None = Option(None, help=f"Set the sample answers in a prompt. {_AGAIN}")
+    seed: list[str] | None = Option(None, help=f"Set any text; see generate. {_AGAIN}")
+    prefix: list[str] | None = Option(None, help=f"Begin every prompt with this text. {_AGAIN}")
+    stop: list[str] | None = Option(
+        None, help="End answers here; see generate. A file can sweep over it.", metavar="TEXT"
+    )
+    system: list[str] | None = Option(
+        None,
+        help=f"Send this system message; see generate. {_AGAIN}",
+        parser=options.text_or_file,
+        metavar="TEXT|@FILE",
+    )
+    reasoning: ReasoningChoice | None = Option(None, help="Strip or keep reasoning; see generate.")
+    reasoning_tags: Tags = None
+    reasoning_tokens: list[int] | None = Option(
+        None, help=f"Allow tokens for reasoning; see generate. {_AGAIN}", metavar="N"
+    )
+    retry_unfinished: int | None = Option(None, help="Ask again after unfinished reasoning; see generate.", metavar="N")
+    order: list[int] | None = Option(None, help=f"ngram: set the code points per n-gram. {_AGAIN}")
+    of_engine: dict[str, Any]
+    output: Path | None = Option(None, "-o", help="Create the runs' directories below this directory. Default: result.")
+    table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(_TABLES)}).", metavar="FILE")
+    plot: Path | None = Option(
+        None, help="Plot scores over parameters, intervals over trials (.png, .svg).", metavar="FILE"
+    )
+    dry_run: bool = Option(False, help="Only list the points and their directories.")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..generation.engines import INTERACTIVE
+        from ..generation.sweep import SweepOptions
+        from ..generation.sweep import sweep as sweep_over
+
+        wanted = SweepOptions.read(self.file, self.given())
+        points = wanted.points()
+        _check_files(self.table, self.plot)
+        loaded = suite_or_here(wanted.suite).only(wanted.questions, limit=wanted.limit)
+        if self.dry_run:
+            _list(points, loaded, wanted.output, as_json=self.as_json)
+            return
+        is_silent = self.quiet or self.as_json
+        watch = watch_over("answers", quiet=is_silent or wanted.engine in INTERACTIVE)
+        with watch:
+            found = sweep_over(
+                loaded,
+                points,
+                trials=wanted.trials,
+                until_interval=wanted.until_interval,
+                output=wanted.output,
+                on_progress=watch.count,
+                events=watch.events,
             )
-        print_line(("±: half of the 95 % interval over trials", "dim"))
-        print_origin(loaded, next((point.signature for point in measured if point.signature), None))
-    if any(point.problems for point in measured):
-        raise SystemExit(Exit.PARTIAL)
+            measured = list(_printed(found, points, wanted.until_interval, quiet=is_silent))
+        _write(measured, self.table, self.plot, wanted.until_interval)
+        if self.as_json:
+            _print_json(measured)
+        elif not self.quiet:
+            if n_existing := sum(point.n_existing for point in measured):
+                note_existing(
+                    n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
+                )
+            print_line(("±: half of the 95 % interval over trials", "dim"))
+            print_origin(loaded, next((point.signature for point in measured if point.signature), None))
+        exit_if_partial(any(point.problems for point in measured))
+
+    def given(self) -> dict[str, Any]:
+        """The options as a TOML file has them."""
+        values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
+        return {
+            **values,
+            "questions": list(options.names_of(self.questions)),
+            "output": None if self.output is None else str(self.output),
+            "mode": [one.value for one in self.mode or ()],
+            "temperature": _numbers(self.temperature),
+            "top_p": _numbers(self.top_p),
+            "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],
+            **self.of_engine,
+        }
+
+
+sweep = command(_Sweep, of_engine=engine_options(without=_OTHERS))
 
 
 def _numbers(values: Sequence[str] | None) -> list[float | str]:
@@ -220,8 +191,7 @@ def _list(points: Sequence[Point], suite: Suite, root: str, *, as_json: bool) ->
         print_json(rows)
     else:
         print_origin(suite)
-    if any(row["problem"] for row in rows):
-        raise SystemExit(Exit.PARTIAL)
+    exit_if_partial(any(row["problem"] for row in rows))
 
 
 def _printed(
