@@ -13,6 +13,7 @@ from .app import Json, Quiet, counted, exit_if_partial, note, print_json, shown,
 from .asking import note_existing, watch_over
 from .command_class import command, option_group
 from .engine_options import engine_options
+from .generation_options import GenerationOptions
 from .layout import rest, shortened
 from .reasoning_options import print_replies, reasoning_options
 from .score import outcome_as_json, print_outcomes
@@ -142,15 +143,7 @@ class _Generate:
         "chat for local weights with a chat template; for replay, as the config.json beside the input says; "
         "otherwise completion.",
     )
-    temperature: options.Temperature = 1.0
-    top_p: options.TopP = 0.98
-    top_k: options.TopK = None
-    max_tokens: options.MaxTokens = 300
-    examples: options.Examples = 20
-    seed: options.Seed = ""
-    prefix: options.Prefix = ""
-    stop: options.Stop = None
-    system: options.System = ""
+    how: GenerationOptions
     reasoning: Any
     of_engine: dict[str, Any]
     prices: Prices
@@ -166,17 +159,9 @@ class _Generate:
             self.engine,
             model=self.model,
             mode=self.mode or self.usual_mode(),
-            temperature=self.temperature,
-            top_p=self.top_p,
-            top_k=self.top_k,
-            max_tokens=self.max_tokens,
-            examples=self.examples,
-            seed=self.seed,
-            prefix=self.prefix,
-            stop=self.stop or (),
             reasoning=self.reasoning,
-            system=self.system,
             options=self.of_engine,
+            **self.how.arguments,
         )
         loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
         is_silent = self.ending.is_silent

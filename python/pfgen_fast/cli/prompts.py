@@ -13,12 +13,13 @@ from . import options
 from .app import Quiet, counted, fail, note, shown, stdout
 from .command_class import command
 from .engine_options import engine_options
+from .generation_options import GenerationOptions
 from .layout import rest, shortened
 from .reasoning_options import reasoning_options
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..generation.setting import Setting
+    from ..generation import Generation
     from ..suite.suite import Suite
 
 
@@ -58,19 +59,11 @@ class _Prompts:
         "completion", help="Use a text to continue (base models), one user message, or system and user messages."
     )
     trials: int = Option(1, "-n", min=1, help="Ask each question this often.")
-    examples: options.Examples = 20
-    seed: options.Seed = ""
-    prefix: options.Prefix = ""
     format: Literal["jsonl", "openai-batch", "anthropic-batch", "gemini-batch"] = Option(
         "jsonl", help="Write our own lines, or the input file of a batch API."
     )
     model: str | None = Option(None, "-m", help="Batch: name the model.")
-    temperature: options.Temperature = 1.0
-    top_p: options.TopP = 0.98
-    top_k: options.TopK = None
-    max_tokens: options.MaxTokens = 300
-    stop: options.Stop = None
-    system: options.System = ""
+    how: GenerationOptions
     engine: str | None = Option(
         None,
         "-e",
@@ -83,36 +76,27 @@ class _Prompts:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..generation.engines import Sampling
-        from ..generation.prompts import STOP
-        from ..generation.setting import Setting
+        from ..generation import Generation
 
         is_batch = self.format != "jsonl"
         if is_batch and not (self.model and self.output):
             fail(f"--format {self.format} needs --model and --output: the run's parameters are written beside it")
-        sampling = Sampling(
-            max_tokens=self.max_tokens,
-            temperature=options.temperature_of(self.temperature, self.of_engine),
-            top_p=self.top_p,
-            top_k=self.top_k,
-            stop=(*STOP[self.mode], *(self.stop or ())),
-        )
-        setting = Setting(
-            self.model or "",
-            self.mode,
-            sampling,
-            num_examples=self.examples,
-            seed=self.seed,
-            prefix=self.prefix,
+        generation = Generation.of(
+            "openai",
+            model=self.model or "",
+            mode=self.mode,
             reasoning=self.reasoning,
-            system=self.system,
+            options=self.of_engine,
+            **self.how.arguments,
         )
         suite = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
         if is_batch and self.output:
-            self.write_batch(suite, setting, self.output)
+            self.write_batch(suite, generation, self.output)
         else:
             with _opened(self.output) as file:
-                for task in (task for trial in range(1, self.trials + 1) for task in setting.tasks(suite, trial)):
+                for task in (
+                    task for trial in range(1, self.trials + 1) for task in generation.setting.tasks(suite, trial)
+                ):
                     file.write(f"{json_text(_line(task))}\n".encode())
         if self.output and not self.quiet:
             written = f"{counted(self.trials * len(suite), 'prompt')} written: "
@@ -121,16 +105,17 @@ class _Prompts:
         elif self.suite is None and not self.quiet:
             note(f"suite: {suite.name}")
 
-    def write_batch(self, suite: Suite, setting: Setting, output: Path) -> None:
+    def write_batch(self, suite: Suite, generation: Generation, output: Path) -> None:
         """Writes the batch file, and beside it the parameters of the run."""
         from ..files.writing import write_whole, writing_whole
         from ..generation.batch_api import batch_config, batch_file, batch_lines
         from ..generation.run_writer import config_line
 
         engine = self.engine_of_format()
-        config = batch_config(suite, setting, engine=engine, **self.of_engine)
+        setting, of_engine = generation.setting, generation.options
+        config = batch_config(suite, setting, engine=engine, **of_engine)
         with writing_whole(output) as file:
-            lines = batch_lines(suite, setting, trials=self.trials, engine=engine, **self.of_engine)
+            lines = batch_lines(suite, setting, trials=self.trials, engine=engine, **of_engine)
             file.writelines(piece.encode() for piece in batch_file(lines, engine=engine))
         write_whole(output.with_suffix(".config.json"), f"{config_line(config)}\n".encode())
 

@@ -15,6 +15,7 @@ from .app import Json, Quiet, exit_if_partial, fail, note, warn
 from .asking import watch_over
 from .command_class import command, option_group
 from .engine_options import engine_options
+from .generation_options import GenerationOptions
 from .reasoning_options import reasoning_options
 from .suite_line import print_origin, suite_or_here
 from .sweep import SweepRows
@@ -98,15 +99,7 @@ class _Watch:
     mode: options.ModeChoice | None = Option(
         None, help="Use prompts of this kind; see generate. Default: chat where there is a chat template."
     )
-    temperature: options.Temperature = 1.0
-    top_p: options.TopP = 0.98
-    top_k: options.TopK = None
-    max_tokens: options.MaxTokens = 300
-    examples: options.Examples = 20
-    seed: options.Seed = ""
-    prefix: options.Prefix = ""
-    stop: options.Stop = None
-    system: options.System = ""
+    how: GenerationOptions
     which: CheckpointOptions
     reasoning: Any
     of_engine: dict[str, Any]
@@ -158,24 +151,12 @@ class _Watch:
             fail("--log: needs the results of all questions; leave out --questions and --limit")
         if self.serve is not None and "base_url" in self.of_engine:
             fail("--serve and --base-url: expected one of them")
-        names = (
-            "mode",
-            "temperature",
-            "top_p",
-            "top_k",
-            "max_tokens",
-            "examples",
-            "seed",
-            "prefix",
-            "system",
-            "reasoning",
-        )
         return Watch(
             self.which.found(self.folder),
             loaded,
             self.engine,
             self.of_engine,
-            {**{name: getattr(self, name) for name in names}, "stop": self.stop or ()},
+            {**self.how.arguments, "mode": self.mode, "reasoning": self.reasoning},
             self.trials,
             self.until_interval,
             self.output,
