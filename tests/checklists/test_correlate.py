@@ -56,22 +56,15 @@ def score(one):
     return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), one.scores, strict=True))
 
 
-def test_a_metric_that_is_the_score_correlates_fully(runs, tmp_path):
+def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every_method_has(runs, tmp_path):
     values = checklist_values(SUITE, runs)
     metric = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: score(one)), SUITE)
     found = correlated(Values(SUITE, {**values.methods, **metric}, values.verdicts), draws=20)
     assert found.names == ("checklist", "avg-c", "quality")
     one = found.over_answers(*(found.columns[name] for name in ("checklist", "quality")), np.arange(144))
-    assert one.n == 144
-    assert one.value.cells == (1, 1, 1)
-    assert one.p == 0
+    assert (one.n, one.value.cells, one.p) == (144, (1, 1, 1), 0)
     assert found.over_models("checklist", "quality").value.value == 1
-    finding = correlate(found)
-    assert "quality goes best with checklist: Spearman 1.000" in finding.answer
-
-
-def test_only_answers_that_every_method_has_are_compared(runs, tmp_path):
-    values = checklist_values(SUITE, runs)
+    assert "quality goes best with checklist: Spearman 1.000" in correlate(found).answer
     some = metrics_file(tmp_path / "m.csv", lambda model, one: None if one.id.startswith("fable") else 1.0)
     found = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}, values.verdicts), draws=10)
     assert len(found.places) == 4 * 24

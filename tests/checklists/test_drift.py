@@ -107,7 +107,7 @@ def test_two_versions_in_one_path_are_before_and_now(tmp_path, call):
     assert "was judge-1 and is judge-2" in said
 
 
-def test_answers_that_were_asked_anew_are_compared_with_what_was_said(tmp_path, call):
+def test_sentinels_are_compared_with_the_former_judgements(tmp_path, call):
     suite, path = written_suite(tmp_path / "suite", SUITE), written(tmp_path / "runs", FIRST)
     for time, change in (("001", trembling(0.0)), ("002", lowered("complaint", 3))):
         for model, listed in changed(FIRST, change).items():

@@ -22,20 +22,9 @@ from pfgen_fast.checklists.weights.table_stability import fitted_stability, stab
 from pfgen_fast.errors import ChecklistError
 
 SUITE = own_suite()
-GOOD = {
-    "letter_1": (1, 1, 0.5),
-    "letter_2": (1, 0.5, 1),
-    "letter_3": (1, 0.5),
-    "report_1": (1, 1, 0),
-    "report_2": (1, 1, 1),
-}
-FAIR = {
-    "letter_1": (0.5, 1, 1),
-    "letter_2": (0.5, 1, 1),
-    "letter_3": (0.5, 1),
-    "report_1": (1, 1, 0),
-    "report_2": (1, 0, 1),
-}
+IDS = ("letter_1", "letter_2", "letter_3", "report_1", "report_2")
+GOOD = dict(zip(IDS, ((1, 1, 0.5), (1, 0.5, 1), (1, 0.5), (1, 1, 0), (1, 1, 1)), strict=True))
+FAIR = dict(zip(IDS, ((0.5, 1, 1), (0.5, 1, 1), (0.5, 1), (1, 1, 0), (1, 0, 1)), strict=True))
 MISSING = {"letter_1": (1, 1, 1), "report_2": (1, 1, 1)}
 
 
@@ -63,9 +52,6 @@ def test_averages_follow_from_sums_of_verdicts() -> None:
     assert sums.averages(sums.weights)[0].tolist() == pytest.approx([expected])
     answers = ((90 + 85 + 80 + 200 / 3 + 100) / 5 - 75) * 4
     assert sums.over_answers(sums.weights)[0].tolist() == pytest.approx([answers])
-
-
-def test_missing_answers_count_as_zero_where_that_is_asked() -> None:
     sums = verdict_sums(scores_of({"few": MISSING}))
     assert sums.averages(sums.weights)[0].tolist() == pytest.approx([100])
     as_zero = sums.averages(sums.weights, missing_as_zero=True)[0]
@@ -91,11 +77,8 @@ def test_each_decision_is_compared_with_the_usual_table() -> None:
     found = sensitivity(scores_of({"fair": FAIR, "good": GOOD, "few": MISSING}), draws=0)
     assert found.models == ("few", "good", "fair")
     equal, as_zero, over_answers = found.variations
-    assert [one.name for one in found.variations] == [
-        "equal weights",
-        "missing answers as zero",
-        "the mean of all answers",
-    ]
+    names = ("equal weights", "missing answers as zero", "the mean of all answers")
+    assert tuple(one.name for one in found.variations) == names
     assert as_zero.places.tolist() == [3, 1, 2]
     assert as_zero.moved.tolist() == [2, -1, -1]
     assert as_zero.kendall == pytest.approx(-1 / 3)

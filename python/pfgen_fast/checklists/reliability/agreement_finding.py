@@ -85,7 +85,8 @@ def one_value_note(questions: Sequence[LevelAgreement]) -> list[str]:
 def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
     pairing, names = found.pairing, unequal_names(found.pairing.names)
     signature = signature_of_sides(pairing.suite, sides, draws=pairing.n_draws, seed=pairing.seed)
-    tables = [level_table(found), _answer_table(found), _question_table(found), _count_table(found, names)]
+    of_answers = Table("answers", "Scores of answers", *_by_part("answers", _SCORES, found.answers), 3)
+    tables = [level_table(found), of_answers, _question_table(found), _count_table(found, names)]
     pictures = [_count_picture(found, names)]
     if found.tables.is_defined and len(pairing.models) > 1:
         tables.insert(0, model_table(found.tables, names))
@@ -141,10 +142,6 @@ def _words(found: Agreed, names: tuple[str, str]) -> str:
     return words
 
 
-def _answer_table(found: Agreed) -> Table:
-    return Table("answers", "Scores of answers", *_by_part("answers", _SCORES, found.answers), 3)
-
-
 def _question_table(found: Agreed) -> Table:
     columns = ("area", "category", "number", "verdicts", *_LEVELS, "question")
     rows: list[tuple[Cell, ...]] = []
@@ -179,6 +176,7 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
     for (i, j), found in pairs.items():
         kappa = found.levels["all"][1]["kappa_quadratic"].value
         kappas[i, j] = kappas[j, i] = np.nan if kappa is None else kappa
+    rows = tuple((part, n, alpha) for part, (n, alpha) in alphas.items())
     of_all = alphas["all"][1]
     said = "undefined, because all verdicts are the same" if of_all is None else f"{of_all:.3f}"
     names = tuple(side.name for side in sides)
@@ -188,7 +186,10 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
         f"Krippendorff's alpha of {len(sides)} judges over {alphas['all'][0]:,} verdicts is {said}.",
         f"Levels count as numbers (interval scale). Every two judges are compared over the answers that both judged: "
         f"{'; '.join(names)}. Signature: {signature_of_sides(suite, sides, draws=draws, seed=seed)}",
-        (_alpha_table(alphas), _pair_table(names, pairs)),
+        (
+            Table("alpha", "Krippendorff's alpha", ("part", "verdicts", "alpha"), rows, 3),
+            _pair_table(names, pairs),
+        ),
         (
             Picture(
                 "kappas",
@@ -218,11 +219,6 @@ def _alphas(sides: Sequence[Side], suite: ChecklistSuite) -> dict[str, tuple[int
             rows["all"].append(row)
             rows.setdefault(part_of(suite.by_key[task, length]), []).append(row)
     return {part: (len(listed), krippendorff_alpha(np.array(listed).T)) for part, listed in rows.items()}
-
-
-def _alpha_table(alphas: dict[str, tuple[int, float | None]]) -> Table:
-    rows = tuple((part, n, alpha) for part, (n, alpha) in alphas.items())
-    return Table("alpha", "Krippendorff's alpha", ("part", "verdicts", "alpha"), rows, 3)
 
 
 def _pair_table(names: Sequence[str], pairs: dict[tuple[int, int], Agreed]) -> Table:

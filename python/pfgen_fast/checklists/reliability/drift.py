@@ -256,18 +256,12 @@ def _pair_table(found: Drifted, names: tuple[str, str]) -> Table:
 
 
 def _part_picture(found: Drifted) -> Picture:
-    listed = list(found.parts.items())
-    listed += [
-        (f"{question.labels[1]} {question.number}", _in_points(found, question, shift))
-        for question, shift in found.questions[:_SHOWN_QUESTIONS]
-        if shift.size
-    ]
+    listed = [(part, shift.shift) for part, shift in found.parts.items()]
+    for question, shift in found.questions[:_SHOWN_QUESTIONS]:
+        if shift.size:
+            points = question.weight * found.agreed.pairing.suite.rescaling.factor
+            in_points = (None if end is None else end * points for end in shift.shift.cells)
+            listed.append((f"{question.labels[1]} {question.number}", Estimate(*in_points)))
     label = "shift in points of rescaled scores; questions: of their category"
-    ranges = ranges_of([(name, shift.shift) for name, shift in listed[:MAX_ROWS]], label)
+    ranges = ranges_of(listed[:MAX_ROWS], label)
     return Picture("shifts", "How far the judge moved: areas, and the questions that moved most", ranges)
-
-
-def _in_points(found: Drifted, question: Question, shift: Shift) -> Shift:
-    points = question.weight * found.agreed.pairing.suite.rescaling.factor
-    ends = [None if end is None else end * points for end in shift.shift.cells]
-    return replace(shift, shift=Estimate(*ends))
