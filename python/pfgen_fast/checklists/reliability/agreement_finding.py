@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendorff_alpha
+from ...statistics.agreement_of_levels import FIGURES, krippendorff_alpha
 from ..judgements import AnswerKey
 from ..scoring.table_data import place_cell
 from ..suite import ChecklistSuite
@@ -62,11 +62,11 @@ def model_table(tables: TwoTables, names: tuple[str, str]) -> Table:
     return Table("models", "Rescaled averages of models over the same answers", columns, tuple(rows), 2)
 
 
-def model_picture(tables: TwoTables, names: tuple[str, str]) -> Picture:
+def model_picture(tables: TwoTables, names: tuple[str, str], title: str) -> Picture:
     """The averages of models by the one side against the other."""
     first, second = tables.values
     points = Points(first, second, *names, labels=tables.models, has_diagonal=True)
-    return Picture("models", "Rescaled averages of models by both sides", Scatter((points,)))
+    return Picture("models", title, Scatter((points,)))
 
 
 def unequal_names(names: tuple[str, str]) -> tuple[str, str]:
@@ -74,30 +74,27 @@ def unequal_names(names: tuple[str, str]) -> tuple[str, str]:
     return names if names[0] != names[1] else (f"{names[0]} (1)", f"{names[1]} (2)")
 
 
-def one_value_note(questions: Sequence[LevelAgreement]) -> list[str]:
-    """A sentence that says for how many questions there is no kappa."""
-    n = sum(one.kappa is None for one in questions)
-    if not n:
-        return []
-    return [f"kappa is empty for {n:,} of {len(questions):,} questions, where a side gave one level only"]
-
-
 def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
     pairing, names = found.pairing, unequal_names(found.pairing.names)
+    notes = [*(note for side in sides for note in side.notes), *pairing.notes()]
+    if n := sum(one.kappa is None for one in found.questions):
+        notes.append(
+            f"kappa is empty for {n:,} of {len(found.questions):,} questions, where a side gave one level only"
+        )
     signature = signature_of_sides(pairing.suite, sides, draws=pairing.n_draws, seed=pairing.seed)
     of_answers = Table("answers", "Scores of answers", *_by_part("answers", _SCORES, found.answers), 3)
     tables = [level_table(found), of_answers, _question_table(found), _count_table(found, names)]
     pictures = [_count_picture(found, names)]
     if found.tables.is_defined and len(pairing.models) > 1:
         tables.insert(0, model_table(found.tables, names))
-        pictures.insert(0, model_picture(found.tables, names))
+        pictures.insert(0, model_picture(found.tables, names, "Rescaled averages of models by both sides"))
     return Finding(
         "agree",
         _answer(found, names),
         f"{_words(found, names)} Signature: {signature}",
         tuple(tables),
         tuple(pictures),
-        (*(note for side in sides for note in side.notes), *pairing.notes(), *one_value_note(found.questions)),
+        tuple(notes),
         question="How far do two judges agree?",
     )
 
