@@ -133,10 +133,8 @@ def test_unjudged_and_stale_answers_are_counted(tmp_path):
     some = changed(FIRST, lambda _, one: replace(one, **changes.get(one.id, {})))
     sides = open_sides([written(tmp_path / "a", some), written(tmp_path / "b", FIRST)], SUITE)
     found = agree(sides, SUITE, draws=0)
-    assert {
-        f"a: 4 answers are stale ({WHY_STALE}): fable-000",
-        "a: 4 answers are unjudged: fable-002",
-    } <= set(found.notes)
+    stale = f"a: 4 answers are stale ({WHY_STALE}): fable-000"
+    assert {stale, "a: 4 answers are unjudged: fable-002"} <= set(found.notes)
     assert "Over 136 answers" in found.paragraph
 
 
@@ -156,9 +154,8 @@ def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):
     assert printed.startswith("a and b give the same level in ")
     assert "place, a" in printed
     assert "judges:judge (judge-1) and judge (judge-2)|draws:20|seed:0" in printed
-    code, printed, _ = call(
-        "checklists", "agree", *paths, "--suite", suite, "--draws", "20", "--json", "-o", tmp_path / "out"
-    )
+    options = ("--suite", suite, "--draws", "20", "--json", "-o", tmp_path / "out")
+    code, printed, _ = call("checklists", "agree", *paths, *options)
     found = json.loads(printed)
     assert (tmp_path / "out" / "agree-questions.csv").exists()
     assert {"models", "levels", "answers", "questions", "levels-crossed"} == set(found["tables"])

@@ -9,7 +9,6 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.checklist_data import needs_hellobench, vectors
 from makers.long_answers import write_tiny_wordnet
 from pfgen_fast.checklists.metrics.classic import Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
 from pfgen_fast.errors import ChecklistError
@@ -19,27 +18,6 @@ WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), ma
 
 def bleu(tokens, references):
     return bleu_counts(tokens, references).score
-
-
-@needs_hellobench
-def test_the_worked_examples_of_repetition_and_distinct():
-    examples = vectors("metrics")["texts"]
-    for example in examples:
-        tokens = example["text"].split()
-        for n in (2, 4):
-            assert repetition(tokens, n) == example[f"repetition_{n}"]
-            assert distinct(tokens, n) == example[f"distinct_{n}"]
-    assert len(examples) == 7
-
-
-@needs_hellobench
-def test_the_worked_examples_of_bleu_and_rouge_l():
-    examples = vectors("metrics")["pairs"]
-    for example in examples:
-        answer, reference = example["answer"].split(), example["reference"].split()
-        assert bleu(answer, [reference]) == pytest.approx(example["bleu_4"], abs=1e-12)
-        assert rouge_l(answer, [reference]) == pytest.approx(example["rouge_l"], abs=1e-12)
-    assert len(examples) == 4
 
 
 @given(WORDS, st.integers(1, 4))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from makers.checklist_data import folder, needs_hellobench
 from makers.fault_server import answering, serving
-from makers.judged_runs import judged, made_suite, written, written_suite
+from makers.judged_runs import changed, judged, made_suite, written, written_suite
 from makers.judges import moody_text
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
@@ -56,22 +56,15 @@ def score(one):
     return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), one.scores, strict=True))
 
 
-def test_a_metric_that_is_the_score_correlates_fully(runs, tmp_path):
+def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every_method_has(runs, tmp_path):
     values = checklist_values(SUITE, runs)
     metric = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: score(one)), SUITE)
     found = correlated(Values(SUITE, {**values.methods, **metric}, values.verdicts), draws=20)
     assert found.names == ("checklist", "avg-c", "quality")
     one = found.over_answers(*(found.columns[name] for name in ("checklist", "quality")), np.arange(144))
-    assert one.n == 144
-    assert one.value.cells == (1, 1, 1)
-    assert one.p == 0
+    assert (one.n, one.value.cells, one.p) == (144, (1, 1, 1), 0)
     assert found.over_models("checklist", "quality").value.value == 1
-    finding = correlate(found)
-    assert "quality goes best with checklist: Spearman 1.000" in finding.answer
-
-
-def test_only_answers_that_every_method_has_are_compared(runs, tmp_path):
-    values = checklist_values(SUITE, runs)
+    assert "quality goes best with checklist: Spearman 1.000" in correlate(found).answer
     some = metrics_file(tmp_path / "m.csv", lambda model, one: None if one.id.startswith("fable") else 1.0)
     found = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}, values.verdicts), draws=10)
     assert len(found.places) == 4 * 24
@@ -114,11 +107,8 @@ def test_unknown_methods_and_lonely_ones_are_refused(runs):
 
 
 def test_overall_ratings_are_methods_and_equal_weights_only_where_they_differ(tmp_path):
-    both = {
-        model: [*listed, *(replace(one, method="llm-eval", scores=(7.0,)) for one in listed)]
-        for model, listed in FIRST.items()
-    }
-    runs = open_runs([written(tmp_path / "runs", both)])
+    overall = changed(FIRST, lambda _, one: replace(one, method="llm-eval", scores=(7.0,)))
+    runs = open_runs([written(tmp_path / "runs", {model: [*FIRST[model], *overall[model]] for model in FIRST})])
     values = checklist_values(SUITE, runs)
     assert set(values.methods) == {"checklist", "avg-c", "llm-eval"}
     assert values.methods["llm-eval"]["alpha", ("fable-000", None, 1)] == 7
@@ -172,12 +162,10 @@ def test_the_command_compares_metrics_and_people(runs, tmp_path, call):
     assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
     assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
     assert len(tables["questions"]) == 12
-    code, _, said = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, "--marks", metrics)
-    assert code == 2
-    assert "--marks and --scale belong together" in said
-    code, _, said = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, "--rater", "m")
-    assert code == 2
-    assert "--ratings needs --rater" in said
+    for option, said in (("--marks", "--marks and --scale belong together"), ("--rater", "--ratings needs --rater")):
+        code, _, err = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, option, metrics)
+        assert code == 2
+        assert said in err
 
 
 @pytest.fixture

@@ -26,12 +26,8 @@ def test_copies_have_no_drift():
 def test_damage_is_found_with_its_place_and_size():
     damaged = changed(FIRST, lowered("fable", 1, share=0.6))
     found = drifted(side(FIRST), side(damaged), SUITE, draws=200)
-    true = [
-        (one.scores[1] - before.scores[1])
-        for model in FIRST
-        for one, before in zip(damaged[model], FIRST[model], strict=True)
-        if one.id.startswith("fable")
-    ]
+    pairs = [pair for model in FIRST for pair in zip(damaged[model], FIRST[model], strict=True)]
+    true = [one.scores[1] - before.scores[1] for one, before in pairs if one.id.startswith("fable")]
     question, shift = found.questions[0]
     assert question.labels == ("stories", "fable", 1)
     assert shift.size == pytest.approx(sum(true) / len(true))
@@ -40,8 +36,7 @@ def test_damage_is_found_with_its_place_and_size():
     part = found.parts["stories"]
     assert part.size == pytest.approx(4 * 30 * sum(true) / len(true))
     assert part.shift.low < part.size < part.shift.high < 0
-    assert found.parts["letters"].size == 0
-    assert not found.parts["letters"].has_moved
+    assert (found.parts["letters"].size, found.parts["letters"].has_moved) == (0, False)
     answer = drift(side(FIRST), side(damaged), draws=20).answer
     assert answer.startswith("The judge has drifted")
     assert "question 1 of stories/fable" in answer
@@ -68,19 +63,18 @@ def test_pairs_of_models_whose_order_changes_are_named():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "judge", "new", "said"),
     [
-        (("judge", "v1"), ("judge", "v2"), "the version of the judge was v1 and is v2"),
-        (("judge", "v1"), ("judge", "v1"), "both sides name the same version, v1"),
-        (("judge", None), ("judge", "v1"), "the version of the judge is unknown on a side"),
-        (("judge", "v1"), ("other", "v1"), "this is no drift of one judge"),
+        ("v1", "judge", "v2", "the version of the judge was v1 and is v2"),
+        ("v1", "judge", "v1", "both sides name the same version, v1"),
+        (None, "judge", "v1", "the version of the judge is unknown on a side"),
+        ("v1", "other", "v1", "this is no drift of one judge"),
     ],
 )
-def test_the_versions_are_told(old, new, said):
-    sides = [
-        side(changed(FIRST, lambda _, one, of=of: replace(one, judge=of[0], version=of[1])), "s") for of in (old, new)
-    ]
-    assert any(said in note for note in drift(*sides).notes)
+def test_the_versions_are_told(old, judge, new, said):
+    before = side(changed(FIRST, lambda _, one: replace(one, version=old)), "s")
+    now = side(changed(FIRST, lambda _, one: replace(one, judge=judge, version=new)), "s")
+    assert any(said in note for note in drift(before, now).notes)
 
 
 def test_the_command_ends_with_1_if_asked_to_check(tmp_path, call):
@@ -107,7 +101,7 @@ def test_two_versions_in_one_path_are_before_and_now(tmp_path, call):
     assert "was judge-1 and is judge-2" in said
 
 
-def test_answers_that_were_asked_anew_are_compared_with_what_was_said(tmp_path, call):
+def test_sentinels_are_compared_with_the_former_judgements(tmp_path, call):
     suite, path = written_suite(tmp_path / "suite", SUITE), written(tmp_path / "runs", FIRST)
     for time, change in (("001", trembling(0.0)), ("002", lowered("complaint", 3))):
         for model, listed in changed(FIRST, change).items():

@@ -27,16 +27,13 @@ def error_of(tmp_path, response, **rules):
     return found_in(tmp_path, Answer("sea", response, finish_reason=finish_reason), **rules)[0]
 
 
-def test_a_sentence_that_stands_three_times_is_a_repetition(tmp_path):
+def test_a_sentence_that_stands_three_times_is_a_repetition_if_it_is_long_or_by_the_published_profile(tmp_path):
     twice = error_of(tmp_path / "a", f"{ICE} {STORY} {ICE}")
     assert (twice.repeated, twice.is_repetition, twice.sentence) == (2, False, None)
     thrice = error_of(tmp_path / "b", f"{ICE} {STORY} {ICE}\n\n{ICE}")
     assert (thrice.repeated, thrice.longest_run, thrice.is_repetition, thrice.sentence) == (3, 2, True, ICE)
-
-
-def test_short_sentences_are_repetitions_in_the_published_profile_only(tmp_path):
-    assert not error_of(tmp_path / "a", f"Yes. {STORY} Yes. Yes.").is_repetition
-    assert error_of(tmp_path / "b", f"Yes. {STORY} Yes. Yes.", profile="published").is_repetition
+    assert not error_of(tmp_path / "c", f"Yes. {STORY} Yes. Yes.").is_repetition
+    assert error_of(tmp_path / "d", f"Yes. {STORY} Yes. Yes.", profile="published").is_repetition
 
 
 @pytest.mark.parametrize(
@@ -80,9 +77,8 @@ def test_the_published_profile_and_a_user_may_have_other_phrases(tmp_path):
 def test_a_file_of_phrases_that_breaks_the_rules_is_named(tmp_path, content, fault):
     path = tmp_path / "phrases.toml"
     path.write_text(content)
-    with pytest.raises(ChecklistError, match=r"phrases\.toml") as error:
+    with pytest.raises(ChecklistError, match=rf"phrases\.toml.*{fault}"):
         read_phrases(path)
-    assert fault in str(error.value)
 
 
 def test_the_servers_reason_decides_what_was_cut_off(tmp_path):
@@ -94,12 +90,9 @@ def test_the_servers_reason_decides_what_was_cut_off(tmp_path):
     assert error_of(tmp_path / "e", f"{unfinished}\n\nWord count: 2020").cut_off is None
 
 
-@pytest.mark.parametrize(
-    "end", [".", "!**", "?”", "。", "』」", "…", "\n```", "\n| a | b |", ".</s>", "</s>", ".)\n\n", "\n---"]
-)
-def test_ends_that_close(end):
-    text = f"It ended{end}" if end != "』」" else "『終わった。』」"
-    assert has_closing_punctuation(text)
+def test_ends_that_close():
+    for end in (".", "!**", "?”", "。", "。』」", "…", "\n```", "\n| a | b |", ".</s>", "</s>", ".)\n\n", "\n---"):
+        assert has_closing_punctuation(f"It ended{end}"), end
 
 
 def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
@@ -152,9 +145,6 @@ def test_signals_decide_nothing_but_are_named():
 def test_what_answers_say_of_their_own_length(end, expected):
     claim = claim_in(f"{STORY}\n\n{end}", 5)
     assert (claim and (claim.claimed, claim.unit)) == expected
-
-
-def test_a_claim_is_wrong_if_it_is_more_than_a_tenth_off():
     assert not claim_in("Words: 110", 100).is_wrong
     assert claim_in("Words: 111", 100).is_wrong
     assert claim_in("文字数：7", 1).counted == 5

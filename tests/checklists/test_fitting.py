@@ -57,12 +57,11 @@ def test_annotators_are_pooled_or_their_means_are_fitted() -> None:
     pooled, means = (fit_suite(SUITE, marks, combine=way).categories[THANKS] for way in ("pool", "mean"))
     assert (pooled.fitted.n_rows, means.fitted.n_rows) == (36, 12)
     assert pooled.n_answers == means.n_answers == 12
-    by_answer: dict[str, list[tuple[tuple[float, ...], float]]] = {}
+    by_answer: dict[str, list[tuple[float, ...]]] = {}
     for mark in marks.listed:
-        by_answer.setdefault(mark.response_sha256, []).append((mark.verdicts, mark.overall))
-    verdicts = [np.mean([row for row, _ in some], axis=0) for some in by_answer.values()]
-    overall = [np.mean([mark for _, mark in some]) for some in by_answer.values()]
-    assert means.fitted.raw == pytest.approx(fit_weights(verdicts, overall).raw)
+        by_answer.setdefault(mark.response_sha256, []).append((*mark.verdicts, mark.overall))
+    rows = np.array([np.mean(some, axis=0) for some in by_answer.values()])
+    assert means.fitted.raw == pytest.approx(fit_weights(rows[:, :-1], rows[:, -1]).raw)
     with pytest.raises(ChecklistError, match="unknown way 'median'; expected one of mean, pool"):
         fit_suite(SUITE, marks, combine="median")  # type: ignore[arg-type]
     with pytest.raises(ChecklistError, match="the bound 0: expected a number above 0"):

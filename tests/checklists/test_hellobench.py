@@ -102,25 +102,16 @@ def without(pattern):
 
 BAD = {
     "chat": (without("data/main_data/chat.jsonl"), "no data of HelloBench in data/main_data/chat.jsonl"),
-    "summaries": (
-        without("**/summarization*.jsonl"),
-        "no data of HelloBench in data/main_data/summarization.jsonl or results/generations/main_exp/MODEL/summar",
-    ),
+    "summaries": (without("**/summarization*.jsonl"), "main_data/summarization.jsonl or results/generations/main_exp"),
     "checklists that differ": (
         rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
         "chat.jsonl, line 2: another checklist than the other tasks of chat/rew",
     ),
-    "no checklist": (
-        rows("chat", lambda rows: rows[0].update(category="x", checklists=None)),
-        "chat.jsonl, line 1.* chat/x",
-    ),
+    "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
     "task twice": (rows("chat", lambda rows: rows[1].update(id=rows[0]["id"])), "line 2: the task chat_000 appears tw"),
     "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),
     "no instruction": (rows("chat", lambda rows: rows[1].pop("instruction")), "line 2: the key 'chat_prompt' is miss"),
-    "length": (
-        weights("WEIGHT_DICT = {'rewrite': [1, 2, 3]}"),
-        "compute.py.*chat/rewrite: expected 2 weights, .*not 3",
-    ),
+    "length": (weights("WEIGHT_DICT = {'rewrite': [1, 2, 3]}"), "chat/rewrite: expected 2 weights, .*not 3"),
     "zero": (weights("WEIGHT_DICT = {'rewrite': [0, 1]}"), r"\['rewrite'\]\[0\]: expected a weight above 0, not 0"),
     "unknown": (weights("WEIGHT_DICT = {'rewrites': [1, 1]}"), "unknown category 'unknown area/rewrites'"),
     "computed": (weights("WEIGHT_DICT = dict(rewrite=[1, 2])"), "WEIGHT_DICT: expected an object, not null"),

@@ -88,7 +88,6 @@ def line(**changes):
         ({"id": "T0"}, "unknown task 'T0'"),
         ({"length": "2k"}, "T00"),
         ({"scores": [1, 0.3, 0]}, "question 1: the verdict 0.3 is not a level of the suite; expected one of 0, 0.25"),
-        ({"scores": [1, 0.5, 2]}, "question 2: the verdict 2.0 is not a level"),
         ({"scores": [1, 0.5]}, "2 verdicts; expected 3"),
         ({"scores": []}, "0 verdicts; expected 3"),
         ({"scores": [1, 0.5, None]}, "scores[2]: expected a number"),
@@ -115,18 +114,13 @@ def test_a_line_that_breaks_the_rules_is_named(tmp_path, changes, said):
     assert "\n" not in str(error.value)
 
 
-def test_equal_judgements_count_once_and_others_are_an_error(tmp_path):
+def test_equal_judgements_count_once_and_others_are_an_error_unless_of_another_judge_or_answer(tmp_path):
     (one,) = read_judgements(written(tmp_path, line(reasons=["a"] * 3), line(reasons=["b"] * 3)), SUITE)
     assert one.reasons == ("a",) * 3
     with pytest.raises(ChecklistError, match="line 2: another judgement of T00 by the same judge came before"):
         read_judgements(written(tmp_path, line(), line(scores=[1, 1, 1])), SUITE)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"judge": "b"}, {"version": "b"}, {"rating": 2}, {"trial": 2}, {"response_sha256": "1" * 64}]
-)
-def test_judgements_of_another_judge_or_answer_are_no_duplicates(tmp_path, changes):
-    assert len(read_judgements(written(tmp_path, line(), line(scores=[0, 0, 0], **changes)), SUITE)) == 2
+    for changes in ({"judge": "b"}, {"version": "b"}, {"rating": 2}, {"trial": 2}, {"response_sha256": "1" * 64}):
+        assert len(read_judgements(written(tmp_path, line(), line(scores=[0, 0, 0], **changes)), SUITE)) == 2
 
 
 def test_lines_that_cannot_be_read_are_named_and_the_others_read(tmp_path):

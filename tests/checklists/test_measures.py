@@ -25,7 +25,7 @@ def found_in(tmp_path, suite, **choices):
     return measures, measure(run_of(tmp_path / "m", *ANSWERS), measures)
 
 
-def test_each_answer_has_the_metrics_of_its_tokens_and_reference(tmp_path):
+def test_each_answer_has_the_metrics_of_its_tokens_and_reference_and_means_are_over_the_answers_with_a_value(tmp_path):
     suite = suite_of_essays()
     measures, found = found_in(tmp_path, suite)
     assert measures.names == ("repetition_4", "distinct_4", "bleu_4", "rouge_l", "meteor (no synonyms)")
@@ -37,11 +37,6 @@ def test_each_answer_has_the_metrics_of_its_tokens_and_reference(tmp_path):
     assert 0 < ice.values["meteor (no synonyms)"] < 1
     assert (sea.words, ice.words, fog.words) == (10, 5, 2)
     assert set(fog.values.values()) == {None}  # too short, and its task has no reference
-
-
-def test_means_are_over_the_answers_that_have_a_value(tmp_path):
-    suite = suite_of_essays()
-    measures, found = found_in(tmp_path, suite)
     model = model_metrics("m", found, measures)
     assert (model.total.n, model.total.metrics["bleu_4"].n, model.total.metrics["distinct_4"].n) == (3, 2, 2)
     assert model.total.metrics["rouge_l"].mean == (found[0].values["rouge_l"] + found[1].values["rouge_l"]) / 2

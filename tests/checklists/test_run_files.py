@@ -83,26 +83,23 @@ def test_a_file_stands_for_a_run_of_its_name(tmp_path: Path, suite: ChecklistSui
     assert [run.key for run in open_runs([folder / "heron.jsonl"])] == ["heron"]
 
 
-def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_paths_without_a_run_or_with_two_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ChecklistError, match=r"holds no run; expected a folder with answers.jsonl or judgements.jsonl"):
+        open_runs([tmp_path])
+    with pytest.raises(ChecklistError, match="none: no such file or folder"):
+        open_runs([tmp_path / "none"])
     for name in ("a/heron", "b/heron"):
         write_run(tmp_path / name, ANSWERS, [], {})
     with pytest.raises(ChecklistError, match=r"b.heron: a run of the name heron is also in .*a.heron"):
         open_runs([tmp_path])
 
 
-def test_a_path_without_a_run_says_what_a_run_is(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"holds no run; expected a folder with answers.jsonl or judgements.jsonl"):
-        open_runs([tmp_path])
-    with pytest.raises(ChecklistError, match="none: no such file or folder"):
-        open_runs([tmp_path / "none"])
-
-
-@pytest.mark.parametrize("content", ["[]", "{", '"a"'])
-def test_a_config_that_is_no_object_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
     write_run(tmp_path / "heron", ANSWERS, [], {})
-    (tmp_path / "heron/config.json").write_text(content)
-    with pytest.raises(ChecklistError, match=r"config.json"):
-        open_runs([tmp_path])
+    for content in ("[]", "{", '"a"'):
+        (tmp_path / "heron/config.json").write_text(content)
+        with pytest.raises(ChecklistError, match=r"config.json"):
+            open_runs([tmp_path])
 
 
 def test_answers_may_be_a_parquet_file(tmp_path: Path, suite: ChecklistSuite) -> None:
@@ -151,28 +148,16 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_there(
     assert len(faults[0]) < 500
 
 
-def test_the_last_line_may_lack_its_end_and_the_first_may_have_a_mark(tmp_path: Path, suite: ChecklistSuite) -> None:
-    content = b"\xef\xbb\xbf" + lines(GOOD, "", {"id": "fable-1", "response": "x"}).encode().removesuffix(b"\n")
-    (run,) = open_runs([run_with(tmp_path / "heron", content)])
-    assert len(run.answers(suite)) == 2
-
-
-def test_equal_answers_are_one_and_trials_are_different_answers(tmp_path: Path, suite: ChecklistSuite) -> None:
-    content = lines(GOOD, GOOD, {**GOOD, "trial": 2, "response": "No."})
-    (run,) = open_runs([run_with(tmp_path / "heron", content)])
+def test_equal_answers_are_one_and_the_last_line_may_lack_its_end_and_the_first_have_a_mark(tmp_path, suite) -> None:
+    content = lines(GOOD, "", GOOD, {**GOOD, "trial": 2, "response": "No."}).encode().removesuffix(b"\n")
+    (run,) = open_runs([run_with(tmp_path / "heron", b"\xef\xbb\xbf" + content)])
     assert list(run.answers(suite)) == [("thanks-1", None, 1), ("thanks-1", None, 2)]
 
 
 MANY = lines(*({**GOOD, "trial": trial, "response": "x" * 1000} for trial in range(1, 2000)))
 WRONG: dict[str, tuple[str | bytes, str]] = {
-    "unknown task": (
-        lines(GOOD, {"id": "fable1", "response": "x"}),
-        "line 2: unknown task 'fable1'; expected one of fa",
-    ),
-    "two answers": (
-        lines(GOOD, {**GOOD, "response": "No."}),
-        "line 2: another answer to thanks-1 came before; expected",
-    ),
+    "unknown task": (lines(GOOD, {"id": "fable1", "response": "x"}), "line 2: unknown task 'fable1'; expected one of"),
+    "two answers": (lines(GOOD, {**GOOD, "response": "No."}), "line 2: another answer to thanks-1 came before;"),
     "damaged": (b"\xfd7zXZ\x00rest", r"answers.jsonl.xz: damaged or cut off"),
     "too much": (MANY, "holds more than 1 MiB, which is the limit"),
 }

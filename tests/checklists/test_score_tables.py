@@ -13,17 +13,8 @@ from makers.terminal import on_terminal
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.scoring import text_tables
 from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
-from pfgen_fast.checklists.scoring.text_tables import (
-    TextTable,
-    by_length,
-    by_question,
-    group_letters,
-    missing_sentences,
-    ranking,
-    to_markdown,
-    words_by_area,
-)
 from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.checklists.tasks import Checklist
 from pfgen_fast.cli.checklists_printing import lines_of
@@ -75,24 +66,12 @@ def test_json_has_the_names_of_the_published_figures(scores):
     assert [row["model"] for row in found["rows"]] == ["good", "gaps", "wild"]
     row = found["rows"][1]
     part = row["areas"]["letters"]
-    assert part == {
-        "n": 5,
-        "missing": ["T01"],
-        "unjudged": [],
-        "stale": [],
-        "score": 80.0,
-        "rescaled": 20.0,
-        "rescaled_plain": 0.0,
-        "rescaled_missing_as_zero": pytest.approx((400 / 6 - 75) * 4),
-        "rescaled_missing_skipped": 20.0,
-        "words": 10.0,
-        "bootstrap_95": [20.0, 20.0],
-    }
-    assert row["place"] == 2
-    assert row["average"]["rescaled"] == 20.0
-    assert row["average"]["rescaled_over_answers"] == 20.0
-    assert row["lengths"]["2k"]["missing"] == ["T00"]
-    assert row["lengths"]["2k"]["mean_absolute_length_error"] == 10.0
+    figures = {"score": 80.0, "rescaled": 20.0, "rescaled_plain": 0.0, "rescaled_missing_skipped": 20.0, "words": 10.0}
+    figures |= {"rescaled_missing_as_zero": pytest.approx((400 / 6 - 75) * 4), "bootstrap_95": [20.0, 20.0]}
+    assert part == {"n": 5, "missing": ["T01"], "unjudged": [], "stale": [], **figures}
+    average, length = row["average"], row["lengths"]["2k"]
+    assert (row["place"], average["rescaled"], average["rescaled_over_answers"]) == (2, 20.0, 20.0)
+    assert (length["missing"], length["mean_absolute_length_error"]) == (["T00"], 10.0)
     assert found["rows"][2]["areas"]["tales"]["unjudged"] == ["T00"]
     assert (found["missing"], found["method"], found["weights"], found["draws"]) == ("skip", "checklist", "suite", 200)
     assert found["groups"] == [["good"], ["gaps"], ["wild"]]
@@ -108,12 +87,9 @@ def test_categories_of_the_same_name_are_named_with_their_area(scores):
 
 def test_csv_has_a_row_for_each_part_with_full_digits(scores):
     found = list(csv.DictReader(io.StringIO(to_csv(scores))))
-    assert [(row["kind"], row["part"]) for row in found[:6]] == [
-        ("average", ""),
-        *(("area", area) for area in ("tales", "letters")),
-        *(("category", f"{area}/common") for area in ("tales", "letters")),
-        ("length", "2k"),
-    ]
+    kinds = [f"{row['kind']} {row['part']}" for row in found[:6]]
+    assert kinds[:3] == ["average ", "area tales", "area letters"]
+    assert kinds[3:] == ["category tales/common", "category letters/common", "length 2k"]
     (row,) = (row for row in found if (row["model"], row["part"]) == ("gaps", "letters"))
     assert (row["place"], row["n"], row["missing"]) == ("2", "5", "1")
     assert float(row["rescaled_missing_as_zero"]) == (400 / 6 - 75) * 4
@@ -121,61 +97,44 @@ def test_csv_has_a_row_for_each_part_with_full_digits(scores):
 
 def test_a_figure_with_missing_answers_is_marked_and_the_other_one_stands_beside_it(runs):
     scores = score_runs(SUITE, open_runs([runs]), draws=0)
-    table = ranking(scores)
+    table = text_tables.ranking(scores)
     row = dict(zip(table.heads, table.rows[1], strict=True))
-    assert row == {
-        "place": "2",
-        "model": "gaps",
-        "average": "20.00*",
-        "95 % interval": "–",
-        "tales": "20.00",
-        "letters": "20.00*",
-        "missing": "1",
-        "missing as zero": "-6.67",
-        "words": "10",
-        "group": "",
-    }
-    zero = ranking(score_runs(SUITE, open_runs([runs]), draws=0, missing="zero"))
+    expected = {"place": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00"}
+    expected |= {"letters": "20.00*", "missing": "1", "missing as zero": "-6.67", "words": "10", "group": ""}
+    assert row == expected
+    zero = text_tables.ranking(score_runs(SUITE, open_runs([runs]), draws=0, missing="zero"))
     row = dict(zip(zero.heads, zero.rows[1], strict=True))
     assert (row["average"], row["letters"], row["missing skipped"]) == ("-6.67*", "-33.33*", "20.00")
 
 
 def test_what_is_missing_or_unjudged_is_said(scores):
-    assert missing_sentences(scores) == [
+    assert text_tables.missing_sentences(scores) == [
         "* gaps, letters: no judgement of 1 of 6 answers; left out 20.00, as zeros -33.33",
         "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
         "wild, tales: left out, because the judge gave no usable reply (yet): T00",
     ]
 
 
-def test_lengths_say_how_the_wanted_words_were_met(scores):
-    row = dict(zip(by_length(scores).heads, by_length(scores).rows[0], strict=True))
+def test_lengths_say_how_the_wanted_words_were_met_and_questions_are_numbered_from_zero(scores):
+    row = dict(zip(text_tables.by_length(scores).heads, text_tables.by_length(scores).rows[0], strict=True))
     assert [row[name] for name in ("length", "answers", "words")] == ["2k", "3", "10"]
     assert [row[name] for name in ("error", "shortfall", "long enough %")] == ["10.0", "10.0", "0.0"]
-
-
-def test_questions_are_numbered_from_zero(scores):
-    table = by_question(scores, scores.models[1])
-    assert table.heads == ("category", "0", "1")
-    assert table.rows[0] == ("tales/common", "1.000", "0.500")
+    table = text_tables.by_question(scores, scores.models[1])
+    assert (table.heads, table.rows[0]) == (("category", "0", "1"), ("tales/common", "1.000", "0.500"))
 
 
 def test_models_of_a_group_share_a_letter(scores):
-    assert group_letters(scores) == ["", "", ""]
-    assert group_letters(replace(scores, groups=((0, 1), (1, 2)))) == ["a", "ab", "b"]
+    assert text_tables.group_letters(scores) == ["", "", ""]
+    assert text_tables.group_letters(replace(scores, groups=((0, 1), (1, 2)))) == ["a", "ab", "b"]
 
 
-def test_markdown_shows_names_of_strangers_as_text(tmp_path):
+def test_markdown_shows_untrusted_names_as_text(tmp_path):
     scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]), draws=0)
-    found = to_markdown(scores, with_categories=True, with_lengths=True)
+    found = text_tables.to_markdown(scores, with_categories=True, with_lengths=True)
     assert "<b>" not in found
     assert "&#60;b&#62;&#124;x" in found
-    assert [line for line in found.splitlines() if line.startswith("## ")] == [
-        "## Average over areas",
-        "## Words",
-        "## By category",
-        "## By wanted length",
-    ]
+    heads = [line for line in found.splitlines() if line.startswith("## ")]
+    assert heads == ["## Average over areas", "## Words", "## By category", "## By wanted length"]
     assert "signature: checklists:" in found
 
 
@@ -183,24 +142,21 @@ def test_markdown_shows_names_of_strangers_as_text(tmp_path):
 def test_tables_fit_their_width_and_lose_no_column(width):
     heads = ("model", *(f"heuristic_text_generation_{number}" for number in range(20)))
     rows = tuple((f"{'long_' * 8}{number}", *(f"{number}.{place:02}" for place in range(20))) for number in range(3))
-    lines = lines_of(TextTable("t", heads, rows), width)
+    lines = lines_of(text_tables.TextTable("t", heads, rows), width)
     assert all(len(line) <= (width or 1000) for line in lines)
     text = "\n".join(lines)
     assert all(f"1.{place:02}" in text for place in range(20))
+    table = text_tables.TextTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
+    assert lines_of(table, 80)[1:] == ["a       1.00*", "b      22.00"], "marks do not shift digits"
 
 
 def test_missing_answers_have_columns_only_where_there_are_some_and_characters_are_named(runs):
     scores = score_runs(replace(SUITE, words="characters"), open_runs([runs / "good"]), draws=0)
-    whole = ranking(scores)
+    whole = text_tables.ranking(scores)
     assert whole.heads == ("place", "model", "average", "95 % interval", "tales", "letters", "characters", "group")
     assert {len(row) for row in whole.rows} == {len(whole.heads)}
-    assert words_by_area(scores).title == "Characters"
-    assert words_by_area(scores).heads == ("model", "tales", "letters", "average")
-
-
-def test_marks_do_not_shift_digits():
-    table = TextTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
-    assert lines_of(table, 80)[1:] == ["a       1.00*", "b      22.00"]
+    assert text_tables.words_by_area(scores).title == "Characters"
+    assert text_tables.words_by_area(scores).heads == ("model", "tales", "letters", "average")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from makers.checklists_to_judge import N_TASKS, answers_of, suite
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.checklists.scoring.scores import Part
 from pfgen_fast.checklists.suite import hashes_of
 from pfgen_fast.checklists.tasks import Rescaling, sha256_of
 from pfgen_fast.errors import ChecklistError
@@ -74,9 +75,7 @@ def test_without_a_judged_answer_an_area_has_no_score_and_the_model_no_average(t
         assert scores.places == (1, None, None)
         assert scores.groups == ()
         without = scores.models[1]
-        assert without.areas["tales"].n == 0
-        assert without.areas["tales"].score is None
-        assert without.areas["tales"].rescaled_missing_as_zero is None
+        assert without.areas["tales"] == replace(Part(0), missing=tuple(TALES))
         assert without.average == type(without.average)()
         assert without.areas["letters"].score == 60.0
 
@@ -124,12 +123,9 @@ def test_a_judgement_by_another_checklist_is_stale(tmp_path):
     assert model.areas["letters"].n == 6
 
 
-def test_two_judgements_of_texts_that_nobody_knows_are_an_error(tmp_path):
+def test_ratings_are_averaged_but_two_judgements_of_unknown_texts_are_an_error(tmp_path):
     with pytest.raises(ChecklistError, match="T00: two different judgements"):
         score(tmp_path, judgements=[*good(), judgement("T00", 1, 1, 1, sha="1" * 64)])
-
-
-def test_ratings_are_averaged(tmp_path):
     rows = [*good(), *(judgement(id, 0, 1, 0, rating=2) for id in TALES)]
     (model,) = score(tmp_path, judgements=rows).models
     assert (model.areas["tales"].score, model.areas["tales"].n) == (40.0, 6)
@@ -184,16 +180,12 @@ def test_an_overall_rating_is_a_score_of_ten_times_as_much(tmp_path):
     assert "|weights:none|method:llm-eval|" in model.signature
 
 
-def test_equal_weights_are_the_plain_mean_and_are_said(tmp_path):
+def test_equal_weights_are_the_plain_mean_and_are_said_and_a_suite_rescales_as_it_says(tmp_path):
     scores = score(tmp_path, judgements=good(), weights="equal")
-    (model,) = scores.models
-    assert model.areas["letters"].score == 50.0
-    assert model.areas["letters"].rescaled == model.areas["letters"].rescaled_plain
-    assert "|weights:equal|" in model.signature
+    letters = scores.models[0].areas["letters"]
+    assert (letters.score, letters.rescaled) == (50.0, letters.rescaled_plain)
+    assert "|weights:equal|" in scores.models[0].signature
     assert any("Equal weights" in note for note in scores.notes)
-
-
-def test_a_suite_rescales_as_it_says(tmp_path):
     (model,) = score(tmp_path, of=suite(rescaling=Rescaling(50, -1)), judgements=good(), draws=200).models
     assert (model.areas["tales"].rescaled, model.areas["letters"].rescaled) == (0.0, -10.0)
     assert model.average.low <= model.average.rescaled <= model.average.high
@@ -234,10 +226,8 @@ def test_lengths_are_scored_apart(tmp_path):
 
 def test_models_that_cannot_be_told_apart_are_groups(tmp_path):
     def some(n_worse):
-        return [
-            replace(row, scores=(0.0,) * len(row.scores)) if number < n_worse else row
-            for number, row in enumerate(good())
-        ]
+        worse = [replace(row, scores=(0.0,) * len(row.scores)) for row in good()[:n_worse]]
+        return [*worse, *good()[n_worse:]]
 
     scores = score(tmp_path, judgements={"best": good(), "next": some(1), "worst": some(11)}, draws=500)
     assert [model.model for model in scores.models] == ["best", "next", "worst"]
@@ -264,23 +254,13 @@ def test_the_order_of_runs_changes_nothing(tmp_path, draws):
 
 
 def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):
-    (model,) = score(
-        tmp_path, judgements=good(version="j-1", prompt_sha256=PROMPT, profile="plain", temperature=0)
-    ).models
+    rows = good(version="j-1", prompt_sha256=PROMPT, profile="plain", temperature=0)
+    (model,) = score(tmp_path, judgements=rows).models
     parts = dict(part.split(":", 1) for part in model.signature.split("|"))
-    assert parts == {
-        "checklists": parts["checklists"],
-        "suite": f"small {SUITE.hash}",
-        "questions": SUITE.checklists_hash,
-        "weights": "suite",
-        "method": "checklist",
-        "judge": "j (j-1)",
-        "prompt": PROMPT,
-        "profile": "plain",
-        "temperature": "0",
-        "missing": "skip",
-        "words": "none",
-    }
+    del parts["checklists"]
+    of_suite = {"suite": f"small {SUITE.hash}", "questions": SUITE.checklists_hash, "weights": "suite"}
+    of_judge = {"method": "checklist", "judge": "j (j-1)", "prompt": PROMPT, "profile": "plain", "temperature": "0"}
+    assert parts == {**of_suite, **of_judge, "missing": "skip", "words": "none"}
 
 
 def test_lines_that_cannot_be_read_are_told(tmp_path):

@@ -22,20 +22,9 @@ from pfgen_fast.checklists.weights.table_stability import fitted_stability, stab
 from pfgen_fast.errors import ChecklistError
 
 SUITE = own_suite()
-GOOD = {
-    "letter_1": (1, 1, 0.5),
-    "letter_2": (1, 0.5, 1),
-    "letter_3": (1, 0.5),
-    "report_1": (1, 1, 0),
-    "report_2": (1, 1, 1),
-}
-FAIR = {
-    "letter_1": (0.5, 1, 1),
-    "letter_2": (0.5, 1, 1),
-    "letter_3": (0.5, 1),
-    "report_1": (1, 1, 0),
-    "report_2": (1, 0, 1),
-}
+IDS = ("letter_1", "letter_2", "letter_3", "report_1", "report_2")
+GOOD = dict(zip(IDS, ((1, 1, 0.5), (1, 0.5, 1), (1, 0.5), (1, 1, 0), (1, 1, 1)), strict=True))
+FAIR = dict(zip(IDS, ((0.5, 1, 1), (0.5, 1, 1), (0.5, 1), (1, 1, 0), (1, 0, 1)), strict=True))
 MISSING = {"letter_1": (1, 1, 1), "report_2": (1, 1, 1)}
 
 
@@ -63,9 +52,6 @@ def test_averages_follow_from_sums_of_verdicts() -> None:
     assert sums.averages(sums.weights)[0].tolist() == pytest.approx([expected])
     answers = ((90 + 85 + 80 + 200 / 3 + 100) / 5 - 75) * 4
     assert sums.over_answers(sums.weights)[0].tolist() == pytest.approx([answers])
-
-
-def test_missing_answers_count_as_zero_where_that_is_asked() -> None:
     sums = verdict_sums(scores_of({"few": MISSING}))
     assert sums.averages(sums.weights)[0].tolist() == pytest.approx([100])
     as_zero = sums.averages(sums.weights, missing_as_zero=True)[0]
@@ -91,11 +77,8 @@ def test_each_decision_is_compared_with_the_usual_table() -> None:
     found = sensitivity(scores_of({"fair": FAIR, "good": GOOD, "few": MISSING}), draws=0)
     assert found.models == ("few", "good", "fair")
     equal, as_zero, over_answers = found.variations
-    assert [one.name for one in found.variations] == [
-        "equal weights",
-        "missing answers as zero",
-        "the mean of all answers",
-    ]
+    names = ("equal weights", "missing answers as zero", "the mean of all answers")
+    assert tuple(one.name for one in found.variations) == names
     assert as_zero.places.tolist() == [3, 1, 2]
     assert as_zero.moved.tolist() == [2, -1, -1]
     assert as_zero.kendall == pytest.approx(-1 / 3)
@@ -148,17 +131,14 @@ def test_draws_tell_how_sure_an_order_is() -> None:
     assert found.n_draws == 4
     assert found.keeps_order.tolist() == [0, 1], "equal averages are not above each other"
     assert found.kendall == pytest.approx(1)
-    assert found.low[0] < found.usual[0]
-    assert found.high[0] == found.usual[0]
+    assert found.low[0] < found.usual[0] == found.high[0]
 
 
 def test_models_that_are_equal_have_no_order() -> None:
     found = sensitivity(scores_of({"good": GOOD, "same": dict(GOOD)}), draws=20)
     assert found.drawn is not None
-    assert found.drawn.kendall is None
-    assert found.variations[0].kendall is None
-    finding = sensitivity_finding(found)
-    assert "the 2 models have no order" in finding.paragraph
+    assert (found.drawn.kendall, found.variations[0].kendall) == (None, None)
+    assert "the 2 models have no order" in sensitivity_finding(found).paragraph
     json.dumps(sensitivity_to_dict(found))
 
 

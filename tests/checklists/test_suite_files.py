@@ -22,22 +22,16 @@ from pfgen_fast.tables import parquet
 def test_a_suite_is_read_whole(tmp_path: Path) -> None:
     suite = ChecklistSuite.load(write_suite_files(tmp_path))
     assert [task.key for task in suite.tasks] == [("thanks-1", None), ("fable-1", None), ("fable-1", "2k")]
-    assert suite.areas == ("letters", "stories")
-    assert suite.lengths == ("2k",)
+    assert (suite.areas, suite.lengths, suite.notes) == (("letters", "stories"), ("2k",), ())
     assert suite.by_key["fable-1", "2k"].wanted_words == 2000
     assert suite.checklist(suite.tasks[0]).weights == (60, 40)
-    assert suite.has_weights
-    assert suite.rescaling(80) == 20
-    assert suite.notes == ()
-    assert suite.prompts == packaged_prompts("en")
+    assert (suite.has_weights, suite.rescaling(80), suite.prompts) == (True, 20, packaged_prompts("en"))
 
 
 def test_what_suite_json_leaves_out_is_usual(tmp_path: Path) -> None:
-    folder = write_suite_files(tmp_path / "bare", {"suite.json": {"format": 1}, "weights.json": None})
-    suite = ChecklistSuite.load(folder)
+    suite = suite_with(tmp_path / "bare", {"suite.json": {"format": 1}, "weights.json": None})
     assert (suite.name, suite.language, suite.words, suite.missing) == ("bare", "en", "regex", "skip")
-    assert suite.levels == (0, 0.25, 0.5, 0.75, 1)
-    assert suite.areas == ("letters", "stories")
+    assert (suite.levels, suite.areas) == ((0, 0.25, 0.5, 0.75, 1), ("letters", "stories"))
     assert not suite.has_weights
     assert suite.checklist(suite.tasks[1]).weights == (100 / 3,) * 3
     japanese = suite_with(tmp_path / "ja", {"suite.json": {"format": 1, "language": "ja"}})
@@ -65,11 +59,10 @@ def test_a_suite_replaces_another_one_wholly(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["notes.txt", "answers.jsonl"])
 def test_a_suite_is_not_written_over_something_else(tmp_path: Path, name: str) -> None:
-    suite = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / name).write_text("mine")
     with pytest.raises(ChecklistError, match="is not the folder of a suite"):
-        write_suite(suite, tmp_path / "b")
+        write_suite(suite_with(tmp_path / "a"), tmp_path / "b")
 
 
 def suite_with(folder: Path, files: dict[str, Any] | None = None, **settings: Any) -> ChecklistSuite:
@@ -224,10 +217,9 @@ def test_the_packaged_suites_are_complete() -> None:
 def test_packaged_prompts_say_all_that_a_judge_must_know(language: str) -> None:
     prompts = packaged_prompts(language)
     filled = {name: getattr(prompts, name).text.format(**{place: f"<{place}>" for place in PLACES}) for name in PROMPTS}
-    for level in ("0:", "0.25:", "0.5:", "0.75:", "1:"):
-        assert filled["user"].count(f"\n{level} ") == 2, "the levels stand before the answer and after it"
-    for key in ("checklist_id", "reason", "evaluation_score"):
-        assert f'"{key}"' in filled["user"]
+    for level in ("0", "0.25", "0.5", "0.75", "1"):
+        assert filled["user"].count(f"\n{level}: ") == 2, "the levels stand before the answer and after it"
+    assert all(f'"{key}"' in filled["user"] for key in ("checklist_id", "reason", "evaluation_score"))
     order = [filled["user"].index(f"<{place}>") for place in PLACES]
     assert order == sorted(order)
     assert filled["overall_user"].index("<instruction>") < filled["overall_user"].index("<response>")
@@ -237,9 +229,7 @@ def test_packaged_prompts_say_all_that_a_judge_must_know(language: str) -> None:
 
 def test_the_hash_depends_on_everything_that_determines_scores(tmp_path: Path) -> None:
     questions = {**CHECKLISTS, "letters": {"thanks": ["Is it warm?", "Is it long?"]}}
-    usual, *others = (
-        suite_with(tmp_path / str(n), files).hash
-        for n, files in enumerate(({}, weights(20, 40, 40), {"checklists.json": questions}))
-    )
+    changes = ({}, weights(20, 40, 40), {"checklists.json": questions})
+    usual, *others = (suite_with(tmp_path / str(n), files).hash for n, files in enumerate(changes))
     assert usual == suite_with(tmp_path / "renamed", name="other").hash
     assert len({usual, *others}) == 3

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import ChecklistError
-from ..files.untrusted_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
+from ..files.untrusted_json import MAX_NUMBER, Fault, count, entries, items, member, unexpected
 from ..files.untrusted_text import few_names, in_one_line, unknown_name
-from .line_files import filled, whole_text
+from .line_files import filled, json_file, whole_text
 from .tasks import Checklist
 
 T = TypeVar("T")
@@ -33,11 +33,8 @@ _EXACT_SUM = 1e-12
 def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
     """The checklists of a suite, and notes on their weights."""
     questions = _read_questions(folder / CHECKLISTS_FILE, areas)
-    path, weights = folder / WEIGHTS_FILE, {}
-    if path.exists():
-        weights = checked(
-            read_json(path, error=ChecklistError), _by_category(weights_of), str(path), error=ChecklistError
-        )
+    path = folder / WEIGHTS_FILE
+    weights = json_file(path, _by_category(weights_of)) if path.exists() else {}
     return with_weights(questions, weights, str(path))
 
 
@@ -108,8 +105,6 @@ def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
 
 
 def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tuple[str, ...]]:
-    content = read_json(path, error=ChecklistError)
-
     def check(value: Any) -> Categories[tuple[str, ...]]:
         own, common = value, {}
         if isinstance(value, dict) and COMMON in value and COMMON not in (areas or ()):
@@ -117,7 +112,7 @@ def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tup
             own = {area: inner for area, inner in value.items() if area != COMMON}
         return _by_category(lambda listed: _with_common(listed, common))(own)
 
-    found = checked(content, check, str(path), error=ChecklistError)
+    found = json_file(path, check)
     for area, category in found:
         if areas is not None and area not in areas:
             raise ChecklistError(f"{path}: {shown_key((area, category))}: {unknown_name('area', area, areas)}")

@@ -133,7 +133,17 @@ def requests_of(tasks: Sequence[Task], setting: Setting, trials: int = 1) -> lis
     """The requests for the answers to tasks; the sampling seed depends on the task, the trial and `setting.seed`."""
     if trials < 1:
         raise ChecklistError(f"trials: expected at least 1, not {trials}")
-    return [_request(task, setting, trial) for trial in range(1, trials + 1) for task in tasks]
+    requests = []
+    for trial in range(1, trials + 1):
+        for task in tasks:
+            instruction, key = task.instruction or "", (*task.key, trial)
+            if setting.mode == "completion":
+                prompt = Prompt(text=f"{instruction}\n\n")
+            else:
+                prompt = Prompt(messages=({"role": "user", "content": instruction},))
+            seed = sampling_seed(f"{setting.seed}::{task.id}::{task.length or ''}", trial)
+            requests.append(AnswerRequest(prompt, seed, f"the answer to {shown_key(key)}", key))
+    return requests
 
 
 def open_answering(engine: str, setting: Setting, **options: Any) -> ModelEngine:
@@ -216,7 +226,9 @@ class _Call:
         self._on_progress(n_before, len(self._wanted))
         missing = self._still(self._wanted)
         for number in range(tries):
-            again = missing if number <= self._setting.reasoning.retries else self._without_unfinished(missing)
+            # Asking again about reasoning that did not end would prefer short reasoning.
+            given_up = set() if number <= self._setting.reasoning.retries else self._unfinished
+            again = [request for request in missing if request.key not in given_up]
             if not again:
                 break
             await self._ask(again)
@@ -257,23 +269,8 @@ class _Call:
         if isinstance(request, AnswerRequest):
             self._received[request.key] = reply
 
-    def _without_unfinished(self, requests: Sequence[AnswerRequest]) -> list[AnswerRequest]:
-        """The requests but those whose reasoning did not end: asking again would prefer short reasoning."""
-        return [request for request in requests if request.key not in self._unfinished]
-
     def _still(self, requests: Sequence[AnswerRequest]) -> list[AnswerRequest]:
         return [request for request in requests if request.key not in self._writer.answers]
-
-
-def _request(task: Task, setting: Setting, trial: int) -> AnswerRequest:
-    instruction = task.instruction or ""
-    if setting.mode == "completion":
-        prompt = Prompt(text=f"{instruction}\n\n")
-    else:
-        prompt = Prompt(messages=({"role": "user", "content": instruction},))
-    name = f"the answer to {shown_key((task.id, task.length, trial))}"
-    seed = sampling_seed(f"{setting.seed}::{task.id}::{task.length or ''}", trial)
-    return AnswerRequest(prompt, seed, name, (task.id, task.length, trial))
 
 
 def _first_of_each_area(tasks: Sequence[Task], limit: int) -> list[Task]:

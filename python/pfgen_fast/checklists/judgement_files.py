@@ -65,12 +65,8 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
         return
     with writing_whole(path) as file, compressing(file, path) as packed:
         for judgement in judgements:
-            packed.write(json_line(_entry(judgement)))
-
-
-def _entry(judgement: Judgement) -> dict[str, Any]:
-    values = ((field.name, getattr(judgement, field.name), field.default) for field in fields(Judgement))
-    return {name: value for name, value, usual in values if name == "length" or value != usual}
+            values = ((field.name, getattr(judgement, field.name), field.default) for field in fields(Judgement))
+            packed.write(json_line({name: one for name, one, usual in values if name == "length" or one != usual}))
 
 
 def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:

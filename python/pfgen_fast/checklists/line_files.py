@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..errors import ChecklistError, TrialsError
 from ..files.reading import MAX_BYTES, reading, too_large
-from ..files.untrusted_json import Fault, any_object, checked, member, or_none, parse_json, text, unexpected
+from ..files.untrusted_json import Fault, any_object, checked, member, or_none, parse_json, read_json, text, unexpected
 from ..tables.formats import table_rows
 
 T = TypeVar("T")
@@ -64,8 +64,10 @@ def checked_objects(
     rows: Iterable[tuple[str, Row]] | None = None,
 ) -> Iterator[tuple[str, T]]:
     """The objects of a file, or its given rows, as a check converts them, each with its place for error messages."""
+    if rows is None:
+        rows = table_rows(path) if path.suffix == ".parquet" else _lines(path)
     try:
-        for where, row in rows or (table_rows(path) if path.suffix == ".parquet" else _lines(path)):
+        for where, row in rows:
             try:
                 found = checked(_object(row, where), check, where, error=ChecklistError)
             except ChecklistError as fault:
@@ -76,6 +78,11 @@ def checked_objects(
                 yield where, found
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
+
+
+def json_file(path: Path, check: Callable[[Any], T], **limit: int) -> T:
+    """The value in a JSON file as a check converts it."""
+    return checked(read_json(path, error=ChecklistError, **limit), check, str(path), error=ChecklistError)
 
 
 def fields_of(value: Any, checks: Mapping[str, Callable[[Any], Any]], needed: Iterable[str]) -> dict[str, Any]:

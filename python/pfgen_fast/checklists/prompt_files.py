@@ -39,17 +39,6 @@ def read_prompt(path: Path, name: str) -> Template:
 
 def prompt_of(content: str, name: str, where: str) -> Template:
     """A prompt from its text; see `read_prompt`."""
-    found = _places(content, where)
-    for place in found:
-        if place not in PLACES:
-            raise ChecklistError(f"{where}: {unknown_name('place', place, PLACES)}")
-    for place in _NEEDED.get(name, ()):
-        if place not in found:
-            raise ChecklistError(f"{where}: expected the place {{{place}}} in the prompt")
-    return Template(content, PLACES)
-
-
-def _places(content: str, where: str) -> list[str]:
     found = []
     try:
         for _, place, form, conversion in Formatter().parse(content):
@@ -61,7 +50,13 @@ def _places(content: str, where: str) -> list[str]:
         raise ChecklistError(
             f"{where}: not a format string: {error}; double each brace that does not enclose a place"
         ) from None
-    return found
+    for place in found:
+        if place not in PLACES:
+            raise ChecklistError(f"{where}: {unknown_name('place', place, PLACES)}")
+    for place in _NEEDED.get(name, ()):
+        if place not in found:
+            raise ChecklistError(f"{where}: expected the place {{{place}}} in the prompt")
+    return Template(content, PLACES)
 
 
 @cache

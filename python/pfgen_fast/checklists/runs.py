@@ -22,7 +22,7 @@ from ..errors import ChecklistError, TrialsError
 from ..files.compression import compressing
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
-from ..files.untrusted_json import any_object, checked, read_json
+from ..files.untrusted_json import any_object
 from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole, writing_whole
 from ..runs.trials import expand
@@ -34,6 +34,7 @@ from .line_files import (
     data_file,
     fields_of,
     is_data_file,
+    json_file,
     number_from_one,
     numbered_objects,
     stem,
@@ -208,8 +209,7 @@ def _run(folder: Path) -> Run | None:
 
 def read_config(path: Path) -> dict[str, Any]:
     """The object in a file config.json."""
-    content = read_json(path, error=ChecklistError, limit=_MAX_CONFIG_BYTES)
-    return checked(content, any_object, str(path), error=ChecklistError)
+    return json_file(path, any_object, limit=_MAX_CONFIG_BYTES)
 
 
 def _run_of_file(path: Path) -> Run:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import ChecklistError
-from ..files.untrusted_json import Fault, checked, items, member, number, read_json, text, unexpected
+from ..files.untrusted_json import Fault, items, member, number, text, unexpected
 from ..files.untrusted_text import in_one_line, unknown_name
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
 from .line_files import (
@@ -21,6 +21,7 @@ from .line_files import (
     data_file,
     fields_of,
     filled,
+    json_file,
     number_from_one,
     one_of,
     whole_text,
@@ -40,7 +41,7 @@ def read_suite(source: str | Path) -> dict[str, Any]:
     """The fields of a `ChecklistSuite`, from its directory or the name of a packaged suite."""
     folder = _folder(source)
     path = folder / SETTINGS_FILE
-    settings = checked(read_json(path, error=ChecklistError), _settings, str(path), error=ChecklistError)
+    settings = json_file(path, _settings)
     checklists, notes = read_checklists(folder, settings["areas"])
     there = tuple(dict.fromkeys(area for area, _ in checklists))
     for area in settings["areas"] or ():

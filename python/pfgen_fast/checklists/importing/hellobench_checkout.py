@@ -21,9 +21,9 @@ from typing import Any
 
 from ...errors import ChecklistError, TrialsError
 from ...files.reading import read_stored
-from ...files.untrusted_json import Fault, checked, entries, member, read_json
+from ...files.untrusted_json import Fault, checked, entries, member
 from ..checklist_files import Categories, questions_of, shown_key, weights_of, with_weights
-from ..line_files import checked_objects, stem, whole_text, whole_text_or_none
+from ..line_files import checked_objects, json_file, stem, whole_text, whole_text_or_none
 from ..prompt_files import packaged_prompts, prompt_of
 from ..tasks import Checklist, Prompts, Task
 
@@ -140,8 +140,7 @@ def _questions(folder: Path, rows: Sequence[Row], areas: Sequence[str]) -> Categ
     found: Categories[tuple[str, ...]] = {}
     for path in (folder / name / f"{area}_checklist.json" for area in areas for name in _CHECKLISTS):
         if path.is_file():
-            content = read_json(path, error=ChecklistError)
-            listed = checked(content, lambda value: entries(value, questions_of), str(path), error=ChecklistError)
+            listed = json_file(path, lambda value: entries(value, questions_of))
             found |= {(path.name.removesuffix("_checklist.json"), name): asked for name, asked in listed.items()}
     of_lines: Categories[tuple[str, ...]] = {}
     for where, (task, asked) in rows:

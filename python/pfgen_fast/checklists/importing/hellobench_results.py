@@ -108,18 +108,17 @@ def _configs(path: Path) -> dict[str, dict[str, Any]]:
     if not path.is_file():
         return {}
     try:
-        return {row["key"]: _config(row) for _, row in table_rows(path) if row.get("key")}
+        rows = [row for _, row in table_rows(path) if row.get("key")]
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
-
-
-def _config(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"model": "version", "name": "name", "group": "group"}
-    config: dict[str, Any] = {name: row[column] for name, column in names.items() if row.get(column)}
-    for name, column, kind in (("max_tokens", "max_new_tokens", int), ("temperature", "temperature", float)):
-        with suppress(KeyError, TypeError, ValueError):  # not known
-            config[name] = kind(row[column])
-    return config
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        names = {"model": "version", "name": "name", "group": "group"}
+        config = found[row["key"]] = {name: row[column] for name, column in names.items() if row.get(column)}
+        for name, column, kind in (("max_tokens", "max_new_tokens", int), ("temperature", "temperature", float)):
+            with suppress(KeyError, TypeError, ValueError):  # not known
+                config[name] = kind(row[column])
+    return found
 
 
 def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) -> Imported:

@@ -37,7 +37,9 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
     check_is_folder(folder)
     if (folder / CHECKLISTS_FILE).is_file():
         checklists, notes = read_checklists(folder, None)
-        tasks, prompts = list(_compact_tasks(folder)), _compact_prompts(folder / "prompts")
+        tasks, prompts = list(_compact_tasks(folder)), packaged_prompts("en")
+        if (inside := folder / "prompts").is_dir():
+            prompts = Prompts(**{name: read_prompt(inside / f"{file}.txt", name) for name, file in _PROMPTS.items()})
     else:
         tasks, checklists, prompts, notes = read_checkout(folder, AREAS)
     there = dict.fromkeys(area for area, _ in checklists)
@@ -59,9 +61,3 @@ def _compact_tasks(folder: Path) -> Iterator[tuple[str, Task]]:
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, beside {CHECKLISTS_FILE}")
     for where, task in checked_objects(path, partial(task_of, area="task")):
         yield where, replace(task, wanted_words=wanted_words(task.length))
-
-
-def _compact_prompts(folder: Path) -> Prompts:
-    if not folder.is_dir():
-        return packaged_prompts("en")
-    return Prompts(**{name: read_prompt(folder / f"{file}.txt", name) for name, file in _PROMPTS.items()})

@@ -37,7 +37,8 @@ def checklist_suite_of(suite: Suite) -> ChecklistSuite:
     An instruction names the keywords of the question, and shows the style with the sample answer to another question
     (its own would give the answer away).
     """
-    language = _language(suite)
+    n_japanese = sum(language_of(question.question) == "ja" for question in suite)
+    language = "ja" if 2 * n_japanese > len(suite) else "en"
     texts = read_toml(_TEXTS, error=ChecklistError)[language]
     samples = _samples(suite)
     own = {sample.question: sample.answer for sample in reversed(samples)}
@@ -77,11 +78,6 @@ def answers_of(run: RunFolder, suite: Suite, *, n_trials: int | None = None) -> 
 def key_of(run: RunFolder) -> str:
     """The name of a run, made a valid name of a directory."""
     return re.sub(r"[^\w.]+", "-", run_name(run.folder)).strip("-.") or "run"
-
-
-def _language(suite: Suite) -> str:
-    n_japanese = sum(language_of(question.question) == "ja" for question in suite)
-    return "ja" if 2 * n_japanese > len(suite) else "en"
 
 
 def _samples(suite: Suite) -> tuple[Sample, ...]:

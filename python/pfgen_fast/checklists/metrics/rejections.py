@@ -37,16 +37,16 @@ class Rejections:
 
 def read_phrases(path: Path = PACKAGED) -> Mapping[str, tuple[str, ...]]:
     """The phrases of a TOML file by language: a table for each language, with a list `phrases`."""
-    return checked(read_toml(path, error=ChecklistError), _languages, str(path), error=ChecklistError)
+
+    def check(value: Any) -> Mapping[str, tuple[str, ...]]:
+        return entries(value, lambda table: member(table, "phrases", lambda phrases: items(phrases, _phrase)))
+
+    return checked(read_toml(path, error=ChecklistError), check, str(path), error=ChecklistError)
 
 
 def phrases_for(language: str, path: Path = PACKAGED) -> tuple[str, ...]:
     """The phrases of a language, such as `en` or `en-GB`; empty if the file has none."""
     return read_phrases(path).get(language.partition("-")[0].casefold(), ())
-
-
-def _languages(value: Any) -> Mapping[str, tuple[str, ...]]:
-    return entries(value, lambda table: member(table, "phrases", lambda phrases: items(phrases, _phrase)))
 
 
 def _phrase(value: Any) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendorff_alpha
+from ...statistics.agreement_of_levels import FIGURES, krippendorff_alpha
 from ..judgements import AnswerKey
 from ..scoring.table_data import place_cell
 from ..suite import ChecklistSuite
@@ -62,11 +62,11 @@ def model_table(tables: TwoTables, names: tuple[str, str]) -> Table:
     return Table("models", "Rescaled averages of models over the same answers", columns, tuple(rows), 2)
 
 
-def model_picture(tables: TwoTables, names: tuple[str, str]) -> Picture:
+def model_picture(tables: TwoTables, names: tuple[str, str], title: str) -> Picture:
     """The averages of models by the one side against the other."""
     first, second = tables.values
     points = Points(first, second, *names, labels=tables.models, has_diagonal=True)
-    return Picture("models", "Rescaled averages of models by both sides", Scatter((points,)))
+    return Picture("models", title, Scatter((points,)))
 
 
 def unequal_names(names: tuple[str, str]) -> tuple[str, str]:
@@ -74,29 +74,27 @@ def unequal_names(names: tuple[str, str]) -> tuple[str, str]:
     return names if names[0] != names[1] else (f"{names[0]} (1)", f"{names[1]} (2)")
 
 
-def one_value_note(questions: Sequence[LevelAgreement]) -> list[str]:
-    """A sentence that says for how many questions there is no kappa."""
-    n = sum(one.kappa is None for one in questions)
-    if not n:
-        return []
-    return [f"kappa is empty for {n:,} of {len(questions):,} questions, where a side gave one level only"]
-
-
 def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
     pairing, names = found.pairing, unequal_names(found.pairing.names)
+    notes = [*(note for side in sides for note in side.notes), *pairing.notes()]
+    if n := sum(one.kappa is None for one in found.questions):
+        notes.append(
+            f"kappa is empty for {n:,} of {len(found.questions):,} questions, where a side gave one level only"
+        )
     signature = signature_of_sides(pairing.suite, sides, draws=pairing.n_draws, seed=pairing.seed)
-    tables = [level_table(found), _answer_table(found), _question_table(found), _count_table(found, names)]
+    of_answers = Table("answers", "Scores of answers", *_by_part("answers", _SCORES, found.answers), 3)
+    tables = [level_table(found), of_answers, _question_table(found), _count_table(found, names)]
     pictures = [_count_picture(found, names)]
     if found.tables.is_defined and len(pairing.models) > 1:
         tables.insert(0, model_table(found.tables, names))
-        pictures.insert(0, model_picture(found.tables, names))
+        pictures.insert(0, model_picture(found.tables, names, "Rescaled averages of models by both sides"))
     return Finding(
         "agree",
         _answer(found, names),
         f"{_words(found, names)} Signature: {signature}",
         tuple(tables),
         tuple(pictures),
-        (*(note for side in sides for note in side.notes), *pairing.notes(), *one_value_note(found.questions)),
+        tuple(notes),
         question="How far do two judges agree?",
     )
 
@@ -141,10 +139,6 @@ def _words(found: Agreed, names: tuple[str, str]) -> str:
     return words
 
 
-def _answer_table(found: Agreed) -> Table:
-    return Table("answers", "Scores of answers", *_by_part("answers", _SCORES, found.answers), 3)
-
-
 def _question_table(found: Agreed) -> Table:
     columns = ("area", "category", "number", "verdicts", *_LEVELS, "question")
     rows: list[tuple[Cell, ...]] = []
@@ -179,6 +173,7 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
     for (i, j), found in pairs.items():
         kappa = found.levels["all"][1]["kappa_quadratic"].value
         kappas[i, j] = kappas[j, i] = np.nan if kappa is None else kappa
+    rows = tuple((part, n, alpha) for part, (n, alpha) in alphas.items())
     of_all = alphas["all"][1]
     said = "undefined, because all verdicts are the same" if of_all is None else f"{of_all:.3f}"
     names = tuple(side.name for side in sides)
@@ -188,7 +183,10 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
         f"Krippendorff's alpha of {len(sides)} judges over {alphas['all'][0]:,} verdicts is {said}.",
         f"Levels count as numbers (interval scale). Every two judges are compared over the answers that both judged: "
         f"{'; '.join(names)}. Signature: {signature_of_sides(suite, sides, draws=draws, seed=seed)}",
-        (_alpha_table(alphas), _pair_table(names, pairs)),
+        (
+            Table("alpha", "Krippendorff's alpha", ("part", "verdicts", "alpha"), rows, 3),
+            _pair_table(names, pairs),
+        ),
         (
             Picture(
                 "kappas",
@@ -218,11 +216,6 @@ def _alphas(sides: Sequence[Side], suite: ChecklistSuite) -> dict[str, tuple[int
             rows["all"].append(row)
             rows.setdefault(part_of(suite.by_key[task, length]), []).append(row)
     return {part: (len(listed), krippendorff_alpha(np.array(listed).T)) for part, listed in rows.items()}
-
-
-def _alpha_table(alphas: dict[str, tuple[int, float | None]]) -> Table:
-    rows = tuple((part, n, alpha) for part, (n, alpha) in alphas.items())
-    return Table("alpha", "Krippendorff's alpha", ("part", "verdicts", "alpha"), rows, 3)
 
 
 def _pair_table(names: Sequence[str], pairs: dict[tuple[int, int], Agreed]) -> Table:

@@ -107,7 +107,9 @@ def correlate(found: Correlated) -> Finding:
     )
     tables = [_answer_table(first, of_answers)]
     if of_models:
-        tables.append(_model_table(first, of_models))
+        rows = tuple((name, *_cells(one)) for name, one in of_models.items())
+        title = f"Correlation with {first} over the means of models"
+        tables.append(Table("models", title, ("method", *_COLUMNS), rows))
     tables += [_pair_table(found, everything), *_question_tables(found)]
     return Finding(
         "correlate",
@@ -183,11 +185,6 @@ def _answer_table(first: str, of_answers: Mapping[str, Mapping[str, Coefficient]
     rows = [(name, part, *_cells(one)) for name in order for part, one in of_answers[name].items()]
     rows.sort(key=lambda row: row[1] != "all")
     return Table("answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), tuple(rows))
-
-
-def _model_table(first: str, of_models: Mapping[str, Coefficient]) -> Table:
-    rows = tuple((name, *_cells(one)) for name, one in of_models.items())
-    return Table("models", f"Correlation with {first} over the means of models", ("method", *_COLUMNS), rows)
 
 
 def _pair_table(found: Correlated, everything: Ints) -> Table:

@@ -12,14 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ...experiments.chart_data import MAX_ROWS, Points, Scatter
+from ...experiments.chart_data import MAX_ROWS
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.correlation import Floats
 from ...statistics.paired import MIN_QUESTIONS, corrected, paired_difference
 from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
-from .agreement_finding import level_table, model_table, unequal_names
+from .agreement_finding import level_table, model_picture, model_table, unequal_names
 from .answer_grid import Estimate, Ints, estimate, ranges_of
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
@@ -122,9 +122,7 @@ def drift_finding(found: Drifted, old: Side, new: Side) -> Finding:
     signature = signature_of_sides(pairing.suite, (old, new), draws=pairing.n_draws, seed=pairing.seed)
     if found.agreed.tables.is_defined and len(found.agreed.tables.models) > 1:
         tables += [_pair_table(found, names), model_table(found.agreed.tables, names)]
-        before, now = found.agreed.tables.values
-        points = Points(before, now, *names, labels=found.agreed.tables.models, has_diagonal=True)
-        pictures.append(Picture("models", "Rescaled averages of models, before and now", Scatter((points,))))
+        pictures.append(model_picture(found.agreed.tables, names, "Rescaled averages of models, before and now"))
     return Finding(
         "drift",
         _answer(found),
@@ -137,13 +135,9 @@ def drift_finding(found: Drifted, old: Side, new: Side) -> Finding:
 
 
 def _corrected(shifts: Sequence[Shift]) -> list[Shift]:
-    tested = [place for place, shift in enumerate(shifts) if shift.p is not None]
-    found = list(shifts)
-    if tested:
-        p_values = corrected([shifts[place].p for place in tested], "bh")
-        for place, p in zip(tested, p_values.tolist(), strict=True):
-            found[place] = replace(shifts[place], corrected=p)
-    return found
+    tested = [shift.p for shift in shifts if shift.p is not None]
+    p_values = iter(corrected(tested, "bh").tolist() if tested else ())
+    return [shift if shift.p is None else replace(shift, corrected=next(p_values)) for shift in shifts]
 
 
 def _answer(found: Drifted) -> str:
@@ -256,18 +250,12 @@ def _pair_table(found: Drifted, names: tuple[str, str]) -> Table:
 
 
 def _part_picture(found: Drifted) -> Picture:
-    listed = list(found.parts.items())
-    listed += [
-        (f"{question.labels[1]} {question.number}", _in_points(found, question, shift))
-        for question, shift in found.questions[:_SHOWN_QUESTIONS]
-        if shift.size
-    ]
+    listed = [(part, shift.shift) for part, shift in found.parts.items()]
+    for question, shift in found.questions[:_SHOWN_QUESTIONS]:
+        if shift.size:
+            points = question.weight * found.agreed.pairing.suite.rescaling.factor
+            in_points = (None if end is None else end * points for end in shift.shift.cells)
+            listed.append((f"{question.labels[1]} {question.number}", Estimate(*in_points)))
     label = "shift in points of rescaled scores; questions: of their category"
-    ranges = ranges_of([(name, shift.shift) for name, shift in listed[:MAX_ROWS]], label)
+    ranges = ranges_of(listed[:MAX_ROWS], label)
     return Picture("shifts", "How far the judge moved: areas, and the questions that moved most", ranges)
-
-
-def _in_points(found: Drifted, question: Question, shift: Shift) -> Shift:
-    points = question.weight * found.agreed.pairing.suite.rescaling.factor
-    ends = [None if end is None else end * points for end in shift.shift.cells]
-    return replace(shift, shift=Estimate(*ends))

@@ -127,16 +127,13 @@ def people_values(
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
     """The n-gram scores of answers; the IDs of tasks are those of the questions of the n-gram suite."""
-    questions = _questions(ngram_suite)
-    listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in questions]
+    listed = _asked(runs, suite, ngram_suite)
     if not listed:
         raise ChecklistError(
             "no run has an answer to a question of the n-gram suite; expected runs that 'checklists from-suite' made"
         )
-    places, answers = zip(*listed, strict=True)
-    table = Scorer(ngram_suite).score(
-        [questions[answer.id] for answer in answers], [answer.response for answer in answers]
-    )
+    places, answers, questions = zip(*listed, strict=True)
+    table = Scorer(ngram_suite).score(list(questions), [answer.response for answer in answers])
     return {f"n-gram {name}": dict(zip(places, getattr(table, name).tolist(), strict=True)) for name in NGRAM_SCORES}
 
 
@@ -145,20 +142,17 @@ def judge_values(
 ) -> dict[Place, float]:
     """The mean ratings of answers that `experiment judge` stored; no request is sent."""
     evaluator = replace(options, server=None).evaluator()
-    questions = _questions(ngram_suite)
     samples = {}
     if evaluator.template.uses("sample"):
-        samples = {sample.question: sample.answer for sample in ngram_suite.samples}
-    places, items, texts = [], [], []
-    for place, answer in _answers(runs, suite):
-        question = questions.get(answer.id)
-        if question is not None:
-            references = (samples[question],) if question in samples else ()
-            items.append(Item(answer.id, answer.response, "answers", question=question, references=references))
-            places.append(place)
-            texts.append(answer.response)
-    ratings = evaluator.ratings(items, text_column(texts)).means().tolist() if items else []
-    found = {place: rating for place, rating in zip(places, ratings, strict=True) if not math.isnan(rating)}
+        samples = {sample.question: (sample.answer,) for sample in ngram_suite.samples}
+    listed = _asked(runs, suite, ngram_suite)
+    items = [
+        Item(answer.id, answer.response, "answers", question=question, references=samples.get(question, ()))
+        for _, answer, question in listed
+    ]
+    texts = text_column([item.text for item in items])
+    ratings = evaluator.ratings(items, texts).means().tolist() if items else []
+    found = {place: one for (place, *_), one in zip(listed, ratings, strict=True) if not math.isnan(one)}
     if not found:
         raise ChecklistError(
             f"{options.cache}: holds no rating of these answers by {options.model}; expected the options of the "
@@ -171,12 +165,15 @@ def _values(scores: Scores, figure: str) -> dict[Place, float]:
     return {(model.model, one.key): getattr(one, figure) for model in scores.models for one in model.answers}
 
 
-def _answers(runs: Sequence[Run], suite: ChecklistSuite) -> list[tuple[Place, Answer]]:
-    return [((run.key, key), answer) for run in runs for key, answer in run.answers(suite, on_fault=_is_named).items()]
-
-
-def _questions(suite: Suite) -> dict[str, str]:
-    return {question.question_id: question.question for question in suite}
+def _asked(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> list[tuple[Place, Answer, str]]:
+    """The answers to questions of an n-gram suite, with their questions."""
+    questions = {question.question_id: question.question for question in ngram_suite}
+    return [
+        ((run.key, key), answer, questions[answer.id])
+        for run in runs
+        for key, answer in run.answers(suite, on_fault=_is_named).items()
+        if answer.id in questions
+    ]
 
 
 def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:

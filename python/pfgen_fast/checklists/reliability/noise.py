@@ -20,8 +20,8 @@ from ..judgements import AnswerKey
 from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
 from .agreement import TwoTables, two_tables
-from .answer_grid import Ints
-from .judge_selection import Ratings, Side
+from .answer_grid import Ints, part_of
+from .judge_selection import Side
 from .paired_judgements import PairedJudgements, Question, pair
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
@@ -126,15 +126,17 @@ class Noise:
 
     def _within(self) -> dict[str, tuple[float, float]]:
         """By part: the mean variance of ratings of an answer that has several, and their mean number."""
-        pairing = self.pairing
+        suite = self.pairing.suite
         parts: dict[str, tuple[list[float], list[int]]] = {}
-        by_key = {task.key: pairing.parts[part] for task, part in zip(pairing.tasks, pairing.part_of_task, strict=True)}
         for answers in self.side.models.values():
             for key, ratings in answers.items():
-                variances, sizes = parts.setdefault(by_key[key[:2]], ([], []))
+                task = suite.by_key[key[:2]]
+                variances, sizes = parts.setdefault(part_of(task), ([], []))
                 sizes.append(len(ratings))
                 if len(ratings) > 1:
-                    variances.append(_variance(ratings, pairing.suite, key))
+                    weights = suite.checklist(task).weights
+                    scores = [score_of(one.scores or (), weights) for one in ratings]
+                    variances.append(_squares(scores) / (len(ratings) - 1))
         return {part: (fmean(variances), fmean(sizes)) for part, (variances, sizes) in parts.items() if variances}
 
     @cached_property
@@ -160,27 +162,33 @@ class Noise:
     @cached_property
     def questions(self) -> tuple[QuestionUse, ...]:
         """The use of each question."""
-        pairing, found = self.pairing, []
-        for begin, end in _checklists(pairing.questions):
-            matrix, answers = self._verdicts(begin, end)
-            found += [self._use(begin + place, place, matrix, answers) for place in range(end - begin)]
-        return tuple(found)
+        return tuple(
+            self._use(question, matrix, answers)
+            for questions, matrix, answers in self._checklists
+            for question in questions
+        )
 
-    def _verdicts(self, begin: int, end: int) -> tuple[Floats, Ints]:
-        """The verdicts on the questions of a checklist (rows) by answer (columns), and the answers."""
+    @cached_property
+    def _checklists(self) -> list[tuple[Sequence[Question], Floats, Ints]]:
+        """The questions of each checklist, the verdicts on them (rows) by answer (columns), and the answers."""
         pairing = self.pairing
-        places = np.flatnonzero((pairing.verdict_questions >= begin) & (pairing.verdict_questions < end))
-        # The verdicts on an answer stand together, in the order of the questions.
-        matrix = pairing.verdicts[0][places].reshape(-1, end - begin).T
-        return matrix, pairing.verdict_answers[places].reshape(-1, end - begin)[:, 0]
+        begins = [number for number, question in enumerate(pairing.questions) if question.number == 0]
+        found: list[tuple[Sequence[Question], Floats, Ints]] = []
+        for begin, end in zip(begins, [*begins[1:], len(pairing.questions)], strict=True):
+            places = np.flatnonzero((pairing.verdict_questions >= begin) & (pairing.verdict_questions < end))
+            # The verdicts on an answer stand together, in the order of the questions.
+            of_answers = places.reshape(-1, end - begin)
+            verdicts, answers = pairing.verdicts[0][of_answers].T, pairing.verdict_answers[of_answers[:, 0]]
+            found.append((pairing.questions[begin:end], verdicts, answers))
+        return found
 
-    def _use(self, number: int, place: int, matrix: Floats, answers: Ints) -> QuestionUse:
-        pairing, column = self.pairing, matrix[place]
-        question, scores = pairing.questions[number], pairing.scores[0][answers]
+    def _use(self, question: Question, matrix: Floats, answers: Ints) -> QuestionUse:
+        pairing, column = self.pairing, matrix[question.number]
+        scores = pairing.scores[0][answers]
         rest = scores - question.weight * column
         like: tuple[float, int] | None = None
         for other in range(len(matrix)):
-            r = None if other == place else pearson(column, matrix[other])
+            r = None if other == question.number else pearson(column, matrix[other])
             if r is not None and (like is None or abs(r) > abs(like[0])):
                 like = r, other
         words = self._words_of[answers]
@@ -217,8 +225,7 @@ class Noise:
         pairing = self.pairing
         only = np.zeros(pairing.n_answers)
         unexplained, total = [], []
-        for begin, end in _checklists(pairing.questions):
-            matrix, answers = self._verdicts(begin, end)
+        for _, matrix, answers in self._checklists:
             only[answers] = 100 * matrix[-1]
             scores = pairing.scores[0][answers]
             spread = _squares(scores)
@@ -257,17 +264,6 @@ def partial(xy: float | None, xz: float | None, yz: float | None) -> float | Non
     return None if rest <= 1e-12 else (xy - xz * yz) / math.sqrt(rest)
 
 
-def _variance(ratings: Ratings, suite: ChecklistSuite, key: AnswerKey) -> float:
-    weights = suite.checklist(suite.by_key[key[:2]]).weights
-    return _squares([score_of(one.scores or (), weights) for one in ratings]) / (len(ratings) - 1)
-
-
 def _squares(values: Sequence[float] | Floats) -> float:
     mean = fmean(values)
     return math.fsum((value - mean) ** 2 for value in values)
-
-
-def _checklists(questions: Sequence[Question]) -> list[tuple[int, int]]:
-    """The first question of each checklist, and the one behind its last."""
-    begins = [number for number, question in enumerate(questions) if question.number == 0]
-    return list(zip(begins, [*begins[1:], len(questions)], strict=True))

@@ -82,7 +82,11 @@ def judged_runs(
     on_fault: OnFault | None = None,
 ) -> list[Judged]:
     """Reads the judgements of runs and sorts them out."""
-    read = [_Side.of(run, suite, method, on_fault) for run in runs]
+    read = []
+    for run in runs:
+        judgements = run.judgements(suite, with_reasons=False, on_fault=on_fault)
+        rows = [row for row in judgements if row.method == method]
+        read.append(_Side(run, rows, run.answers(suite, on_fault=on_fault)))
     if not any(one.rows for one in read):
         raise ChecklistError(
             f"no run has judgements by the method {method}; ask a judge first (pfgen-fast checklists judge), or import "
@@ -109,11 +113,6 @@ class _Side:
     answers: Mapping[AnswerKey, Answer]
     stale: Sequence[AnswerKey] = ()
 
-    @classmethod
-    def of(cls, run: Run, suite: ChecklistSuite, method: Method, on_fault: OnFault | None) -> _Side:
-        judgements = run.judgements(suite, with_reasons=False, on_fault=on_fault)
-        return cls(run, [row for row in judgements if row.method == method], run.answers(suite, on_fault=on_fault))
-
     def of_judge(self, name: str, judge: str | None, suite: ChecklistSuite) -> _Side:
         fresh: list[Judgement] = []
         stale: list[Judgement] = []
@@ -123,20 +122,16 @@ class _Side:
         return replace(self, rows=fresh, stale=[row.key for row in stale])
 
     def judged(self, suite: ChecklistSuite, judge: str, words: WordsFrom) -> Judged:
-        by_key: dict[AnswerKey, tuple[Judgement, ...]] = {}
-        unjudged: set[AnswerKey] = set()
+        by_key: dict[AnswerKey, list[Judgement]] = {}
         for row in self.rows:
-            if row.scores is None:
-                unjudged.add(row.key)
-            else:
-                by_key[row.key] = (*by_key.get(row.key, ()), row)
+            if row.scores is not None:
+                by_key.setdefault(row.key, []).append(row)
         states: dict[AnswerKey, State] = dict.fromkeys(self._asked_for(suite, by_key), "missing")
         if self.run.waits_for_replies:
             states.update(dict.fromkeys(self.answers, "unjudged"))
         states.update(dict.fromkeys(self.stale, "stale"))
-        states.update(dict.fromkeys(unjudged, "unjudged"))
+        states.update(dict.fromkeys((row.key for row in self.rows), "unjudged"))
         states.update(dict.fromkeys(by_key, "judged"))
-        tasks = suite.by_key
         counters: dict[str, None] = {}
         verdicts: dict[AnswerKey, Verdicts] = {}
         for key, rows in by_key.items():
@@ -148,7 +143,7 @@ class _Side:
                 counter = counter_there(suite.words)
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
-            verdicts[key] = Verdicts(tasks[key[:2]], _mean_verdicts(rows), n_words)
+            verdicts[key] = Verdicts(suite.by_key[key[:2]], _mean_verdicts(rows), n_words)
         variants = dict.fromkeys(_variants(self.rows))
         return Judged(
             self.run, judge, tuple(variants), verdicts, states, tuple(sorted(counters, key=_PUBLISHED.__ne__))

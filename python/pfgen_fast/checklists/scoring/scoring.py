@@ -118,7 +118,7 @@ class _Rules:
             self._signature(judged),
             areas,
             categories,
-            {name: lengths[name] for name in self.suite.lengths if _has_rows(lengths[name])},
+            {name: part for name in self.suite.lengths if (part := lengths[name]).n or part.unjudged or part.stale},
             _average(areas, self.suite.rescaling(fmean(of_main)) if of_main else None),
             answers,
         )
@@ -212,10 +212,6 @@ class _Rules:
 def _rank(model: ModelScores) -> tuple[bool, float, str]:
     average = model.average.rescaled
     return average is None, 0.0 if average is None else -average, model.model
-
-
-def _has_rows(part: Part) -> bool:
-    return bool(part.n or part.unjudged or part.stale)
 
 
 def _average(areas: Mapping[str, Part], over_answers: float | None) -> Average:

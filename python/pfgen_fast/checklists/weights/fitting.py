@@ -151,32 +151,31 @@ def write_weights(fit: Fit, path: Path) -> None:
 def _fitted(
     checklist: Checklist, marks: Sequence[Mark], combine: Combine, bound: float, draws: int, seed: int
 ) -> CategoryFit:
-    rows = _means(marks) if combine == "mean" else list(marks)
-    verdicts, overall = _columns(rows)
+    def rows_without(annotator: str | None) -> list[Mark]:
+        chosen = [mark for mark in marks if mark.annotator != annotator]
+        return _means(chosen) if combine == "mean" else chosen
+
+    def fit(rows: Sequence[Mark]) -> FittedWeights:
+        return fit_weights([mark.verdicts for mark in rows], [mark.overall for mark in rows], bound=bound)
+
+    rows = rows_without(None)
     annotators = tuple(dict.fromkeys(mark.annotator for mark in marks))
     answers = [mark.answer for mark in rows]
-    own_seed = seed_of(seed, (checklist.area, checklist.category))
-    counts = bootstrap_counts(len(rows), draws, seed=own_seed, groups=answers)
+    counts = bootstrap_counts(
+        len(rows), draws, seed=seed_of(seed, (checklist.area, checklist.category)), groups=answers
+    )
+    verdicts, overall = [mark.verdicts for mark in rows], [mark.overall for mark in rows]
     raw = bounded_fits(verdicts, overall, counts, bound=bound)
     drawn = 100 * raw / reduce(np.add, raw.T)[:, np.newaxis]
     return CategoryFit(
         checklist,
-        fit_weights(verdicts, overall, bound=bound),
+        fit(rows),
         n_answers=len(set(answers)),
         annotators=annotators,
         draws=drawn,
         spreads=tuple(_spreads(raw, drawn, bound)),
-        without={} if len(annotators) == 1 else {name: _without(name, marks, combine, bound) for name in annotators},
+        without={name: fit(rows_without(name)) for name in annotators if len(annotators) > 1},
     )
-
-
-def _without(annotator: str, marks: Sequence[Mark], combine: Combine, bound: float) -> FittedWeights:
-    others = [mark for mark in marks if mark.annotator != annotator]
-    return fit_weights(*_columns(_means(others) if combine == "mean" else others), bound=bound)
-
-
-def _columns(marks: Sequence[Mark]) -> tuple[list[tuple[float, ...]], list[float]]:
-    return [mark.verdicts for mark in marks], [mark.overall for mark in marks]
 
 
 def _means(marks: Sequence[Mark]) -> list[Mark]:

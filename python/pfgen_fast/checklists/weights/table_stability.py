@@ -18,8 +18,8 @@ from ...experiments.chart_data import MAX_ROWS, Ranges
 from ...experiments.finding import Cell, Picture, Table
 from ...statistics.correlation import COMPARED_DIGITS, Floats, kendall_rows
 from ...statistics.resampling import interval
-from ..scoring.scores import ModelScores, Scores
-from ..suite import ChecklistSuite
+from ..scoring.scores import Scores
+from ..suite import ChecklistSuite, by_part
 from .fitting import CategoryKey, Fit
 
 CategoryWeights = Mapping[tuple[str, str], Any]
@@ -76,20 +76,19 @@ class VerdictSums:
 def verdict_sums(scores: Scores) -> VerdictSums:
     """Adds up the verdicts of the main table."""
     suite = scores.suite
-    used = {(task.area, task.category): None for task in suite.tasks if task.length is None}
+    used = {task.place for task in suite.tasks if task.length is None}
     categories = [key for key in suite.checklists if key in used]
     areas = tuple(area for area in suite.areas if any(area == key[0] for key in categories))
-    models = [one for one in scores.models if all(_has_judged(one, area) for area in areas)]
+    models = [one for one in scores.models if by_part(one.answers, "area").keys() >= set(areas)]
     if not models:
         raise ChecklistError("no model has a judged answer in every area of the suite; expected at least one")
     sums = {key: np.zeros((len(models), len(suite.checklists[key].questions))) for key in categories}
     n_of_category = {key: np.zeros(len(models)) for key in categories}
     for row, model in enumerate(models):
-        for answer in model.answers:
-            if answer.task.length is None:
-                key = answer.task.area, answer.task.category
+        for key, answers in by_part(model.answers, "category").items():
+            n_of_category[key][row] = len(answers)
+            for answer in answers:
                 sums[key][row] += answer.verdicts
-                n_of_category[key][row] += 1
     return VerdictSums(
         suite,
         models=tuple(one.model for one in models),
@@ -102,10 +101,6 @@ def verdict_sums(scores: Scores) -> VerdictSums:
         ),
         n_missing=np.array([[len(one.areas[area].missing) for area in areas] for one in models], dtype=np.float64),
     )
-
-
-def _has_judged(model: ModelScores, area: str) -> bool:
-    return any(answer.task.area == area and answer.task.length is None for answer in model.answers)
 
 
 @dataclass(frozen=True, eq=False)
