@@ -127,7 +127,7 @@ def relations(
     elif runs == "all":
         of = call.scored(paths or [])
     else:
-        of = _picked(call.figures(paths or []), runs)
+        of = _picked(call.figures(paths or []).run_means, runs)
     call.finish(find(of, cluster=cluster, seed=seed))
 
 
@@ -148,7 +148,7 @@ def parts(paths: OptionalPaths = None, table: LeaderboardFile = None, *, call: C
     from ..experiments.parts import parts as find
 
     file = _table_instead(paths, table)
-    call.finish(find(call.table(file).runs if file else call.figures(paths or [])))
+    call.finish(find(call.table(file).runs if file else call.figures(paths or []).run_means))
 
 
 @experiment.command()
@@ -256,7 +256,7 @@ def external(
     from ..experiments.external import read_scores
 
     files = [read_scores(path) for path in scores]
-    means = call.figures(paths)
+    means = call.figures(paths).run_means
     call.finish(find(means, files, pick=pick, cluster=cluster))
 
 
