@@ -5,6 +5,7 @@ import dataclasses
 import json
 import re
 
+import numpy as np
 import pytest
 from makers.fault_server import Reply, answering, serving
 from pfgen_fast import EngineError, ExperimentError, JudgingError, Suite, SuiteError
@@ -53,24 +54,15 @@ def test_a_request_holds_question_sample_and_answer(options, find, mini):
         question = next(q for q in mini if q.question in request.prompt)
         assert samples[question.question] in request.prompt
         assert "expected in Japanese" in request.prompt
-        assert request.body["temperature"] == 0
-        assert request.body["model"] == "org/judge"
+        assert (request.body["temperature"], request.body["model"]) == (0, "org/judge")
         assert "stop" not in request.body
 
 
-def test_means_are_over_questions_of_ratings(options, find, varied, mini):
+def test_means_are_over_questions_of_ratings(options, find, scored):
     with serving(by_length) as server:
         finding = find(options(server, trials=None))
-    table = {row[0]: row[1] for row in finding.tables[0].rows}
-    scored = score_runs([varied], suite=mini, threads=2)
-    lengths = scored.answer_scores["length"]
-    for run, model in enumerate(scored.models):
-        of_run = scored.run_numbers == run
-        expected = [
-            sum(1 + min(9, int(length) // 10) for length in lengths[of_run & (scored.question_numbers == index)]) / 3
-            for index in range(len(mini))
-        ]
-        assert table[model] == pytest.approx(sum(expected) / len(mini))
+    expected = scored.question_means(1 + np.minimum(9, scored.answer_scores["length"] // 10)).mean(axis=1)
+    assert dict(finding.tables[0].rows) == pytest.approx(dict(zip(scored.models, expected, strict=True)))
     assert "gave 144 ratings to 6 runs" in finding.paragraph
 
 
@@ -160,18 +152,10 @@ def test_options_that_do_not_do_are_refused(options, given, message):
         options(**given)
 
 
-def test_a_suite_without_sample_answers_needs_a_template_without_them(options, varied, mini, tmp_path):
+def test_a_suite_without_sample_answers_needs_a_template_without_them(options, varied, mini, make_suite, tmp_path):
     answers = AnswersToJudge(1)
     scored = score_runs([varied], suite=mini, threads=2, on_batch=answers)
-    files = tmp_path / "suite"
-    files.mkdir()
-    for question in mini:
-        content = {"question_id": question.question_id, "question": question.question, "category": "", "note": ""}
-        answers_of_sets = {name: list(texts) for name, texts in question.answers.items()}
-        (files / f"{question.question_id}.json").write_text(
-            json.dumps({**content, "keywords": [], "answers": answers_of_sets})
-        )
-    bare = dataclasses.replace(scored, suite=Suite.load(files))
+    bare = dataclasses.replace(scored, suite=Suite.load(make_suite(*({"question": q.question} for q in mini))))
     (tmp_path / "kept.jsonl").write_text("")
     replayed = options(cache=tmp_path / "kept.jsonl")
     with pytest.raises(SuiteError, match=r"questions\.jsonl"):
@@ -189,17 +173,12 @@ def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, mon
     usual = ("experiment", "judge", varied, "-s", "mini", "-m", "org/judge", "--trials", "1", "-o", out)
     with serving(lambda request: Reply(by_length(request).body)) as server:
         address = ("--base-url", server.base_url)
-        code, said, _ = call(*usual, *address, "--dry-run", "--prompt-price", "3", "--template", "paper")
-        assert code == 0
-        assert said.startswith("48 ratings; 48 requests of about")
-        code, said, _ = call(*usual, *address, "--dry-run", "--prompt-price", "3")
-        assert code == 0
-        assert "48 requests" in said
-        assert "costs up to about" in said
-        assert not server.requests
+        for template in ((), ("--template", "paper")):
+            code, said, _ = call(*usual, *address, "--dry-run", "--prompt-price", "3", *template)
+            assert (code, server.requests) == (0, [])
+            assert re.match("48 ratings; 48 requests of about .* costs up to about", said, re.DOTALL)
         code, said, _ = call(*usual, *address)
-        assert code == 0
-        assert len(server.requests) == 48
+        assert (code, len(server.requests)) == (0, 48)
         assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     first = (out / "judge-models.csv").read_bytes()
     (out / "judge-models.csv").unlink()
@@ -207,8 +186,7 @@ def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, mon
     assert code == 0
     assert (out / "judge-models.csv").read_bytes() == first
     assert read_scores(out / "judge-models.csv").columns["rating"].keys() == {f"org/model-{n}" for n in range(6)}
-    with (out / "judge-ratings.jsonl").open() as file:
-        assert len([json.loads(line) for line in file]) == 48
+    assert len((out / "judge-ratings.jsonl").read_bytes().splitlines()) == 48
     assert not any(KEY.encode() in path.read_bytes() for path in out.rglob("*") if path.is_file())
     with (out / "judge-ratings.csv").open(newline="") as file:
         assert sum(int(row["times"]) for row in csv.DictReader(file)) == 48
@@ -220,10 +198,8 @@ def test_the_command_stops_at_its_budget_and_needs_replies_offline(call, varied,
     with serving(by_length) as server:
         address = ("--base-url", server.base_url)
         code, _, err = call(*usual, *address, *prices, "--budget", "3")
-        assert code == 3
-        assert "the budget of 3 is used up" in err
+        assert (code, "the budget of 3 is used up" in err) == (3, True)
         assert not (tmp_path / "out" / "judge.html").exists()
         assert 0 < len(server.requests) < 48
     code, _, err = call(*usual[:-1], tmp_path / "none", "--offline")
-    assert code == 2
-    assert "no such file; expected the replies of an earlier call" in err
+    assert (code, "no such file; expected the replies of an earlier call" in err) == (2, True)

@@ -24,6 +24,11 @@ def cut():
     return CutReferences((50, 5), n_draws=2, threads=2)
 
 
+@pytest.fixture
+def three(tmp_path, mini):
+    return make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+
+
 @pytest.fixture(scope="module")
 def scored(varied, mini, cut):
     return score_runs([varied], suite=mini, threads=2, on_batch=cut)
@@ -46,66 +51,58 @@ def test_fewer_reference_answers_are_scored_as_a_suite_that_has_no_more(scored, 
         assert all(answer in rest for answer in part["Q01"].answers["A"])  # in file order
 
 
-def test_two_parts_have_no_reference_answer_in_common():
+def test_two_parts_have_no_reference_answer_in_common(mini):
     answers = tuple(f"answer {number}" for number in range(9))
-    mini = Suite.load("mini")
     suite = Suite("nine", tuple(replace(q, answers={"A": answers, "B": answers[:1]}) for q in mini))
     for size, expected in ((3, 3), (4, 4), (7, 4)):  # nine are halved where twice seven are drawn
-        one, other = cut_suite(suite, size, np.random.default_rng(0))
-        for question in suite:
-            parts = [set(part[question.question_id].answers["A"]) for part in (one, other)]
-            assert [len(part) for part in parts] == [expected, expected]
-            assert not parts[0] & parts[1]
-            assert one[question.question_id].answers["B"] == other[question.question_id].answers["B"] == answers[:1]
+        for one, other in zip(*cut_suite(suite, size, np.random.default_rng(0)), strict=True):
+            parts = set(one.answers["A"]), set(other.answers["A"])
+            assert (*map(len, parts), parts[0] & parts[1]) == (expected, expected, set())
+            assert one.answers["B"] == other.answers["B"] == answers[:1]
 
 
-def test_questions_that_count_tokens_are_cut_and_scored_as_others(tmp_path, mini):
+def test_questions_that_count_tokens_are_cut_and_scored_as_others(three, mini):
     questions = tuple(replace(question, tokenizer=PatternTokenizer("words")) for question in mini)
     in_words = Suite("in words", questions, mini.metadata_hash)
-    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
     cut = CutReferences((50,), n_draws=1)
-    scored = score_runs([tmp_path], suite=in_words, on_batch=cut)
+    scored = score_runs([three], suite=in_words, on_batch=cut)
     ((_, (scores, _)),) = cut.scores[1]
     smaller, _ = cut_suite(in_words, 50, np.random.default_rng((0, 50, 0)))
-    assert scores == pytest.approx(score_runs([tmp_path], suite=smaller).means["score"], abs=1e-5)
+    assert scores == pytest.approx(score_runs([three], suite=smaller).means["score"], abs=1e-5)
     assert stability(scored, cut, n_draws=2).tables[-1].name == "fewer"
 
 
-def test_more_reference_answers_than_there_are_cannot_be_drawn(tmp_path, mini):
-    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+def test_more_reference_answers_than_there_are_cannot_be_drawn(three, mini):
     with pytest.raises(ExperimentError, match="1000 reference answers: expected at most 110, half of"):
-        score_runs([tmp_path], suite=mini, on_batch=CutReferences((50, 1000)))
+        score_runs([three], suite=mini, on_batch=CutReferences((50, 1000)))
     usual = CutReferences(n_draws=1)
-    score_runs([tmp_path], suite=mini, on_batch=usual)
+    score_runs([three], suite=mini, on_batch=usual)
     assert {size for size, _ in usual.scores[1]} < set(REFERENCE_ANSWERS)
 
 
-def test_sets_without_enough_answers_to_draw_from_are_counted(tmp_path, mini):
-    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+def test_sets_without_enough_answers_to_draw_from_are_counted(three, mini):
     first = mini.questions[0]
     short = replace(first, answers={"A": first.answers["A"][:30], "B": first.answers["B"][:20]})
     suite = Suite("short", (short, *mini.questions[1:]))
     cut = CutReferences((20, 10), n_draws=1)
-    finding = stability(score_runs([tmp_path], suite=suite, on_batch=cut), cut, n_draws=2)
+    finding = stability(score_runs([three], suite=suite, on_batch=cut), cut, n_draws=2)
     assert finding.notes[0] == (
         "2 of 16 reference sets have fewer than 40 answers and are halved where twice 20 are drawn; the smallest has 20"
     )
 
 
 def test_the_smallest_number_is_that_from_which_on_all_are_enough():
-    def steps(*means):
-        return [
-            Fewer("trials", n, 9, (Agreement(mean, 0, None, None, 0),))
-            for n, mean in zip((4, 3, 2, 1), means, strict=True)
-        ]
-
-    assert smallest_with_same_ranking(steps(1.0, 0.97, 0.96, 0.5)) == 2
-    assert smallest_with_same_ranking(steps(1.0, 0.97, 0.5, 0.99)) == 3
-    assert smallest_with_same_ranking(steps(0.95, 1.0, 1.0, 1.0)) is None
+    for smallest, *means in ((2, 1.0, 0.97, 0.96, 0.5), (3, 1.0, 0.97, 0.5, 0.99), (None, 0.95, 1.0, 1.0, 1.0)):
+        draws = [Agreement(mean, 0, None, None, 0) for mean in means]
+        steps = [Fewer("trials", 4 - number, 9, (draw,)) for number, draw in enumerate(draws)]
+        assert smallest_with_same_ranking(steps) == smallest
 
 
 def test_runs_without_two_trials_are_left_out_and_those_with_few_are_halved(tmp_path, mini):
     make_varied_runs(tmp_path, mini, n_runs=4, n_trials=1)
+    finding = stability(score_runs([tmp_path], suite=mini), n_draws=2)
+    assert {row[0] for row in finding.tables[-1].rows} == {"questions"}
+    assert finding.notes == ("fewer than three runs have two trials, so that trials cannot be compared",)
     make_varied_runs(tmp_path / "more", mini, n_runs=3, n_trials=4)
     make_varied_runs(tmp_path / "few", mini, n_runs=2, n_trials=3)
     finding = stability(score_runs([tmp_path], suite=mini), n_draws=5)
@@ -116,13 +113,6 @@ def test_runs_without_two_trials_are_left_out_and_those_with_few_are_halved(tmp_
         "4 runs of a single trial are left out of the rows on trials",
         "2 runs have fewer than 4 trials and are halved where they lack trials",
     )
-
-
-def test_trials_are_not_compared_where_runs_have_one(tmp_path, mini):
-    make_varied_runs(tmp_path, mini, n_runs=4, n_trials=1)
-    finding = stability(score_runs([tmp_path], suite=mini), n_draws=2)
-    assert {row[0] for row in finding.tables[-1].rows} == {"questions"}
-    assert finding.notes == ("fewer than three runs have two trials, so that trials cannot be compared",)
 
 
 def test_agreement_counts_pairs_by_hand():
@@ -140,9 +130,8 @@ def test_agreement_counts_pairs_by_hand():
 
 
 def test_kendall_of_two_parts_is_tau_b(scored):
-    generator = np.random.default_rng(1)
     pairs = RunPairs.of(scored.question_scores["score"])
-    one, other = generator.integers(0, 4, (2, 6)).astype(float)  # with ties
+    one, other = np.random.default_rng(1).integers(0, 4, (2, 6)).astype(float)  # with ties
     assert pairs.agreement((one, other), one).kendall == pytest.approx(kendall(one, other))
 
 
@@ -153,11 +142,9 @@ def test_without_an_interval_of_scores_no_pairs_are_close():
 
 
 def test_the_lowest_draws_are_told_of_twenty_draws_or_more(scored):
-    few, enough = (
-        [row for row in stability(scored, n_draws=n).tables[1].rows if row[0] == "questions"] for n in (19, 20)
-    )
-    assert all(row[4] is None for row in few)
-    assert all(row[4] is not None for row in enough)
+    for n in (19, 20):
+        lowest = [row[4] for row in stability(scored, n_draws=n).tables[1].rows if row[0] == "questions"]
+        assert {each is None for each in lowest} == {n < 20}
 
 
 def test_fewer_references_shift_the_scores(scored, cut):

@@ -57,6 +57,11 @@ class Tab:
         self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
         self.page.goto(path.as_uri() + fragment)
 
+    def press(self, *keys: str) -> None:
+        """Presses keys one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
     @property
     def fragment(self) -> str:
         """What the address has behind the `#/`."""

@@ -17,12 +17,13 @@ def made_result(suite: Suite, answers: Sequence[str] = ("An answer.",), score: f
     """The output of `pfgen-fast score`."""
     sets = dict.fromkeys(suite.set_names, 0.25)
     scores = {"fluency": sets, "truthfulness": sets, "helpfulness": 0.5, "average": score}
-    samples = [
-        {"answer": answer, "timestamp": "now", "scores": {**scores, "helpfulness_results": [["word", 0.0]]}}
-        for answer in answers
-    ]
     figures = {"score": score, "score_std": 0.01, "length": 10.0, "length_std": 1.0, "scores": scores}
-    questions = {q.question_id: {"question": q.question, **figures, "samples": samples} for q in suite}
+
+    def samples() -> list[dict[str, Any]]:
+        of_each = ({**scores, "helpfulness_results": [["word", 0.0]]} for _ in answers)
+        return [{"answer": one, "timestamp": "now", "scores": of} for one, of in zip(answers, of_each, strict=True)]
+
+    questions = {q.question_id: {"question": q.question, **figures, "samples": samples()} for q in suite}
     return {
         "input_hash": "0",
         "metadata_hash": suite.metadata_hash,

@@ -36,10 +36,7 @@ def test_answers_of_many_runs_come_in_lines_of_bounded_size(mini):
     lines = list(map(unpacked, packed_answers(mini["Q01"], answers, 100_000)))[1:]
     assert [line["runs"] for line in lines] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert all(line["n_samples"] == [5] * len(line["runs"]) for line in lines)
-
-
-def test_a_run_that_lacks_a_question_is_not_in_its_answers(mini):
-    assert [unpacked(line)["names"] for line in packed_answers(mini["Q01"], [], 100)] == [[]]
+    assert len(packed_answers(mini["Q01"], [], 100)) == 1  # no run has the question
 
 
 def test_reference_answers_come_from_all_over_their_set():
@@ -64,8 +61,7 @@ def test_answers_in_tokens_come_with_their_tints():
     assert head["grams"] == ""
     assert line["texts"] == ["Ice sinks slowly, \\u202ealas"]
     (levels,) = QuestionTints(asked).levels([answer])
-    assert line["tints"]["0"][:18] == levels[:18]
-    assert line["tints"]["0"][18:] == "x" * 6 + levels[19:]
+    assert line["tints"]["0"] == levels[:18] + "x" * 6 + levels[19:]
 
 
 def test_plain_patterns_are_searched_for_in_the_page_and_others_here():

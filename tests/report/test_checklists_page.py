@@ -66,8 +66,7 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, widt
 
 def test_a_head_sorts_by_full_digits(open_tab, path):
     page = open_tab(path).page
-    page.locator("#models").get_by_role("button", name="Average").click()
-    page.locator("#models").get_by_role("button", name="Average").click()
+    page.locator("#models").get_by_role("button", name="Average").click(click_count=2)
     assert page.locator("#models tbody th a").all_inner_texts() == ["gamma", "beta", "Alpha 7B"]
 
 
@@ -121,11 +120,8 @@ def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab,
     assert "asks a library for a book" in body.inner_text()
     names = body.locator(".answer-of > summary").all_inner_texts()
     assert [name.split()[1] for name in names] == ["Alpha", "beta", "gamma"]
-    assert [cell.split("\t")[0] for cell in body.locator(".glance tbody tr").all_inner_texts()] == [
-        "Alpha 7B",
-        "beta",
-        "gamma",
-    ]
+    glance = body.locator(".glance tbody tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in glance] == ["Alpha 7B", "beta", "gamma"]
     body.get_by_role("button", name="Alpha 7B").click()
     answer = body.locator('.answer-of[data-model="0"]')
     assert answer.locator(".answer").first.inner_text().startswith("alpha answers letter_3")
@@ -133,11 +129,9 @@ def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab,
     answer.get_by_text("Request 1 and its reply").click()
     answer.locator("details .answer.sent").first.wait_for()  # made when the request is opened
     sent = answer.locator("details .answer.sent").all_inner_texts()
-    assert sent[0] == "You judge answers by yes-or-no questions."
-    assert sent[1].startswith(
-        "Instruction: Write a letter that asks a library for a book.\nAnswer: alpha answers letter_3"
-    )
-    assert sent[2] == "I would rather not."
+    asked = "Instruction: Write a letter that asks a library for a book.\nAnswer: alpha answers letter_3"
+    assert (sent[0], sent[2]) == ("You judge answers by yes-or-no questions.", "I would rather not.")
+    assert sent[1].startswith(asked)
     facts = answer.locator("details p.quiet").first.inner_text()
     assert "judge-2025" in facts
     assert "answered by judge-2025-01-01 fp_7" in facts
@@ -173,18 +167,16 @@ def test_the_search_finds_what_stands_in_answers_and_reasons_only(open_tab, made
 
 def test_filters_ask_for_models_states_scores_and_marks_together(open_tab, path):
     tab = open_tab(path)
-    chosen(tab, "model").select_option("beta")
-    chosen(tab, "state").select_option("missing")
-    assert ids(tab.page) == ["letter_2"]
-    assert tab.fragment == "model=beta&state=missing"
-    tab.page.get_by_role("button", name="Clear").click()
-    assert tab.fragment == ""
-    chosen(tab, "mark").select_option("repetition")
-    assert ids(tab.page) == ["letter_1"]
-    tab.page.get_by_role("button", name="Clear").click()
-    chosen(tab, "length").select_option(label="90")
-    assert ids(tab.page) == ["report_1 90"]
-    tab.page.get_by_role("button", name="Clear").click()
+    for filters, found, fragment in (
+        ({"model": "beta", "state": "missing"}, "letter_2", "model=beta&state=missing"),
+        ({"mark": "repetition"}, "letter_1", "mark=repetition"),
+        ({"length": "of 90"}, "report_1 90", "length=of%2090"),
+    ):
+        for name, value in filters.items():
+            chosen(tab, name).select_option(value)
+        assert (ids(tab.page), tab.fragment) == ([found], fragment)
+        tab.page.get_by_role("button", name="Clear").click()
+        assert tab.fragment == ""
     chosen(tab, "order").select_option("lowest")
     chosen(tab, "model").select_option("alpha")
     scores = [float(text) for text in tab.page.locator("#tasks tbody td:nth-child(4)").all_inner_texts()]
@@ -200,9 +192,9 @@ def test_next_and_back_lead_through_tasks(open_tab, path):
     assert tab.page.locator("#previous").is_disabled()
     tab.page.locator("#next").click()
     assert tab.fragment == "task=letter_2"
-    tab.page.keyboard.press("j")
+    tab.press("j")
     assert tab.fragment == "task=letter_3"
-    tab.page.keyboard.press("Escape")
+    tab.press("Escape")
     assert tab.fragment == ""
     assert not tab.page.locator("#details").is_visible()
     tab.page.go_back()
@@ -216,7 +208,7 @@ def test_an_address_of_another_time_shows_the_page(open_tab, path):
     assert tab.page.locator("#models").is_visible()
 
 
-def test_nothing_of_strangers_acts(open_tab, tmp_path):
+def test_no_untrusted_text_acts(open_tab, tmp_path):
     scores, runs = hostile_runs(tmp_path)
     tab = open_tab(write_checklists(scores, runs, tmp_path / "page.html")[0])
     for number in range(0, len(scores.suite.tasks), 4):

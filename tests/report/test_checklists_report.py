@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -50,6 +51,10 @@ def shown(suite, runs, folder):
     return tasks_in(written(suite, runs, folder / "p.html")[0].read_text())
 
 
+def words_of(text):
+    return " ".join(" ".join(Outline(text).texts).split())
+
+
 def entry_of(line, model):
     (entry,) = [entry for entry in line["entries"] if entry["model"] == model]
     return entry
@@ -57,8 +62,7 @@ def entry_of(line, model):
 
 def test_a_page_in_one_file_has_the_table_beside_it_in_three_forms(suite, runs, tmp_path):
     paths = written(suite, runs, tmp_path / "out" / "essays.html")
-    assert [path.name for path in paths] == ["essays.html", "essays.md", "essays.csv", "essays.json"]
-    assert all(path.parent == tmp_path / "out" for path in paths)
+    assert paths == [tmp_path / "out" / f"essays.{ending}" for ending in ("html", "md", "csv", "json")]
     rows = json.loads(paths[3].read_text())["rows"]
     assert [row["model"] for row in rows] == ["alpha", "beta", "gamma"]
     assert next(csv.reader(io.StringIO(paths[2].read_text())))[:2] == ["place", "model"]
@@ -69,9 +73,9 @@ def test_a_page_in_one_file_has_the_table_beside_it_in_three_forms(suite, runs, 
 
 
 def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_report(suite, runs, tmp_path):
-    first, *beside = written(suite, runs, tmp_path / "out")
-    assert first.name == "index.html"
-    assert [path.name for path in beside] == ["table.md", "table.csv", "table.json"]
+    paths = written(suite, runs, tmp_path / "out")
+    assert [path.name for path in paths] == ["index.html", "table.md", "table.csv", "table.json"]
+    first = paths[0]
     (data,) = (tmp_path / "out" / "data").iterdir()
     assert overview_in(first.read_text())["files"] == [f"data/{data.name}"]
     lines = json.loads(data.read_text().split("register(", 1)[1].removesuffix(");\n"))
@@ -92,7 +96,7 @@ def test_answers_that_speak_of_themselves_in_html_stay_text(suite, tmp_path):
     run = judged_run(tmp_path / "m", suite, texts={"letter_1": attack}, reason=attack)
     text = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert attack not in text
-    entry = entry_of(tasks_in(text)["letter_1", None], 0)
+    (entry,) = tasks_in(text)["letter_1", None]["entries"]
     assert entry["answer"] == attack
     assert entry["judgements"][0]["reasons"][0].startswith(attack)
 
@@ -107,19 +111,15 @@ def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_pa
     assert set(found) == {task.key for task in TASKS}
     line = found["letter_3", None]
     assert line["instruction"] == TASKS[2].instruction
-    entry = entry_of(line, 1)
+    entry, alone = entry_of(line, 1), entry_of(line, 2)
     assert entry["state"] == "judged"
     assert entry["answer"].startswith("beta answers letter_3")
     (judgement,) = entry["judgements"]
     assert judgement["scores"] == entry["verdicts"] == [0.25, 0.75]
-    assert judgement["reasons"] == [f"A reason for question {number} about letter_3." for number in (0, 1)]
+    reasons = [f"A reason for question {number} about letter_3." for number in (0, 1)]
+    assert judgement["reasons"] == alone["judgements"][0]["reasons"] == reasons
+    assert "answer" not in alone  # a run with verdicts alone
     assert found["report_1", "90"]["wanted"] == 90
-
-
-def test_a_run_without_answers_is_shown_with_verdicts_and_reasons_alone(suite, runs, tmp_path):
-    entry = entry_of(shown(suite, runs[2:], tmp_path)["letter_1", None], 0)
-    assert "answer" not in entry
-    assert entry["judgements"][0]["reasons"][0] == "A reason for question 0 about letter_1."
 
 
 def test_every_rating_is_shown_and_the_verdict_is_their_mean(suite, tmp_path):
@@ -131,17 +131,13 @@ def test_every_rating_is_shown_and_the_verdict_is_their_mean(suite, tmp_path):
 
 
 def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
-    folder = tmp_path / "m"
-    run = judged_run(folder, suite, leave_out=("letter_1",))
-    answers = run.answers(suite)
-    rows = run.judgements(suite)
-    rows = [replace(row, scores=None, reasons=(), fault="form") if row.id == "letter_2" else row for row in rows]
-    changed = [
-        Answer(one.id, f"{one.response} Really.", one.length) if one.id == "letter_3" else one
-        for one in answers.values()
-    ]
-    write_run(folder, changed, rows, {"model": "m"})
-    text = written(suite, open_runs([folder]), tmp_path / "p.html")[0].read_text()
+    run = judged_run(tmp_path / "m", suite, leave_out=("letter_1",))
+    answers = {answer.id: answer for answer in run.answers(suite).values() if not answer.length}
+    rows = {row.id: row for row in run.judgements(suite) if not row.length}
+    rows["letter_2"] = replace(rows["letter_2"], scores=None, reasons=(), fault="form")
+    answers["letter_3"] = Answer("letter_3", "Another.")
+    write_run(tmp_path / "m", answers.values(), rows.values(), {"model": "m"})
+    text = written(suite, open_runs([tmp_path / "m"]), tmp_path / "p.html")[0].read_text()
     overview = overview_in(text)
     states = dict(zip(overview["tasks"]["id"], overview["tasks"]["states"], strict=True))
     assert [states[id] for id in ("report_2", "letter_3", "letter_2", "letter_1")] == ["0", "1", "2", "3"]
@@ -149,9 +145,7 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     assert entry_of(found["letter_2", None], 0)["judgements"][0]["fault"] == "form"
     assert entry_of(found["letter_3", None], 0)["judgements"][0]["stale"] is True
     assert found["letter_1", None]["entries"] == []
-    texts = " ".join(" ".join(Outline(text).texts).split())
-    for said in ("1 missing in", "1 unjudged in", "1 stale in"):
-        assert said in texts
+    assert {"1 missing in", "1 unjudged in", "1 stale in"} <= set(re.findall(r"1 \w+ in", words_of(text)))
 
 
 def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_path):
@@ -164,9 +158,7 @@ def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_pa
 def test_marks_say_what_the_rules_find(suite, runs, tmp_path):
     text = written(suite, runs, tmp_path / "p.html")[0].read_text()
     overview = overview_in(text)
-    letter = overview["tasks"]["id"].index("letter_1")
-    assert "repetition" in overview["marks"]
-    marked = overview["tasks"]["marked"][letter][0]
+    marked = overview["tasks"]["marked"][overview["tasks"]["id"].index("letter_1")][0]
     assert marked >> overview["marks"].index("repetition") & 1
     assert "repetition" in entry_of(tasks_in(text)["letter_1", None], 0)["marks"]
 
@@ -174,9 +166,8 @@ def test_marks_say_what_the_rules_find(suite, runs, tmp_path):
 def test_the_means_of_questions_are_those_of_the_judged_answers(suite, runs):
     means = question_means(scores_of(suite, runs))
     thanks = list(suite.checklists).index(("letters", "thanks"))
-    assert [(one["length"], one["n"], one["means"][1]) for one in means if one["category"] == thanks] == [
-        (None, [2, 1, 2], [0.75, 0.5, 0.25])
-    ]
+    (found,) = (one for one in means if one["category"] == thanks)
+    assert (found["length"], found["n"], found["means"][1]) == (None, [2, 1, 2], [0.75, 0.5, 0.25])
     assert [one["length"] for one in means] == [None, None, None, "90"]
 
 
@@ -195,14 +186,11 @@ def test_the_request_behind_a_verdict_can_be_put_together_again(suite, runs, tmp
     assert first["parameters"]["temperature"] == 0
     assert first["parameters"]["seed"] != last["parameters"]["seed"]
     role, pieces = first["messages"][1]
-    message = "".join(
-        {-1: entry["answer"], -2: line["instruction"]}.get(piece) or line["texts"][piece] for piece in pieces
-    )
-    assert role == "user"
+    texts = {ANSWER: entry["answer"], INSTRUCTION: line["instruction"], **dict(enumerate(line["texts"]))}
+    message = "".join(map(texts.__getitem__, pieces))
+    assert (role, {ANSWER, INSTRUCTION} <= set(pieces)) == ("user", True)
     assert message.startswith("Instruction: Report the weather of a week in {Oslo}.\nAnswer: alpha answers report_1")
     assert '"checklist_content": "Does it name a place?"' in message
-    assert -1 in pieces
-    assert -2 in pieces
 
 
 def test_a_request_about_another_answer_is_shown_nowhere(suite, tmp_path):
@@ -251,13 +239,11 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     monkeypatch.setattr(page_files, "MAX_BYTES", len(whole.encode()) * 2 // 3)
     cut = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert len(cut.encode()) <= page_files.MAX_BYTES
-    extent = overview_in(cut)["extent"]
-    assert extent["has_requests"] is False
-    assert extent["answer"] == 16_000
-    entry = entry_of(tasks_in(cut)["letter_1", None], 0)
+    assert overview_in(cut)["extent"] == {"answer": 16_000, "reason": None, "has_requests": False}
+    (entry,) = tasks_in(cut)["letter_1", None]["entries"]
     assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
-    texts = " ".join(" ".join(Outline(cut).texts).split())
-    assert "leaves out the requests to judges, what answers hold beyond their first 16,000 characters." in texts
+    said = "leaves out the requests to judges, what answers hold beyond their first 16,000 characters."
+    assert said in words_of(cut)
     monkeypatch.setattr(page_files, "MAX_BYTES", 50_000)
     with pytest.raises(ChecklistError, match="too many for one page"):
         written(suite, [run], tmp_path / "p.html")
@@ -303,16 +289,13 @@ def test_tints_go_by_rank():
     assert tint(5.0, [5.0]) == 0
 
 
-def test_an_overall_rating_has_no_questions(tmp_path):
-    suite = own_suite()
+def test_an_overall_rating_has_no_questions(suite, tmp_path):
     run = judged_run(tmp_path / "m", suite)
-    rows = [
-        Judgement(row.id, row.response_sha256, (7.0,), row.length, method="llm-eval", judge="j")
-        for row in run.judgements(suite)
-    ]
+    given = {"method": "llm-eval", "judge": "j"}
+    rows = [Judgement(row.id, row.response_sha256, (7.0,), row.length, **given) for row in run.judgements(suite)]
     write_run(tmp_path / "m", run.answers(suite).values(), rows, {"model": "m"})
     scores = score_runs(suite, [run], method="llm-eval", draws=0)
     text = write_checklists(scores, [run], tmp_path / "p.html")[0].read_text()
     assert overview_in(text)["means"] == []
     assert 'id="questions"' not in text
-    assert entry_of(tasks_in(text)["letter_1", None], 0)["verdicts"] == [7.0]
+    assert tasks_in(text)["letter_1", None]["entries"][0]["verdicts"] == [7.0]

@@ -41,11 +41,8 @@ def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one
 
 def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst_control(one):
     chart = picture_of(one, "curves")
-    assert [panel.title for panel in chart.panels] == [
-        "char_delete (n = 40)",
-        "negate (n = 30)",
-        "truncate (n = 40)",
-    ]
+    titles = ["char_delete (n = 40)", "negate (n = 30)", "truncate (n = 40)"]
+    assert [panel.title for panel in chart.panels] == titles
     panel = chart.panels[0]
     assert [line.name for line in panel.lines] == [metric.name for metric in METRICS]
     assert panel.lines[0].low is not None
@@ -57,12 +54,8 @@ def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst
 def test_metrics_of_other_sizes_have_curves_of_their_own():
     metrics = (Metric("bleu", high=100.0), Metric("chrf"), Metric("rouge", high=1.0))
     found = a_discernment("metrics", metrics=metrics)
-    larger = tuple(
-        dataclasses.replace(curve, mean=curve.mean * 70, mean_low=None, mean_high=None)
-        if curve.metric != "rouge"
-        else curve
-        for curve in found.curves
-    )
+    factors = {"bleu": 70, "chrf": 70, "rouge": 1}
+    larger = tuple(dataclasses.replace(of, mean=of.mean * factors[of.metric], mean_low=None) for of in found.curves)
     finding = finding_of([dataclasses.replace(found, curves=larger)])
     lines = [[line.name for line in picture_of(finding, name).panels[0].lines] for name in ("curves", "curves-2")]
     assert lines == [["bleu", "chrf"], ["rouge"]]

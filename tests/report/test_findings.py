@@ -43,16 +43,11 @@ UP = np.array([0.0, 1.0, 2.0])
 POINTS = Points(UP, UP**2, "across", "up $x$", title="squares", labels=("", "", "the last"))
 
 
-def a_finding(**changes):
+def a_finding(name="trial", **changes):
     table = Table("figures", "Figures", ("model", "value"), (("<b>=a|b</b>", 0.25), ("b", None)))
-    parts = {
-        "answer": "All <i>is</i> well.",
-        "paragraph": "It was <i>not</i> before.",
-        "tables": (table,),
-        "pictures": (Picture("line", "A line", Scatter((POINTS,))),),
-        **changes,
-    }
-    return Finding("trial", **parts)
+    pictures = (Picture("line", "A line", Scatter((POINTS,))),)
+    usual = Finding(name, "All <i>is</i> well.", "It was <i>not</i> before.", (table,), pictures)
+    return dataclasses.replace(usual, **changes)
 
 
 def test_a_finding_is_a_page_markdown_tables_and_pictures_and_always_the_same_bytes(tmp_path):
@@ -71,16 +66,10 @@ def test_the_page_needs_no_network_and_untrusted_text_is_text(tmp_path):
     write_finding(a_finding(notes=("left out: \x1b[31m<script>",)), tmp_path)
     page = (tmp_path / "trial.html").read_text()
     assert "http://" not in page.replace("http://www.w3.org", "")
-    assert "default-src 'none'" in page
-    assert "<b>=a|b" not in page
-    assert "<i>" not in page
+    assert not [text for text in ("<b>=a|b", "<i>", "\x1b") if text in page]
     assert r"left out: \u001b[31m&lt;script&gt;" in page
-    assert "\x1b" not in page
     check_policy(page)
     check_policy((tmp_path / "index.html").read_text())
-    markdown = (tmp_path / "trial.md").read_text()
-    assert "&#60;b&#62;=a&#124;b" in markdown
-    assert "\x1b" not in markdown
 
 
 def test_the_answer_comes_first_then_what_limits_it_then_the_rest(tmp_path):
@@ -99,14 +88,10 @@ def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-def a_named_finding(name, **changes):
-    return dataclasses.replace(a_finding(**changes), name=name)
-
-
 def test_the_index_lists_all_experiments_of_a_folder_with_their_answers_and_files(tmp_path):
     for answer in ("Yes.", "Perhaps."):
-        write_finding(a_named_finding("first", answer=answer, notes=(f"{answer} Once.",)), tmp_path)
-        write_finding(a_named_finding("second", question="And <b>that</b>?", answer="No."), tmp_path)
+        write_finding(a_finding("first", answer=answer, notes=(f"{answer} Once.",)), tmp_path)
+        write_finding(a_finding("second", question="And <b>that</b>?", answer="No."), tmp_path)
     outline = Outline((tmp_path / "index.html").read_text())
     texts = [text.strip() for text in outline.texts]
     expected = ("first", "Perhaps.", "Perhaps. Once.", "And <b>that</b>?", "No.", "Yes.", "Yes. Once.")
@@ -116,19 +101,12 @@ def test_the_index_lists_all_experiments_of_a_folder_with_their_answers_and_file
 
 
 def test_foreign_and_damaged_records_are_passed_over(tmp_path):
-    records = {
-        "empty": b"",
-        "bytes": b"\xff",
-        "list": b"[1]",
-        "copy": {"name": "trial", "question": ""},
-        "up": {"name": "../up", "question": ""},
-        "number": {"name": "number", "question": 1},
-        "gone": {"name": "gone", "question": "Gone?"},
-    }
+    records = {"empty": b"", "bytes": b"\xff", "list": b"[1]"}
+    odd = (("copy", "trial", ""), ("up", "../up", ""), ("number", "number", 1), ("gone", "gone", "Gone?"))
+    for file, name, question in odd:
+        record = {"name": name, "question": question, "answer": "", "notes": [], "files": [f"{name}.html"]}
+        records[file] = json.dumps(record).encode()
     for name, content in records.items():
-        if isinstance(content, dict):
-            record = {"answer": "", "notes": [], "files": [f"{content['name']}.html"], **content}
-            content = json.dumps(record).encode()
         (tmp_path / f"{name}.finding.json").write_bytes(content)
     (tmp_path / "folder.finding.json").mkdir()
     os.mkfifo(tmp_path / "pipe.finding.json")
@@ -144,7 +122,7 @@ def test_the_index_links_to_no_files_but_those_of_its_experiments(tmp_path):
     record = json.loads((tmp_path / "trial.finding.json").read_text())
     record["files"] += ["secret.csv", "../trial.md", "javascript:alert(1).csv", "trial-gone.csv"]
     (tmp_path / "trial.finding.json").write_text(json.dumps(record))
-    write_finding(a_named_finding("other"), tmp_path)
+    write_finding(a_finding("other"), tmp_path)
     content = (tmp_path / "index.html").read_text().partition("<main>")[2].partition("</main>")[0]
     assert "trial-figures.csv" in content
     assert not [name for name in ("secret", "../", "javascript", "gone") if name in content]
@@ -206,15 +184,13 @@ CHARTS = [
     (Curves((CurvePanel("weights", (CURVE, CURVE), 1.0),), "tau", "scores", 0.9, "set"), {"weights", "A", "set"}),
     (Curves((CurvePanel("alone", (CURVE,), 1.0, is_logarithmic=True),), "tau", "scores", 0.9, "set"), {"alone"}),
 ]
-LACKED = {len(CHARTS) - 1: "set"}  # a legend, where a panel has only one curve
 
 
-@pytest.mark.parametrize("number", range(len(CHARTS)))
-def test_a_chart_shows_its_words_as_they_are(number):
-    chart, expected = CHARTS[number]
+@pytest.mark.parametrize(("chart", "expected"), CHARTS)
+def test_a_chart_shows_its_words_as_they_are(chart, expected):
     texts = texts_in(chart)
     assert expected <= texts
-    assert LACKED.get(number) not in texts
+    assert "set" in expected or "set" not in texts  # a legend is only where a panel has several curves
 
 
 def test_lines_that_would_fill_a_panel_become_their_quantiles_and_the_panel_says_so():

@@ -58,23 +58,17 @@ def content_of(live):
     return (live.folder / "index.html").read_bytes()
 
 
-def test_the_page_and_its_data_are_served(server, live):
+def test_the_page_and_its_data_are_served_and_nothing_else(server, live, tmp_path):
     (file, *_) = sorted((live.folder / "data").iterdir())
     for address, path, kind in (("/", "index.html", "html"), (f"/data/{file.name}", f"data/{file.name}", "javascript")):
         reply, content = ask(server, address)
         assert (reply.status, content) == (200, (live.folder / path).read_bytes())
         assert reply.getheader("Content-Type") == f"text/{kind}; charset=utf-8"
-
-
-def test_nothing_else_is_served(server, live, tmp_path):
     (tmp_path / "page" / "secret.txt").write_text("secret")
     (tmp_path / "page" / "data" / "answers-of-mine.js").write_text("secret")
     paths = ["/secret.txt", "/data/answers-of-mine.js", "/data/", "/data", "/../result/one/result.json", "/?x"]
-    for path in [*paths, "/data/../index.html", "/%69ndex.html", "/data/answers-0123456789abcdef.js", "/\0"]:
-        try:
-            reply, content = ask(server, path)
-        except http.client.InvalidURL:
-            continue
+    for path in [*paths, "/data/../index.html", "/%69ndex.html", "/data/answers-0123456789abcdef.js"]:
+        reply, content = ask(server, path)
         assert (reply.status, content) == (404, b""), path
 
 

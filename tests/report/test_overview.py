@@ -14,14 +14,11 @@ def overview(suite, *runs):
     return overview_of(by_score(check_run(run, suite) for run in runs), suite)
 
 
-def test_the_interval_is_that_of_the_mean_over_the_questions(mini):
+def test_the_interval_is_that_of_the_mean_over_the_questions_if_they_have_several_scores(mini):
     shown = overview(mini, *unlike_runs(mini))["runs"][1]
     expected = mean_interval(shown["questions"])
     assert (shown["low"], shown["high"]) == (expected.low, expected.high)
     assert shown["low"] < shown["score"] < shown["high"]
-
-
-def test_a_run_whose_questions_have_one_score_has_no_interval(mini):
     (shown,) = overview(mini, reported_run(mini))["runs"]
     assert (shown["low"], shown["high"]) == (None, None)
 
@@ -31,9 +28,7 @@ def test_tied_ranks_are_those_of_all_groups_of_a_run():
     noise = rng.normal(size=(5, 40))
     scores = (np.array([[9.0], [5.0], [0.5], [0.25], [0.0]]) + noise).tolist()
     assert tied_ranks([None, 1, 2, 3, 4], scores) == [None, (1, 1), (2, 4), (2, 4), (2, 4)]
-
-
-def test_with_few_questions_no_run_is_tied():
+    # With too few questions no run is tied.
     assert tied_ranks([1, 2], [[0.5] * 5, [0.4] * 5]) == [None, None]
     assert tied_ranks([None], [[0.5]]) == [None]
 

@@ -28,22 +28,17 @@ SHOWN = """async (question) => {
 }"""
 
 
-def result(suite, **changes):
-    return json.loads(json.dumps(made_result(suite, **changes)))
-
-
 def varied(suite, name, seed, n_answers=5):
     random = np.random.default_rng(seed)
-    made = result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4)))
+    made = made_result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4)))
     for key, of_question in made["questions"].items():
         references = [answer for answers in suite[key].answers.values() for answer in answers]
         of_question["score"] = float(round(random.random(), 4))
         of_question["scores"] = {**of_question["scores"], "average": of_question["score"]}
         for sample in of_question["samples"]:
             pieces = [references[random.integers(len(references))][random.integers(20) :] for _ in range(3)]
-            pieces.insert(
-                random.integers(4), str(random.choice(["", "zzz", "氷\n", "👩‍🔬", "\u202e", "\x07<b>", "\ud800"]))
-            )
+            odd = random.choice(["", "zzz", "氷\n", "👩‍🔬", "\u202e", "\x07<b>", "\ud800"])
+            pieces.insert(random.integers(4), str(odd))
             sample["answer"] = "".join(pieces)[: random.integers(300)]
             sample["scores"] = {**sample["scores"], "average": float(round(random.random(), 5))}
     return ReportRun(name, None, parse_result(made, name))
@@ -119,12 +114,13 @@ def test_the_question_view_ranks_the_answers_of_all_runs(open_tab, path, runs):
         return [round(value, 4) for value in sorted(values, reverse=back)]
 
     assert scores() == rounded(map(max, every), back=True)
-    page.get_by_role("combobox", name="Order").select_option(label="worst first")
-    assert scores() == rounded(map(max, every))
-    page.get_by_role("combobox", name="Answers").select_option(label="worst of each run")
-    assert scores() == rounded(map(min, every))
-    page.get_by_role("combobox", name="Answers").select_option(label="all")
-    assert scores() == rounded(score for of_run in every for score in of_run)
+    for box, label, expected in (
+        ("Order", "worst first", map(max, every)),
+        ("Answers", "worst of each run", map(min, every)),
+        ("Answers", "all", (score for of_run in every for score in of_run)),
+    ):
+        page.get_by_role("combobox", name=box).select_option(label=label)
+        assert scores() == rounded(expected)
     assert page.locator(".references .answer").count() == 20
     assert "±" not in page.locator("#details-body").inner_text()
     assert re.search(r"rank \d of 8 by difficulty", page.locator("#details-body").inner_text())
@@ -160,13 +156,12 @@ def test_many_answers_come_as_the_reader_goes_on(open_tab, made_page, mini):
     path = made_page([reported_run(mini, f"run {number}") for number in range(100)])
     page = open_tab(path, "#question=Q01").page
     page.wait_for_selector(".ranked .answer")
-    n_first = page.locator(".ranked .answer").count()
-    assert n_first < 100
+    counts = [page.locator(".ranked .answer").count()]
     while page.locator(".ranked > .more").count():
         page.locator(".ranked > .more").scroll_into_view_if_needed()
-        page.wait_for_function("(n) => document.querySelectorAll('.ranked .answer').length > n", arg=n_first)
-        n_first = page.locator(".ranked .answer").count()
-    assert n_first == 100
+        page.wait_for_function("(n) => document.querySelectorAll('.ranked .answer').length > n", arg=counts[-1])
+        counts.append(page.locator(".ranked .answer").count())
+    assert counts[0] < counts[-1] == 100
 
 
 def test_an_answer_of_the_question_leads_to_its_run_and_back(open_tab, path):
@@ -190,14 +185,12 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     assert [found[0]["n"], found[0]["mean"]] == [difference.n, pytest.approx(difference.mean, rel=1e-12)]
     assert found[0]["half"] == pytest.approx(difference.high - difference.mean, rel=1e-9)
     assert found[1]["half"] == pytest.approx(mean_interval(a).high - mean_interval(a).mean, rel=1e-9)
-    row = tab.page.locator(".figures tbody tr").first.inner_text().split("\t")
-    assert row[0] == "Score"
+    row = tab.page.locator(".figures tbody tr").first.inner_text().replace("−", "-").split("\t")
     shown = f"{difference.mean:+.4f}", f"{difference.low:+.4f} to {difference.high:+.4f}"
-    assert tuple(cell.replace("−", "-") for cell in row[3:]) == shown
+    assert (row[0], *row[3:]) == ("Score", *shown)
     bars = [text.replace("−", "-") for text in tab.page.locator("details.paired .number").all_inner_texts()]
-    assert [float(text.split()[1]) for text in bars] == [
-        pytest.approx(value, abs=6e-5) for value in sorted((x - y for x, y in zip(a, b, strict=True)), reverse=True)
-    ]
+    expected = sorted((x - y for x, y in zip(a, b, strict=True)), reverse=True)
+    assert [float(text.split()[1]) for text in bars] == pytest.approx(expected, abs=6e-5)
     assert ("no significant" in tab.page.locator("#details-body").inner_text().lower()) is (not difference.differs())
 
 
@@ -251,7 +244,7 @@ def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
 def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini):
     runs = []
     for number, places in enumerate(({0: "A Needle 針", 3: "no\nneedle"}, {}, {7: "NEEDLE"})):
-        made = result(mini, answers=["hay", "stack"], score=0.9 - number / 10)
+        made = made_result(mini, answers=["hay", "stack"], score=0.9 - number / 10)
         for place, text in places.items():
             made["questions"][mini.questions[place].question_id]["samples"][1]["answer"] = text
         runs.append(ReportRun(f"run {number}", None, parse_result(made, "x")))
@@ -274,8 +267,7 @@ def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, r
     assert tab.page.title().startswith("Q02 · pfgen-fast report")
     (problem,) = tab.problems
     tab.problems.clear()
-    assert "evil.js" in problem
-    assert "Content Security Policy" in problem
+    assert re.search("(?s)evil.js.*Content Security Policy", problem)
     for path in (tmp_path / "data").iterdir():
         path.unlink()
     tab = open_tab(tmp_path / "index.html", "#question=Q02")

@@ -68,7 +68,7 @@ def test_an_address_that_names_nothing_shows_the_bare_page(open_tab, path, fragm
     assert page.locator("#runs tbody tr").count() == 4
 
 
-def test_names_of_strangers_open_by_their_address_and_run_nothing(open_tab, path):
+def test_hostile_names_open_by_their_address_and_run_nothing(open_tab, path):
     tab = open_tab(path)
     rows = tab.page.locator("#runs tbody th a")
     rows.nth(3).click()

@@ -17,7 +17,7 @@ from makers.reported import reported_run as run
 from makers.reported import unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PfgenError, TrialsError
-from pfgen_fast.files.untrusted_text import harmless, harmless_with_tints, in_one_line
+from pfgen_fast.files.untrusted_text import harmless_with_tints, in_one_line
 from pfgen_fast.report import ReportRun, page_files, write_report
 from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.report.tinting import QuestionTints
@@ -64,16 +64,11 @@ LEVELS = {0: "0", 4: "0", 5: "1", 19: "1", 20: "2", 49: "2", 50: "3", 100: "3", 
     ("sets", "answers", "expected"),
     [
         *(([["abc"] * n + ["zzz"] * (1000 - n)], ["abc"], [level * 3]) for n, level in LEVELS.items()),
-        # abc in 30 %, bcd in 1 %: a, b and c have the first, d the second, e none.
-        ([["abc"] * 29 + ["abcd"] + ["zz"] * 70], ["abcde"], ["55510"]),
-        ([["abcabcabcabc"] + ["zzz"] * 9], ["abc"], ["333"]),  # a repeated 3-gram counts once for each answer
         # 20 % in one set and 0 % in the other: 10 %, which is not above 10 %.
         ([["abc"] * 2 + ["zzz"] * 8, ["zzz"]], ["abc"], ["333"]),
         # Each set has its own largest 3-gram: (0.2 + 0.02) / 2 for b and c.
         ([["abc"] * 20 + ["y"] * 80, ["bcd"] * 2 + ["y"] * 98], ["abcd"], ["3441"]),
-        # Short answers are rare and do not run into each other.
-        ([["abc"]], ["a", "bc", "", "abc"], ["0", "00", "", "555"]),
-        ([["ab"]], ["ab", "abc"], ["00", "000"]),
+        ([["abc"]], ["a", "bc", "", "abc"], ["0", "00", "", "555"]),  # short ones do not run into each other
         ([["abc"]], [], []),
     ],
 )
@@ -99,11 +94,7 @@ def test_tints_are_those_of_a_plain_count(references, answers):
     assert tints(question(references), answers) == expected
 
 
-def test_characters_that_act_become_escapes_and_tints_stay_with_their_characters():
-    assert harmless("a\x1b]0;x\x07\u202e\u061c\ud800\u2028\x85\r\n\tb") == (
-        "a\\u001b]0;x\\u0007\\u202e\\u061c\\ud800\\u2028\\u0085\\u000d\n\tb"
-    )
-    assert harmless("葛\U000e0100 👩\u200d🔬 e\u0301") == "葛\U000e0100 👩\u200d🔬 e\u0301"
+def test_tints_stay_with_their_characters_where_others_become_escapes():
     assert in_one_line("a\nb" * 100, 5) == "a\\nba…"
     assert harmless_with_tints("a\u202eb\ud800", "0123") == ("a\\u202eb\\ud800", "0xxxxxx2xxxxxx")
 
@@ -237,8 +228,7 @@ def test_a_bounded_page_has_the_first_form_that_fits_and_packs_no_form_that_is_f
         return ["x" * size] * (100 // step)
 
     path = tmp_path / "page.html"
-    page_files.write_bounded_page(
-        path, 100, [1000, 19, 18, 1], lines, lambda _, held: ["<p>", *held], TrialsError("no")
-    )
+    forms, error = [1000, 19, 18, 1], {"n_runs": 1, "error": TrialsError}
+    page_files.write_bounded_page(path, 100, forms, lines, lambda _, held: ["<p>", *held], **error)
     assert path.read_text() == "<p>" + "x" * 18 * 100
     assert packed == [(1000, 2), (19, 2), (19, 1), (18, 2), (18, 1)]

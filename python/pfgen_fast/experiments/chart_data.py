@@ -33,7 +33,7 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """Panels of points, each with axes of its own."""
+    """Panels of points, each with its own axes."""
 
     panels: tuple[Points, ...]
 

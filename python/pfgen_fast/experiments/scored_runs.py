@@ -54,7 +54,7 @@ class AnswersOfRuns:
 
     def drawn(self, n_trials: int, seed: int) -> AnswersOfRuns:
         """At most `n_trials` answers of each run to each question, drawn without replacement and kept in order."""
-        # Each run has a generator of its own, so that batches can change nothing.
+        # Each run has its own generator, so that the draw does not depend on the batches.
         runs, sizes = np.unique(self.run_numbers, return_counts=True)
         keys = np.concatenate(
             [np.random.default_rng((seed, run)).random(size) for run, size in zip(runs, sizes, strict=True)]
@@ -113,6 +113,11 @@ class RunFigures(RunMeans):
     # by metric, then set, the same for fluency and truthfulness in each reference set alone. This is the value in
     # result.json times the number of sets; NaN if a question lacks the set
     set_scores: dict[str, dict[str, Floats]]
+
+    @property
+    def run_means(self) -> RunMeans:
+        """The means alone."""
+        return self
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

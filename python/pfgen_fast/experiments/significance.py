@@ -52,11 +52,17 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
     title = "Scores with 95 % intervals over questions; runs beside the same bar cannot be told apart"
     yardsticks = [f"{scored.names[row]} has no rank: a yardstick, not a model" for row in scored.rows_of_systems()]
     differ = compared.neighbours_differ
+    names = [scored.names[run] for run in compared.order]
+    columns = ("group", "runs", "from place", "to place", "from", "to")
+    rows = tuple(
+        (name, last - first + 1, first + 1, last + 1, names[first], names[last])
+        for name, first, last in compared.groups
+    )
     return Finding(
         "significance",
         f"Of {len(differ)} pairs of neighbours on the leaderboard, {differ.sum()} differ at the level {alpha:g}.",
         _words(scored, compared, correction),
-        (_table(scored, compared), _groups_table(scored, compared)),
+        (_table(scored, compared), Table("groups", "Groups of runs that cannot be told apart", columns, rows)),
         (Picture("groups", title, _chart(scored, compared)),),
         (*scored.problems, *yardsticks),
         question="Which neighbours on the leaderboard really differ?",
@@ -99,16 +105,6 @@ def _table(scored: RunFigures, compared: Compared) -> Table:
         score = float(scored.scores[run])
         rows.append((rank + 1, scored.names[run], score, mean.low, mean.high, mean.n, groups, *ahead))
     return Table("leaderboard", "The leaderboard: does a run differ from the next?", columns, tuple(rows))
-
-
-def _groups_table(scored: RunFigures, compared: Compared) -> Table:
-    names = [scored.names[run] for run in compared.order]
-    rows = tuple(
-        (name, last - first + 1, first + 1, last + 1, names[first], names[last])
-        for name, first, last in compared.groups
-    )
-    columns = ("group", "runs", "from place", "to place", "from", "to")
-    return Table("groups", "Groups of runs that cannot be told apart", columns, rows)
 
 
 def _words(scored: RunFigures, compared: Compared, correction: Correction) -> str:

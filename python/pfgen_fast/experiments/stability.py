@@ -6,7 +6,7 @@ the whole would agree by what they share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -154,55 +154,63 @@ def _words_on_ranks(usual: Floats, without: Floats) -> str:
 # --- fewer of something
 
 
+def _fewer(what: str, n_all: int, agreements: Iterable[tuple[int, Agreement]]) -> list[Fewer]:
+    by_n: dict[int, list[Agreement]] = {}
+    for n, agreement in agreements:
+        by_n.setdefault(n, []).append(agreement)
+    return [Fewer(what, n, n_all, tuple(draws)) for n, draws in by_n.items()]
+
+
 def _fewer_answers(scored: ScoredRuns, pairs: RunPairs, cut: CutReferences | None) -> list[Fewer]:
     if cut is None:
         return []
-    by_size: dict[int, list[Agreement]] = {}
     usual, scores = cut.scores  # of the same answers, so that only the references differ
-    for size, halves in scores:
-        by_size.setdefault(size, []).append(pairs.agreement(halves, usual))
-    n_all = largest_set(scored.suite)
-    return [Fewer("reference answers per set", size, n_all, tuple(draws)) for size, draws in by_size.items()]
+    agreements = ((size, pairs.agreement(halves, usual)) for size, halves in scores)
+    return _fewer("reference answers per set", largest_set(scored.suite), agreements)
 
 
 def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> list[Fewer]:
-    scores = scored.question_scores["score"]
-    n_all = scores.shape[1]
+    scores, n_all = scored.question_scores["score"], len(scored.suite)
     generator = np.random.default_rng((seed, 1))
-    by_n: dict[int, list[Agreement]] = {n: [] for n in _sizes(n_all)}
-    for _ in range(n_draws):
-        drawn = scores[:, generator.permutation(n_all)]
-        for n, draws in by_n.items():
-            halves = drawn[:, :n].mean(axis=1), drawn[:, -n:].mean(axis=1)
-            draws.append(pairs.agreement(halves, scored.means["score"]))
-    return [Fewer("questions", n, n_all, tuple(draws)) for n, draws in by_n.items()]
+
+    def agreements() -> Iterator[tuple[int, Agreement]]:
+        for _ in range(n_draws):
+            drawn = scores[:, generator.permutation(n_all)]
+            for n in _sizes(n_all):
+                halves = drawn[:, :n].mean(axis=1), drawn[:, -n:].mean(axis=1)
+                yield n, pairs.agreement(halves, scored.means["score"])
+
+    return _fewer("questions", n_all, agreements())
 
 
 def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> tuple[list[Fewer], list[str]]:
     """The agreement of fewer trials, and sentences on the runs that have not enough of them."""
     generator = np.random.default_rng((seed, 2))
-    by_run = scores_of_trials(scored, generator)
-    chosen = np.flatnonzero([len(trials) > 1 for trials in by_run])
+    of_all = scores_of_trials(scored, generator)
+    chosen = np.flatnonzero([len(trials) > 1 for trials in of_all])
     if len(chosen) < MIN_VALUES:
         return [], ["fewer than three runs have two trials, so that trials cannot be compared"]
-    by_run = [by_run[run] for run in chosen]
-    n_all = max(map(len, by_run))
+    by_run = [of_all[run] for run in chosen]
+    sizes = _sizes(max(map(len, by_run)))
     pairs, usual = pairs.chosen(chosen), np.array([trials.mean() for trials in by_run])
-    by_n: dict[int, list[Agreement]] = {n: [] for n in _sizes(n_all)}
-    for _ in range(n_draws):
-        sums = [np.r_[0.0, np.cumsum(generator.permutation(trials))] for trials in by_run]
-        for n, draws in by_n.items():
-            sizes = [min(n, (len(of_run) - 1) // 2) for of_run in sums]  # so that the two have no trial in common
-            ones = [of_run[size] / size for of_run, size in zip(sums, sizes, strict=True)]
-            others = [(of_run[-1] - of_run[-1 - size]) / size for of_run, size in zip(sums, sizes, strict=True)]
-            draws.append(pairs.agreement((np.array(ones), np.array(others)), usual))
+
+    def agreements() -> Iterator[tuple[int, Agreement]]:
+        for _ in range(n_draws):
+            sums = [np.r_[0.0, np.cumsum(generator.permutation(trials))] for trials in by_run]
+            for n in sizes:
+                # No trial is in both halves.
+                sized = [(of_run, min(n, (len(of_run) - 1) // 2)) for of_run in sums]
+                ones = [of_run[size] / size for of_run, size in sized]
+                others = [(of_run[-1] - of_run[-1 - size]) / size for of_run, size in sized]
+                yield n, pairs.agreement((np.array(ones), np.array(others)), usual)
+
     notes = []
-    if len(chosen) < len(scored.names):
-        notes.append(f"{len(scored.names) - len(chosen):,} runs of a single trial are left out of the rows on trials")
-    n_short = sum(len(trials) // 2 < max(by_n) for trials in by_run)
+    if len(chosen) < len(of_all):
+        notes.append(f"{len(of_all) - len(chosen):,} runs of a single trial are left out of the rows on trials")
+    n_short = sum(len(trials) // 2 < sizes[0] for trials in by_run)
     if n_short:
-        notes.append(f"{n_short:,} runs have fewer than {2 * max(by_n):,} trials and are halved where they lack trials")
-    return [Fewer("trials", n, n_all, tuple(draws)) for n, draws in by_n.items()], notes
+        notes.append(f"{n_short:,} runs have fewer than {2 * sizes[0]:,} trials and are halved where they lack trials")
+    return _fewer("trials", max(map(len, by_run)), agreements()), notes
 
 
 def _sizes(n_all: int) -> list[int]:

@@ -57,12 +57,13 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
     table = tinting.table([text.text for text in shown if text.tints is None])
     names = list(dict.fromkeys(name for sample in samples for name in sample.missing))
     n_references = len(texts) - len(samples)
+    plain = list(dict.fromkeys(leaf.pattern for leaf in _leaves(question) if leaf.is_plain_text and leaf.pattern))
     head = {
         "grams": table.grams,
         "counts": table.counts,
         "sizes": table.sizes,
         "rules": [_words(rule) for rule in question.keywords],
-        "patterns": _plain_patterns(question),
+        "patterns": plain if question.spelling is None else [],
         "names": names,
         "sets": {name: len(of_set) for name, of_set in references.items()},
         "length": [len(text) for text in texts[:n_references]],
@@ -131,13 +132,6 @@ def _words(rule: Rule) -> str:
     parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
     said = rule.name or rule.pattern or f" {rule.form} ".join(parts)
     return in_one_line(said, 200)
-
-
-def _plain_patterns(question: Question) -> list[str]:
-    """The patterns that the page searches for: plain texts, if the units are characters."""
-    if question.spelling is not None:
-        return []
-    return list(dict.fromkeys(leaf.pattern for leaf in _leaves(question) if leaf.is_plain_text and leaf.pattern))
 
 
 def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:

@@ -1,6 +1,6 @@
 """Two texts side by side with their differences marked: deleted parts in the first, new parts in the second.
 
-Long texts are cut to what lies around their first difference, so that no text makes marking slow.
+Of long texts, only the part around the first difference is compared, so that marking is never slow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _JOINER = "\u200d"
 def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
     """Both texts in pieces. Both have equal unchanged pieces; no character is split from its marks."""
     is_long = max(len(before), len(after)) > N_SHOWN
-    start = max(0, _n_equal(before, after) - _N_IN_FRONT) if is_long else 0
+    start = max(0, n_equal(before, after) - _N_IN_FRONT) if is_long else 0
     # Where it is cut, a character that is joined to its neighbour may be split; it is told by the dots.
     windows = [text[start : start + N_SHOWN] for text in (before, after)]
     first, second = map(_characters, windows)
@@ -43,7 +43,7 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
     return tuple(pieces[0]), tuple(pieces[1])
 
 
-def _n_equal(first: str, second: str) -> int:
+def n_equal(first: str, second: str) -> int:
     """The length of the longest common beginning of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((n for n, (one, other) in pairs if one != other), min(len(first), len(second)))

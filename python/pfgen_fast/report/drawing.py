@@ -193,18 +193,20 @@ def _fonts() -> dict[str, Any]:
 def label_extremes(axes: Any, x: Floats, y: Floats, labels: Sequence[str], *, at_most: int) -> None:
     """Labels the points farthest from the middle, where a label covers neither a point nor another label."""
     fix_layout(axes.figure)  # labels are measured, so the figure must have its final layout
+    box_of = _matplotlib("transforms").Bbox.from_bounds
     points = axes.transData.transform(np.column_stack([x, y]))
     panel = axes.get_window_extent()
     pixels = axes.figure.dpi / 72  # per point of type
-    taken: list[tuple[float, float, float, float]] = []
+    taken: list[Any] = []
     for number in extremes(x, y)[:at_most]:
         name = bounded(_model_in(labels[number]))
         width, height = _size(axes, name)
         for distance, (right, up) in itertools.product(_DISTANCES, _DIRECTIONS):
             left = points[number, 0] + right * distance * pixels + (right - 1) / 2 * width
             bottom = points[number, 1] + up * distance * pixels + (up - 1) / 2 * height
-            box = (left, bottom, left + width, bottom + height)
-            if _is_free(box, points, panel, taken):
+            box = box_of(left, bottom, width, height)
+            is_inside = panel.padded(-2).count_contains(box.corners()) == 4
+            if is_inside and not box.padded(3).count_contains(points) and not any(map(box.overlaps, taken)):
                 taken.append(box)
                 line = {"arrowstyle": "-", "color": QUIET, "linewidth": 0.6, "relpos": ((1 - right) / 2, (1 - up) / 2)}
                 axes.annotate(
@@ -242,19 +244,6 @@ def _size(axes: Any, name: str) -> Any:
         size = text.get_window_extent().size
     text.remove()
     return size
-
-
-def _is_free(
-    box: tuple[float, float, float, float], points: Floats, panel: Any, taken: Sequence[tuple[float, ...]]
-) -> bool:
-    left, bottom, right, top = box
-    if left < panel.x0 + 2 or right > panel.x1 - 2 or bottom < panel.y0 + 2 or top > panel.y1 - 2:
-        return False
-    if any(left < other[2] and other[0] < right and bottom < other[3] and other[1] < top for other in taken):
-        return False
-    near = 3.0  # pixels around the middle of a point
-    inside = (points > (left - near, bottom - near)) & (points < (right + near, top + near))
-    return not inside.all(axis=1).any()
 
 
 def _matplotlib(module: str = "") -> Any:

@@ -72,8 +72,11 @@ def _records(folder: Path) -> Iterator[Record]:
             record = checked(read_json(path, limit=_MAX_BYTES), _checked, str(path))
         except PfgenError:
             continue
-        there = tuple(name for name in record.files if _belongs(name, record.name) and (folder / name).is_file())
-        if record.file_name == path.name and _PLAIN.fullmatch(record.name) and f"{record.name}.html" in there:
+        if record.file_name != path.name or not _PLAIN.fullmatch(record.name):
+            continue
+        own = re.compile(rf"{record.name}(-[A-Za-z0-9_-]+)?\.(html|md|csv|png|svg)")
+        there = tuple(name for name in record.files if own.fullmatch(name) and (folder / name).is_file())
+        if f"{record.name}.html" in there:
             yield record._replace(files=there)
 
 
@@ -89,9 +92,3 @@ def _checked(value: Any) -> Record:
 
 def _sentence(value: Any) -> str:
     return in_one_line(text(value), 1000)
-
-
-def _belongs(file: str, experiment: str) -> bool:
-    stem, _, ending = file.rpartition(".")
-    is_part = stem == experiment or stem.startswith(f"{experiment}-")
-    return is_part and bool(_PLAIN.fullmatch(stem)) and ending in ("html", "md", "csv", "png", "svg")

@@ -47,10 +47,8 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
         [N_SHOWN, *(n for n in _SHORTER if n < longest)],
         lambda n_shown, step: map("\n".join, page.answers(n_shown, step)),
         page.pieces,
-        TrialsError(
-            f"{len(entries)} runs are too many for one page of {page_files.MAX_BYTES // 1_000_000} MB; "
-            "report fewer, or write a folder (without .html)"
-        ),
+        n_runs=len(entries),
+        error=TrialsError,
     )
 
 

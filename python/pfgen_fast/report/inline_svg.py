@@ -135,7 +135,7 @@ def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Lin
         return
     use = _tag("use")
     places = [(parent, at) for parent in group.iter() for at, child in enumerate(parent) if child.tag == use]
-    if len(places) != len(marks):  # a point lies outside of its panel, so its mark is unknown
+    if len(places) != len(marks):  # a point is outside of its panel, so that the marks cannot be assigned
         return
     for shape in group.iter(_tag("path")):
         for name in ("fill", "stroke", "stroke-width"):  # as each place has its own, which a style can then change

@@ -37,17 +37,18 @@ def write_readme(run: ReportRun, suite: Suite, path: Path) -> None:
 
 def _readme(run: ReportRun, suite: Suite) -> Iterator[str]:
     result = run.result
-    asked = [
-        (question, result.questions[question.question_id])
-        for question in suite
-        if question.question_id in result.questions
-    ]
+    found_of = result.questions
+    asked = [(question, found_of[question.question_id]) for question in suite if question.question_id in found_of]
     yield f"# Model: {_prose(str((result.config or {}).get('model') or run.name))}\n\n"
     if run.result_hash:
         yield f"<!-- result.json: {run.result_hash} -->\n\n"
     yield _scores(run, result.scores, f"{_number(result.score_std, 4)}/√{result.num_trials}")
     yield "## Questions\n\n| Question | Score | Length |\n|----------|-------|--------|\n"
-    yield from (_row(question, found) for question, found in asked)
+    for question, found in asked:
+        score = f"{_number(found.score, 4)} (±{_number(found.score_std, 4)})"
+        length = f"{_number(found.length, 1)} (±{_number(found.length_std, 1)})"
+        link = f"[{_title(question)}](#{quote(question.question_id)})"
+        yield f"| {link} | <code>{score}</code> | <code>{length}</code> |\n"
     yield f"\n## Config\n\n```json\n{json_text(result.config)}\n```\n\n"
     for question, found in asked:
         yield from _section(run, suite, question, found)
@@ -64,17 +65,13 @@ def _scores(run: ReportRun, scores: Scores, deviation: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(question: Question, found: QuestionResult) -> str:
-    title = _prose(f"{question.question_id}. {question.question}")
-    score = f"{_number(found.score, 4)} (±{_number(found.score_std, 4)})"
-    length = f"{_number(found.length, 1)} (±{_number(found.length_std, 1)})"
-    return f"| [{title}](#{quote(question.question_id)}) | <code>{score}</code> | <code>{length}</code> |\n"
+def _title(question: Question) -> str:
+    return _prose(f"{question.question_id}. {question.question}")
 
 
 def _section(run: ReportRun, suite: Suite, question: Question, found: QuestionResult) -> Iterator[str]:
     """The scores and sample answers of a question."""
-    title = _prose(f"{question.question_id}. {question.question}")
-    yield f'## <a name="{quote(question.question_id)}"></a>{title}\n\n'
+    yield f'## <a name="{quote(question.question_id)}"></a>{_title(question)}\n\n'
     yield _scores(run, found.scores, _number(found.score_std))
     yield f"- Length: {_number(found.length)} (±{_number(found.length_std)})\n\n<dl>\n"
     samples = found.samples[:MAX_SAMPLES]

@@ -43,7 +43,9 @@ def write_bounded_page(
     forms: Sequence[T],
     lines: Callable[[T, int], Iterable[str]],
     page: Callable[[T, Sequence[str]], Iterable[str]],
-    too_large: PfgenError,
+    *,
+    n_runs: int,
+    error: type[PfgenError],
 ) -> None:
     """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits.
 
@@ -58,7 +60,10 @@ def write_bounded_page(
         if len(found) == n_lines:
             write_page(path, page(form, found))
             return
-    raise too_large
+    raise error(
+        f"{n_runs} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer, or write a folder "
+        "(without .html)"
+    )
 
 
 def _while_they_fit(lines: Iterable[str], n_bytes: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import TrialsError
 from ..files.untrusted_text import in_one_line
@@ -112,7 +112,12 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
         name=name,
         link=_safe_link(run.link),
         model=model_of(result.config, run.name),
-        parameters=_parameters(result.config or {}),
+        parameters={
+            in_one_line(key): in_one_line(
+                value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 200
+            )
+            for key, value in islice((result.config or {}).items(), _MAX_ENTRIES)
+        },
         figures=_figures(result, run.float_sum, n_digits=None),
         by_set={in_one_line(key): (_shown(fluency.get(key)), _shown(truthfulness.get(key))) for key in sets},
         questions=questions,
@@ -152,13 +157,6 @@ def _scores(scores: Scores, float_sum: FloatSum, n_digits: int | None = 5) -> Sh
 def _shown(value: float | None) -> float | None:
     """The number if it is present and finite."""
     return None if value is None or math.isnan(value) else value
-
-
-def _parameters(config: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        in_one_line(key): in_one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 200)
-        for key, value in islice(config.items(), _MAX_ENTRIES)
-    }
 
 
 def _safe_link(link: str | None) -> str | None:

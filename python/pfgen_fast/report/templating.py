@@ -71,7 +71,8 @@ def _environment(jinja2: Any) -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"figure": _figure, "breakable": _breakable}
+    environment.filters["figure"] = _figure
+    environment.filters["breakable"] = lambda name: markup("_<wbr>").join(harmless(name).split("_"))
     return environment
 
 
@@ -81,11 +82,6 @@ def _figure(value: float | None, form: str) -> str:
         return "–"
     text = format(value, form)
     return text if text.strip("-0.") else text.removeprefix("-")
-
-
-def _breakable(name: str) -> Any:
-    """A name that may be broken behind its underscores."""
-    return markup("_<wbr>").join(harmless(name).split("_"))
 
 
 def markup(text: str) -> Any:

@@ -59,7 +59,10 @@ class QuestionTints:
         keys = np.unique(found)
         held = np.array([of_set.look_up(keys) for of_set in self._sets], dtype=np.int64)
         is_held = held.any(axis=0)
-        return TintTable(_spelled(keys[is_held]), held[:, is_held].tolist(), [of_set.size for of_set in self._sets])
+        parts = [keys[is_held] >> np.uint64(shift) for shift in (42, 21, 0)]
+        content: bytes = (np.stack(parts, axis=1) & np.uint64(0x1FFFFF)).astype("<u4").tobytes()
+        grams = content.decode("utf-32-le", "surrogatepass")
+        return TintTable(grams, held[:, is_held].tolist(), [of_set.size for of_set in self._sets])
 
 
 def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list[str]:
@@ -130,16 +133,9 @@ def _code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], _Ints]:
 
 
 def _three_grams(points: NDArray[np.uint32], owners: _Ints) -> tuple[_Keys, _Ints]:
-    """A key for each 3-gram that lies within one text, and where it starts."""
+    """A key for each 3-gram within one text, and the place where it starts."""
     starts = np.flatnonzero(owners[:-2] == owners[2:])
     wide = points.astype(np.uint64)
     # A code point has 21 bits, so three fit into one key.
     keys = (wide[starts] << np.uint64(42)) | (wide[starts + 1] << np.uint64(21)) | wide[starts + 2]
     return keys, starts
-
-
-def _spelled(keys: _Keys) -> str:
-    """The 3-grams of some keys, joined."""
-    points = np.stack([keys >> np.uint64(42), keys >> np.uint64(21), keys], axis=1) & np.uint64(0x1FFFFF)
-    content: bytes = points.astype("<u4").tobytes()
-    return content.decode("utf-32-le", "surrogatepass")

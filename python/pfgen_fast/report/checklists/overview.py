@@ -9,6 +9,7 @@ from typing import Any
 from ...checklists.scoring.scores import ModelScores, Scores, State
 from ...checklists.tasks import Checklist, Task
 from ...files.untrusted_text import in_one_line
+from ..differences import n_equal
 from .evidence import ModelEvidence
 
 STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", None)
@@ -25,6 +26,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
     suite = scores.suite
     categories = list(suite.checklists)
     tasks = shown_tasks(scores, models)
+    of_tasks = [_of_task(task, models, marks) for task in tasks]
     return {
         "models": [{"key": one.model, "name": one.name} for one in scores.models],
         "areas": list(suite.areas),
@@ -41,9 +43,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
             "length": [task.length for task in tasks],
             "category": [categories.index((task.area, task.category)) for task in tasks],
             "title": titles(tasks),
-            "scores": [[_score(model, task) for model in models] for task in tasks],
-            "states": ["".join(_state(model, task) for model in models) for task in tasks],
-            "marked": [[_marked(model, task, marks) for model in models] for task in tasks],
+            **{name: [of[name] for of in of_tasks] for name in ("scores", "states", "marked")},
         },
     }
 
@@ -85,12 +85,6 @@ def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
     ]
 
 
-def _weights(scores: Scores, checklist: Checklist) -> list[float]:
-    """The weights behind the scores."""
-    n = len(checklist.questions)
-    return [round(weight, 4) for weight in (checklist.weights if scores.weights == "suite" else (100 / n,) * n)]
-
-
 def titles(tasks: Sequence[Task]) -> list[str]:
     """For each task the beginning of its instruction, without what all of its category and length begin with."""
     texts = [" ".join((task.instruction or "")[:_N_READ].split()) for task in tasks]
@@ -99,35 +93,31 @@ def titles(tasks: Sequence[Task]) -> list[str]:
         groups.setdefault((task.area, task.category, task.length), []).append(number)
     found = [""] * len(tasks)
     for numbers in groups.values():
-        begin = _n_common([texts[number] for number in numbers]) if len(numbers) >= _MIN_ALIKE else 0
+        first, last = (pick(texts[number] for number in numbers) for pick in (min, max))
+        # Whole words only.
+        begin = first.rfind(" ", 0, n_equal(first, last)) + 1 if len(numbers) >= _MIN_ALIKE else 0
         for number in numbers:
             text = texts[number] if begin < _MIN_COMMON else f"…{texts[number][begin:]}"
             found[number] = in_one_line(text, _N_TITLE)
     return found
 
 
-def _n_common(texts: Sequence[str]) -> int:
-    """The number of code points of the whole words with which all texts begin."""
-    first, last = min(texts), max(texts)
-    n_equal = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    return first.rfind(" ", 0, n_equal) + 1
+def _weights(scores: Scores, checklist: Checklist) -> list[float]:
+    """The weights behind the scores."""
+    n = len(checklist.questions)
+    return [round(weight, 4) for weight in (checklist.weights if scores.weights == "suite" else (100 / n,) * n)]
 
 
-def _score(model: ModelEvidence, task: Task) -> float | None:
-    """The mean score of the trials, to what is shown."""
-    found = [one.score.score for one in model.by_task.get(task.key, ()) if one.score is not None]
-    return round(math.fsum(found) / len(found), 4) if found else None
-
-
-def _state(model: ModelEvidence, task: Task) -> str:
-    """The number in `STATES` of the trial that is worth least."""
-    found: set[State | None] = {one.state for one in model.by_task.get(task.key, ())}
-    if not found:
-        found = {"missing" if task.length is None or task.length in model.lengths else None}
-    return str(max(map(STATES.index, found)))
-
-
-def _marked(model: ModelEvidence, task: Task, marks: Sequence[str]) -> int:
-    """The marks of all trials as bits."""
-    found = {mark for one in model.by_task.get(task.key, ()) for mark in one.marks}
-    return sum(1 << number for number, mark in enumerate(marks) if mark in found)
+def _of_task(task: Task, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
+    """By model, the mean score of the trials, the number of the state of the worst one, and all marks as bits."""
+    figures, states, marked = [], "", []
+    for model in models:
+        trials = model.by_task.get(task.key, ())
+        found = [one.score.score for one in trials if one.score is not None]
+        figures.append(round(math.fsum(found) / len(found), 4) if found else None)
+        is_asked = task.length is None or task.length in model.lengths
+        of_trials: set[State | None] = {one.state for one in trials} or {"missing" if is_asked else None}
+        states += str(max(map(STATES.index, of_trials)))
+        held = {mark for one in trials for mark in one.marks}
+        marked.append(sum(1 << number for number, mark in enumerate(marks) if mark in held))
+    return {"scores": figures, "states": states, "marked": marked}

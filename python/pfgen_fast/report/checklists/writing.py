@@ -99,10 +99,8 @@ class _Page:
             _EXTENTS,
             self._lines,
             lambda extent, lines: self._pieces(extent, list(in_parts(lines, len))),
-            ChecklistError(
-                f"{len(self._models)} runs are too many for one page of {page_files.MAX_BYTES // 1_000_000} MB; "
-                "report fewer, or write a folder (without .html)"
-            ),
+            n_runs=len(self._models),
+            error=ChecklistError,
         )
 
     def write_folder(self, folder: Path) -> None:

@@ -21,7 +21,12 @@ _OURS = {
 
 def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> list[Table]:
     """The claims about the data sets whose plans were run, and the published figures, if any."""
-    of_datasets = {result: dataset for result in results if (dataset := _dataset(result)) is not None}
+    of_datasets = {
+        result: name
+        for result in results
+        for name in datasets()
+        if result.found.scored.plan.name.startswith(f"paper: {name}")
+    }
     found = []
     if names := dict.fromkeys([*of_datasets.values(), *(one.dataset for one in published)]):
         found.append(_claims(names, of_datasets))
@@ -30,12 +35,6 @@ def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> l
         rows = tuple(row for one in published for row in _published_rows(one, of_datasets))
         found.append(Table("published", title, _PUBLISHED_COLUMNS, rows, 2))
     return found
-
-
-def _dataset(result: Result) -> str | None:
-    """The data set of the paper whose plan was run."""
-    plan = result.found.scored.plan.name
-    return next((name for name in datasets() if plan.startswith(f"paper: {name}")), None)
 
 
 def _claims(names: Iterable[str], of_datasets: dict[Result, str]) -> Table:

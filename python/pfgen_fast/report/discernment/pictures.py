@@ -50,11 +50,16 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
 def _heat(result: Result) -> chart_data.HeatMap:
     panels = []
     for level in LEVELS:
-        cells = {(name_of(row), row["metric"]): row for row in result.rows("cells", level=level)}
-        names = tuple(dict.fromkeys(name for name, _ in cells))
-        if names:
-            grid = [[cells[name, metric] for metric in result.metrics] for name in names]
-            panels.append(_heat_panel(level, names, result.metrics, grid))
+        rows: dict[str, list[Row]] = {}
+        for row in result.rows("cells", level=level):
+            rows.setdefault(name_of(row), []).append(row)
+        if rows:
+            title = "controls" if level == "control" else f"{level}s"
+            grid = [sorted(line, key=lambda row: result.metrics.index(row["metric"])) for line in rows.values()]
+            values = np.array([[_fall(row) for row in line] for line in grid])
+            texts = tuple(tuple(d_text(row) + (_REWARDED if is_rewarded(row) else "") for row in line) for line in grid)
+            is_hatched = np.array([[bool(row["few"]) for row in line] for line in grid])
+            panels.append(HeatPanel(title, tuple(rows), result.metrics, values, texts, is_hatched))
     return chart_data.HeatMap(
         tuple(panels),
         "rank-biserial correlation: 1 all scores fall, -1 all rise",
@@ -65,18 +70,9 @@ def _heat(result: Result) -> chart_data.HeatMap:
     )
 
 
-def _heat_panel(level: str, names: tuple[str, ...], metrics: tuple[str, ...], grid: list[list[Row]]) -> HeatPanel:
-    # Scores of which none moves have no rank-biserial correlation, but are no less known: they neither fall nor rise.
-    values = [[_or_nan(0.0 if row["n"] == 0 else row["rank_biserial"]) for row in line] for line in grid]
-    known = [[row["d"] is not None for row in line] for line in grid]
-    return HeatPanel(
-        "controls" if level == "control" else f"{level}s",
-        names,
-        metrics,
-        np.where(np.array(known), np.array(values, float), np.nan),
-        tuple(tuple(d_text(row) + (_REWARDED if is_rewarded(row) else "") for row in line) for line in grid),
-        np.array([[bool(row["few"]) for row in line] for line in grid]),
-    )
+def _fall(row: Row) -> float:
+    """How consistently the scores of a cell fall; scores of which none moves neither fall nor rise."""
+    return _or_nan(None if row["d"] is None else 0.0 if row["n"] == 0 else row["rank_biserial"])
 
 
 # --- curves

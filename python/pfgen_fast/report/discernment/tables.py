@@ -37,10 +37,14 @@ _PERTURBATIONS_SHOWN = (
 def tables(found: Sequence[Discernment]) -> list[Table]:
     """All tables, the shortest first."""
     by = weighted_by(found)
+    title, controls = (
+        "Controls: changes that should not matter",
+        [one.controls for one in found if one.controls["kind"]],
+    )
     return [
         _stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, [one.summary for one in found], 2),
         _stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, [one.profile for one in found], 3),
-        *_controls(found),
+        *([_stacked("controls", title, result.CONTROL_COLUMNS, controls, 3)] if controls else []),
         _stacked(
             "perturbations",
             f"Each kind and degree, its metrics combined{by}",
@@ -73,12 +77,6 @@ def _stacked(
     rows = tuple(row for part in parts for row in zip(*(part[column] for column in columns), strict=True))
     same = {each for each in ("evaluator", "task") if len({row[columns.index(each)] for row in rows}) < 2}
     return Table(name, title, columns, rows, n_digits, tuple(each for each in shown or columns if each not in same))
-
-
-def _controls(found: Sequence[Discernment]) -> list[Table]:
-    parts = [one.controls for one in found if one.controls["kind"]]
-    title = "Controls: changes that should not matter"
-    return [_stacked("controls", title, result.CONTROL_COLUMNS, parts, 3)] if parts else []
 
 
 def _work(found: Sequence[Discernment]) -> Table:

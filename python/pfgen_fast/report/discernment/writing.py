@@ -43,6 +43,7 @@ def finding_of(
     """The finding of one or several tests, in words, tables, pictures and examples."""
     of_tasks = results(found)
     names = labels(found)
+    named = ", ".join(names) if len(names) <= _MANY else f"{len(names)} evaluators"
     pairs = agreements or {}
     return Finding(
         NAME,
@@ -51,16 +52,10 @@ def finding_of(
         (*tables(found), *agreement_tables(pairs, names), *paper_tables(of_tasks, published)),
         tuple(pictures(of_tasks)),
         tuple(_notes(found, names)),
-        question=_question(names),
+        question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
         remarks=(*remarks(of_tasks), *agreement_remarks(pairs, names), work_done(found, names)),
         comparisons=tuple(one for result in of_tasks for one in _comparisons(result)),
     )
-
-
-def _question(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"How well does {names[0]} notice damage?"
-    return f"How well do {', '.join(names) if len(names) <= _MANY else f'{len(names)} evaluators'} notice damage?"
 
 
 def _notes(found: Sequence[Discernment], names: Sequence[str]) -> list[str]:

@@ -182,7 +182,7 @@ function keyboardPoint(placed, at) {
     if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     if (next === at || !placed[next]) return;
-    // A new element instead of the old: what has the focus anew is read out.
+    // A new element, because screen readers read what gets the focus.
     const moved = keyboardPoint(placed, next);
     link.after(moved);
     moved.focus();
@@ -229,7 +229,7 @@ function drawStale(everything = false) {
   else setTimeout(drawStale);
 }
 
-/** Draws everything anew: what is in view soon, the rest when it comes into view. */
+/** Draws everything again: the visible elements soon, the others when they come into view. */
 function drawSoon() {
   for (const element of drawers.keys()) stale.add(element);
   clearTimeout(drawSoon.timer);

@@ -1,11 +1,11 @@
 // The dialog of the page of checklists: a task with the answers of all models beside their verdicts and reasons.
 
-const N_AT_ONCE = 6000;  // code points of a text that are shown before somebody asks for the rest
+const N_AT_ONCE = 6000;  // code points of a text that are shown at first; the rest is shown on demand
 const N_QUESTION = 100;
 
 // ---- Texts
 
-/** A long text in a box of its own; the end of a very long one is shown on demand. */
+/** A text in a box; the end of a very long text is shown on demand. */
 function textBox(text, length, label, className = "answer") {
   const points = [...text];
   const element = make("div", { className, tabIndex: 0, role: "group", ariaLabel: label });

@@ -3,7 +3,7 @@
 
 const N_KEPT_QUESTIONS = 8;
 const N_SEARCHED = 200;  // code points that keyword rules read
-const N_AT_ONCE = 1500;  // code points of an answer that are shown before somebody asks for the rest
+const N_AT_ONCE = 1500;  // code points of an answer that are shown at first; the rest is shown on demand
 
 let unpackedFigures = null;
 

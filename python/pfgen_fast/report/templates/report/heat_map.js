@@ -162,7 +162,7 @@ function keyboardGrid(map) {
     event.preventDefault();
     const next = [[map.shown.length, map.shown.indexOf(place.run)], [map.questions.length, map.questions.indexOf(place.question)]]
       .map(([count, at], axis) => Math.min(count - 1, Math.max(0, at + move[axis])));
-    // A new element instead of the old: what has the focus anew is read out.
+    // A new element, because screen readers read what gets the focus.
     const moved = gridRow(map, next[1], next[0]);
     grid.append(moved);
     moved.querySelector("a").focus({ preventScroll: true });

@@ -40,7 +40,7 @@ function scoresOf(number, more) {
   ];
 }
 
-/** What each set adds to a metric: no scores of their own, so their sum is below them. */
+/** The share that each set adds to a metric, and the sum of the shares. */
 function contributions(run) {
   const shown = run.sets.map(([name, fluency, truthfulness]) => [name, `+ ${figure(fluency, 4)}`, `+ ${figure(truthfulness, 4)}`]);
   return [...shown, ["sum", `= ${figure(run.fluency, 4)}`, `= ${figure(run.truthfulness, 4)}`]];
