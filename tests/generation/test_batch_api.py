@@ -6,11 +6,13 @@ import json
 import re
 
 import pytest
+from makers.runs import answers_by_trial
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch, read_config
 from pfgen_fast.generation.engines import Sampling
+from pfgen_fast.generation.openai_protocol import RequestForm
 from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
 
 SETTING = Setting("gpt", "chat")
@@ -29,22 +31,13 @@ def write(path, lines):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_line_is_a_request_of_the_batch_api(mini, mode):
-    sampling = Sampling(top_k=3, stop=STOP[mode])
-    lines = list(batch_lines(mini, Setting("gpt", mode, sampling), trials=2))
+    setting = Setting("gpt", mode, Sampling(top_k=3, stop=STOP[mode]))
+    lines = list(batch_lines(mini, setting, trials=2))
     assert len({line["custom_id"] for line in lines}) == len(lines) == 16
-    tasks = make_tasks(mini, 1, mode=mode) + make_tasks(mini, 2, mode=mode)
-    for line, task in zip(lines, tasks, strict=True):
-        body = {"model": "gpt", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98}
-        if mode == "completion":
-            url, prompt = "/v1/completions", {"prompt": task.prompt.text, "stop": list(STOP[mode])}
-        else:
-            url, prompt = "/v1/chat/completions", {"messages": list(task.prompt.messages)}
-        assert line == {
-            "custom_id": line["custom_id"],
-            "method": "POST",
-            "url": url,
-            "body": {**body, **prompt, "seed": task.seed, "top_k": 3},
-        }
+    form = RequestForm("gpt", mode, setting.sent_sampling)
+    for line, task in zip(lines, [*setting.tasks(mini, 1), *setting.tasks(mini, 2)], strict=True):
+        path, body = form.path_and_body(task)  # which a test of the engine checks
+        assert line == {"custom_id": line["custom_id"], "method": "POST", "url": f"/v1{path}", "body": body}
         assert line["custom_id"].endswith(f"-trial_{task.trial:03}-{task.question_id}")
 
 
@@ -65,38 +58,23 @@ def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch
         "error: trial 2: no usable answer to Q02\n",
     )
     folder = tmp_path / "result" / "gpt" / digits
-    answers = [json.loads(line)["answer"] for line in (folder / "trial_001.jsonl").read_text("utf-8").splitlines()]
-    assert answers == [question.question_id for question in mini]
+    assert answers_by_trial(folder) == {1: [question.question_id for question in mini]}
     # The missing answer comes in a separate file; existing answers are kept.
     write(tmp_path / "rest.jsonl", [reply(asked[9]["custom_id"], "late"), reply(asked[0]["custom_id"], "other")])
     result = json.loads(call("import-batch", "rest.jsonl", "--config", "b.config.json", "-s", "mini", "--json")[1])
     assert (result["n_new"], result["status"]) == (1, "scored")
-    assert "other" not in (folder / "trial_001.jsonl").read_text(encoding="utf-8")
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "config.json",
-        "replies.jsonl.xz",
-        "result.json",
-        "trial_001.jsonl",
-        "trial_002.jsonl",
-        "trials.jsonl.xz",
-    ]
+    assert answers_by_trial(folder)[1] == [question.question_id for question in mini]
+    names = "config.json replies.jsonl.xz result.json trial_001.jsonl trial_002.jsonl trials.jsonl.xz"
+    assert sorted(path.name for path in folder.iterdir()) == names.split()
 
 
-def test_a_batch_for_models_with_another_name_for_the_length_is_another_run(mini, tmp_path, call):
-    options = ["prompts", "-s", "mini", "--mode", "chat", "--format", "openai-batch", "-m", "gpt", "-o"]
-    name = "max_completion_tokens"
-    assert call(*options, tmp_path / "usual.jsonl")[0] == 0
-    assert call(*options, tmp_path / "named.jsonl", "--max-tokens-name", name)[0] == 0
-    usual, named = (
-        json.loads((tmp_path / file).read_text().splitlines()[0]) for file in ("usual.jsonl", "named.jsonl")
-    )
-    assert usual["custom_id"] != named["custom_id"]
-    assert named["body"] == {name if key == "max_tokens" else key: value for key, value in usual["body"].items()}
-    assert read_config(tmp_path / "named.config.json")["max_tokens_name"] == name
-    answers = write(tmp_path / "out.jsonl", [reply(named["custom_id"], "an answer")])
-    config = read_config(tmp_path / "named.config.json")
-    assert import_batch([answers], mini, config, output=tmp_path).n_new == 1
-    assert call(*options, tmp_path / "wrong.jsonl", "--max-tokens-name", "n")[0] == 2
+def test_a_batch_may_name_the_greatest_length_otherwise(tmp_path, call):
+    options = ["prompts", "-s", "mini", "--mode", "chat", "--format", "openai-batch", "-m", "gpt", "--max-tokens-name"]
+    assert call(*options, "max_completion_tokens", "-o", tmp_path / "named.jsonl")[0] == 0
+    line = json.loads((tmp_path / "named.jsonl").read_text().splitlines()[0])
+    assert (line["body"]["max_completion_tokens"], "max_tokens" in line["body"]) == (300, False)
+    assert read_config(tmp_path / "named.config.json")["max_tokens_name"] == "max_completion_tokens"
+    assert call(*options, "n", "-o", tmp_path / "wrong.jsonl")[0] == 2
     assert not (tmp_path / "wrong.jsonl").exists()
 
 
@@ -170,10 +148,8 @@ def test_a_batch_needs_a_model_and_a_file(call):
 @pytest.mark.parametrize("mode", MODES)
 def test_prompts_are_printed_as_they_are_sent(mini, mode, call):
     usual = ("prompts", "--suite", "mini", "--mode", mode, "--trials", 2, "--examples", 2, "--seed", "s")
-    lines = [json.loads(line) for line in call(*usual)[1].splitlines()]
-    assert len(lines) == 16
     tasks = [task for k in (1, 2) for task in make_tasks(mini, k, mode=mode, num_examples=2, seed="s")]
-    for line, task in zip(lines, tasks, strict=True):
+    for line, task in zip(map(json.loads, call(*usual)[1].splitlines()), tasks, strict=True):
         assert (line["question_id"], line["trial"], line["seed"]) == (task.question_id, task.trial, task.seed)
         assert line.get("prompt", "") == task.prompt.text
         assert line.get("messages") == (None if task.prompt.messages is None else list(task.prompt.messages))

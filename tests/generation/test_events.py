@@ -8,10 +8,10 @@ import json
 import threading
 
 import pytest
-from makers.asked_engines import FakeEngine
+from makers.asked_engines import FakeEngine, ask_server
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.generation import Events, Setting, Trouble, generate
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines import Sampling
 from pfgen_fast.generation.openai_protocol import RequestForm
 from pfgen_fast.generation.protocol import Usage
 
@@ -22,12 +22,10 @@ def _no_waits(monkeypatch):
     monkeypatch.setattr(asyncio, "sleep", lambda delay: sleep(0))
 
 
-def run(mini, output, behave, *, events=None, trials=1, **options):
+def run(mini, output, behave, **options):
     """A run from a server, asked one request after another."""
     with serving(behave) as server:
-        options = {"base_url": server.base_url, "backoff": 0.001, "concurrency": 1, **options}
-        engine = open_engine("openai", suite=mini, model="org/m", mode="completion", **options)
-        return generate(mini, engine, Setting("org/m"), trials=trials, output=output, events=events)
+        return ask_server(mini, server, output, **{"concurrency": 1, **options})
 
 
 def first_then_echo(*replies):
@@ -67,9 +65,8 @@ def test_the_pause_that_a_server_asks_for_is_told_and_added_up(mini, tmp_path):
 
 def test_tokens_are_added_up_as_the_server_reports_them(mini, tmp_path):
     def behave(request):
-        reply = json.loads(echo(request).body)
-        reply["usage"] = {"prompt_tokens": 100, "completion_tokens": 7}
-        return Reply(json.dumps(reply).encode())
+        usage = {"prompt_tokens": 100, "completion_tokens": 7}
+        return Reply(json.dumps({**json.loads(echo(request).body), "usage": usage}).encode())
 
     made = run(mini, tmp_path, behave, trials=2)
     assert (made.events.n_prompt_tokens, made.events.n_reply_tokens) == (1600, 112)
@@ -77,17 +74,7 @@ def test_tokens_are_added_up_as_the_server_reports_them(mini, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "usage",
-    [
-        None,
-        [],
-        "many",
-        {"prompt_tokens": -1},
-        {"prompt_tokens": True},
-        {"prompt_tokens": 10**30},
-        {"prompt_tokens": 1e300},
-        {"prompt_tokens": "7"},
-    ],
+    "usage", [None, [], "many", *({"prompt_tokens": number} for number in (-1, True, 10**30, 1e300, "7"))]
 )
 def test_tokens_that_are_no_number_of_tokens_are_left_out(usage):
     assert RequestForm("m", "qa", Sampling()).usage_in({"usage": usage}) == Usage()
@@ -103,11 +90,8 @@ def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):
 
 def test_several_calls_may_share_their_counts(mini, tmp_path):
     events = Events()
+    assert str(events) == ""
     for name in ("one", "two"):
         run(mini, tmp_path / name, first_then_echo(refusing(429, "slow down")), events=events)
     assert events.troubles == {Trouble.RATE_LIMIT: 2}
     assert events.to_dict()["troubles"]["rate limit"] == 2
-
-
-def test_without_trouble_there_is_nothing_to_say():
-    assert str(Events()) == ""

@@ -7,6 +7,7 @@ import json
 import pytest
 from makers.asked_engines import answers_to
 from makers.fault_server import Reply, refusing, serving
+from makers.runs import answers_by_trial
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch
@@ -93,22 +94,27 @@ def test_a_batch_for_gemini_becomes_its_run(mini, tmp_path):
     output.write_text("\n".join(map(json.dumps, replies)), encoding="utf-8")
     made = import_batch([output], mini, config, output=tmp_path / "result")
     assert (made.n_new, made.problems) == (8, ())
-    lines = (made.folder / "trial_001.jsonl").read_text(encoding="utf-8").splitlines()
-    assert {json.loads(line)["answer"] for line in lines} == {"yes"}
+    assert answers_by_trial(made.folder) == {1: ["yes"] * 8}
 
 
-def test_a_batch_is_for_an_engine_that_knows_its_options(mini):
+def test_a_batch_is_for_an_engine_that_knows_its_options(mini, tmp_path, call):
+    options = [
+        "-s",
+        "mini",
+        "--mode",
+        "qa",
+        "--format",
+        "openai-batch",
+        "-e",
+        "gemini",
+        "-m",
+        MODEL,
+        "--no-multi-choice",
+    ]
+    assert call("prompts", *options, "-m", MODEL, "-o", tmp_path / "b.jsonl")[0] == 0
+    config = json.loads((tmp_path / "b.config.json").read_text())
+    assert (config["engine"], config["model"], config["multi_choice"]) == ("gemini", MODEL, False)
     with pytest.raises(EngineError, match="the engine vllm has no batch files; expected one of openai,"):
         batch_config(mini, Setting("m"), engine="vllm")
     with pytest.raises(EngineError, match="--multi-choice is an option of gemini, not of openai"):
         batch_config(mini, Setting("m"), multi_choice=True)
-
-
-def test_the_command_writes_a_batch_for_gemini(tmp_path, call):
-    options = ["-s", "mini", "--mode", "qa", "--format", "openai-batch", "-e", "gemini", "-m", MODEL, "--top-p", "none"]
-    assert call("prompts", *options, "--disable-thinking", "-o", tmp_path / "b.jsonl")[0] == 0
-    config = json.loads((tmp_path / "b.config.json").read_text())
-    assert (config["engine"], config["model"], config["enable_thinking"]) == ("gemini", MODEL, False)
-    body = json.loads((tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()[0])["body"]
-    assert body["reasoning_effort"] == "none"
-    assert "top_p" not in body

@@ -23,10 +23,11 @@ from pfgen_fast.generation.anthropic_protocol import AnthropicForm
 from pfgen_fast.generation.batch_api import batch_config, batch_file, batch_lines, import_batch
 from pfgen_fast.generation.engines import HOSTED, Sampling, engine_options, open_engine
 from pfgen_fast.generation.events import Events, Trouble
+from pfgen_fast.generation.gemini_protocol import GeminiNativeForm
 from pfgen_fast.generation.generating import Generation, Setting
 from pfgen_fast.generation.prices import TokenPrices
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.generation.protocol import Details
+from pfgen_fast.generation.protocol import Details, Usage
 
 NAMES = {"anthropic": "anthropic/claude-test", "gemini-native": "google/gemini-test"}
 PLAIN = Sampling(top_p=None, stop=("Q:",))
@@ -104,6 +105,9 @@ def test_what_claude_is_sent(mini):
         "stop_sequences": ["Q:"],  # those of white space alone are refused
     }
     assert "Authorization" not in request.headers
+    impossible = dict.fromkeys(("input_tokens", "cache_read_input_tokens", "output_tokens"), 10**30)
+    assert AnthropicForm("m", "chat", PLAIN).usage_in({"usage": impossible}) == Usage()
+    assert TokenPrices(3, 15, 0.3).cost(0, 0, 1000) == 0  # more cached tokens than the prompt has earn no money
 
 
 def test_what_gemini_is_sent(mini):
@@ -127,6 +131,8 @@ def test_what_gemini_is_sent(mini):
             "seed": task.seed,
         },
     }
+    impossible = dict.fromkeys(("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"), 10**30)
+    assert GeminiNativeForm("m", "chat", PLAIN).usage_in({"usageMetadata": impossible}) == Usage()
 
 
 def test_models_that_refuse_parameters_of_sampling_are_asked_without(mini):
@@ -171,37 +177,13 @@ def test_engines_have_the_options_of_their_server():
     }
 
 
-def test_more_cached_tokens_than_prompts_have_earn_no_money():
-    assert TokenPrices(3, 15, 0.3).cost(0, 0, 1000) == 0
-
-
-def test_an_empty_answer_of_a_batch_is_paid_for(mini, name, tmp_path):
-    setting = Setting(NAMES[name], "chat", PLAIN)
-    key = "custom_id" if name == "anthropic" else "key"
-    lines = list(batch_lines(mini, setting, trials=1, engine=name))
-    output = tmp_path / "out.jsonl"
-    rows = [result_line(name, line[key], "" if at == 0 else "Batched") for at, line in enumerate(lines)]
-    output.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    config = batch_config(mini, setting, engine=name)
-    made = import_batch([output], mini, config, output=tmp_path / "result", prices=TokenPrices(1, 5))
-    assert (made.n_new, len(made.refused)) == (len(rows) - 1, 1)
-    assert made.events.cost == pytest.approx(len(rows) * (100 + 20 * 5) / 1e6)
-
-
-def overloaded(name):
-    if name == "anthropic":
-        return anthropic_error(529, "overloaded_error", "Overloaded")
-    return gemini_error(503, "UNAVAILABLE", "The model is overloaded.")
-
-
-def limited(name):
-    if name == "anthropic":
-        return anthropic_error(429, "rate_limit_error", "too many tokens", retry_after="0.2")
-    return gemini_error(429, "RESOURCE_EXHAUSTED", "quota", delay="0.2s")
-
-
 def test_what_may_go_away_is_tried_again_after_the_pause_that_was_asked_for(mini, name):
-    faults = [overloaded(name), limited(name), Reply(b'{"type": 1}', n_bytes=3)]
+    overloaded = anthropic_error(529, "overloaded_error", "Overloaded")
+    limited = anthropic_error(429, "rate_limit_error", "too many tokens", retry_after="0.2")
+    if name == "gemini-native":
+        overloaded = gemini_error(503, "UNAVAILABLE", "The model is overloaded.")
+        limited = gemini_error(429, "RESOURCE_EXHAUSTED", "quota", delay="0.2s")
+    faults = [overloaded, limited, Reply(b'{"type": 1}', n_bytes=3)]
 
     def behave(request):
         return faults[request.number] if request.number < len(faults) else service(name)(request)
@@ -220,17 +202,6 @@ def test_a_pause_that_is_too_long_ends_everything(mini):
         answered("gemini-native", mini, lambda request: far, retries=3)
 
 
-def test_without_money_nothing_more_is_asked(mini):
-    def behave(request):
-        if request.number:
-            return anthropic_error(400, "invalid_request_error", "Your credit balance is too low")
-        return said("anthropic", "fine")
-
-    with serving(behave) as server, pytest.raises(EngineError, match="HTTP 400: Your credit balance is too low"):
-        answers_to(make_engine("anthropic", base_url=server.base_url, concurrency=1), make_tasks(mini, 1, mode="chat"))
-    assert len(server.requests) == 2
-
-
 def test_a_refused_key_is_named_by_its_variable_and_never_shown(mini, name, monkeypatch):
     variable = {"anthropic": "ANTHROPIC_API_KEY", "gemini-native": "GEMINI_API_KEY"}[name]
     monkeypatch.setenv(variable, "wrong-secret")
@@ -246,11 +217,7 @@ def test_a_refused_key_is_named_by_its_variable_and_never_shown(mini, name, monk
 @pytest.mark.parametrize(
     ("name", "body", "problem"),
     [
-        (
-            "anthropic",
-            {"content": [], "stop_reason": "max_tokens"},
-            "the answer is empty and ended at the limit of tokens",
-        ),
+        ("anthropic", {"content": [], "stop_reason": "max_tokens"}, "the answer is empty and ended at the limit"),
         ("anthropic", {"content": [{"type": "text", "text": "No"}], "stop_reason": "refusal"}, "is a refusal"),
         ("anthropic", {"content": [{"type": "thinking", "thinking": "x"}]}, "holds no answer"),
         ("anthropic", {"content": [{"type": "text", "text": 3}]}, "holds no answer"),
@@ -273,17 +240,6 @@ def test_a_reply_without_an_answer_says_why(mini, name, body, problem):
     assert engine.events.troubles == {Trouble.EMPTY if "limit" in problem else Trouble.UNUSABLE: 1}
 
 
-def test_impossible_numbers_of_tokens_are_ignored(mini, name):
-    def behave(request):
-        body = json.loads(said(name, "fine").body)
-        usage = body["usage" if name == "anthropic" else "usageMetadata"]
-        usage.update(dict.fromkeys(usage, 10**30))
-        return Reply(json.dumps(body).encode())
-
-    answer, engine, _ = answered(name, mini, behave)
-    assert (answer, engine.events.n_prompt_tokens, engine.events.n_reply_tokens) == ("fine", 0, 0)
-
-
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -296,11 +252,7 @@ def test_impossible_numbers_of_tokens_are_ignored(mini, name):
         ("anthropic", {"thinking_budget": 2000, "sampling": Sampling(temperature=0.7)}, "only with a temperature of 1"),
         ("anthropic", {"thinking_budget": 2000, "sampling": Sampling(top_k=5)}, "without top_k"),
         ("anthropic", {"thinking_budget": 2000, "sampling": Sampling(top_p=0.9)}, "a top_p of at least 0.95"),
-        (
-            "gemini",
-            {"model": "google/x", "max_tokens_name": "max_tokens"},
-            "--max-tokens-name is an option of openai, openai-api, not of",
-        ),
+        ("gemini", {"model": "x", "max_tokens_name": "n"}, "--max-tokens-name is an option of openai, openai-api, not"),
         ("gemini-native", {"safety": "NONE"}, "safety: expected BLOCK_LOW_AND_ABOVE or .* not NONE"),
         ("anthropic", {"safety": "OFF"}, "--safety is an option of gemini-native, not of anthropic"),
         ("gemini-native", {"multi_choice": True}, "--multi-choice is an option of gemini, not of gemini-native"),
@@ -343,8 +295,9 @@ def test_a_run_that_ends_early_records_what_it_has_used(mini, tmp_path):
     with serving(behave) as server:
         options = {"base_url": server.base_url, "concurrency": 1, "retries": 0}
         generation = Generation.of("anthropic", model="org/m", mode="chat", top_p=None, options=options)
-        with pytest.raises(EngineError, match="credit balance"):
+        with pytest.raises(EngineError, match="HTTP 400: Your credit balance is too low"):
             generation.run(mini, output=tmp_path)
+    assert len(server.requests) == 4  # nothing is asked without money
     [usage] = tmp_path.rglob("usage.jsonl")
     assert json.loads(usage.read_text())["n_prompt_tokens"] == 300
 
@@ -357,12 +310,16 @@ def result_line(name, request_name, text):
 
 
 def failed_lines(name, request_names):
+    """Lines of requests that failed, and one with an empty answer, which is paid for."""
     if name == "anthropic":
         error = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
         kinds = [{"type": "errored", "error": error}, {"type": "expired"}, {"type": "canceled"}, {"type": 3}, None]
-        return [{"custom_id": each, "result": kind} for each, kind in zip(request_names, kinds, strict=False)]
-    kinds = [{"error": {"code": 3, "message": "too long"}}, {}, {"response": {"candidates": []}}]
-    return [{"key": each, **kind} for each, kind in zip(request_names, kinds, strict=False)]
+        failed = [{"result": kind} for kind in kinds]
+    else:
+        failed = [{"error": {"code": 3, "message": "too long"}}, {}, {"response": {"candidates": []}}]
+    key = "custom_id" if name == "anthropic" else "key"
+    lines = [{key: each, **kind} for each, kind in zip(request_names, failed, strict=False)]
+    return [*lines, result_line(name, request_names[len(lines)], "")]
 
 
 def test_a_batch_becomes_its_run_and_says_what_it_cost(mini, name, tmp_path):
@@ -377,14 +334,13 @@ def test_a_batch_becomes_its_run_and_says_what_it_cost(mini, name, tmp_path):
     config = batch_config(mini, setting, engine=name)
     output = tmp_path / "out.jsonl"
     rows = [result_line(name, line[key], f"Batched {at}") for at, line in enumerate(lines)]
-    n_failed = 5 if name == "anthropic" else 3
     failed = failed_lines(name, [line[key] for line in lines])
+    n_failed = len(failed)
     output.write_text("\n".join(map(json.dumps, failed + rows[n_failed:])), encoding="utf-8")
     made = import_batch([output], mini, config, output=tmp_path / "result", prices=TokenPrices(1, 5))
     assert made.n_new == 8 - n_failed
-    assert made.events.cost == pytest.approx((8 - n_failed) * (100 + 20 * 5) / 1e6)
-    assert len(made.refused) == n_failed
-    assert "too long" in made.refused[0]
+    assert made.events.cost == pytest.approx((8 - n_failed + 1) * (100 + 20 * 5) / 1e6)
+    assert ("too long" in made.refused[0], "is empty" in made.refused[-1], len(made.refused)) == (True, True, n_failed)
     assert made.failed
     output.write_text("\n".join(map(json.dumps, reversed(rows))), encoding="utf-8")
     completed = import_batch([output], mini, config, output=tmp_path / "result")
@@ -423,9 +379,6 @@ def test_a_question_that_a_batch_of_anthropic_cannot_name_is_said(mini):
     for name in ("0123456-trial_001-Q0 1", "0123456-trial_001-氷", "x" * 65):
         with pytest.raises(EngineError, match=f"^{name}: Anthropic's batches name requests by up to 64 ASCII letters"):
             form.batch_line(name, task)
-
-
-def test_the_file_of_a_batch_without_requests_is_whole():
     assert json.loads("".join(batch_file([], engine="anthropic"))) == {"requests": []}
     assert "".join(batch_file([])) == ""
 

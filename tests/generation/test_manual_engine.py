@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from pfgen_fast.generation.engines import open_engine
+from makers.runs import answers_by_trial
 from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.prompts import make_tasks
 
@@ -22,10 +22,6 @@ def typing(monkeypatch, *lines):
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
-def answers_in(folder):
-    return [json.loads(line)["answer"] for line in (folder / "trial_001.jsonl").read_text("utf-8").splitlines()]
-
-
 def test_each_prompt_is_shown_and_the_line_typed_is_its_answer(mini, tmp_path, monkeypatch, call):
     typing(monkeypatch, *(f" A: answer {number}" for number in range(8)))
     code, out, err = call("generate", *OPTIONS, "--output", tmp_path, "--json")
@@ -34,7 +30,7 @@ def test_each_prompt_is_shown_and_the_line_typed_is_its_answer(mini, tmp_path, m
     shown = [err.index(task.prompt.messages[0]["content"]) for task in make_tasks(mini, 1, mode="qa")]
     assert shown == sorted(shown)
     (folder,) = (tmp_path / "web" / "chat").iterdir()
-    assert answers_in(folder) == [f"answer {number}" for number in range(8)]
+    assert answers_by_trial(folder) == {1: [f"answer {number}" for number in range(8)]}
     assert json.loads((folder / "config.json").read_text()) == {
         "engine": "manual",
         "instructions": "en, ja",
@@ -49,7 +45,7 @@ def test_each_prompt_is_shown_and_the_line_typed_is_its_answer(mini, tmp_path, m
 def test_an_empty_line_puts_a_question_off(mini, tmp_path, monkeypatch):
     typing(monkeypatch, "", *"bcdefg", "  ", "h", "a")
     made = Generation.of("manual", model="m", mode="chat").run(mini, trials=1, output=tmp_path)
-    assert answers_in(made.folder) == ["h", *"bcdefg", "a"]
+    assert answers_by_trial(made.folder) == {1: ["h", *"bcdefg", "a"]}
 
 
 def test_a_question_that_is_always_put_off_fails_its_trial(mini, tmp_path, monkeypatch):
@@ -70,7 +66,7 @@ def test_what_was_typed_before_the_input_ended_is_kept(mini, tmp_path, monkeypat
     assert code == 0
     assert "(6 of 6)" in err
     (folder,) = (tmp_path / "web" / "chat").iterdir()
-    assert answers_in(folder) == ["one", "two", *"345678"]
+    assert answers_by_trial(folder) == {1: ["one", "two", *"345678"]}
 
 
 @pytest.mark.parametrize(
@@ -105,10 +101,6 @@ def test_a_prompt_cannot_act_on_the_terminal(make_suite, monkeypatch, capsys, tm
     typing(monkeypatch, "answer")
     Generation.of("manual", model="m", examples=0).run(suite, trials=1, output=tmp_path / "result")
     assert r"Q: a\u001b[2J\u202eb?" in capsys.readouterr().err
-
-
-def test_nothing_is_needed_to_open_it(mini):
-    assert open_engine("manual", suite=mini, model="m", mode="qa").name == "manual"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

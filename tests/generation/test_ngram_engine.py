@@ -50,17 +50,10 @@ def test_a_run_says_how_it_was_drawn(mini, tmp_path):
         "top_p": 0.98,
     }
     named = make_run(mini, tmp_path, order=3, sets=["B"], setting={"mode": "qa", "sampling": Sampling(top_k=50)})
-    assert {key: config_of(named)[key] for key in ("order", "sets", "top_k", "mode")} == {
-        "order": 3,
-        "sets": ["B"],
-        "top_k": 50,
-        "mode": "qa",
-    }
-
-
-def test_what_only_a_prompt_shows_makes_no_other_run(mini, tmp_path):
-    plain = make_run(mini, tmp_path)
-    assert make_run(mini, tmp_path, setting={"num_examples": 3, "prefix": "Hello. "}).folder == plain.folder
+    changed = {"order": 3, "sets": ["B"], "top_k": 50, "mode": "qa"}
+    assert config_of(named).items() >= changed.items()
+    # What only a prompt shows makes no other run.
+    assert make_run(mini, tmp_path, setting={"num_examples": 3, "prefix": "Hello. "}).folder == made.folder
 
 
 def test_answers_are_those_of_the_sampler_with_the_seeds_of_the_tasks(mini, tmp_path):
@@ -72,13 +65,6 @@ def test_answers_are_those_of_the_sampler_with_the_seeds_of_the_tasks(mini, tmp_
         for task in make_tasks(mini, trial, mode="completion")
     )
     assert answers_of(made) == expected
-
-
-def test_trials_are_the_same_whether_made_at_once_or_one_after_another(mini, tmp_path):
-    at_once = make_run(mini, tmp_path / "a", trials=4)
-    for trials in (1, 2, 4):
-        in_steps = make_run(mini, tmp_path / "b", trials=trials)
-    assert answers_of(in_steps) == answers_of(at_once)
 
 
 def test_an_empty_answer_is_drawn_again(tmp_path):

@@ -1,27 +1,26 @@
-"""The openai engine against a local server that imitates the faults of servers."""
+"""The openai engine against a local server, and its protocol: requests, pauses, refusals, keys, options, replies."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
 import email.utils
-import gzip
 import json
-import re
-import signal
-import subprocess
-import sys
 import threading
-import tracemalloc
-from functools import partial
+from dataclasses import astuple
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from makers.asked_engines import ask_server, open_served
 from makers.fault_server import Reply, answering, echo, refusing, serving
+from makers.runs import answers_by_trial
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.engines.server import MAX_REPLY_BYTES
-from pfgen_fast.generation.events import Trouble
+from pfgen_fast.generation.engines.server import _Reply, _seconds
+from pfgen_fast.generation.openai_protocol import Details, GeminiForm, NoAnswer, RequestForm
 from pfgen_fast.generation.prompts import STOP, make_tasks
 from pfgen_fast.runs.trials import Trials
 
@@ -42,88 +41,49 @@ def waits(monkeypatch):
     return seconds
 
 
-def make_engine(mini, server, mode="completion", **options):
-    options = {"base_url": server.base_url, "backoff": 0.001, **options}
-    return open_engine("openai", suite=mini, model="org/m", mode=mode, **options)
-
-
-def run(mini, server, tmp_path, mode="completion", trials=1, **options):
-    return generate(
-        mini, make_engine(mini, server, mode, **options), Setting("org/m", mode), trials=trials, output=tmp_path
-    )
-
-
-def answers_of(generated):
-    return {
-        (int(path.stem[-3:]), trial["question"]): trial["answer"]
-        for path in generated.folder.glob("trial_*.jsonl")
-        for trial in map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    }
-
-
 @pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
-def test_a_request_carries_what_the_rules_say(mini, tmp_path, mode):
+@pytest.mark.parametrize(
+    ("sampling", "options", "changes"),
+    [
+        ({}, {}, {}),
+        ({"top_p": None, "top_k": 7}, {}, {"top_p": None, "top_k": 7}),
+        ({}, {"enable_thinking": True}, {}),  # is recorded, and changes no request
+        ({}, {"enable_thinking": False}, {"prefix": "/no_think\n"}),  # as the published script does
+        ({}, {"max_tokens_name": "max_completion_tokens"}, {"max_tokens": None, "max_completion_tokens": 300}),
+    ],
+)
+def test_a_request_carries_what_the_rules_say(mini, tmp_path, mode, sampling, options, changes):
+    setting = Setting("org/m", mode, Sampling(stop=(*STOP[mode], "<|end|>"), **sampling))
     with serving(echo) as server:
-        generated = run(mini, server, tmp_path, mode)
+        if mode == "completion" and "max_tokens_name" in options:
+            with pytest.raises(EngineError, match="max_completion_tokens is known to chat models only"):
+                open_served(server, mode, **options)
+            return
+        engine = open_served(server, mode, sampling=setting.sent_sampling, **options)
+        generated = generate(mini, engine, setting, trials=1, output=tmp_path)
     assert not generated.failed
     assert server.paths == {"/v1/completions" if mode == "completion" else "/v1/chat/completions"}
     tasks = {task.question: task for task in make_tasks(mini, 1, mode=mode)}
+    expected = {"model": "org/m", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98}
+    expected |= {"stop": [*STOP[mode], "<|end|>"]} if mode == "completion" else {}
+    prefix, changed = changes.get("prefix", ""), {key: value for key, value in changes.items() if key != "prefix"}
     for request in server.requests:
-        task = tasks[request.question]
-        body = dict(request.body)
+        task, body = tasks[request.question], dict(request.body)
         if mode == "completion":
-            assert body.pop("prompt") == task.prompt.text
+            assert body.pop("prompt") == prefix + task.prompt.text
         else:
-            assert body.pop("messages") == list(task.prompt.messages)
-        assert body == {
-            "model": "org/m",
-            "max_tokens": 300,
-            "temperature": 1.0,
-            "top_p": 0.98,
-            "stop": list(STOP[mode]),
-            "seed": task.seed,
-        }
-
-
-def test_a_server_may_call_the_greatest_length_otherwise(mini, tmp_path):
-    with serving(echo) as server:
-        usual = run(mini, server, tmp_path, "chat")
-        n_usual = len(server.requests)
-        named = run(mini, server, tmp_path, "chat", max_tokens_name="max_completion_tokens")
-    assert all("max_tokens" not in request.body for request in server.requests[n_usual:])
-    assert {request.body["max_completion_tokens"] for request in server.requests[n_usual:]} == {300}
-    configs = [json.loads((made.folder / "config.json").read_text()) for made in (usual, named)]
-    assert configs[1] == {**configs[0], "max_tokens_name": "max_completion_tokens"}
-    assert "max_tokens_name" not in configs[0]
-    with pytest.raises(EngineError, match="max_completion_tokens is known to chat models only"):
-        make_engine(mini, server, "completion", max_tokens_name="max_completion_tokens")
-
-
-@pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
-def test_thinking_is_switched_off_before_the_prompt(mini, tmp_path, mode):
-    """As the published script does; that thinking is on is only recorded."""
-    sent = {}
-    for wanted in (None, True, False):
-        with serving(echo) as server:
-            made = run(mini, server, tmp_path / str(wanted), mode, enable_thinking=wanted)
-        sent[wanted] = sorted(
-            request.body.get("prompt") or request.body["messages"][0]["content"] for request in server.requests
-        )
-        assert json.loads((made.folder / "config.json").read_text()).get("enable_thinking") is wanted
-    assert sent[None] == sent[True]
-    assert sent[False] == [f"/no_think\n{text}" for text in sent[None]]
-
-
-def test_top_k_is_sent_if_given_and_top_p_unless_it_is_none(mini, tmp_path):
-    sampling = Sampling(top_p=None, top_k=7, stop=("Q:", "<|end|>"))
-    with serving(echo) as server:
-        engine = make_engine(mini, server, "qa", sampling=sampling)
-        made = generate(mini, engine, Setting("org/m", "qa", sampling), trials=1, output=tmp_path)
-    assert all("top_p" not in request.body for request in server.requests)
-    assert all((request.body["stop"], request.body["top_k"]) == (["Q:", "<|end|>"], 7) for request in server.requests)
-    config = json.loads((made.folder / "config.json").read_text())
-    assert "top_p" not in config
-    assert config["stop"] == ["Q:", "<|end|>"]
+            first, *others = task.prompt.messages
+            assert body.pop("messages") == [{**first, "content": prefix + first["content"]}, *others]
+        wanted = {**expected, "seed": task.seed, **changed}
+        assert body == {key: value for key, value in wanted.items() if value is not None}
+    recorded = json.loads((generated.folder / "config.json").read_text())
+    assert {name: recorded.get(name) for name in ("enable_thinking", "max_tokens_name", "top_k", "top_p")} == {
+        **dict.fromkeys(("enable_thinking", "max_tokens_name", "top_k")),
+        "top_p": 0.98,
+        **options,
+        **sampling,
+    }
+    assert recorded["stop"] == [*STOP[mode], "<|end|>"]
 
 
 def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
@@ -141,80 +101,8 @@ def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
         return echo(request)
 
     with serving(behave) as server:
-        run(mini, server, tmp_path, trials=3, concurrency=3)
+        ask_server(mini, server, tmp_path, trials=3, concurrency=3)
     assert most == 3
-
-
-PASSING_FAULTS = {
-    "500": (lambda: refusing(500, "oops"), Trouble.SERVER_ERROR),
-    "503 without JSON": (lambda: Reply(b"<html>busy</html>", 503), Trouble.SERVER_ERROR),
-    "425": (lambda: refusing(425, "too early"), Trouble.SERVER_ERROR),
-    "408": (lambda: refusing(408, "too slow"), Trouble.TIMEOUT),
-    "429": (lambda: refusing(429, "slow down", Retry_After="0"), Trouble.RATE_LIMIT),
-    "no response": (lambda: Reply(b"{}", n_bytes=0, has_head=False, pieces=()), Trouble.CONNECTION),
-    "half a response": (lambda: Reply(answering("whole").body, n_bytes=20), Trouble.CONNECTION),
-    "malformed JSON": (lambda: Reply(b'{"choices": [{"text": "cut'), Trouble.UNUSABLE),
-    "JSON of something else": (lambda: Reply(b'{"choices": [{"text": 3}]}'), Trouble.UNUSABLE),
-    "not UTF-8": (lambda: Reply(b'"\xff\xfe"'), Trouble.UNUSABLE),
-    "a list": (lambda: Reply(b"[1]"), Trouble.UNUSABLE),
-    "deep JSON": (lambda: Reply(b"[" * 100_000), Trouble.UNUSABLE),
-    "no choices": (lambda: Reply(b'{"choices": []}'), Trouble.UNUSABLE),
-    "compressed": (lambda: Reply(b"x", headers={"Content-Encoding": "gzip"}), Trouble.UNUSABLE),
-    "an empty answer": (lambda: answering(" \n"), Trouble.EMPTY),
-    "null": (lambda: Reply(b'{"choices": [{"message": {"content": null}}]}'), Trouble.EMPTY),
-    "content of something else": (lambda: Reply(b'{"choices": [{"message": {"content": 3}}]}'), Trouble.UNUSABLE),
-}
-SENT_AGAIN = {Trouble.SERVER_ERROR, Trouble.TIMEOUT, Trouble.RATE_LIMIT, Trouble.CONNECTION}
-
-
-@pytest.mark.parametrize("fault", PASSING_FAULTS)
-def test_a_fault_that_passes_is_counted_and_changes_no_answer(mini, tmp_path, fault):
-    """Every question fails once and is answered the second time."""
-    reply, kind = PASSING_FAULTS[fault]
-    with serving(lambda request: reply() if request.again == 0 else answering("fine")) as server:
-        generated = run(mini, server, tmp_path, concurrency=4)
-    assert not generated.failed
-    assert set(answers_of(generated).values()) == {"fine"}
-    assert len(server.requests) == 2 * len(mini)
-    assert generated.events.troubles == {kind: len(mini)}
-    assert generated.events.n_retries == len(mini) * (kind in SENT_AGAIN)
-
-
-@pytest.mark.parametrize("fault", ["500", "half a response", "malformed JSON", "an empty answer"])
-def test_a_fault_that_stays_fails_its_trial_and_no_other(mini, tmp_path, fault):
-    bad = make_tasks(mini, 2, mode="completion")[3]
-
-    def behave(request):
-        return PASSING_FAULTS[fault][0]() if request.prompt == bad.prompt.text else echo(request)
-
-    with serving(behave) as server:
-        generated = run(mini, server, tmp_path, trials=3, retries=1)
-        asked = sum(request.prompt == bad.prompt.text for request in server.requests)
-    assert asked == (20 if fault in ("500", "half a response") else 10)
-    assert list(generated.failed) == [2]
-    assert "trial 2: no usable answer to Q04 in 10 rounds (http" in generated.failed[2]
-    assert {trial for trial, _ in answers_of(generated)} == {1, 3}
-    with serving(echo) as server:
-        again = run(mini, server, tmp_path, trials=3)
-    assert len(server.requests) == 1  # only what was missing
-    assert not again.failed
-    assert not list(again.folder.glob(".*"))
-
-
-def test_a_request_that_takes_too_long_is_given_up(mini, tmp_path):
-    done = threading.Event()
-
-    def behave(request):
-        if request.again == 0 and request.question == mini["Q02"].question:
-            done.wait(60)
-            return answering("too late")
-        return echo(request)
-
-    with serving(behave) as server:
-        generated = run(mini, server, tmp_path, timeout=0.5)
-        done.set()
-    assert not generated.failed
-    assert "too late" not in answers_of(generated).values()
 
 
 @pytest.mark.parametrize("as_date", [False, True], ids=["seconds", "date"])
@@ -226,7 +114,7 @@ def test_retry_after_is_honoured_by_all(mini, tmp_path, waits, as_date):
         return refusing(429, "wait", Retry_After=email.utils.format_datetime(moment, usegmt=True) if as_date else "300")
 
     with serving(behave) as server:
-        assert not run(mini, server, tmp_path, concurrency=1).failed
+        assert not ask_server(mini, server, tmp_path, concurrency=1).failed
     assert len(waits) == 1 + len(mini)  # the refused request, then each request that is sent
     assert all(200 < seconds < 302 for seconds in waits)
 
@@ -235,7 +123,7 @@ def test_a_pause_of_hours_is_an_error_and_not_waited_for(mini, tmp_path):
     message = "asks to wait for 36000 s; run the same command again later to continue"
     tomorrow = refusing(429, "tomorrow", Retry_After="36000")
     with serving(lambda request: tomorrow) as server, pytest.raises(EngineError, match=message):
-        run(mini, server, tmp_path)
+        ask_server(mini, server, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -258,7 +146,7 @@ def test_a_pause_of_hours_is_an_error_and_not_waited_for(mini, tmp_path):
 def test_what_concerns_all_requests_ends_in_one_line(mini, tmp_path, monkeypatch, reply, message):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serving(lambda request: reply) as server, pytest.raises(EngineError, match=message) as caught:
-        run(mini, server, tmp_path, "chat", concurrency=2)
+        ask_server(mini, server, tmp_path, "chat", concurrency=2)
     assert str(caught.value).startswith(f"{server.base_url}, model org/m: ")
     assert KEY not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -270,15 +158,8 @@ def test_a_server_that_is_not_there_is_named_at_once(mini, tmp_path, waits):
     with serving(echo) as server:
         pass
     with pytest.raises(EngineError, match=rf"{server.base_url}, model org/m: cannot be reached"):
-        run(mini, server, tmp_path, backoff=60)
+        ask_server(mini, server, tmp_path, backoff=60)
     assert not waits
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_server_that_only_fails_is_given_up(mini, tmp_path):
-    message = "10 requests in a row have failed, the last with HTTP 500: broken"
-    with serving(lambda request: refusing(500, "broken")) as server, pytest.raises(EngineError, match=message):
-        run(mini, server, tmp_path, trials=5, retries=0)
     assert not list(tmp_path.iterdir())
 
 
@@ -287,11 +168,11 @@ def test_what_came_before_the_server_went_away_is_kept(mini, tmp_path):
         return echo(request) if request.number < 11 else refusing(401, "expired")
 
     with serving(behave) as server, pytest.raises(EngineError, match="expired"):
-        run(mini, server, tmp_path, trials=2, concurrency=1)
+        ask_server(mini, server, tmp_path, trials=2, concurrency=1)
     with serving(echo) as server:
-        generated = run(mini, server, tmp_path, trials=2)
+        generated = ask_server(mini, server, tmp_path, trials=2)
     assert len(server.requests) == 2 * len(mini) - 11
-    assert len(answers_of(generated)) == 2 * len(mini)
+    assert list(answers_by_trial(generated.folder)) == [1, 2]
 
 
 def test_one_question_that_is_refused_does_not_stop_the_others(mini, tmp_path):
@@ -299,176 +180,19 @@ def test_one_question_that_is_refused_does_not_stop_the_others(mini, tmp_path):
         return refusing(400, "content_filter") if request.question == mini["Q01"].question else echo(request)
 
     with serving(behave) as server:
-        generated = run(mini, server, tmp_path)
+        generated = ask_server(mini, server, tmp_path)
     assert "HTTP 400: content_filter" in generated.failed[1]
-
-
-def with_choices(*texts):
-    choices = [{"index": index, "text": text} for index, text in enumerate(texts)]
-    return Reply(json.dumps({"id": "the same", "choices": choices}).encode())
-
-
-UNUSABLE = {
-    "gzip": (
-        lambda: Reply(gzip.compress(answering("fine").body), headers={"Content_Encoding": "gzip"}),
-        r"the reply is compressed \(gzip\), which was not requested",
-    ),
-    "an unknown encoding": (
-        lambda: Reply(answering("fine").body, headers={"Content_Encoding": "a\x1bb"}),
-        r"the reply is compressed \(a\\u001bb\)",
-    ),
-    "a long reply": (
-        lambda: Reply(answering("x" * (MAX_REPLY_BYTES + 1)).body),
-        "the reply is longer than 2,097,152 bytes, which is the limit",
-    ),
-    "204": (lambda: Reply(status=204), r"the reply is not JSON: \(nothing\)"),
-    "two answers": (lambda: with_choices("one", "two"), "the reply holds 2 answers to a request for one"),
-    "no answer": (lambda: with_choices(), "the reply holds no answer"),
-    "999": (lambda: refusing(999, "odd"), "HTTP 999: odd"),
-    "a deep message": (lambda: Reply(b'{"error": ' + b"[" * 950 + b"]" * 950 + b"}", 500), r"HTTP 500: .*\[\[\["),
-    "a flood of headers": (
-        lambda: Reply(answering("fine").body, headers={f"X_{number}": "x" * 100 for number in range(5000)}),
-        "",
-    ),
-    "a flood of interim replies": (
-        lambda: Reply(pieces=[b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"] * 1000, has_head=False),
-        "",
-    ),
-    "a status of five digits": (lambda: Reply(pieces=[b"HTTP/1.1 20000 OK\r\n\r\n"], has_head=False), ""),
-    "no HTTP": (lambda: Reply(pieces=[b"\x00\xff" * 1000], has_head=False), ""),
-    "endless digits": (lambda: Reply(b'{"choices": ' + b"9" * 100_000 + b"}"), "the reply is not JSON"),
-}
-
-
-@pytest.mark.parametrize("fault", UNUSABLE)
-def test_a_reply_that_cannot_be_used_is_one_sentence_and_costs_one_trial(mini, tmp_path, fault):
-    reply, message = UNUSABLE[fault]
-
-    def behave(request):
-        return reply() if request.question == mini["Q04"].question else echo(request)
-
-    with serving(behave) as server:
-        generated = run(mini, server, tmp_path, retries=0)
-    assert list(generated.failed) == [1]
-    assert "\n" not in generated.failed[1]
-    assert re.search(
-        rf"trial 1: no usable answer to Q04 in 10 rounds \({server.base_url}: .*{message}", generated.failed[1]
-    )
-
-
-@pytest.mark.parametrize("fault", ["gzip", "a long reply", "999", "no HTTP", "a flood of headers"])
-def test_a_server_that_sends_nothing_usable_is_given_up(mini, tmp_path, fault):
-    reply, _ = UNUSABLE[fault]
-    with serving(lambda request: reply()) as server, pytest.raises(EngineError, match="10 requests in a row") as caught:
-        run(mini, server, tmp_path, trials=5, retries=0)
-    assert "\n" not in str(caught.value)
-    assert not list(tmp_path.iterdir())
-
-
-def test_replies_with_the_same_id_are_different_answers(mini, tmp_path):
-    with serving(lambda request: with_choices(request.question)) as server:
-        generated = run(mini, server, tmp_path)
-    assert answers_of(generated) == {(1, question.question): question.question for question in mini}
-
-
-@pytest.fixture(scope="module")
-def bomb():
-    return gzip.compress(bytes(40_000_000), compresslevel=9)
-
-
-@pytest.mark.parametrize("status", [200, 500])
-def test_a_reply_that_was_compressed_unasked_is_not_decompressed(mini, tmp_path, bomb, status):
-    assert len(bomb) < 40_000
-
-    def behave(request):
-        assert request.headers["Accept-Encoding"] == "identity"
-        return Reply(bomb, status, headers={"Content_Encoding": "gzip"})
-
-    tracemalloc.start()
-    try:
-        with serving(behave) as server, pytest.raises(EngineError, match=r"the reply is compressed \(gzip\)"):
-            run(mini, server, tmp_path, trials=5, retries=0)
-        assert tracemalloc.get_traced_memory()[1] < 20_000_000
-    finally:
-        tracemalloc.stop()
-
-
-def test_a_server_leaves_nothing_behind_in_later_requests(mini, tmp_path):
-    """It could add to its cookies without end."""
-    with serving(lambda request: refusing(500, "no", Set_Cookie=f"c{request.number}={'x' * 4000}")) as server:
-        engine = make_engine(mini, server, retries=3, concurrency=1)
-        with pytest.raises(EngineError, match="10 requests in a row have failed"):
-            generate(mini, engine, Setting("org/m"), trials=2, output=tmp_path)
-    assert not any("Cookie" in request.headers for request in server.requests)
 
 
 @pytest.mark.parametrize(
     "wish",
     [
-        "soon",
-        "nan",
-        "-1",
-        "Mon, 01 Jan 0001 00:00:00 +9999",
-        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
-        "Mon, 01 Jan 2026 00:00:00 +99999999999999999999",
-        "9" * 5000 + "x",
+        *("soon", "nan", "-1", "9" * 5000 + "x", "Mon, 01 Jan 0001 00:00:00 +9999"),
+        *("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2026 00:00:00 +99999999999999999999"),
     ],
 )
-def test_a_pause_that_cannot_be_read_is_none(mini, tmp_path, waits, wish):
-    refused = refusing(429, "no", Retry_After=wish)
-    with serving(lambda request: refused if request.again == 0 else echo(request)) as server:
-        assert not run(mini, server, tmp_path, concurrency=1).failed
-    assert max(waits) < 1
-
-
-@pytest.mark.parametrize("has_head", [True, False], ids=["a body", "a head"])
-def test_the_time_limit_is_for_the_whole_reply(mini, tmp_path, has_head):
-    """The server never pauses for long, and never ends."""
-    ended = threading.Event()
-
-    def drops():
-        yield b"" if has_head else b"HTTP/1.1 200 OK\r\nX-Long: "
-        while not ended.wait(0.01):
-            yield b"x"
-
-    with serving(lambda request: Reply(pieces=drops(), has_head=has_head)) as server:
-        try:
-            with pytest.raises(
-                EngineError, match=r"10 requests in a row have failed, .* no complete reply within 0\.2 s"
-            ):
-                run(mini, server, tmp_path, trials=2, timeout=0.2, retries=0)
-        finally:
-            ended.set()
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for other processes")
-def test_ctrl_c_ends_a_reply_that_never_ends(tmp_path):
-    asked, ended = threading.Event(), threading.Event()
-
-    def zeros():
-        asked.set()
-        while not ended.is_set():
-            yield bytes(1000)
-            ended.wait(0.01)
-
-    with serving(lambda request: Reply(pieces=zeros())) as server:
-        options = ["-e", "openai", "--base-url", server.base_url, "-m", "m", "-s", "mini", "--output", str(tmp_path)]
-        command = [sys.executable, "-m", "pfgen_fast", "generate", *options, "--timeout", "3600"]
-        # What a shell has begun in the background ignores it, as do its children.
-        heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-        with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=heed) as process:
-            try:
-                assert asked.wait(60)
-                process.send_signal(signal.SIGINT)
-                _, said = process.communicate(timeout=60)
-            finally:
-                process.kill()
-                ended.set()
-    assert process.returncode == 130, said
-    assert said.decode() == (
-        "error: stopped with 0 of 80 answers, which are kept; run the same command again to continue\n"
-    )
+def test_a_pause_that_cannot_be_read_is_none(wish):
+    assert _seconds(wish) == 0
 
 
 def test_the_key_is_in_no_message_and_answers_stay_as_they_are(mini, tmp_path, monkeypatch, capfd):
@@ -486,7 +210,7 @@ def test_the_key_is_in_no_message_and_answers_stay_as_they_are(mini, tmp_path, m
         return answering(f"the key is {KEY}")
 
     with serving(behave) as server:
-        generated = run(mini, server, tmp_path, trials=2, retries=0, key_env="MY_KEY")
+        generated = ask_server(mini, server, tmp_path, trials=2, retries=0, key_env="MY_KEY")
     assert len(server.requests) > 30
     said = [*generated.failed.values(), *capfd.readouterr(), repr(generated)]
     assert not any("SECRET" in text for text in said)
@@ -506,10 +230,10 @@ def test_the_key_is_in_no_message_and_answers_stay_as_they_are(mini, tmp_path, m
 def test_a_short_key_and_a_part_of_a_word_are_no_secret(mini, tmp_path, monkeypatch, key, quoted, shown):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with serving(lambda request: refusing(403, quoted)) as server, pytest.raises(EngineError) as caught:
-        run(mini, server, tmp_path)
+        ask_server(mini, server, tmp_path)
     assert str(caught.value).endswith(f"HTTP 403: {shown}")
     with serving(lambda request: answering(f"{key} of {key}1.")) as server:
-        generated = run(mini, server, tmp_path)
+        generated = ask_server(mini, server, tmp_path)
     assert set(Trials.read(generated.run.trials_path).answers) == {f"{key} of {key}1."}
 
 
@@ -544,7 +268,7 @@ def test_a_key_that_no_header_can_hold_is_refused_unseen(mini, monkeypatch):
     assert "SECRET" not in str(caught.value)
 
 
-def test_an_engine_whose_answers_nobody_wants_any_more_stops_asking(mini):
+def test_an_engine_whose_answers_are_no_longer_wanted_stops_asking(mini):
     async def take_one(engine):
         answers = engine.answers(make_tasks(mini, 1, mode="qa") * 20)
         first = await anext(answers)
@@ -553,6 +277,62 @@ def test_an_engine_whose_answers_nobody_wants_any_more_stops_asking(mini):
         return first
 
     with serving(echo) as server:
-        index, answer = asyncio.run(take_one(make_engine(mini, server, "qa", concurrency=2)))
+        index, answer = asyncio.run(take_one(open_served(server, "qa", concurrency=2)))
     assert mini.questions[index].question in answer
     assert len(server.requests) < 80  # of 160; how many were sent before the first answer depends on timing
+
+
+FORM = RequestForm("m", "qa", Sampling())
+LAST_OF_SEVERAL = GeminiForm("m", "qa", Sampling(), multi_choice=True)
+KEYS = st.sampled_from(["choices", "message", "content", "text", "type", "reasoning", "error", "detail", "code", ""])
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["thinking", "text"])
+REPLIES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
+
+
+@given(REPLIES, st.booleans())
+@example({"choices": ["message"]}, False)
+@example({"choices": [{"message": "content"}]}, False)
+@example({"choices": [{"message": None, "text": "t"}]}, True)
+def test_a_reply_has_an_answer_or_says_why_not(reply, last_of_several):
+    try:
+        said = (LAST_OF_SEVERAL if last_of_several else FORM).raw_reply(reply).text
+    except NoAnswer as problem:
+        said = str(problem)
+    assert isinstance(said, str)
+
+
+@given(st.binary(max_size=50) | REPLIES.map(lambda reply: json.dumps(reply).encode()), st.sampled_from([200, 500]))
+def test_any_bytes_are_an_answer_or_one_line(content, status):
+    engine = open_engine("openai", model="m", mode="qa", sampling=Sampling(), base_url="http://localhost/v1")
+    assert "\n" not in engine._message_in(content)
+    with contextlib.suppress(EngineError):
+        engine._read(_Reply(status, "", content))
+    assert "\n" not in engine.trouble
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ({"choices": [{"message": {"content": "a"}}]}, "a"),
+        ({"choices": [{"text": "a"}]}, "a"),
+        ({"choices": [{"message": {"content": "a"}, "text": "b"}]}, "a"),
+        ({"choices": [{"text": ""}]}, ""),
+    ],
+)
+def test_the_answer_is_the_content_of_the_message_or_the_text(reply, expected):
+    assert FORM.raw_reply(reply).text == expected
+
+
+@given(REPLIES)
+@example({"choices": [None], "model": {"a": 1}, "system_fingerprint": ""})
+def test_whatever_a_reply_holds_its_details_are_short_names(reply):
+    for name in astuple(FORM.details_in(reply)):
+        assert name is None or (0 < len(name) <= 200 * 10 and name.isprintable())
+
+
+def test_details_are_the_finish_reason_the_model_and_its_fingerprint():
+    reply = {"model": "judge-2024\n", "system_fingerprint": "fp", "choices": [{"finish_reason": "length"}]}
+    assert FORM.details_in(reply) == Details("length", "judge-2024\\n", "fp")
+    assert FORM.details_in(reply).version == "judge-2024\\n fp"
+    assert FORM.details_in({"model": "m" * 201, "choices": []}) == Details()
+    assert Details().version is None

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from makers.runs import answers_by_trial
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
@@ -65,8 +66,7 @@ def answers_of(mini, server, model, output, mode, sampling):
     setting = Setting("tiny", mode, sampling, num_examples=3)
     generated = generate(mini, engine, setting, trials=1, output=output)
     assert not generated.failed
-    lines = (generated.folder / "trial_001.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["answer"] for line in lines]
+    return answers_by_trial(generated.folder)[1]
 
 
 @pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
@@ -84,9 +84,8 @@ def test_the_server_sees_the_prompt_that_the_engine_transformers_makes(mini, ser
         "transformers", suite=mini, model=str(tiny_model), mode=mode, sampling=sampling, device="cpu", batch_size=1
     )
     local = generate(mini, engine, setting, trials=1, output=tmp_path / "local")
-    lines = (local.folder / "trial_001.jsonl").read_text(encoding="utf-8").splitlines()
     served = answers_of(mini, server, tiny_model, tmp_path / "served", mode, sampling)
-    assert served == [json.loads(line)["answer"] for line in lines]
+    assert served == answers_by_trial(local.folder)[1]
 
 
 def test_the_command_makes_and_scores_a_run(server, tiny_model, tmp_path):

@@ -20,8 +20,6 @@ from pfgen_fast.suite.questions import language_of
 def reference(folder, q, k, mode, s="", m=20, prefix=""):
     """The rules, line by line, without the package: the text of a completion, or the messages."""
     texts = ENGLISH if q.isascii() else JAPANESE
-    if m == 0:
-        return reference_without_examples(q, mode, prefix, texts)
     lines = (folder / "questions.jsonl").read_text(encoding="utf-8").split("\n")
     samples = [json.loads(line) for line in lines if line]
     others = []
@@ -35,9 +33,10 @@ def reference(folder, q, k, mode, s="", m=20, prefix=""):
         if i > 0:
             examples += "\n\n"
         examples += "Q: " + sample["question"] + "\n" + "A: " + sample["answer"]
+    shown = texts["examples"] + ("\n" + examples if examples else "")  # else no line stands in their place
     if mode == "completion":
-        return prefix + texts["examples"] + "\n" + examples + "\n\n" + "Q: " + q + "\nA:"
-    text = prefix + texts[mode] + "\n\n" + texts["examples"] + "\n" + examples
+        return prefix + shown + "\n\n" + "Q: " + q + "\nA:"
+    text = prefix + texts[mode] + "\n\n" + shown
     if mode == "qa":
         return [{"role": "user", "content": text + "\n\n" + texts["question"] + "\n" + "Q: " + q}]
     return [{"role": "system", "content": text}, {"role": "user", "content": "Q: " + q}]
@@ -55,16 +54,6 @@ ENGLISH = {
     "qa": "Answer the question in one line, in the style and length of the examples.",
     "chat": "Answer the user's question in one line, in the style and length of the examples.",
 }
-
-
-def reference_without_examples(q, mode, prefix, texts):
-    """No line stands where the examples would be."""
-    if mode == "completion":
-        return prefix + texts["examples"] + "\n\nQ: " + q + "\nA:"
-    text = prefix + texts[mode] + "\n\n" + texts["examples"]
-    if mode == "qa":
-        return [{"role": "user", "content": text + "\n\n" + texts["question"] + "\nQ: " + q}]
-    return [{"role": "system", "content": text}, {"role": "user", "content": "Q: " + q}]
 
 
 def sent(task):
@@ -139,27 +128,11 @@ def test_what_a_suite_does_not_say_goes_with_the_language_of_the_question(make_s
     assert japanese.prompt.messages[0]["content"] == f"{JAPANESE['qa']}\n\n## 回答例\n\n# ?\nQ: なぜ？"
 
 
-@pytest.mark.parametrize(
-    ("question", "language"),
-    [
-        ("なぜ？", "ja"),
-        ("ダム", "ja"),
-        ("ﾀﾞﾑ", "ja"),
-        ("富士山", "ja"),
-        ("What does 侘び mean?", "ja"),
-        ("𠮷", "ja"),
-        ("HTTP/2とは", "ja"),
-        ("Why is ｉｔ so？！", "en"),
-        ("Pourquoi\u3000?", "en"),
-        ("왜?", "en"),
-        ("Почему?", "en"),
-        ("1 + 1 = ?", "en"),
-        ("。・「」", "en"),
-        ("", "en"),
-    ],
-)
-def test_kana_and_chinese_characters_make_a_question_japanese(question, language):
-    assert language_of(question) == language
+def test_kana_and_chinese_characters_make_a_question_japanese():
+    japanese = ("なぜ？", "ダム", "ﾀﾞﾑ", "富士山", "What does 侘び mean?", "𠮷", "HTTP/2とは")
+    others = ("Why is ｉｔ so？！", "Pourquoi\u3000?", "왜?", "Почему?", "1 + 1 = ?", "。・「」", "")
+    assert list(map(language_of, japanese)) == ["ja"] * 7
+    assert list(map(language_of, others)) == ["en"] * 7
 
 
 @published.needs_published_runs
@@ -178,46 +151,39 @@ def test_what_prompts_are_made_of_has_no_effect_on_scores(small):
     assert Scorer(after).score("Q01", ["an answer"]).average == table.average
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[]", "expected a JSON object, not list"),
-        ('{"instruction": {}}', "unknown key 'instruction'; expected 'instructions'"),
-        (
-            '{"instructions": {"q": ""}}',
-            "unknown instruction 'q'; expected examples_heading, question_heading, qa, chat",
-        ),
-        ('{"instructions": {"qa": 1}}', "instructions['qa'] is a text without lone surrogates, not 1"),
-        ('{"instructions": {"qa": "\\ud800"}}', "instructions['qa'] is a text without lone surrogates"),
-        ('{"instructions": []}', "'instructions' maps names to texts, not list"),
-        ("{", "column 2: not JSON"),
-    ],
-)
-def test_a_wrong_suite_json_is_named(small, content, message):
-    (small / "suite.json").write_text(content)
-    with pytest.raises(SuiteError) as caught:
-        make_tasks(Suite.load(small), 1, mode="qa")
-    assert message in str(caught.value)
-    assert str(caught.value).startswith(str(small / "suite.json"))
-    assert find_faults(small) == [str(caught.value)]
+FIRST = '{"question": "b?", "answer": "B."}'
+WRONG_SUITES = [
+    ("[]", "expected a JSON object, not list"),
+    ('{"instruction": {}}', "unknown key 'instruction'; expected 'instructions'"),
+    ('{"instructions": {"q": ""}}', "unknown instruction 'q'; expected examples_heading, question_heading, qa, chat"),
+    ('{"instructions": {"qa": 1}}', "instructions['qa'] is a text without lone surrogates, not 1"),
+    ('{"instructions": {"qa": "\\ud800"}}', "instructions['qa'] is a text without lone surrogates"),
+    ('{"instructions": []}', "'instructions' maps names to texts, not list"),
+    ("{", "column 2: not JSON"),
+]
+WRONG_SAMPLES = [
+    ("{", ", column 2: not JSON"),
+    ("3", ": expected an object with 'question' and 'answer', not int"),
+    ('{"question": "x"}', ": 'answer' is a non-empty string, not None"),
+    ('{"question": "", "answer": "x"}', ": 'question' is a non-empty string, not ''"),
+    ('{"question": "b?", "answer": "x"}', ": the question 'b?' has a sample answer already"),
+    ('{"question": "x", "answer": "\\udc00"}', ": 'answer' holds a lone surrogate"),
+]
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("file", "content", "message"),
     [
-        ("{", "line 2, column 2: not JSON"),
-        ("3", "line 2: expected an object with 'question' and 'answer', not int"),
-        ('{"question": "x"}', "line 2: 'answer' is a non-empty string, not None"),
-        ('{"question": "", "answer": "x"}', "line 2: 'question' is a non-empty string, not ''"),
-        ('{"question": "b?", "answer": "x"}', "line 2: the question 'b?' has a sample answer already"),
-        ('{"question": "x", "answer": "\\udc00"}', "line 2: 'answer' holds a lone surrogate"),
+        *(("suite.json", *case) for case in WRONG_SUITES),
+        *(("questions.jsonl", f"{FIRST}\n{line}", f"line 2{message}") for line, message in WRONG_SAMPLES),
     ],
 )
-def test_a_wrong_sample_is_named_with_its_line(small, line, message):
-    (small / "questions.jsonl").write_text('{"question": "b?", "answer": "B."}\n' + line)
+def test_a_wrong_file_of_a_suite_is_named(small, file, content, message):
+    (small / file).write_text(content)
     with pytest.raises(SuiteError) as caught:
         make_tasks(Suite.load(small), 1, mode="qa")
     assert message in str(caught.value)
+    assert str(caught.value).startswith(str(small / file))
     assert find_faults(small) == [str(caught.value)]
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pytest
 from makers.fault_server import Reply, refusing, serving
+from makers.runs import make_run
 from pfgen_fast import Scorer
 from pfgen_fast.generation import Generation
 from pfgen_fast.generation.engines import Sampling
@@ -50,9 +51,13 @@ UNFINISHED = {
 }
 
 
-def run(mini, server, output, **options):
+def run(mini, server, output, *, trials=1, **options):
     generation = Generation.of("openai", model="org/m", mode="chat", options={"base_url": server.base_url}, **options)
-    return generation.run(mini, trials=1, output=output)
+    return generation.run(mini, trials=trials, output=output)
+
+
+ASKING = ("generate", "-e", "openai", "-m", "org/m", "--mode", "qa", "-s", "mini")
+"""A command, but for the server and the folder of results."""
 
 
 def answers_of(generated):
@@ -93,8 +98,7 @@ def test_unfinished_reasoning_is_an_empty_answer_that_is_not_asked_again(mini, t
 
 def test_an_answer_at_the_limit_of_tokens_is_named(tmp_path, call):
     with serving(lambda request: completion({"content": "It"}, finish_reason="length")) as server:
-        address = ("--base-url", server.base_url, "-o", str(tmp_path), "-n", "1")
-        code, _, err = call("generate", "-e", "openai", "-m", "org/m", "--mode", "qa", "-s", "mini", *address)
+        code, _, err = call(*ASKING, "--base-url", server.base_url, "-o", tmp_path, "-n", "1")
     assert code == 0
     assert "8 of 8 answers ended at the limit of tokens; give them more (--max-tokens)" in err
 
@@ -111,13 +115,18 @@ def test_reasoning_is_kept_on_request(mini, tmp_path):
     assert "reasoning" not in (stripped.folder / "config.json").read_text()
 
 
-def test_the_raw_replies_can_be_deleted_and_are_continued(mini, tmp_path):
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_record_of_replies_that_was_deleted_or_damaged_stops_nothing(mini, tmp_path, is_damaged):
     with serving(lambda request: completion(MODELS["tags"]("x"))) as server:
         first = run(mini, server, tmp_path)
         assert len(entries_of(first)) == len(mini)
-        (first.folder / "replies.jsonl.xz").unlink()
-        options = {"base_url": server.base_url}
-        more = Generation.of("openai", model="org/m", mode="chat", options=options).run(mini, trials=2, output=tmp_path)
+        packed = first.folder / "replies.jsonl.xz"
+        if is_damaged:
+            packed.write_bytes(b"\xfd7zXZ")
+            with pytest.warns(RuntimeWarning, match=r"\.xz: damaged .*; new replies wait in .* or is deleted"):
+                assert run(mini, server, tmp_path, trials=2).replies is None
+        packed.unlink()
+        more = run(mini, server, tmp_path, trials=2)
     assert {entry["trial"] for entry in entries_of(more)} == {2}
     assert len(Trials.of(more.run).answers) == 2 * len(mini)
 
@@ -136,8 +145,7 @@ def test_the_raw_replies_can_be_deleted_and_are_continued(mini, tmp_path):
 )
 def test_a_refused_parameter_ends_the_command_with_the_option_that_helps(tmp_path, call, message, option):
     with serving(lambda request: refusing(400, message)) as server:
-        arguments = ("generate", "-e", "openai", "-m", "org/m", "--mode", "qa", "-s", "mini", "-o", tmp_path)
-        code, _, err = call(*arguments, "--base-url", server.base_url, "--concurrency", "1")
+        code, _, err = call(*ASKING, "-o", tmp_path, "--base-url", server.base_url, "--concurrency", "1")
     assert (code, len(server.requests)) == (2, 1)
     assert message in err
     assert option in err
@@ -176,24 +184,23 @@ def test_requests_have_what_the_options_say(tmp_path, call):
     [
         ("--omit", "temprature", "unknown parameter 'temprature'"),
         ("--extra-body", "[1]", "expected a JSON object, got '[1]'"),
+        *(("--extra-body", text, "expected a JSON object") for text in ('{"a": NaN}', '{"a": "\\ud800"}', "{")),
         ("--extra-body", "@no/such", "no/such: cannot be read"),
         ("--requests-per-minute", "0", "requests_per_minute: expected a number above 0, got 0"),
         ("--temperature", "hot", "expected a number or 'none'"),
     ],
 )
 def test_a_bad_option_is_refused_before_any_request(tmp_path, call, option, value, problem):
-    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, option, value)
-    code, _, err = call(*arguments, "--base-url", "http://127.0.0.1:9/v1")
+    code, _, err = call(*ASKING, "-o", tmp_path, option, value, "--base-url", "http://127.0.0.1:9/v1")
     assert code == 2
     assert problem in " ".join(err.replace("│", " ").split())
 
 
 def test_a_model_that_reasons_although_it_should_not_is_named(tmp_path, call):
-    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, "-n", "1")
     for content, is_warned in (("<think>\n\n</think>It floats.", False), ("<think>Hm.</think>It floats.", True)):
         with serving(lambda request, content=content: completion({"content": content})) as server:
-            output = ("-o", tmp_path / str(is_warned))
-            _, _, err = call(*arguments, *output, "--disable-thinking", "--base-url", server.base_url)
+            output = ("-n", "1", "-o", tmp_path / str(is_warned))
+            _, _, err = call(*ASKING, *output, "--disable-thinking", "--base-url", server.base_url)
         assert "--disable-thinking sends /no_think" in err
         assert ("the model reasons although" in err) == is_warned
 
@@ -214,23 +221,19 @@ def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):
 def test_a_run_with_reasoning_is_named_and_can_be_scored_without_it(mini, tmp_path, call):
     for name, reasoning in (("thinking", f"<think>{WRONG}</think>\n\n"), ("plain", "")):
         rows = [{"question": question.question, "answer": reasoning + question.answers["A"][0]} for question in mini]
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    scores = {}
-    for name, options in (
-        ("kept", ["thinking"]),
-        ("stripped", ["thinking", "--reasoning", "strip", "-o", "other"]),
-        ("plain", ["plain"]),
-    ):
-        path, *others = options
-        code, out, _ = call(
-            "score", tmp_path / path, *others[:-1], *(tmp_path / at for at in others[-1:]), "-s", "mini", "--json"
-        )
-        (found,) = json.loads(out)
+        make_run(tmp_path / name, list(map(json.dumps, rows)))
+
+    def scored(name, *options):
+        code, out, _ = call("score", tmp_path / name, "-s", "mini", "--json", *options)
         assert code == 0
-        assert any("contain reasoning" in note for note in found["notes"]) == (name == "kept")
-        scores[name] = found["score"]
-    assert scores["stripped"] == scores["plain"] > scores["kept"]
+        return json.loads(out)[0]
+
+    stripped = scored("thinking", "--reasoning", "strip", "-o", tmp_path / "other")
+    kept = scored("thinking", "-o", tmp_path / "other")
+    assert kept["status"] == "scored"  # the score without reasoning does not pass for the usual one
+    assert stripped["score"] == scored("plain")["score"] > kept["score"]
+    notes = [any("contain reasoning" in note for note in one["notes"]) for one in (kept, stripped)]
+    assert notes == [True, False]
     assert call("score", tmp_path / "thinking", "--reasoning", "strip", "-s", "mini")[0] == 2
 
 
@@ -294,36 +297,15 @@ def test_local_weights_with_a_chat_template_get_its_mode(tiny_model):
     assert usual_mode("transformers", "no/such", {}) == ("completion", "")
 
 
-def test_a_damaged_record_of_replies_stops_nothing(mini, tmp_path):
-    with serving(lambda request: completion(MODELS["tags"]("x"))) as server:
-        first = run(mini, server, tmp_path)
-        (first.folder / "replies.jsonl.xz").write_bytes(b"\xfd7zXZ")
-        options = {"base_url": server.base_url}
-        more = Generation.of("openai", model="org/m", mode="chat", options=options).run(mini, trials=2, output=tmp_path)
-    assert more.replies is None
-    assert len(Trials.of(more.run).answers) == 2 * len(mini)
-
-
-def test_a_score_without_reasoning_does_not_pass_for_the_usual_one(mini, tmp_path, call):
-    rows = [{"question": one.question, "answer": f"<think>{WRONG}</think>{one.answers['A'][0]}"} for one in mini]
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    arguments = ("score", tmp_path / "run", "-s", "mini", "-o", tmp_path / "out", "--json")
-    (stripped,) = json.loads(call(*arguments, "--reasoning", "strip")[1])
-    (kept,) = json.loads(call(*arguments)[1])
-    assert kept["status"] == "scored"
-    assert kept["score"] < stripped["score"]
-
-
 def test_a_refusal_after_an_answer_concerns_one_request(tmp_path, call):
     def behave(request):
         if request.number == 5:
             return refusing(400, "The prompt has unsupported characters; processing will stop")
         return completion({"content": "x"})
 
-    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, "-n", "1")
     with serving(behave) as server:
-        assert call(*arguments, "--base-url", server.base_url, "--concurrency", "1")[0] == 0
+        options = ("-o", tmp_path, "-n", "1", "--base-url", server.base_url, "--concurrency", "1")
+        assert call(*ASKING, *options)[0] == 0
     assert len(server.requests) == 9
 
 
@@ -334,10 +316,3 @@ def test_options_of_requests_reach_gemini_too(mini):
     _, body = form.path_and_body(task)
     assert (body["model"], body["seed"], body["reasoning_effort"]) == ("tuned", 3, "none")
     assert "top_p" not in body
-
-
-@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": "\\ud800"}', "{"])
-def test_json_that_cannot_be_sent_is_refused(tmp_path, call, text):
-    code, _, err = call("generate", "-e", "openai", "-m", "m", "-s", "mini", "-o", tmp_path, "--extra-body", text)
-    assert code == 2
-    assert "expected a JSON object" in err

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import zstandard
-from makers.runs import make_run
+from makers.runs import answers_by_trial, make_run
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting, generate
@@ -51,18 +51,9 @@ def harness_lines(lines, n_filters=1):
     for line in lines:
         answers.setdefault(line["question"], []).append(line["answer"])
     return [
-        {
-            "doc_id": number,
-            "doc": {"question": question, "other": 1},
-            "target": "",
-            "arguments": {"gen_args_0": {"arg_0": "prompt", "arg_1": {"until": ["Q:"]}}},
-            "resps": [repeats],
-            "filtered_resps": [f"filtered {name}"],
-            "filter": name,
-            "metrics": ["score"],
-        }
-        for name in [f"filter-{n}" for n in range(n_filters)]
-        for number, (question, repeats) in enumerate(answers.items())
+        {"doc": {"question": question, "other": 1}, "target": "", "resps": [repeats], "filter": f"filter-{n}"}
+        for n in range(n_filters)
+        for question, repeats in answers.items()
     ]
 
 
@@ -72,14 +63,11 @@ def replay(mini, source, output, trials=3, mode="completion", **options):
 
 
 def answers_of(generated):
-    return {
-        path.name: [json.loads(line)["answer"] for line in path.read_text(encoding="utf-8").splitlines()]
-        for path in generated.folder.glob("trial_*.jsonl")
-    }
+    return answers_by_trial(generated.folder)
 
 
 def expected(mini, n_trials=3):
-    return {f"trial_{k:03}.jsonl": [f"{question.question_id} {k}" for question in mini] for k in range(1, n_trials + 1)}
+    return {k: [f"{question.question_id} {k}" for question in mini] for k in range(1, n_trials + 1)}
 
 
 @pytest.mark.parametrize(
@@ -147,10 +135,7 @@ def test_too_few_answers_are_said_with_the_question(mini, tmp_path):
         ({"question": "Q99", "answer": "x"}, "line 1: unknown question 'Q99'"),
         ({"question": "Q01"}, "line 1: expected a text in the column 'answer', but the column is missing"),
         ({"question": "Q01", "answer": None}, "line 1: expected a text in the column 'answer', not NoneType"),
-        (
-            {"doc": {}, "resps": [["x"]]},
-            r"line 1: expected a text 'doc\.question' in a sample of lm-evaluation-harness",
-        ),
+        ({"doc": {}, "resps": [["x"]]}, r"line 1: expected a text 'doc\.question' in a sample of lm-evaluation"),
         ({"doc": {"question": "Q01"}, "resps": ["x"]}, "expected lists of answers in 'resps'; does this task use gen"),
         ({"doc": {"question": "Q01"}, "resps": [[[-1.5, False]]]}, "line 1: expected texts in 'resps', not list"),
     ],

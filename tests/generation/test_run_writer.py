@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import published
 from makers.effort import examples
+from makers.runs import files_of
 from pfgen_fast import PfgenError, Suite, TrialsError
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.run_writer import config_hash, config_line, run_folder, writing_run
@@ -78,10 +79,6 @@ def test_a_model_that_cannot_be_a_folder_is_refused(model):
     assert caught.value.args[0].isprintable()
 
 
-def files_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def fill(folder, suite, answers):
     """Writes the missing ones of the answers, each a trial and a question; returns those that were missing."""
     asked = []
@@ -130,33 +127,21 @@ def test_a_cut_at_any_byte_changes_nothing_in_the_end(tmp_path_factory, mini, da
     assert len(set(asked)) == len(asked)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"\xff\n",
-        b"[]\n",
-        b'{"trial": "1"}\n',
-        b"{}\n",
-        b'{"trial": -1, "question": "x", "answer": "", "timestamp": ""}\n',
-    ],
-)
-def test_a_damaged_line_of_an_unfinished_trial_is_asked_again(tmp_path, mini, line):
+def test_damaged_lines_of_an_unfinished_trial_are_asked_again(tmp_path, mini):
     run = tmp_path / "run"
     answers = [(1, question.question) for question in mini]
     fill(run, mini, answers[:3])
     with open(run / ".unfinished.jsonl", "ab") as file:
-        file.write(line)
+        negative = b'{"trial": -1, "question": "x", "answer": "", "timestamp": ""}'
+        file.writelines(line + b"\n" for line in (b"\xff", b"[]", b'{"trial": "1"}', b"{}", negative))
     assert fill(run, mini, answers) == answers[3:]
 
 
-def test_a_folder_in_which_nothing_came_to_be_is_removed(tmp_path, mini):
+def test_a_folder_is_removed_if_nothing_came_to_be_in_it_unless_it_was_there(tmp_path, mini):
     with contextlib.suppress(EngineError), writing_run(tmp_path / "a" / "b" / "c", CONFIG, mini):
         assert (tmp_path / "a" / "b" / "c").is_dir()
         raise EngineError("wrong key")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_was_there_stays(tmp_path, mini):
     (tmp_path / "a").mkdir()
     with writing_run(tmp_path / "a" / "b", CONFIG, mini):
         pass

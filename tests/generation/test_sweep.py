@@ -1,4 +1,4 @@
-"""Sweeps: grids, runs shared with `generate`, early stopping, failures, the command, tables and pictures."""
+"""Sweeps: grids, runs shared with `generate`, early stopping, failures, tables, the command."""
 
 from __future__ import annotations
 
@@ -12,27 +12,19 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
-from types import SimpleNamespace
-from xml.etree import ElementTree
 
 import pytest
+from makers.runs import answers_by_trial, files_of
 from pfgen_fast import Scorer
 from pfgen_fast.errors import EngineError, PfgenError
 from pfgen_fast.generation.engines import ENGINES
 from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.sweep import SweepOptions, grid, interval_text, records, sweep, to_csv, to_json, to_markdown
-from pfgen_fast.report.drawing import style
-from pfgen_fast.report.sweep_plot import _figure, write_picture
-from pfgen_fast.report.sweeps import lines, swept_values
+from pfgen_fast.generation.sweep import SweepOptions, grid, records, sweep, to_csv, to_json, to_markdown
+from pfgen_fast.report.sweep_plot import write_picture
 from pfgen_fast.runs.precision import TrialScores, least_trials_to_stop
 from pfgen_fast.runs.trials import Trials
 
 GRID = {"temperature": [0.5, 1.0], "order": [3, 5]}
-
-
-def files_of(folder, pattern="*"):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob(pattern) if path.is_file()}
 
 
 @pytest.fixture
@@ -43,6 +35,34 @@ def fixed_time(monkeypatch):
 # ---- Grids
 
 
+@pytest.mark.parametrize(
+    ("engine", "parameters", "names"),
+    [
+        ("openai", {"model": "org/m", "seed": "s", "examples": 3}, ["org/m"]),
+        ("ngram", {"sets": ["A", "B"]}, ["ngram/order-5"]),  # one value
+        ("ngram", {"sets": ["A", ["A", "B"]]}, ["sets A", "sets A+B"]),
+        ("ngram", {"top_p": ["none", 0.5]}, ["top_p none", "top_p 0.5"]),
+        (
+            "openai",
+            {"model": "m", "enable_thinking": [True, False], "stop": ["<a>", "<b>"]},
+            ["enable_thinking true", "enable_thinking false"],
+        ),
+    ],
+)
+def test_a_point_is_named_by_what_is_swept(engine, parameters, names):
+    assert [point.name for point in grid(engine, parameters)] == names
+
+
+def test_values_reach_the_setting_or_the_options():
+    (point,) = grid("openai", {"model": "m", "seed": "s", "examples": 3, "prefix": "p", "max_tokens": 9, "stop": ["x"]})
+    assert (point.setting.seed, point.setting.num_examples, point.setting.prefix) == ("s", 3, "p")
+    assert (point.setting.sampling.max_tokens, point.setting.sampling.stop) == (9, ("Q:", "\n\n", "x"))
+    assert [point.options for point in grid("ngram", {"sets": ["A", ["A", "B"]]})] == [
+        {"sets": ["A"]},
+        {"sets": ["A", "B"]},
+    ]
+
+
 def test_a_grid_holds_every_combination_the_first_parameter_varying_slowest():
     points = grid("ngram", {"order": [3, 5], "mode": ["qa", "completion"], "temperature": [1, 0.5], "top_k": 50})
     assert [point.values for point in points] == [
@@ -51,28 +71,11 @@ def test_a_grid_holds_every_combination_the_first_parameter_varying_slowest():
         for temperature in (1.0, 0.5)
         for order in (3, 5)
     ]
-    assert [point.name for point in points[:2]] == [
-        "mode qa, temperature 1, order 3",
-        "mode qa, temperature 1, order 5",
-    ]
+    assert points[0].name == "mode qa, temperature 1, order 3"
     assert {point.setting.sampling.top_k for point in points} == {50}
     assert points[1].setting.model == "ngram/order-5"
     assert points[0].setting.sampling.stop == ("Q:",)
     assert points[4].setting.sampling.stop == ("Q:", "\n\n")
-
-
-def test_one_point_is_a_grid_too():
-    (point,) = grid("openai", {"model": "org/m", "seed": "s", "examples": 3, "prefix": "p", "max_tokens": 9})
-    assert (point.values, point.name) == ({}, "org/m")
-    assert (point.setting.seed, point.setting.num_examples, point.setting.prefix) == ("s", 3, "p")
-    assert point.setting.sampling.max_tokens == 9
-
-
-def test_sets_are_one_value_unless_they_are_lists_of_lists():
-    assert [point.options for point in grid("ngram", {"sets": ["A", "B"]})] == [{"sets": ["A", "B"]}]
-    points = grid("ngram", {"sets": ["A", ["A", "B"]]})
-    assert [point.options["sets"] for point in points] == [["A"], ["A", "B"]]
-    assert [point.name for point in points] == ["sets A", "sets A+B"]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +94,7 @@ def test_sets_are_one_value_unless_they_are_lists_of_lists():
         ({"order": [2.5]}, "order: expected a whole number, or a list of such, not 2.5"),
         ({"model": [7]}, "model: expected a text, or a list of such, not 7"),
         ({"sets": [[1]]}, "sets: expected a list of texts, or a list of such, not [1]"),
+        ({"enable_thinking": "yes"}, "enable_thinking: expected true or false, or a list of such, not 'yes'"),
         ({"temperature": [1, 0.5, 1.0]}, "temperature: 1 is given twice; expected each value once"),
         ({"mode": "poem"}, "unknown mode 'poem'; expected one of completion, qa, chat"),
         ({"temperature": [1, -1]}, "temperature: expected a number from 0, not -1.0"),
@@ -100,13 +104,8 @@ def test_sets_are_one_value_unless_they_are_lists_of_lists():
 )
 def test_a_bad_grid_is_refused_in_one_sentence(parameters, problem):
     with pytest.raises(EngineError) as raised:
-        grid("ngram", parameters)
+        grid("hf" if "enable_thinking" in parameters else "ngram", parameters)
     assert str(raised.value) == problem
-
-
-def test_a_model_is_asked_for_where_one_is_needed():
-    with pytest.raises(EngineError, match=r"^--model is needed"):
-        grid("openai", {})
 
 
 @pytest.mark.parametrize(
@@ -142,8 +141,11 @@ def test_what_is_given_wins_over_the_file(tmp_path):
 
 
 def test_points_are_the_runs_of_generate(mini, tmp_path, fixed_time):
-    measured = list(sweep(mini, grid("ngram", GRID), trials=3, output=tmp_path / "swept"))
-    for point in measured:
+    told = []
+    options = {"trials": 3, "output": tmp_path / "swept", "on_progress": lambda *there: told.append(there)}
+    measured = list(sweep(mini, grid("ngram", GRID)[::-1], **options))
+    assert (told[0], told[-1], told) == ((0, 96), (96, 96), sorted(told))  # of all points
+    for point in reversed(measured):
         generate(mini, point.point.open(mini), point.point.setting, trials=3, output=tmp_path / "generated")
         assert point.folder == point.point.folder(mini, tmp_path / "swept")
     swept = files_of(tmp_path / "swept")
@@ -181,37 +183,16 @@ def test_what_a_call_added_is_in_its_json(tmp_path, call):
     assert re.search(r"note: 16 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the model", err)
 
 
-def test_yes_and_no_can_be_swept_and_stop_strings_are_one_value():
-    given = {"model": "m", "base_url": "http://localhost/v1", "enable_thinking": [True, False], "stop": ["<a>", "<b>"]}
-    points = grid("openai", given)
-    assert [point.name for point in points] == ["enable_thinking true", "enable_thinking false"]
-    assert {point.setting.sampling.stop for point in points} == {("Q:", "\n\n", "<a>", "<b>")}
-    with pytest.raises(EngineError, match="enable_thinking: expected true or false, or a list of such, not 'yes'"):
-        grid("openai", {"model": "m", "enable_thinking": "yes"})
-
-
 def test_top_p_may_be_none(mini, tmp_path):
     all_tokens, nucleus = grid("ngram", {"top_p": ["none", 0.5]})
-    assert (all_tokens.name, nucleus.name) == ("top_p none", "top_p 0.5")
+    assert nucleus.setting.sampling.top_p == 0.5
     assert all_tokens.setting.sampling.top_p is None
     with_one, without = (
         generate(mini, point.open(mini), point.setting, trials=1, output=tmp_path).folder
         for point in (*grid("ngram", {"top_p": 1.0}), all_tokens)
     )
     assert "top_p" not in json.loads((without / "config.json").read_text())
-    assert answers(without) == answers(with_one)
-
-
-def answers(folder):
-    return [json.loads(line)["answer"] for line in (folder / "trial_001.jsonl").read_text("utf-8").splitlines()]
-
-
-def test_the_order_of_points_changes_no_result(mini, tmp_path, fixed_time):
-    points = grid("ngram", GRID)
-    forward = list(sweep(mini, points, trials=3, output=tmp_path / "a"))
-    backward = list(sweep(mini, points[::-1], trials=3, output=tmp_path / "b"))
-    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
-    assert [point.intervals for point in forward] == [point.intervals for point in backward[::-1]]
+    assert answers_by_trial(without) == answers_by_trial(with_one)
 
 
 def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path):
@@ -239,12 +220,8 @@ def test_no_point_stops_before_enough_trials_however_narrow_the_interval(mini, t
     (point,) = sweep(mini, grid("ngram", {"temperature": 0}), trials=90, until_interval=0.5, output=tmp_path)
     assert point.n_trials == least_trials_to_stop(8)
     assert point.intervals["score"].half_width == pytest.approx(0, abs=1e-12)
-
-
-def test_an_interval_that_is_not_met_takes_all_trials(mini, tmp_path):
     (point,) = sweep(mini, grid("ngram", {}), trials=4, until_interval=1e-6, output=tmp_path)
-    assert point.n_trials == 4
-    assert point.trials_for > 4
+    assert point.n_trials == 4 < point.trials_for
 
 
 class Failing:
@@ -275,65 +252,42 @@ def failing(monkeypatch):
     monkeypatch.setattr(Failing.__init__, "__annotations__", annotations)
 
 
-def test_a_point_that_fails_does_not_stop_the_others(mini, tmp_path, failing):
+def test_a_point_that_fails_has_no_scores_and_does_not_stop_the_others(mini, tmp_path, failing):
     points = grid("failing", {"model": "m", "broken": [True, False]})
     broken, good = sweep(mini, points, trials=2, output=tmp_path)
     assert broken.problems == ("broken true: it is broken",)
     assert (broken.folder, broken.intervals, broken.n_trials) == (None, {}, 0)
     assert (good.problems, good.n_trials) == ((), 2)
+    (empty,) = sweep(mini, grid("failing", {"model": "m", "bad": ["1"]}), trials=1, output=tmp_path)
+    assert (empty.intervals, empty.n_trials, len(empty.problems), records([empty])[0]["score"]) == ({}, 0, 1, None)
+    with pytest.raises(PfgenError, match=r"x\.png: not drawn, because no point has scores"):
+        write_picture([empty], tmp_path / "x.png")
 
 
 def test_a_trial_that_fails_counts_neither_for_the_interval_nor_for_the_stop(mini, tmp_path, failing):
-    (point,) = sweep(
-        mini, grid("failing", {"model": "m", "bad": ["1", "3"]}), trials=90, until_interval=9, output=tmp_path
-    )
+    points = grid("failing", {"model": "m", "bad": ["1", "3"]})
+    (point,) = sweep(mini, points, trials=90, until_interval=9, output=tmp_path)
     assert point.n_trials == least_trials_to_stop(8)
-    names = {path.name for path in point.folder.glob("trial_*")}
-    assert names == {f"trial_{k:03}.jsonl" for k in range(1, 83) if k not in (1, 3)}
+    assert list(answers_by_trial(point.folder)) == [2, *range(4, 83)]
     assert [re.sub(r": no usable.*", "", problem) for problem in point.problems] == ["m: trial 1", "m: trial 3"]
 
 
-def test_a_point_without_any_trial_has_no_scores(mini, tmp_path, failing):
-    (point,) = sweep(mini, grid("failing", {"model": "m", "bad": ["1"]}), trials=1, output=tmp_path)
-    assert (point.intervals, point.n_trials, len(point.problems)) == ({}, 0, 1)
-    assert records([point])[0]["score"] is None
-    with pytest.raises(PfgenError, match=r"x\.png: not drawn, because no point has scores"):
-        write_picture([point], tmp_path / "x.png")
+def test_points_that_make_the_same_run_and_senseless_wishes_are_refused(mini, tmp_path):
+    points = grid("ngram", {"examples": [0, 20]})
+    first, second = sweep(mini, points, trials=1, output=tmp_path)
+    problem = "makes the same run as examples 0, because the engine ngram ignores what differs"
+    assert (first.problems, second.problems) == ((), (f"examples 20: {problem}",))
+    for wanted in ({"trials": 0}, {"trials": 1, "until_interval": 0}):
+        with pytest.raises(EngineError, match="expected a number"):
+            sweep(mini, points, output=tmp_path, **wanted)
 
 
-def test_points_that_make_the_same_run_are_named(mini, tmp_path):
-    first, second = sweep(mini, grid("ngram", {"examples": [0, 20]}), trials=1, output=tmp_path)
-    assert first.problems == ()
-    assert second.problems == (
-        "examples 20: makes the same run as examples 0, because the engine ngram ignores what differs",
-    )
+# ---- Tables
 
 
-@pytest.mark.parametrize("wanted", [{"trials": 0}, {"trials": 1, "until_interval": 0}])
-def test_senseless_wishes_are_refused_before_anything_is_done(mini, tmp_path, wanted):
-    with pytest.raises(EngineError, match="expected"):
-        sweep(mini, grid("ngram", {}), output=tmp_path, **wanted)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_progress_counts_the_answers_of_all_points(mini, tmp_path):
-    told = []
-    list(sweep(mini, grid("ngram", GRID), trials=2, output=tmp_path, on_progress=lambda *there: told.append(there)))
-    assert told[0] == (0, 64)
-    assert told[-1] == (64, 64)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-
-
-# ---- Tables and pictures
-
-
-@pytest.fixture(scope="module")
-def measured(mini, tmp_path_factory):
+def test_tables_say_the_same_in_all_forms(mini, tmp_path):
     points = grid("ngram", {**GRID, "mode": ["qa", "completion"]})
-    return list(sweep(mini, points, trials=10, output=tmp_path_factory.mktemp("runs")))
-
-
-def test_tables_say_the_same_in_all_forms(measured):
+    measured = list(sweep(mini, points, trials=10, output=tmp_path))
     of_json = json.loads(to_json(measured))
     of_csv = list(csv.DictReader(io.StringIO(to_csv(measured))))
     assert [float(row["score"]) for row in of_csv] == [row["score"] for row in of_json]
@@ -351,161 +305,48 @@ def test_tables_say_the_same_in_all_forms(measured):
     assert f"| qa | 0.5 | 3 | {interval.value:.4f} ±{interval.half_width:.4f} |" in of_markdown[2]
 
 
-def test_too_few_trials_for_an_interval_are_drawn_without(mini, tmp_path):
-    few = list(sweep(mini, grid("ngram", {"order": [3, 5]}), trials=3, output=tmp_path / "runs"))
-    intervals = [point.intervals["score"] for point in few]
-    assert list(map(interval_text, intervals)) == [f"{interval.value:.4f}" for interval in intervals]
-    write_picture(few, tmp_path / "x.svg", until_interval=0.01)
-
-
-def test_intervals_after_one_number_of_trials_are_drawn_as_points(mini, tmp_path):
-    (one,) = sweep(mini, grid("ngram", {"order": [5]}), trials=13, output=tmp_path / "runs")
-    known = [step for step in one.curve if step.half_width is not None]
-    shown = [replace(one, curve=known[:n]) for n in (1, 2)]
-    with style():
-        figures = [_figure([point], None, True) for point in shown]
-    of_one, of_two = ([line.get_marker() for line in figure.axes[-2].get_lines()] for figure in figures)
-    assert of_one == ["o"]
-    assert of_two == [""]
-
-
-def texts_of(svg):
-    return ["".join(element.itertext()).strip() for element in ElementTree.fromstring(svg).iter()]
-
-
-def test_a_picture_names_its_lines(mini, tmp_path):
-    few = list(sweep(mini, grid("ngram", {"mode": ["qa"], "order": [3, 5]}), trials=10, output=tmp_path / "runs"))
-    write_picture(few, tmp_path / "x.svg", until_interval=0.01)
-    expected = {"order", "order 3", "order 5", "half of the interval; dashed: ±0.01"}
-    assert expected <= {*texts_of((tmp_path / "x.svg").read_bytes())}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["picture.png", "picture.svg"])
-def test_a_picture_of_three_parameters_is_the_same_each_time(measured, tmp_path, name):
-    write_picture(measured, tmp_path / name, until_interval=0.01)
-    stored = (tmp_path / name).read_bytes()
-    write_picture(measured, tmp_path / name, until_interval=0.01)
-    assert (tmp_path / name).read_bytes() == stored
-    assert stored.startswith(b"\x89PNG") if name.endswith("png") else "mode qa, order 3" in texts_of(stored)
-
-
-# ---- Sweeps in the report
-
-
-def test_runs_that_differ_in_few_parameters_are_a_sweep():
-    configs = [
-        {"model": f"ngram/order-{order}", "order": order, "temperature": t, "stop": ["Q:"]}
-        for order in (3, 5)
-        for t in (0.5, 1)
-    ]
-    assert swept_values(configs) == [{"order": o, "temperature": t} for o in (3.0, 5.0) for t in (0.5, 1.0)]
-    # A model that does not follow from the other parameters is a parameter.
-    both = [{**config, "model": model} for config in configs for model in ("a", "b")]
-    assert set(swept_values(both)[0]) == {"model", "order", "temperature"}
-    assert swept_values([{"mode": "qa"}, {"mode": "qa", "top_k": 5}]) == [{"top_k": "–"}, {"top_k": 5.0}]
-
-
-@pytest.mark.parametrize(
-    "configs",
-    [
-        [{"a": 1}],
-        [{"a": 1}, {"a": 1}],
-        [{"a": 1}, None],
-        [{"a": n, "b": n % 7, "c": n % 5, "d": n % 3, "e": n % 2} for n in range(20)],
-        [{"model": f"m{n}"} for n in range(31)],
-    ],
-    ids=["one", "equal", "unknown", "many parameters", "many values"],
-)
-def test_other_runs_are_none(configs):
-    assert swept_values(configs) is None
-
-
-def test_lines_hold_all_other_parameters_fast():
-    points = [{"t": t, "mode": mode} for t in (1.0, 0.5, 10.0) for mode in ("qa", "chat")]
-    of_t = lines(points, "t")
-    assert [(line.name, line.points) for line in of_t] == [("mode qa", (2, 0, 4)), ("mode chat", (3, 1, 5))]
-    assert [(line.name, line.points) for line in lines(points, "mode")] == [
-        ("t 0.5", (2, 3)),
-        ("t 1", (0, 1)),
-        ("t 10", (4, 5)),
-    ]
-
-
 # ---- The command
-
-
-@pytest.fixture
-def command(call, fixed_time):
-    """Calls `sweep`, or the command of another name, and returns what a process would."""
-
-    def run(*arguments, name="sweep"):
-        code, out, err = call(name, *arguments)
-        return SimpleNamespace(returncode=code, stdout=out, stderr=err)
-
-    return run
-
 
 FLAGS = ["-e", "ngram", "-s", "mini", "-n", 3]
 FLAGS += ["--order", 3, "--order", 5, "--temperature", 0.5, "--temperature", 1]
 FILE = 'engine = "ngram"\nsuite = "mini"\ntrials = 9\norder = [3, 5]\ntemperature = [0.5, 1]\n'
 
 
-def test_flags_and_file_give_the_same_and_flags_win(tmp_path, command):
+def test_flags_and_file_give_the_same_and_flags_win(tmp_path, call, fixed_time):
     grid_file = tmp_path / "grid.toml"
     grid_file.write_text(FILE)
-    of_flags = command(*FLAGS, "-o", tmp_path / "a", "--table", tmp_path / "a.csv")
-    of_file = command(grid_file, "-n", 3, "-o", tmp_path / "b", "--table", tmp_path / "b.csv")
-    assert of_flags.returncode == of_file.returncode == 0
-    assert len(of_flags.stderr.splitlines()) == len(of_file.stderr.splitlines()) == 1  # the summary
+    code, out, err = call("sweep", *FLAGS, "-o", tmp_path / "a", "--table", tmp_path / "a.csv")
+    assert (code, err.count("\n")) == (0, 1)  # the summary
+    assert call("sweep", grid_file, "-n", 3, "-o", tmp_path / "b", "--table", tmp_path / "b.csv")[0] == 0
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text().replace(
         f"{tmp_path}/b", f"{tmp_path}/a"
     )
-    rows = of_flags.stdout.splitlines()
+    rows = out.splitlines()
     assert rows[0].split() == [
         *("temperature", "order", "score", "fluency", "truthfulness", "helpfulness", "trials", "for", "±0.005", "run")
     ]
     assert [row.split()[:2] for row in rows[1:5]] == [["0.5", "3"], ["0.5", "5"], ["1", "3"], ["1", "5"]]
 
 
-def test_a_dry_run_lists_points_and_folders_and_writes_nothing(tmp_path, command):
-    listed = command(*FLAGS, "-o", tmp_path / "runs", "--dry-run")
+def test_a_dry_run_lists_points_and_folders_and_writes_nothing(tmp_path, call):
+    _, listed, _ = call("sweep", *FLAGS, "-o", tmp_path / "runs", "--dry-run")
     assert not (tmp_path / "runs").exists()
-    done = command(*FLAGS, "-o", tmp_path / "runs", "--json")
-    folders = [row["run"] for row in json.loads(done.stdout)]
-    assert listed.stdout.splitlines()[:-1] == [
+    folders = [row["run"] for row in json.loads(call("sweep", *FLAGS, "-o", tmp_path / "runs", "--json")[1])]
+    assert listed.splitlines()[:-1] == [
         f"temperature {t}, order {order}: {folder}"
         for (t, order), folder in zip(((t, o) for t in ("0.5", "1") for o in (3, 5)), folders, strict=True)
     ]
 
 
-def test_the_page_of_a_sweep_plots_it(tmp_path, command):
-    command(*FLAGS, "-n", 11, "-o", tmp_path / "runs")
-    found = command(tmp_path / "runs", "-s", "mini", "-o", tmp_path / "page.html", name="report")
-    assert found.returncode == 0
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    (stored,) = re.findall(r'<script type="application/json" id="overview">(.*?)</script>', page)
-    shown = json.loads(stored)["sweep"]
-    assert [parameter["name"] for parameter in shown["parameters"]] == ["order", "temperature"]
-    assert [parameter["values"] for parameter in shown["parameters"]] == [[3, 5], [0.5, 1]]
-    assert all(
-        set(intervals) == {"score", "fluency", "truthfulness", "helpfulness"} for intervals in shown["intervals"]
-    )
-    assert [[step[0] for step in curve] for curve in shown["curves"]] == [[10, 11]] * 4
-    # Without its trials a run has no intervals, but the page is still written.
-    for path in (tmp_path / "runs").rglob("trial*"):
-        path.unlink()
-    assert command(tmp_path / "runs", "-s", "mini", "-o", tmp_path / "page.html", name="report").returncode == 0
-
-
-def test_a_failing_point_is_named_and_the_exit_code_is_3(tmp_path, command):
-    found = command("-e", "ngram", "-s", "mini", "-n", 1, "--order", 0, "--order", 3, "-o", tmp_path / "runs")
-    assert found.returncode == 3
-    problem, summary = found.stderr.splitlines()
+def test_a_failing_point_is_named_and_the_exit_code_is_3(tmp_path, call):
+    arguments = ("-e", "ngram", "-s", "mini", "-n", 1, "--order", 0, "--order", 3, "-o", tmp_path / "runs")
+    code, out, err = call("sweep", *arguments)
+    assert code == 3
+    problem, summary = err.splitlines()
     assert problem == "error: order 0: the engine ngram: order: expected a whole number from 1, not 0"
     assert summary.startswith("16 of 16 answers, 8 new in ")
-    assert [row.split()[0] for row in found.stdout.splitlines()[:2]] == ["order", "3"]
+    assert [row.split()[0] for row in out.splitlines()[:2]] == ["order", "3"]
 
 
 @pytest.mark.parametrize(
@@ -520,33 +361,31 @@ def test_a_failing_point_is_named_and_the_exit_code_is_3(tmp_path, command):
         (["nowhere.toml"], "nowhere.toml: "),
     ],
 )
-def test_wrong_use_is_one_line(tmp_path, monkeypatch, command, arguments, problem):
+def test_wrong_use_is_one_line(tmp_path, monkeypatch, call, arguments, problem):
     monkeypatch.chdir(tmp_path)
-    found = command(*arguments, *(["-o", tmp_path / "runs"] if "nowhere.toml" not in arguments else []))
-    assert found.returncode == 2
-    assert found.stderr.startswith(f"error: {problem}")
-    assert found.stderr.count("\n") == 1
+    code, _, err = call("sweep", *arguments, *(["-o", tmp_path / "runs"] if "nowhere.toml" not in arguments else []))
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith(f"error: {problem}")
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_missing_package_is_named_before_anything_is_done(tmp_path, monkeypatch, command):
+def test_a_missing_package_is_named_before_anything_is_done(tmp_path, monkeypatch, call):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    found = command(*FLAGS, "-o", tmp_path / "runs", "--plot", "x.png")
-    assert found.returncode == 2
-    assert "pip install 'pfgen-fast[plots]'" in found.stderr
+    code, _, err = call("sweep", *FLAGS, "-o", tmp_path / "runs", "--plot", "x.png")
+    assert (code, "pip install 'pfgen-fast[plots]'" in err) == (2, True)
     assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [(12,), (1, 12, 30, 60)], ids=["once", "often"])
-def test_a_sweep_that_was_killed_ends_in_the_same_files(tmp_path, command, kills):
-    arguments = ["-e", "ngram", "-s", "mini", "-n", 40, "--until-interval", 0.02, *FLAGS[6:]]
-    assert command(*arguments, "-o", tmp_path / "whole").returncode == 0
+def test_a_sweep_that_was_killed_ends_in_the_same_files(tmp_path, call, fixed_time, kills):
+    arguments = ["sweep", "-e", "ngram", "-s", "mini", "-n", 40, "--until-interval", 0.02, *FLAGS[6:]]
+    assert call(*arguments, "-o", tmp_path / "whole")[0] == 0
     killed = tmp_path / "killed"
     n_kills = 0
     for n_trials in kills:
         process = subprocess.Popen(
-            [sys.executable, "-m", "pfgen_fast", "sweep", *map(str, arguments), "-o", str(killed)],
+            [sys.executable, "-m", "pfgen_fast", *map(str, arguments), "-o", str(killed)],
             stdout=subprocess.DEVNULL,
             env={**os.environ, "SOURCE_DATE_EPOCH": "0"},
         )
@@ -557,5 +396,5 @@ def test_a_sweep_that_was_killed_ends_in_the_same_files(tmp_path, command, kills
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert n_kills > 0
-    assert command(*arguments, "-o", killed).returncode == 0
+    assert call(*arguments, "-o", killed)[0] == 0
     assert files_of(killed) == files_of(tmp_path / "whole")

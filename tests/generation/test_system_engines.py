@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from makers import published
+from makers.runs import answers_by_trial
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Generation
@@ -18,14 +19,9 @@ from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.runs.result import read_result
 
 
-def answers_of(folder: Path) -> list[list[str]]:
-    """The answers of each trial."""
-    paths = sorted(folder.glob("trial_*.jsonl"))
-    return [[json.loads(line)["answer"] for line in path.read_text(encoding="utf-8").splitlines()] for path in paths]
-
-
 def generated(suite: Suite, engine: str, output: Path, *, trials: int | None = None, **options: Any) -> list[list[str]]:
-    return answers_of(Generation.of(engine, options=options).run(suite, trials=trials, output=output).folder)
+    made = Generation.of(engine, options=options).run(suite, trials=trials, output=output)
+    return list(answers_by_trial(made.folder).values())
 
 
 @pytest.fixture
@@ -78,9 +74,7 @@ def test_a_set_makes_a_run_of_its_own(mini, tmp_path):
 
 
 def test_a_suite_without_these_answers_is_told_so(suite, make_suite, tmp_path):
-    with pytest.raises(
-        EngineError, match=r"the reference answers of suite .*: 20 answers to Q02, too few for trial 21"
-    ):
+    with pytest.raises(EngineError, match=r"reference answers of suite .*: 20 answers to Q02, too few for trial 21"):
         generated(suite, "reference", tmp_path / "runs", trials=21)
     with pytest.raises(EngineError, match=r"the sample answers of suite .*: 1 answer to Q01, too few for trial 2"):
         generated(suite, "ground-truth", tmp_path / "runs", trials=2)

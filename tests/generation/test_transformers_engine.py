@@ -92,9 +92,8 @@ def test_temperature_0_takes_what_the_model_finds_likeliest(mini, tiny_model):
 def test_an_answer_ends_before_a_stop_string_and_nothing_is_drawn_after_it(mini, tiny_model):
     task = tasks_of(mini)[0]
     (free,) = answers_to(make_engine(mini, tiny_model, sampling=Sampling(max_tokens=60, stop=())), [task])
-    stop = next(
-        free[at : at + 2] for at in range(8, 30) if "\ufffd" not in free[at : at + 2]
-    )  # complete characters only
+    pairs = (free[at : at + 2] for at in range(8, 30))
+    stop = next(pair for pair in pairs if "\ufffd" not in pair)  # complete characters only
     engine = make_engine(mini, tiny_model, sampling=Sampling(max_tokens=60, stop=(stop,)))
     made = engine._model.generate
     lengths = []
@@ -153,37 +152,32 @@ def test_the_same_tokens_can_be_drawn_as_in_transformers_own_sampling():
         assert set(ours.tolist()) == set(torch.nonzero(theirs[0] > -math.inf).flatten().tolist())
 
 
+EACH = "{% for message in messages %}[{{ message['content'] }}]{% endfor %}\n"
+THINKS = "{% if enable_thinking is not defined %}<no word>{% elif enable_thinking %}<think>{% else %}<no>{% endif %}"
+
+
 @pytest.mark.models
-def test_the_prompt_of_a_chat_is_what_the_template_makes(mini, tiny_model):
-    engine = make_engine(mini, tiny_model, "chat")
+@pytest.mark.parametrize(
+    ("template", "thinking", "expected"),
+    [
+        (None, None, "<|system|>{}<|end|><|user|>{}<|end|><|assistant|>"),  # that of the model
+        (EACH, None, "[{}][{}]"),
+        (THINKS, True, "<think>"),
+        (THINKS, False, "<no>"),
+        (THINKS, None, "<no word>"),
+    ],
+)
+def test_the_prompt_of_a_chat_is_what_the_template_makes(mini, tiny_model, tmp_path, template, thinking, expected):
+    options = {"enable_thinking": thinking}
+    if template is not None:
+        (tmp_path / "chat.jinja").write_text(template)
+        options["chat_template"] = str(tmp_path / "chat.jinja")
+    engine = make_engine(mini, tiny_model, "chat", **options)
     (task, *_) = tasks_of(mini, "chat")
-    system, user = (message["content"] for message in task.prompt.messages)
-    text = engine._tokenizer.decode(engine._tokens(task.prompt))
-    assert text == f"<|system|>{system}<|end|><|user|>{user}<|end|><|assistant|>"
-
-
-@pytest.mark.models
-def test_a_chat_template_of_the_users_replaces_that_of_the_model(mini, tiny_model, tmp_path):
-    file = tmp_path / "chat.jinja"
-    file.write_bytes(b"{% for message in messages %}[{{ message['content'] }}]{% endfor %}\n")
-    engine = make_engine(mini, tiny_model, "qa", chat_template=str(file))
-    (task, *_) = tasks_of(mini, "qa")
-    assert engine._tokenizer.decode(engine._tokens(task.prompt)) == f"[{task.prompt.messages[0]['content']}]"
-    assert engine.parameters["chat_template"] == file.read_text()
-    assert make_engine(mini, tiny_model, "completion", chat_template=str(file)).parameters["chat_template"] is None
-
-
-@pytest.mark.models
-@pytest.mark.parametrize(("wanted", "begin"), [(True, "<think>"), (False, "<no think>"), (None, "<no word>")])
-def test_a_chat_template_is_told_whether_to_think(mini, tiny_model, tmp_path, wanted, begin):
-    file = tmp_path / "chat.jinja"
-    file.write_text(
-        "{% if enable_thinking is not defined %}<no word>"
-        "{% elif enable_thinking %}<think>{% else %}<no think>{% endif %}"
-    )
-    engine = make_engine(mini, tiny_model, "chat", chat_template=str(file), enable_thinking=wanted)
-    assert engine._tokenizer.decode(engine._tokens(tasks_of(mini, "chat")[0].prompt)) == begin
-    assert engine.parameters["enable_thinking"] is wanted
+    contents = [message["content"] for message in task.prompt.messages]
+    assert engine._tokenizer.decode(engine._tokens(task.prompt)) == expected.format(*contents)
+    assert (engine.parameters["chat_template"], engine.parameters["enable_thinking"]) == (template, thinking)
+    assert make_engine(mini, tiny_model, "completion", **options).parameters["chat_template"] is None
 
 
 @pytest.mark.models
@@ -224,14 +218,10 @@ def test_the_code_that_comes_with_a_model_runs_only_if_it_is_trusted(mini, tiny_
         "class OurModel(LlamaForCausalLM):\n    config_class = OurConfig\n"
     )
     config = json.loads((folder / "config.json").read_text())
-    config |= {
-        "model_type": "ours",
-        "auto_map": {"AutoConfig": "code.OurConfig", "AutoModelForCausalLM": "code.OurModel"},
-    }
-    (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(
-        EngineError, match=r"cannot be loaded: .* if you trust its authors, add --trust-remote"
-    ) as caught:
+    classes = {"AutoConfig": "code.OurConfig", "AutoModelForCausalLM": "code.OurModel"}
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "ours", "auto_map": classes}))
+    message = r"cannot be loaded: .* if you trust its authors, add --trust-remote"
+    with pytest.raises(EngineError, match=message) as caught:
         make_engine(mini, folder)
     assert "\n" not in str(caught.value)
     assert not trace.exists()
@@ -240,33 +230,28 @@ def test_the_code_that_comes_with_a_model_runs_only_if_it_is_trusted(mini, tiny_
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("name", "content", "message"),
     [
-        (None, "No such file or directory; expected a chat template"),
-        (b"\xff", "expected a chat template in UTF-8"),
-        (b"x" * 1_048_577, "more than"),
+        ("chat.jinja", None, "No such file or directory; expected a chat template"),
+        ("chat.jinja", b"\xff", "expected a chat template in UTF-8"),
+        ("chat.jinja", b"x" * 1_048_577, "more than"),
+        ("a\0b", None, r"a\\u0000b: expected a chat template"),
+        ("pipe", None, "expected a regular file, not a FIFO; expected a chat template"),
     ],
-    ids=["missing", "not UTF-8", "too long"],
+    ids=["missing", "not UTF-8", "too long", "no name", "a FIFO"],
 )
-def test_a_chat_template_that_cannot_be_read_is_one_sentence(tmp_path, content, message):
-    file = tmp_path / "chat.jinja"
+def test_a_chat_template_that_cannot_be_read_is_one_sentence(tmp_path, name, content, message):
+    if name == "pipe":
+        os.mkfifo(tmp_path / name)  # reading it would wait for a writer
     if content is not None:
-        file.write_bytes(content)
-    with pytest.raises(EngineError, match=rf"chat\.jinja: .*{message}"):
-        ChatTemplate.of("qa", str(file), None)
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(EngineError, match=message):
+        ChatTemplate.of("qa", str(tmp_path / name), None)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no FIFOs")
-def test_a_chat_template_is_read_from_a_file_only(tmp_path):
-    os.mkfifo(tmp_path / "pipe")  # reading it would wait for a writer
-    with pytest.raises(EngineError, match="expected a regular file, not a FIFO; expected a chat template"):
-        ChatTemplate.of("chat", str(tmp_path / "pipe"), None)
-    with pytest.raises(EngineError, match=r"a\\u0000b: expected a chat template"):
-        ChatTemplate.of("chat", "a\0b", None)
-
-
-def without_system(messages):
-    return "{% if messages[0].role == 'system' %}{{ raise_exception('no system\\nrole') }}{% endif %}"
+WITHOUT_SYSTEM = (
+    "{% if messages[0].role == 'system' %}{{ raise_exception('no system\\nrole') }}{% endif %}{{ messages }}"
+)
 
 
 @pytest.mark.models
@@ -274,12 +259,10 @@ def test_a_model_without_a_fitting_chat_template_is_refused(mini, tmp_path):
     from makers.tiny_model import write_tiny_model
 
     bare = write_tiny_model(tmp_path / "bare", mini, chat_template=None)
-    with pytest.raises(
-        EngineError, match=r"bare has no chat template, which mode qa needs; try --mode completion or --chat"
-    ):
+    with pytest.raises(EngineError, match=r"bare has no chat template, which mode qa needs; try --mode completion or"):
         make_engine(mini, bare, "qa")
     make_engine(mini, bare, "completion")
-    picky = write_tiny_model(tmp_path / "picky", mini, chat_template=without_system("messages") + "{{ messages }}")
+    picky = write_tiny_model(tmp_path / "picky", mini, chat_template=WITHOUT_SYSTEM)
     with pytest.raises(EngineError, match=r"picky: its chat template refuses the messages of mode chat: no system"):
         make_engine(mini, picky, "chat")
     make_engine(mini, picky, "qa")

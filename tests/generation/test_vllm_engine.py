@@ -180,9 +180,6 @@ def test_what_is_wrong_is_one_sentence(mini, fake_vllm, monkeypatch, tmp_path):
     monkeypatch.setattr(FakeLLM, "tokenizer", FakeTokenizer(chat_template=None))
     with pytest.raises(EngineError, match="has no chat template"):
         open_engine("vllm", suite=mini, model="m", mode="chat")
-
-
-def test_a_missing_vllm_is_named(mini, monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
     with pytest.raises(EngineError, match=r"needs vllm, .*pip install 'pfgen-fast\[vllm\]'"):
         open_engine("vllm", suite=mini, model="m", mode="chat")

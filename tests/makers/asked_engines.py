@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from pfgen_fast.generation.prompts import Request
+from makers.fault_server import Server
+from pfgen_fast import Suite
+from pfgen_fast.generation import Generated, Setting, generate
+from pfgen_fast.generation.engines import Engine, open_engine
+from pfgen_fast.generation.prompts import Mode, Request
 
 
 class FakeEngine:
@@ -48,3 +53,17 @@ def answers_to(engine: Any, requests: Sequence[Request]) -> dict[int, str]:
             await engine.close()
 
     return asyncio.run(collect())
+
+
+def open_served(server: Server, mode: Mode = "completion", **options: Any) -> Engine:
+    """Opens the engine `openai` for a server of tests, which it asks again almost at once."""
+    return open_engine("openai", model="org/m", mode=mode, **{"base_url": server.base_url, "backoff": 0.001, **options})
+
+
+def ask_server(
+    suite: Suite, server: Server, output: Path, mode: Mode = "completion", *, trials: int = 1, **options: Any
+) -> Generated:
+    """A run of the engine `openai` from a server of tests."""
+    events = options.pop("events", None)
+    engine = open_served(server, mode, **options)
+    return generate(suite, engine, Setting("org/m", mode), trials=trials, output=output, events=events)

@@ -38,3 +38,18 @@ def make_varied_runs(folder: Path, suite: Suite, n_runs: int = 6, n_trials: int 
                 lines.append(json.dumps({"question": question.question, "answer": answer[:length]}))
         make_run(folder / f"org/model-{run}/abc", lines, {"model": f"org/model-{run}", "mode": "qa"})
     return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """All files below a folder, including hidden ones, by path."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def answers_by_trial(folder: Path) -> dict[int, list[str]]:
+    """The answers in the files of single trials in a run's folder, by the number of the trial."""
+    return {
+        int(path.stem.removeprefix("trial_")): [
+            json.loads(line)["answer"] for line in path.read_text(encoding="utf-8").splitlines()
+        ]
+        for path in sorted(folder.glob("trial_*.jsonl"))
+    }

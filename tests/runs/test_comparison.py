@@ -1,4 +1,4 @@
-"""The comparison of two runs: what it says with few questions, with missing ones, and with many trials."""
+"""Comparison of two runs, and of several with a baseline: few questions, missing ones, figures and verdicts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import Scorer, TrialsError
+from pfgen_fast.runs.baseline import compare_with_baseline
 from pfgen_fast.runs.comparison import compare
 from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.statistics.paired_resampling import against_baseline
 
 
 @pytest.fixture
@@ -80,3 +83,90 @@ def test_every_trial_twice_changes_nothing(run_of, mini, tmp_path):
     scorer = Scorer(mini)
     once, again = compare(a, b, scorer).metrics[0], compare(*twice, scorer).metrics[0]
     assert (once.low, once.p_value) == (pytest.approx(again.low), pytest.approx(again.p_value))
+
+
+@pytest.fixture(scope="module")
+def runs(varied):
+    return find_runs([varied])
+
+
+def values_of(run, scorer):
+    """The score of each question, computed in another way: one answer after the other."""
+    trials = [json.loads(line) for line in (run.folder / "trials.jsonl").read_text("utf-8").splitlines()]
+    found = {question.question: [] for question in scorer.suite}
+    for trial in trials:
+        found[trial["question"]].append(scorer.score([trial["question"]], [trial["answer"]]).average[0])
+    return [round(float(np.mean(scores)), 5) for scores in found.values()]
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer, test):
+    found = compare_with_baseline(runs[2], runs[:2], scorer, test=test, n_draws=500, seed=7)
+    values = [values_of(run, scorer) for run in (runs[2], *runs[:2])]
+    expected = against_baseline(values[0], values[1:], test=test, n_draws=500, seed=7)
+    for row, of_run, run in zip(found.runs[1:], expected, runs[:2], strict=True):
+        assert row.run == str(run.folder)
+        assert row.difference == pytest.approx(of_run.mean)
+        assert (row.p_value, row.p_corrected, row.differs) == (of_run.p_value, of_run.corrected, of_run.differs())
+    for row, of_run in zip(found.runs, values, strict=True):
+        assert (row.value, row.half_width) == pytest.approx(
+            (round(mean_interval(of_run).mean, 4), mean_interval(of_run).half_width), abs=2e-5
+        )
+    assert (found.runs[0].difference, found.runs[0].differs, found.n_questions, found.left_out) == (None, None, 8, "")
+
+
+def test_the_order_of_runs_changes_no_figure(runs, scorer):
+    forward = compare_with_baseline(runs[0], runs[1:], scorer, n_draws=300)
+    backward = compare_with_baseline(runs[0], runs[:0:-1], scorer, n_draws=300)
+    assert forward.runs[0] == backward.runs[0]
+    assert forward.runs[1:] == backward.runs[:0:-1]
+    assert forward.verdict == backward.verdict
+
+
+def test_a_run_equals_its_copy(runs, scorer, tmp_path):
+    copy = make_run(tmp_path / "copy", (runs[1].folder / "trials.jsonl").read_text("utf-8").splitlines())
+    found = compare_with_baseline(runs[1], find_runs([copy]), scorer)
+    assert (found.runs[1].difference, found.runs[1].p_value, found.runs[1].differs) == (0.0, 1.0, False)
+    assert found.verdict == "of 1 run, 0 above the baseline, 0 below, 1 without significant difference"
+
+
+def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, tmp_path):
+    lines = (runs[1].folder / "trials.jsonl").read_text("utf-8").splitlines()
+    fewer = [line for line in lines if json.loads(line)["question"] != mini.questions[0].question]
+    found = compare_with_baseline(runs[0], [*find_runs([make_run(tmp_path / "fewer", fewer)]), runs[2]], scorer)
+    assert found.n_questions == 7
+    assert found.left_out == "1 of 8 questions left out, for which a run has no answer."
+    few = [line for line in lines if json.loads(line)["question"] == mini.questions[0].question]
+    one = compare_with_baseline(runs[0], find_runs([make_run(tmp_path / "few", few)]), scorer)
+    assert one.verdict == "no verdict from 1 question, at least 6 are needed"
+    assert one.runs[1].differs is None
+    with pytest.raises(TrialsError, match="no question in common"):
+        compare_with_baseline(*(lambda a, b: (a, [b]))(*find_runs([tmp_path])), scorer)
+
+
+def test_the_method_says_what_was_drawn(runs, scorer):
+    drawn = compare_with_baseline(runs[0], runs[1:3], scorer, n_draws=1234, seed=5)
+    assert drawn.method == (
+        "paired bootstrap, 1,234 draws of 8 questions, seed 5; corrected by Holm for 2 comparisons with the baseline"
+    )
+    swapped = compare_with_baseline(runs[0], runs[1:2], scorer, test="randomization").method
+    assert swapped.startswith("paired approximate randomization, all 256 ways to swap 8 questions; ")
+
+
+def test_a_verdict_that_the_draws_cannot_give_is_not_given(runs, scorer):
+    few = compare_with_baseline(runs[0], runs[1:4], scorer, n_draws=58)
+    assert few.verdict == "no verdict: 58 draws are too few for 3 runs, 59 are needed"
+    assert {run.differs for run in few.runs} == {None}
+    swapped = compare_with_baseline(runs[0], runs[1:3] * 4, scorer, test="randomization")
+    assert swapped.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping; use --paired"
+    assert compare_with_baseline(runs[0], runs[1:2] * 51, scorer).n_draws == 10_200
+
+
+def test_another_metric_can_be_compared(runs, scorer):
+    found = compare_with_baseline(runs[0], runs[1:], scorer, metric="length")
+    assert found.runs[0].value > found.runs[-1].value > 10
+    assert found.runs[-1].differs
+    with pytest.raises(TrialsError, match="metric 'bleu': expected one of average, fluency"):
+        compare_with_baseline(runs[0], runs[1:], scorer, metric="bleu")
+    with pytest.raises(TrialsError, match="no other run"):
+        compare_with_baseline(runs[0], [], scorer)

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import published
+from makers.reported import made_result
 from makers.runs import make_varied_runs
-from pfgen_fast import TrialsError
+from pfgen_fast import Suite, TrialsError
 from pfgen_fast.cli.score import print_outcomes
 from pfgen_fast.oracle import compensated_sum, naive_sum
 from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown, update
@@ -41,17 +42,9 @@ NEAR_A_TIE = [
 def write_result(path: Path, model: str, *, score: float = 0.5, shares: Sequence[float] = (0.5,)) -> None:
     by_set = dict(zip("RPST", shares, strict=False))
     scores = {"fluency": by_set, "truthfulness": by_set, "helpfulness": 0.5, "average": score}
-    figures = {"score": score, "score_std": 0.01, "length": 100.0, "length_std": 1.0, "scores": scores}
+    changes = {"config": {"model": model, "mode": "qa"}, "num_trials": 10, "length": 100.0, "scores": scores}
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = {
-        "input_hash": "",
-        "metadata_hash": "",
-        "config": {"model": model, "mode": "qa"},
-        "num_trials": 10,
-        **figures,
-        "questions": {"Q01": {"question": "Why?", **figures, "samples": []}},
-    }
-    path.write_text(json.dumps(content), encoding="utf-8")
+    path.write_text(json.dumps(made_result(Suite.load("mini"), score=score, **changes)), encoding="utf-8")
 
 
 @pytest.mark.parametrize(("run", "shares", "compensated", "naive"), NEAR_A_TIE, ids=[row[0] for row in NEAR_A_TIE])
@@ -59,14 +52,8 @@ def test_the_figures_of_a_leaderboard_are_the_published_ones_on_every_python(
     call, tmp_path, run, shares, compensated, naive
 ):
     write_result(tmp_path / run / "result.json", run, shares=shares)
-    for option, shown in (
-        ((), compensated),
-        (("--float-sum", "compensated"), compensated),
-        (
-            ("--float-sum", "naive"),
-            naive,
-        ),
-    ):
+    of_options = {(): compensated, ("--float-sum", "compensated"): compensated, ("--float-sum", "naive"): naive}
+    for option, shown in of_options.items():
         row = call("leaderboard", tmp_path, *option)[1].splitlines()[2]
         assert row.count(f"<code>{shown}</code>") == 2
 
@@ -241,15 +228,11 @@ def test_a_run_that_is_named_twice_is_ranked_once(tmp_path, monkeypatch):
     assert find_results(["runs", tmp_path / "runs", "runs/1/result.json"]) == [Path("runs/1/result.json")]
 
 
-def test_links_of_a_table_lead_from_the_file_that_holds_it(call, tmp_path):
+def test_links_of_a_table_lead_from_its_file_and_an_update_follows_a_link(call, tmp_path):
     write_result(tmp_path / "runs/1/result.json", "a")
     (tmp_path / "tables").mkdir()
     assert call("leaderboard", tmp_path / "runs", "-o", tmp_path / "tables/table.md")[0] == 0
     assert "](../runs/1/README.md)" in (tmp_path / "tables/table.md").read_text()
-
-
-def test_an_update_follows_a_link(call, tmp_path):
-    write_result(tmp_path / "runs/1/result.json", "a")
     (tmp_path / "real.md").write_text("<!-- leaderboard --><!-- /leaderboard -->")
     (tmp_path / "README.md").symlink_to("real.md")
     assert call("leaderboard", tmp_path / "runs", "--update", tmp_path / "README.md")[0] == 0

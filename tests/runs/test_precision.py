@@ -58,12 +58,9 @@ def test_the_trials_that_an_interval_takes_are_the_fewest_that_do(mini, scorer, 
     assert 2900 <= scores.trials_for(known / 10) <= 3000
 
 
-def test_nothing_can_be_said_of_one_trial(mini, scorer, tmp_path):
-    scores = TrialScores.of(make_run(mini, tmp_path, 1), scorer)
-    assert (scores.interval().half_width, scores.trials_for(0.01)) == (None, None)
-
-
 def test_few_answers_have_no_interval(mini, scorer, tmp_path):
+    one = TrialScores.of(make_run(mini, tmp_path, 1), scorer)
+    assert (one.interval().half_width, one.trials_for(0.01)) == (None, None)
     scores = TrialScores.of(make_run(mini, tmp_path, 9), scorer)
     assert (scores.interval().half_width, scores.interval().n_trials) == (None, 9)
     assert scores.trials_for(0.01) > 20

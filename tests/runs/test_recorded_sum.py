@@ -44,11 +44,13 @@ def test_scoring_again_keeps_the_sum(mini, made, float_sum):
     assert (run / "result.json").read_bytes() == results[float_sum]
 
 
-def test_other_parameters_keep_the_sum(mini, made):
+def test_other_parameters_keep_the_sum_and_other_trials_do_not(mini, made):
     run, _ = made
     (run / "config.json").write_text('{"model": "you"}')
     assert sum_of(again(mini, run)) == "naive"
     assert json.loads((run / "result.json").read_bytes())["config"] == {"model": "you"}
+    make_run(run, trial_lines(mini, 9))
+    assert (sum_of(again(mini, run)), again(mini, run).notes) == ("compensated", ())
 
 
 def test_results_elsewhere_have_the_sum_of_those_beside_the_trials(mini, made, tmp_path):
@@ -70,21 +72,13 @@ def test_without_an_earlier_result_the_sum_is_the_usual_one(mini, made, earlier)
     assert (run / "result.json").read_bytes() == results["compensated"]
 
 
-def test_a_result_of_other_trials_keeps_nothing(mini, made):
-    run, _ = made
-    make_run(run, trial_lines(mini, 9))
-    assert (sum_of(again(mini, run)), again(mini, run).notes) == ("compensated", ())
-
-
 def test_figures_that_neither_sum_gives_are_named(call, made):
     run, results = made
     figures = {**json.loads(results["naive"]), "score": 0.1}
     (run / "result.json").write_text(json.dumps(figures))
     code, _, err = call("score", "--suite", "mini", run, "--force")
-    assert (code, err) == (
-        0,
-        f"note: {run}/result.json: neither float sum gives its figures again; the compensated sum is used\n",
-    )
+    note = f"note: {run}/result.json: neither float sum gives its figures again; the compensated sum is used\n"
+    assert (code, err) == (0, note)
     assert (run / "result.json").read_bytes() == results["compensated"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import shutil
 
 import pytest
 from makers.forged_index import forge_baseline, replace, section
@@ -40,19 +39,11 @@ def test_all_questions_are_the_suite_itself(mini, names, limit):
     assert mini.only(names, limit=limit) is mini
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("Q7", "unknown question 'Q7' in suite mini; nearest: 'Q07'"),
-        ("X*", r"unknown question 'X\*' in suite mini; it has Q01, Q02, ..., Q08"),
-    ],
-)
-def test_a_name_of_no_question_is_named_with_the_nearest(mini, name, message):
-    with pytest.raises(TrialsError, match=message):
-        mini.only(["Q01", name])
-
-
-def test_no_question_at_all_is_refused(mini):
+def test_names_of_no_question_and_no_question_at_all_are_refused(mini):
+    with pytest.raises(TrialsError, match="unknown question 'Q7' in suite mini; nearest: 'Q07'"):
+        mini.only(["Q01", "Q7"])
+    with pytest.raises(TrialsError, match=r"unknown question 'X\*' in suite mini; it has Q01, Q02, ..., Q08"):
+        mini.only(["Q01", "X*"])
     with pytest.raises(SuiteError, match="limit: expected at least 1 question, not 0"):
         mini.only(limit=0)
 
@@ -61,8 +52,12 @@ def test_a_cut_suite_scores_as_the_whole_one_and_signs_otherwise(mini, scorer):
     cut = Scorer(mini.only(["Q07", "Q02"]))
     answers = ["Ice is less dense than water.", ""]
     assert [cut.score_one("Q07", answer) for answer in answers] == [scorer.score_one("Q07", a) for a in answers]
+    assert (cut.suite.samples, cut.suite.instructions) == (mini.samples, mini.instructions)
     signatures = {Scorer(of).signature for of in (mini, mini.only(["Q02"]), mini.only(["Q07"]), cut.suite)}
     assert len(signatures) == 4
+    for other in (Scorer.from_bytes(cut.to_bytes()), pickle.loads(pickle.dumps(cut))):
+        assert other.signature == cut.signature
+        assert [other.score_one("Q07", answer) for answer in answers] == [cut.score_one("Q07", a) for a in answers]
     with pytest.raises(TrialsError, match=r"unknown question 'Q01' in suite mini \(2 of 8 questions\)"):
         cut.score_one("Q01", "")
 
@@ -77,13 +72,6 @@ def test_a_cut_suite_is_the_same_however_it_was_cut(mini):
     assert again.name == "mini (1 of 8 questions)"
 
 
-def test_a_cut_scorer_travels_as_bytes_and_by_pickle(mini):
-    scorer = Scorer(mini.only(["Q07", "Q02"]))
-    for other in (Scorer.from_bytes(scorer.to_bytes()), pickle.loads(pickle.dumps(scorer))):
-        assert other.signature == scorer.signature
-        assert other.score_one("Q07", "Ice floats.") == scorer.score_one("Q07", "Ice floats.")
-
-
 def test_damage_in_the_index_of_the_whole_suite_is_mended_for_a_cut_one(mini, scorer, tmp_path, monkeypatch):
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path))
     Scorer(Suite.load("mini"))
@@ -95,11 +83,6 @@ def test_damage_in_the_index_of_the_whole_suite_is_mended_for_a_cut_one(mini, sc
     cut = Scorer(Suite.load("mini").only(["Q07"]))
     with pytest.warns(RuntimeWarning, match="the compiled suite is rebuilt"):
         assert cut.score_one("Q07", "Ice floats.") == scorer.score_one("Q07", "Ice floats.")
-
-
-def test_the_prompts_of_a_cut_suite_are_those_of_the_whole(mini):
-    cut = mini.only(["Q07"])
-    assert (cut.samples, cut.instructions) == (mini.samples, mini.instructions)
 
 
 def test_a_part_of_trials_keeps_the_numbers_of_its_lines(mini, tmp_path):
@@ -127,7 +110,7 @@ def run(tmp_path, mini):
     return make_run(tmp_path / "run", trial_lines(mini, 2), {"model": "me"})
 
 
-def test_a_score_on_some_questions_is_printed_and_not_written(call, run):
+def test_a_score_on_some_questions_is_printed_and_replaces_no_result(call, run, tmp_path, monkeypatch):
     code, out, err = call("score", "--suite", "mini", run, "--questions", "Q02, Q07", "--questions", "Q0[34]")
     assert code == 0
     assert out.splitlines()[1].endswith(f"  {run}  (4 of 8 questions)")
@@ -137,9 +120,6 @@ def test_a_score_on_some_questions_is_printed_and_not_written(call, run):
     (row,) = json.loads(call("score", "--suite", "mini", run, "--limit", "1", "--force", "--json")[1])
     assert (row["status"], row["result"], row["part"]) == ("scored", None, "1 of 8 questions")
     assert not (run / "result.json").exists()
-
-
-def test_a_result_stays_whatever_is_scored_on_some_questions(call, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     call("score", "--suite", "mini", run)
     before = (run / "result.json").read_bytes()
@@ -161,11 +141,10 @@ def test_a_score_on_some_questions_is_written_elsewhere_and_never_up_to_date(cal
     assert "up to date" not in call(*command, "--questions", "Q07")[1]
 
 
-@pytest.mark.parametrize("text", ["", "Q01,", ",", " "])
-def test_empty_names_are_refused(call, run, text):
-    code, _, err = call("score", "--suite", "mini", run, "--questions", text)
-    assert code == 2
-    assert "expected IDs or patterns such as 'Q0*', separated by commas" in err
+def test_empty_names_are_refused(call, run):
+    for text in ("", "Q01,", ",", " "):
+        code, _, err = call("score", "--suite", "mini", run, "--questions", text)
+        assert (code, "expected IDs or patterns such as 'Q0*', separated by commas" in err) == (2, True)
 
 
 @pytest.mark.parametrize("option", [("--questions", "Q07"), ("--limit", "1"), ("--unknown-questions", "skip")])
@@ -220,11 +199,8 @@ def test_runs_generated_for_some_questions_are_scored_on_these(mini, run, tmp_pa
     make_run(tmp_path / "some", some, {"questions": ["Q02", "Q07"]})
     make_run(tmp_path / "typed", some, {"questions": ["Q02", 7]})
     outcomes = {outcome.run.folder.name: outcome for outcome in RunScorer(suite=mini).score(find_runs([tmp_path, run]))}
-    assert {name: outcome.status for name, outcome in outcomes.items()} == {
-        "run": "scored",
-        "some": "scored",
-        "typed": "failed",
-    }
+    statuses = {name: outcome.status for name, outcome in outcomes.items()}
+    assert statuses == {"run": "scored", "some": "scored", "typed": "failed"}
     assert outcomes["some"].part == "2 of 8 questions"
     assert sorted(path.parent.name for path in tmp_path.rglob("result.json")) == ["run"]
     for batch in RunScorer(suite=mini).read(find_runs([tmp_path / "some"])):
@@ -241,11 +217,9 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     assert "core = oracle (2 answers); index = files; result.json is not compared, because it is one of all" in out
 
 
-def test_verify_says_which_runs_have_no_signature(call, run, tmp_path):
+def test_verify_says_which_runs_have_no_signature(call, run, tmp_path, mini):
     call("score", "--suite", "mini", run)
-    other = tmp_path / "other"
-    shutil.copytree(run, other)
-    (other / "result.json").unlink()
+    other = make_run(tmp_path / "other", trial_lines(mini, 2))
     code, out, _ = call("verify", "--suite", "mini", run, other, "--sample", "1")
     assert code == 0
     assert "core = oracle (1 answer);" in out

@@ -10,7 +10,6 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import TrialsError, _core
-from pfgen_fast.files import reading
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials
 
 LINES = b'{"question": "q", "answer": "a\\u0085b\xe2\x80\xa8c", "n": 1}\n\n{"question": "r", "answer": ""}'
@@ -52,25 +51,9 @@ def test_a_file_cut_at_any_byte_is_refused(tmp_path, name):
             Trials.read(path)
 
 
-@pytest.mark.parametrize("name", COMPRESSED)
-def test_a_compression_bomb_is_refused(tmp_path, monkeypatch, name):
-    path = tmp_path / name
-    path.write_bytes(PACKERS[name](b" \n" * 3_000_000))
-    monkeypatch.setattr(reading, "AT_ONCE_BYTES", 1 << 20)
-    monkeypatch.setattr(reading, "MAX_BYTES", 4 << 20)
-    with pytest.raises(TrialsError, match="holds more than 4 MiB when decompressed"):
-        Trials.read(path)
-
-
-def test_byte_order_marks_and_carriage_returns_are_tolerated(tmp_path):
+def test_byte_order_marks_carriage_returns_and_lone_surrogates_are_tolerated(tmp_path):
     path = tmp_path / "trials.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"question": "q", "answer": "a"}\r\n\r\n  \n')
-    assert Trials.read(path).answers == ["a"]
-
-
-def test_a_lone_surrogate_is_an_ordinary_character(tmp_path):
-    path = tmp_path / "trials.jsonl"
-    path.write_bytes(b'{"question": "q", "answer": "\\ud800"}')
+    path.write_bytes(b'\xef\xbb\xbf{"question": "q", "answer": "\\ud800"}\r\n\r\n  \n')
     assert Trials.read(path).answers == ["\ud800"]
 
 

@@ -92,7 +92,7 @@ def test_records_of_profile_paper_are_made_by_python(mini, tmp_path):
     assert all(isinstance(record, dict) for record in records(result))
 
 
-def test_a_written_object_is_decoded_when_somebody_looks_into_it():
+def test_a_written_object_is_decoded_on_access():
     written = WrittenObject(b'{\n  "a": 1\n}')
     assert json_bytes([written]) == b'[\n  {\n  "a": 1\n}\n]'  # as it stands
     assert (written["a"], len(written), list(written), repr(written)) == (1, 1, ["a"], "{'a': 1}")

@@ -16,7 +16,7 @@ from ..files.journal import Journal
 from ..files.untrusted_text import in_one_line
 from ..generation.engines import HOSTED, engine_options, refuse_unknown_options
 from ..generation.events import Events
-from ..generation.sweep import Measured, Point, measured_run, sweep
+from ..generation.sweep import Measured, Point, sweep, with_scores
 from ..generation.usual_mode import usual_mode
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
@@ -202,7 +202,7 @@ class Watch:
         if isinstance(model, str) and isinstance(folder, str) and isinstance(step, int):
             with contextlib.suppress(PfgenError, ValueError):
                 run = RunFolder(self.output / folder, None)
-                self._scored[model] = measured_run(self._named(model, step), run, self._scorer)
+                self._scored[model] = with_scores(Measured(self._named(model, step), run.folder), run, self._scorer)
 
     @staticmethod
     def _log_key(measured: Measured, tracker: str) -> str:

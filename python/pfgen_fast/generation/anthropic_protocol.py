@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import EngineError
-from .json_parts import error_text, given, list_in, member_of, texts_of, tokens
+from .json_parts import error_text, list_in, member_of, texts_of, tokens, without_none
 from .prompts import Request
 from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
 
@@ -71,20 +71,14 @@ class AnthropicForm(ThinkingForm):
             "top_p": None if sampling.top_p == 1 else sampling.top_p,
             "top_k": sampling.top_k,
             "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # others are refused
-            "thinking": self._thinking,
+            "thinking": self._thinking(
+                {"type": "enabled", "budget_tokens": self.thinking_budget}, {"type": "adaptive"}, {"type": "disabled"}
+            ),
         }
-        return "/messages", given(body)
+        return "/messages", without_none(body)
 
     def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
-
-    @property
-    def _thinking(self) -> dict[str, Any] | None:
-        if self.thinking_budget is not None:
-            return {"type": "enabled", "budget_tokens": self.thinking_budget}
-        if self.enable_thinking is None:
-            return None
-        return {"type": "adaptive" if self.enable_thinking else "disabled"}
 
     def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
         reason, blocks = member_of(reply, "stop_reason"), list_in(reply, "content")

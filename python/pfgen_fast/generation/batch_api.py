@@ -22,6 +22,7 @@ from .engines import Sampling, refuse_unknown_options
 from .events import Events
 from .gemini_protocol import GeminiNativeForm
 from .generating import Generated
+from .json_parts import without_none
 from .openai_protocol import GeminiForm, RequestForm
 from .prices import TokenPrices
 from .prompts import MODES, Mode
@@ -76,11 +77,9 @@ def request_form(engine: str, model: str, mode: Mode, sampling: Sampling, option
         raise EngineError(
             f"the engine {in_one_line(engine)} has no batch files; expected one of {', '.join(REQUEST_FORMS)}"
         )
-    given = {name: value for name, value in options.items() if value is not None}
-    refuse_unknown_options(engine, given)
-    make: Any = REQUEST_FORMS[engine]
-    form: ServerForm = make(model, mode, sampling, **given)
-    return form
+    known = without_none(options)
+    refuse_unknown_options(engine, known)
+    return REQUEST_FORMS[engine](model, mode, sampling, **known)
 
 
 def _form_of(setting: Setting, engine: str, options: Mapping[str, Any]) -> ServerForm:
@@ -89,11 +88,9 @@ def _form_of(setting: Setting, engine: str, options: Mapping[str, Any]) -> Serve
 
 def _reading_form(config: Mapping[str, Any]) -> ServerForm:
     """The protocol that reads the replies to the requests of a run."""
-    kind = REQUEST_FORMS.get(config["engine"], RequestForm)
-    make: Any = kind
-    options = {"multi_choice": config.get("multi_choice") is True} if kind is GeminiForm else {}
-    form: ServerForm = make(config["model"], config["mode"], Sampling(), **options)
-    return form
+    form = REQUEST_FORMS.get(config["engine"], RequestForm)
+    options: dict[str, Any] = {"multi_choice": config.get("multi_choice") is True} if form is GeminiForm else {}
+    return form(config["model"], config["mode"], Sampling(), **options)
 
 
 @dataclass(frozen=True)
@@ -135,47 +132,33 @@ def import_batch(
     form = _reading_form(config)
     reasoning, stop = Reasoning.of_config(config), _stop_of(config)
     events = Events(prices=prices or TokenPrices())
-    replies: list[_Reply] = []
-    unusable: list[TrialsError] = []
-    source: str | Path = "the output of the batch"
-    for source in sources:
-        try:
-            replies += list(_replies(Path(source), suite, digits, form))
-        except TrialsError as error:
-            unusable.append(error)
-    if not replies:
-        raise unusable[0] if unusable else TrialsError(f"{source}: no replies of a batch; expected one on each line")
-    refused = [f"{error}; nothing of this file is imported" for error in unusable]
+    replies, refused = _all_replies(sources, suite, digits, form)
     failed: dict[int, str] = {}
     came: set[tuple[int, str]] = set()
-    n_new = 0
     with writing_run(run_folder(Path(output), config), config, suite) as writer:
-        missing = {trial: set(writer.missing(trial)) for trial in sorted({reply.trial for reply in replies})}
         for reply in replies:
-            if (reply.trial, reply.question) in came:
+            request = reply.trial, reply.question
+            if request in came:
                 refused.append(f"{reply.location}: the request has an earlier answer, which is kept")
-            if reply.question not in missing[reply.trial]:
+            if reply.question not in writer.missing(reply.trial):
                 continue
             events.add_usage(reply.usage)  # paid for, even if there is no answer in it
             raw = reply.raw or RawReply("")
             divided = reasoning.divided(raw, config["mode"], stop)
             if divided.answer or (divided.state == "unfinished" and not config.get("retry_unfinished")):
-                writer.replies.add(reply.trial, reply.question, raw, divided)
-                writer.add(reply.trial, reply.question, divided.answer)
-                came.add((reply.trial, reply.question))
-                missing[reply.trial].discard(reply.question)
-                n_new += 1
+                writer.replies.add(*request, raw, divided)
+                writer.add(*request, divided.answer)
+                came.add(request)
                 events.n_answers += 1
             else:
                 refused.append(f"{reply.location}: {reply.problem or 'the answer is empty'}")
-        for trial, questions in missing.items():
-            if questions:
-                names = ", ".join(suite[question].question_id for question in writer.missing(trial))
+        for trial in sorted({reply.trial for reply in replies}):
+            if missing := writer.missing(trial):
+                names = ", ".join(suite[question].question_id for question in missing)
                 failed[trial] = f"trial {trial}: no usable answer to {names}"
         writer.note_usage(events.usage())
-        run = writer.pack()
-        summary = writer.replies.summary()
-        return Imported(run, writer.folder, n_new, failed, tuple(refused), events=events, replies=summary)
+        found = writer.pack(), writer.folder, events.n_answers, failed, tuple(refused)
+        return Imported(*found, events=events, replies=writer.replies.summary())
 
 
 def _stop_of(config: Mapping[str, Any]) -> list[str]:
@@ -195,6 +178,23 @@ class _Reply:
     raw: RawReply | None
     usage: Usage
     problem: str
+
+
+def _all_replies(
+    sources: Iterable[str | Path], suite: Suite, digits: str, form: ServerForm
+) -> tuple[list[_Reply], list[str]]:
+    """The replies in all files, and the reasons why some files are not read; TrialsError if there is no reply."""
+    replies: list[_Reply] = []
+    unusable: list[TrialsError] = []
+    source: str | Path = "the output of the batch"
+    for source in sources:
+        try:
+            replies += list(_replies(Path(source), suite, digits, form))
+        except TrialsError as error:
+            unusable.append(error)
+    if not replies:
+        raise unusable[0] if unusable else TrialsError(f"{source}: no replies of a batch; expected one on each line")
+    return replies, [f"{error}; nothing of this file is imported" for error in unusable]
 
 
 def _replies(source: Path, suite: Suite, digits: str, form: ServerForm) -> Iterator[_Reply]:

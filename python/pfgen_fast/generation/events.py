@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .protocol import Usage
 
 
+_TOKENS = ("n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
+
+
 class Trouble(enum.Enum):
     """A kind of trouble with a request or with its reply; the value is its name."""
 
@@ -63,21 +66,18 @@ class Events:
 
     def add_usage(self, usage: Usage) -> None:
         """Counts the tokens of one reply and of its prompt."""
-        self.n_prompt_tokens += usage.n_prompt_tokens
-        self.n_reply_tokens += usage.n_reply_tokens
-        self.n_cached_tokens += usage.n_cached_tokens
+        for name in _TOKENS:
+            setattr(self, name, getattr(self, name) + getattr(usage, name))
 
     @property
     def cost(self) -> float | None:
         """The cost of all tokens so far; None without prices."""
-        counted = self.n_prompt_tokens, self.n_reply_tokens, self.n_cached_tokens
-        return self.prices.cost(*counted) if self.prices else None
+        return self.prices.cost(*(getattr(self, name) for name in _TOKENS)) if self.prices else None
 
     def usage(self, before: Events | None = None) -> dict[str, Any]:
         """The answers, tokens and cost since the counts `before`, for the record of a run."""
         since = before or Events()
-        names = ("n_answers", "n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
-        counts = {name: getattr(self, name) - getattr(since, name) for name in names}
+        counts = {name: getattr(self, name) - getattr(since, name) for name in ("n_answers", *_TOKENS)}
         used = Events(**counts, prices=self.prices)
         return {**counts, "cost": used.cost, "prices": asdict(self.prices) if self.prices else None}
 
@@ -99,16 +99,11 @@ class Events:
 
     def to_dict(self) -> dict[str, Any]:
         """All counts, for JSON."""
+        others = ("n_retries", "n_given_up", "paused_seconds", *_TOKENS, "cost")
         return {
             "n_answers": self.n_answers,
             "troubles": {kind.value: self.troubles[kind] for kind in Trouble},
-            "n_retries": self.n_retries,
-            "n_given_up": self.n_given_up,
-            "paused_seconds": self.paused_seconds,
-            "n_prompt_tokens": self.n_prompt_tokens,
-            "n_reply_tokens": self.n_reply_tokens,
-            "n_cached_tokens": self.n_cached_tokens,
-            "cost": self.cost,
+            **{name: getattr(self, name) for name in others},
         }
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
-from .json_parts import error_text, given, list_in, member_of, texts_of, tokens
+from .json_parts import error_text, list_in, member_of, texts_of, tokens, without_none
 from .prompts import Message, Request
 from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
 
@@ -70,7 +70,7 @@ class GeminiNativeForm(ThinkingForm):
             "generationConfig": self._generation_config(request.seed),
             "safetySettings": safety if self.safety else None,
         }
-        return f"/models/{quote(self._name, safe='')}:generateContent", given(body)
+        return f"/models/{quote(self._name, safe='')}:generateContent", without_none(body)
 
     def _parameters_in(self, body: dict[str, Any]) -> dict[str, Any]:
         config: dict[str, Any] = body["generationConfig"]
@@ -78,6 +78,7 @@ class GeminiNativeForm(ThinkingForm):
 
     def _generation_config(self, seed: int) -> dict[str, Any]:
         sampling = self.sampling
+        budgets = self.thinking_budget, _DYNAMIC_THINKING, _NO_THINKING
         config = {
             "maxOutputTokens": self._max_tokens,
             "temperature": sampling.temperature,
@@ -85,17 +86,9 @@ class GeminiNativeForm(ThinkingForm):
             "topK": sampling.top_k,
             "stopSequences": list(sampling.stop) or None,
             "seed": seed,
-            "thinkingConfig": self._thinking,
+            "thinkingConfig": self._thinking(*({"thinkingBudget": budget} for budget in budgets)),
         }
-        return given(config)
-
-    @property
-    def _thinking(self) -> dict[str, int] | None:
-        if self.thinking_budget is not None:
-            return {"thinkingBudget": self.thinking_budget}
-        if self.enable_thinking is None:
-            return None
-        return {"thinkingBudget": _DYNAMIC_THINKING if self.enable_thinking else _NO_THINKING}
+        return without_none(config)
 
     def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
         blocked = reported_name(member_of(reply, "promptFeedback", "blockReason"))

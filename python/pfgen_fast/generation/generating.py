@@ -18,6 +18,7 @@ from ..runs.trials import RunFolder, Trials
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to
+from .json_parts import without_none
 from .prompts import NUM_EXAMPLES, STOP, Mode, Request, Task, check_mode
 from .protocol import RawReply
 from .raw_replies import ReplySummary
@@ -83,17 +84,11 @@ def generate(
 ) -> Generated:
     """Lets an engine answer every question of a suite in every trial, and packs the trials.
 
-    Args:
-        suite: Provides the questions and the texts of the prompts.
-        engine: The engine, opened for the same model, mode and sampling; see `open_engine`. It is closed at the end.
-        setting: The parameters of the run.
-        trials: How many trials the run should have; by default `NUM_TRIALS`, or as many as an engine with stored
-            answers has. Trials that fail are missing at the end.
-        output: The folder below which the run's folder is created.
-        until: Called with every complete trial in order, existing ones included; returns whether the trials so far are
-            enough. If given, trials are generated one after another instead of several at a time.
-        on_progress: Called with the number of existing answers and the total.
-        events: Counts what happens while the call lasts; it may be shared by several calls.
+    The engine is opened for the same model, mode and sampling (see `open_engine`), and closed at the end. The run gets
+    `NUM_TRIALS` trials by default, or as many as an engine with stored answers has; trials that fail are missing. Its
+    folder is created below `output`. `until` is called with every complete trial in order, existing ones included, and
+    returns whether these are enough; if given, trials are generated one after another. `on_progress` is called with the
+    number of existing answers and the total. `events` may be shared by several calls.
 
     Raises:
         EngineError: An error concerns all tasks. Answers received before are kept.
@@ -160,31 +155,22 @@ class Generation:
     ) -> Self:
         """Creates a generation, with defaults for everything that is not given.
 
-        Args:
-            engine: Name of the engine.
-            model: Name of the model. Engines that need no model have a default name.
-            mode: The kind of prompts.
-            examples: How many sample answers a prompt shows at most.
-            seed: Any text. It determines the choice of sample answers and the sampling seed.
-            prefix: Text that begins every prompt, with escapes such as `\\n`.
-            stop: Texts that end an answer, besides those of the mode.
-            reasoning: How reasoning in replies is treated; by default it is no part of an answer.
-            system: A system message, or the beginning of the one that the mode has.
-            options: The options of the engine; None selects the default.
-            sampling: The other arguments of `Sampling`; a temperature of None is not sent to the server.
+        The arguments are those of `Setting`, and of `Sampling` for further keywords. Engines that need no model have a
+        default name. The strings in `stop` end an answer besides those of the mode. A temperature of None is not sent
+        to the server; an engine option of None selects the default.
 
         Raises:
             EngineError: The engine or mode is unknown, the model is missing, or a number is out of range.
         """
-        given = {name: value for name, value in (options or {}).items() if value is not None}
+        known = without_none(options or {})
         if "temperature" in sampling and sampling["temperature"] is None:
             del sampling["temperature"]
-            given["omit"] = [*given.get("omit", ()), "temperature"]
+            known["omit"] = [*known.get("omit", ()), "temperature"]
         check_mode(mode)
         if examples < 0:
             raise EngineError(f"examples: expected at least 0, not {examples}")
         setting = Setting(
-            default_model(engine, given) if model is None else model,
+            default_model(engine, known) if model is None else model,
             mode,
             Sampling(stop=(*STOP[mode], *stop), **sampling),
             num_examples=examples,
@@ -193,7 +179,7 @@ class Generation:
             reasoning=reasoning or Reasoning(),
             system=system,
         )
-        return cls(engine, setting, given)
+        return cls(engine, setting, known)
 
     def open(self, suite: Suite) -> Engine:
         """Opens the engine.
@@ -213,13 +199,12 @@ class Generation:
 
     def folder(self, suite: Suite, output: str | Path = "result", engine: Engine | None = None) -> Path:
         """The run's folder. Its name needs an open engine, so one is opened if none is given."""
-        if engine is None:
-            engine = self.open(suite)
-            try:
-                return self.folder(suite, output, engine)
-            finally:
-                asyncio.run(engine.close())
-        return run_folder(Path(output), self.setting.config(suite, engine.name, engine.parameters))
+        opened = engine or self.open(suite)
+        try:
+            return run_folder(Path(output), self.setting.config(suite, opened.name, opened.parameters))
+        finally:
+            if engine is None:
+                asyncio.run(opened.close())
 
     def run(
         self,

@@ -10,7 +10,7 @@ from ..files.untrusted_text import in_one_line
 _MOST_TOKENS = 10**9  # larger reported numbers are ignored
 
 
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +63,10 @@ class NgramSampler:
     ) -> None:
         self._threads = checked_threads(threads)
         self._order = _whole_number("order", order)
-        self._temperature = _temperature(temperature)
-        self._top_p = _top_p(top_p)
+        self._temperature = _number(
+            "temperature", temperature, lambda value: value == 0 or 0.001 <= value <= 1000, "0, or 0.001 to 1000"
+        )
+        self._top_p = _number("top_p", top_p, lambda value: 0 < value <= 1, "a number above 0 and up to 1")
         self._top_k = 0 if top_k is None else _whole_number("top_k", top_k)
         self._max_code_points = _whole_number("max_code_points", max_code_points)
         self.suite = suite if isinstance(suite, Suite) else Suite.load(suite)
@@ -89,15 +91,11 @@ class NgramSampler:
             >>> NgramSampler("mini", order=200, temperature=0).sample("Q08", [1, 2])[0][:12]
             'A microwave '
         """
-        core = self._core_of(self.suite[question])
+        asked = self.suite[question]
+        core = self._cores.get(asked.question_id)
+        if core is None:  # for two threads at once, too: they create equal samplers
+            core = self._cores[asked.question_id] = self._counted(asked)
         return core.sample(_seeds(seeds), self._max_code_points, self._threads)
-
-    def _core_of(self, question: Question) -> _core.NgramSampler:
-        core = self._cores.get(question.question_id)
-        if core is None:
-            # Two threads may both get here; they create equal samplers.
-            core = self._cores[question.question_id] = self._counted(question)
-        return core
 
     def _counted(self, question: Question) -> _core.NgramSampler:
         answers = [question.answers[name] for name in self.sets if name in question.answers]
@@ -128,20 +126,11 @@ def _whole_number(name: str, value: object) -> int:
     return operator.index(value)
 
 
-def _temperature(value: object) -> float:
-    if _is_number(value) and (value == 0 or 0.001 <= value <= 1000):
-        return float(value)
-    raise ValueError(f"temperature: expected 0, or 0.001 to 1000, not {value!r}")
-
-
-def _top_p(value: object) -> float:
-    if _is_number(value) and 0 < value <= 1:
-        return float(value)
-    raise ValueError(f"top_p: expected a number above 0 and up to 1, not {value!r}")
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+def _number(name: str, value: Any, is_valid: Callable[[Any], bool], expected: str) -> float:
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not is_valid(value):
+        raise ValueError(f"{name}: expected {expected}, not {value!r}")
+    return float(value)
 
 
 def _seeds(seeds: Iterable[int] | NDArray[Any]) -> NDArray[np.uint64]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
-from .json_parts import error_text, given, list_in, member_of, texts_of, tokens
+from .json_parts import error_text, list_in, member_of, texts_of, tokens, without_none
 from .prompts import Prompt, Request
 from .protocol import Details, NoAnswer, ServerForm, Usage, check_chat, reported_name
 
@@ -81,7 +81,7 @@ class RequestForm(ServerForm):
             "reasoning_effort": self.reasoning_effort,
         }
         path = "/completions" if prompt.messages is None else "/chat/completions"
-        return path, given(body)
+        return path, without_none(body)
 
     def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         named = {"name": "reply", "strict": True, "schema": schema}

@@ -69,15 +69,9 @@ class Task(Request):
 def make_tasks(
     suite: Suite, trial: int, *, mode: Mode, num_examples: int = NUM_EXAMPLES, seed: str = "", prefix: str = ""
 ) -> list[Task]:
-    """The tasks of one trial, in the order of the suite's questions.
+    """The tasks of one trial, from 1, in the order of the suite's questions; the other arguments as in `Setting`.
 
-    Args:
-        suite: Provides the questions, the sample answers and the instructions.
-        trial: The trial number, from 1.
-        mode: `"completion"`, `"qa"` or `"chat"`.
-        num_examples: How many sample answers a prompt shows at most.
-        seed: Any text. It determines the choice of sample answers and the sampling seed.
-        prefix: Text that begins every prompt.
+    The prefix begins every prompt as it is given, without `unescaped`.
 
     Raises:
         SuiteError: The suite has no sample answers, or they violate the rules.
@@ -97,13 +91,13 @@ def make_tasks(
             raise EngineError(f"{question.question_id}: the question holds a lone surrogate, which no prompt can")
     # The order of the samples is the same for the whole trial, so they are sorted once.
     samples = sorted(suite.samples, key=lambda sample: _digest(seed, trial, sample.question)) if num_examples else []
-    make = _PROMPTS[mode]
     return [
         Task(
             question=question.question,
             question_id=question.question_id,
             trial=trial,
-            prompt=make(
+            prompt=_prompt(
+                mode,
                 question.question,
                 _examples(samples, num_examples, without=question.question),
                 suite.instructions_for(question),
@@ -165,24 +159,16 @@ def _examples(samples: list[Sample], count: int, *, without: str) -> str:
     return "\n\n".join(f"Q: {sample.question}\nA: {sample.answer}" for sample in others)
 
 
-# Each part is stripped, so that without examples no empty line stands in their place.
-
-
-def _completion(question: str, examples: str, texts: Instructions, prefix: str) -> Prompt:
-    shown = f"{texts.examples_heading}\n{examples}".strip()
-    return Prompt(text=f"{prefix}{shown}\n\nQ: {question}\nA:")
-
-
-def _qa(question: str, examples: str, texts: Instructions, prefix: str) -> Prompt:
-    shown = f"{texts.qa}\n\n{texts.examples_heading}\n{examples}".strip()
+def _prompt(mode: Mode, question: str, examples: str, texts: Instructions, prefix: str) -> Prompt:
+    """The prompt of a mode; its parts are stripped, so that without examples no empty line stands in their place."""
+    shown = f"{texts.examples_heading}\n{examples}"
+    if mode == "completion":
+        return Prompt(text=f"{prefix}{shown.strip()}\n\nQ: {question}\nA:")
+    begin = prefix + f"{texts.qa if mode == 'qa' else texts.chat}\n\n{shown}".strip()
     asked = f"Q: {question}".strip()
-    return Prompt(messages=({"role": "user", "content": f"{prefix}{shown}\n\n{texts.question_heading}\n{asked}"},))
-
-
-def _chat(question: str, examples: str, texts: Instructions, prefix: str) -> Prompt:
-    shown = f"{texts.chat}\n\n{texts.examples_heading}\n{examples}".strip()
-    asked = f"Q: {question}".strip()
-    return Prompt(messages=({"role": "system", "content": prefix + shown}, {"role": "user", "content": asked}))
+    if mode == "qa":
+        return Prompt(messages=({"role": "user", "content": f"{begin}\n\n{texts.question_heading}\n{asked}"},))
+    return Prompt(messages=({"role": "system", "content": begin}, {"role": "user", "content": asked}))
 
 
 def with_system(prompt: Prompt, text: str) -> Prompt:
@@ -191,9 +177,6 @@ def with_system(prompt: Prompt, text: str) -> Prompt:
     old = [message["content"] for message in messages if message["role"] == "system"]
     system: Message = {"role": "system", "content": "\n\n".join([text, *old])}
     return replace(prompt, messages=(system, *(message for message in messages if message["role"] != "system")))
-
-
-_PROMPTS = {"completion": _completion, "qa": _qa, "chat": _chat}
 
 
 def cleaned(answer: str, mode: Mode) -> str:

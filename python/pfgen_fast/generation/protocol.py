@@ -237,6 +237,12 @@ class ThinkingForm(ServerForm):
         """The name in requests: without the organisation, unless it was given for requests."""
         return self.served_model or self.model.rpartition("/")[2]
 
+    def _thinking(self, limited: dict[str, Any], free: dict[str, Any], disabled: dict[str, Any]) -> Any:
+        """What a request says of reasoning: one of these, or None to leave it to the server."""
+        if self.thinking_budget is not None:
+            return limited
+        return None if self.enable_thinking is None else free if self.enable_thinking else disabled
+
     @property
     def _max_tokens(self) -> int:
         """The limit of a reply: the servers count reasoning tokens towards it."""

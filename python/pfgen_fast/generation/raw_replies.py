@@ -6,9 +6,9 @@ journal is packed when a call ends.
 
 from __future__ import annotations
 
-import contextlib
 import lzma
 import statistics
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,10 +99,13 @@ class RawReplies:
 
     def summary(self) -> ReplySummary | None:
         """Packs the replies and says how they ended; None if there are none, or if the record is damaged."""
-        with contextlib.suppress(PfgenError):  # no score needs the record, so its faults stop nothing
+        try:
             self.pack()
             return summary_of(self._path.parent)
-        return None
+        except PfgenError as error:  # no score needs the record, so its faults stop nothing
+            waiting = f"new replies wait in {self._journal.path.name} until {PACKED} can be read or is deleted"
+            warnings.warn(f"{error}; {waiting}", RuntimeWarning, stacklevel=2)
+            return None
 
     def close(self) -> None:
         """Closes the journal."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import EngineError
 from ..files.untrusted_text import shown_value
+from ..runs.reasoning_trials import recorded_tags
 from ..scoring.reasoning_text import DividedReply, divided_text, first_part
 from .engines import Sampling
 from .prompts import Mode, cleaned
@@ -54,9 +55,10 @@ class Reasoning:
     @classmethod
     def of_config(cls, config: Mapping[str, Any]) -> Reasoning:
         """What a config.json records of keeping and tags, checked."""
-        tags = config.get("reasoning_tags") or []
-        if not isinstance(tags, list) or not all(isinstance(pair, list) and _is_pair(pair) for pair in tags):
-            raise EngineError(f"reasoning_tags: expected a list of pairs of texts, got {shown_value(tags)}")
+        tags = recorded_tags(config)
+        if tags is None:
+            shown = shown_value(config["reasoning_tags"])
+            raise EngineError(f"reasoning_tags: expected a list of pairs of texts, got {shown}")
         return cls.of({"reasoning": config.get("reasoning"), "reasoning_tags": [tag for pair in tags for tag in pair]})
 
     def sent(self, sampling: Sampling, mode: Mode) -> Sampling:
@@ -65,7 +67,7 @@ class Reasoning:
         return replace(sampling, max_tokens=sampling.max_tokens + self.tokens, stop=stop)
 
     def divided(self, reply: RawReply, mode: Mode, stop: Sequence[str]) -> DividedReply:
-        """Divides a reply, which may have reasoning in a field of its own."""
+        """Divides a reply, which may have reasoning in a separate field."""
         text = reply.text if self.keep else reply.opened + reply.text
         found = answer_text(text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
         if self.keep or not reply.has_reasoning:
@@ -103,7 +105,3 @@ def answer_text(
     tags = Reasoning(tags=tuple(tags)).tags
     found = DividedReply(text) if keep else divided_text(text, tags)
     return DividedReply(cleaned(first_part(found.answer, stop), mode), found.state, found.reasoning)
-
-
-def _is_pair(value: Sequence[Any]) -> bool:
-    return len(value) == 2 and all(isinstance(tag, str) for tag in value)

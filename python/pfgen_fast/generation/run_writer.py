@@ -23,6 +23,7 @@ from ..files.untrusted_text import folder_names, in_one_line, utf8
 from ..files.writing import write_whole
 from ..runs.trials import RunFolder, Trials, pack_trials, packed_trials, single_trials
 from ..suite.suite import Suite
+from .json_parts import without_none
 from .raw_replies import RawReplies
 
 _UNFINISHED = ".unfinished.jsonl"
@@ -33,9 +34,7 @@ MAX_TRIALS = 999_999
 
 def config_line(config: Mapping[str, Any]) -> str:
     """The parameters of a run as the single line of its config.json; parameters that are None are left out."""
-    known = {key: value for key, value in config.items() if value is not None}
-    line = json.dumps(known, ensure_ascii=False, sort_keys=True)
-    return utf8(line).decode()
+    return utf8(json.dumps(without_none(config), ensure_ascii=False, sort_keys=True)).decode()
 
 
 def config_hash(config: Mapping[str, Any]) -> str:

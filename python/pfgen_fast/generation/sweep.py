@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
 from .events import Events
 from .generating import Generated, Generation, generate
+from .json_parts import without_none
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS
@@ -104,20 +106,19 @@ class Measured:
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
     """Creates the points of a grid, in the order in which they are run."""
     kinds = {**PARAMETERS, **engine_options(engine)}
-    given = {key: value for key, value in parameters.items() if value is not None}
-    _refuse_unknown(engine, given, kinds)
-    axes = {key: _axis(key, given[key], kinds[key]) for key in kinds if key in given}
+    wanted = without_none(parameters)
+    _refuse_unknown(engine, wanted, kinds)
+    axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
     swept = [key for key, values in axes.items() if len(values) > 1]
     return [_point(engine, dict(zip(axes, values, strict=True)), swept) for values in itertools.product(*axes.values())]
 
 
-def _refuse_unknown(engine: str, given: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
-    for key in given:
-        if key not in kinds:
-            near = nearest_names(key, [*_OF_THE_SWEEP, *kinds])
-            if near:
-                raise EngineError(f"unknown parameter {shown_value(key)}; did you mean {near[0]!r}?")
-            refuse_unknown_options(engine, [key])
+def _refuse_unknown(engine: str, names: Iterable[str], kinds: Mapping[str, str]) -> None:
+    for name in names:
+        if name not in kinds:
+            if near := nearest_names(name, [*_OF_THE_SWEEP, *kinds]):
+                raise EngineError(f"unknown parameter {shown_value(name)}; did you mean {near[0]!r}?")
+            refuse_unknown_options(engine, [name])
 
 
 def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
@@ -131,15 +132,18 @@ def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
         values = given if isinstance(given, list) else [given]
     if not values or values == [[]]:
         raise EngineError(f"{key}: the list is empty, so the grid has no point; expected at least one value")
-    for value in values:
-        if kind is not None and not _KINDS[kind][0](value):
-            raise EngineError(f"{key}: expected {_KINDS[kind][1]}, or a list of such, not {shown_value(value)}")
     for index, value in enumerate(values):
+        _check_kind(key, kind, value, ", or a list of such")
         if value in values[:index]:
             raise EngineError(f"{key}: {value_text(value)} is given twice; expected each value once")
     if kind in ("float", "float or none"):
         values = [value if value == "none" else float(value) for value in values]
     return tuple(values)
+
+
+def _check_kind(where: str, kind: str | None, value: Any, else_expected: str = "") -> None:
+    if kind is not None and not _KINDS[kind][0](value):
+        raise EngineError(f"{where}: expected {_KINDS[kind][1]}{else_expected}, not {shown_value(value)}")
 
 
 def _kind(annotation: str) -> str | None:
@@ -148,13 +152,12 @@ def _kind(annotation: str) -> str | None:
 
 
 def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Point:
-    of_run = {key: value for key, value in chosen.items() if key in PARAMETERS}
-    of_run = {
-        key: None if value == "none" and PARAMETERS[key] == "float or none" else value for key, value in of_run.items()
-    }
-    found = {key: of_run.pop(key) for key in _OF_REASONING if key in of_run}
-    of_run["reasoning"] = Reasoning.of(found)
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}
+    of_run: dict[str, Any] = {key: value for key, value in chosen.items() if key in PARAMETERS}
+    for key in ("temperature", "top_p"):
+        if of_run.get(key) == "none":
+            of_run[key] = None
+    of_run["reasoning"] = Reasoning.of({key: of_run.pop(key) for key in _OF_REASONING if key in of_run})
     if "mode" not in of_run:
         of_run["mode"], _ = usual_mode(engine, of_run.get("model"), options)
     return replace(Point.of(engine, options=options, **of_run), values={key: chosen[key] for key in swept})
@@ -203,12 +206,9 @@ _OF_THE_SWEEP = {each.name: _kind(str(each.type)) for each in fields(SweepOption
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    content = read_toml(path, error=EngineError)
-    content = {key.replace("-", "_"): value for key, value in content.items()}
+    content = {key.replace("-", "_"): value for key, value in read_toml(path, error=EngineError).items()}
     for key, value in content.items():
-        kind = _OF_THE_SWEEP.get(key)
-        if kind is not None and not _KINDS[kind][0](value):
-            raise EngineError(f"{path}: {key}: expected {_KINDS[kind][1]}, not {shown_value(value)}")
+        _check_kind(f"{path}: {key}", _OF_THE_SWEEP.get(key), value)
     return content
 
 
@@ -254,7 +254,7 @@ class _Sweep:
             on_progress((number + 1) * n_answers, len(points) * n_answers)
 
     def _measured(self, point: Point, on_progress: Callable[[int, int], None]) -> Measured:
-        folder = None
+        folder, wanted = None, self._until_interval
         try:
             engine = point.open(self._suite)
             folder = point.folder(self._suite, self._output, engine)
@@ -270,7 +270,7 @@ class _Sweep:
                 point.setting,
                 trials=self._trials,
                 output=self._output,
-                until=self._is_enough() if self._until_interval else None,
+                until=None if wanted is None else partial(_is_enough, TrialScores(self._scorer), wanted),
                 on_progress=on_progress,
                 events=self._events,
             )
@@ -278,38 +278,33 @@ class _Sweep:
         except PfgenError as error:
             return Measured(point, folder, problems=(f"{point.name}: {error}",))
 
-    def _is_enough(self) -> Callable[[Trials], bool]:
-        scores = TrialScores(self._scorer)
-
-        def is_enough(trial: Trials) -> bool:
-            scores.add(trial)
-            return scores.is_known_to(self._until_interval or 0)
-
-        return is_enough
-
     def _scored(self, point: Point, generated: Generated) -> Measured:
-        problems = [f"{point.name}: {problem}" for problem in generated.problems]
-        if generated.run is None:
-            return Measured(point, generated.folder, n_new=generated.n_new, problems=tuple(problems))
         outcome = generated.score(self._suite)
-        if outcome is not None and outcome.error:
-            problems.append(f"{point.name}: {outcome.error}")
-        return replace(
-            measured_run(point, generated.run, self._scorer, half_width=self._until_interval or USUAL_HALF_WIDTH),
+        problems = [*generated.problems, *([outcome.error] if outcome and outcome.error else ())]
+        found = Measured(
+            point,
+            generated.folder,
             n_new=generated.n_new,
-            problems=tuple(problems),
+            problems=tuple(f"{point.name}: {problem}" for problem in problems),
             n_existing=generated.n_existing,
             oldest_answer=generated.oldest_answer,
             replies=generated.replies,
         )
+        if generated.run is None:
+            return found
+        return with_scores(found, generated.run, self._scorer, self._until_interval or USUAL_HALF_WIDTH)
 
 
-def measured_run(point: Point, run: RunFolder, scorer: Scorer, *, half_width: float = USUAL_HALF_WIDTH) -> Measured:
-    """The outcome of a point whose run exists."""
+def _is_enough(scores: TrialScores, wanted: float, trial: Trials) -> bool:
+    scores.add(trial)
+    return scores.is_known_to(wanted)
+
+
+def with_scores(measured: Measured, run: RunFolder, scorer: Scorer, half_width: float = USUAL_HALF_WIDTH) -> Measured:
+    """An outcome with the scores of its run."""
     scores = TrialScores.of(run, scorer)
-    return Measured(
-        point,
-        run.folder,
+    return replace(
+        measured,
         intervals=scores.intervals(),
         curve=scores.curve(),
         n_trials=scores.n_trials,
@@ -320,24 +315,21 @@ def measured_run(point: Point, run: RunFolder, scorer: Scorer, *, half_width: fl
 
 def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     """One record per point, with all values in full precision; resuming a sweep does not change them."""
-    return [
-        {
-            **point.point.values,
-            "n_trials": point.n_trials,
-            **{key: value for metric in SCORES for key, value in _figures(metric, point.intervals.get(metric)).items()},
-            "trials_for_interval": point.trials_for,
-            "run": None if point.folder is None else point.folder.as_posix(),
-            "problems": list(point.problems),
-            "signature": point.signature,
-        }
-        for point in measured
-    ]
+    return list(map(_record, measured))
 
 
-def _figures(metric: str, interval: Interval | None) -> dict[str, float | None]:
-    if interval is None:
-        return {metric: None, f"{metric}_half_width": None}
-    return {metric: interval.value, f"{metric}_half_width": interval.half_width}
+def _record(point: Measured) -> dict[str, Any]:
+    record = {**point.point.values, "n_trials": point.n_trials}
+    for metric in SCORES:
+        interval = point.intervals.get(metric)
+        record |= {metric: interval and interval.value, f"{metric}_half_width": interval and interval.half_width}
+    return {
+        **record,
+        "trials_for_interval": point.trials_for,
+        "run": None if point.folder is None else point.folder.as_posix(),
+        "problems": list(point.problems),
+        "signature": point.signature,
+    }
 
 
 def to_json(measured: Sequence[Measured]) -> str:

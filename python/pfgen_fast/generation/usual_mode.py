@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError, PfgenError
+from ..errors import PfgenError
 from ..files.untrusted_json import read_json
+from .json_parts import member_of
 from .prompts import MODES, Mode
 
 _LOCAL = ("transformers", "hf", "vllm")
@@ -38,10 +40,8 @@ def _has_template(weights: str, trust_remote_code: bool) -> bool:
 
 def _recorded(source: Path) -> tuple[Mode, str]:
     path = (source if source.is_dir() else source.parent) / "config.json"
-    try:
-        config = read_json(path, error=EngineError) if path.exists() else None
-    except PfgenError:
-        config = None
-    mode = config.get("mode") if isinstance(config, dict) else None
-    known: Mode | None = next((one for one in MODES if one == mode), None)
-    return (known, f"{path} says so") if known else ("completion", "")
+    with contextlib.suppress(PfgenError):
+        mode = member_of(read_json(path), "mode")
+        if mode in MODES:
+            return mode, f"{path} says so"
+    return "completion", ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain
 from pathlib import Path
@@ -150,21 +150,20 @@ def _scored_answer(trials: Trials, table: ScoreTable, row: int) -> ScoredAnswer:
 
 def _overall_scores(questions: Sequence[Scores]) -> Scores:
     """Rounded at every step, as the published figures are."""
-    n = len(questions)
+
+    def mean(values: Iterable[float]) -> float:
+        return reduce(lambda overall, value: round(overall + value / len(questions), 5), values, 0.0)
+
+    def by_set(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        names = dict.fromkeys(chain.from_iterable(shares))
+        return {name: mean(of_question[name] for of_question in shares if name in of_question) for name in names}
+
     return Scores(
-        fluency=_overall_by_set([scores.fluency for scores in questions]),
-        truthfulness=_overall_by_set([scores.truthfulness for scores in questions]),
-        helpfulness=reduce(lambda overall, scores: round(overall + scores.helpfulness / n, 5), questions, 0.0),
-        average=reduce(lambda overall, scores: round(overall + scores.average / n, 5), questions, 0.0),
+        by_set([scores.fluency for scores in questions]),
+        by_set([scores.truthfulness for scores in questions]),
+        mean(scores.helpfulness for scores in questions),
+        mean(scores.average for scores in questions),
     )
-
-
-def _overall_by_set(questions: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    overall: dict[str, float] = {}
-    for values in questions:
-        for name, value in values.items():
-            overall[name] = round(overall.get(name, 0.0) + value / len(questions), 5)
-    return overall
 
 
 def with_recorded_sum(

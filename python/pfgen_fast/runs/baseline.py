@@ -18,7 +18,7 @@ from ..statistics.mean_interval import mean_interval
 from ..statistics.paired import MIN_QUESTIONS
 from ..statistics.paired_resampling import PairedTest, against_baseline, default_draws, draws_needed, takes_all_ways
 from .aggregation import UnknownQuestions
-from .comparison import METRICS, counted_questions, means_of
+from .comparison import METRICS, counted, means_of
 from .trials import RunFolder
 
 TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
@@ -57,34 +57,29 @@ class BaselineComparison:
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence."""
-        others, of_questions = self.runs[1:], counted_questions(self.n_questions)
+        others, of_questions = self.runs[1:], counted(self.n_questions, "question")
         if self.n_questions < MIN_QUESTIONS:
             return f"no verdict from {of_questions}, at least {MIN_QUESTIONS} are needed"
         if others[0].p_corrected is None:
+            n_runs, needed = f"{len(others):,} runs", draws_needed(len(others))
             if self._takes_all_ways:
-                return (
-                    f"no verdict: {of_questions} are too few to compare {len(others):,} runs by swapping; use --paired"
-                )
-            needed = draws_needed(len(others))
-            return f"no verdict: {self.n_draws:,} draws are too few for {len(others):,} runs, {needed:,} are needed"
+                return f"no verdict: {of_questions} are too few to compare {n_runs} by swapping; use --paired"
+            return f"no verdict: {self.n_draws:,} draws are too few for {n_runs}, {needed:,} are needed"
         n_above = sum(bool(run.differs) and (run.difference or 0) > 0 for run in others)
         n_below = sum(bool(run.differs) for run in others) - n_above
         return (
-            f"of {len(others)} run{'' if len(others) == 1 else 's'}, {n_above} above the baseline, {n_below} below, "
+            f"of {counted(len(others), 'run')}, {n_above} above the baseline, {n_below} below, "
             f"{len(others) - n_above - n_below} without significant difference"
         )
 
     @property
     def method(self) -> str:
         """How p-values and intervals were made, in one sentence."""
-        n = self.n_questions
+        of_questions, comparisons = counted(self.n_questions, "question"), counted(len(self.runs) - 1, "comparison")
+        draws = f"{self.n_draws:,} draws of {of_questions}, seed {self.seed}"
         if self._takes_all_ways:
-            draws = f"all {2**n:,} ways to swap {counted_questions(n)}"
-        else:
-            draws = f"{self.n_draws:,} draws of {counted_questions(n)}, seed {self.seed}"
-        n_others = len(self.runs) - 1
-        corrected = f"corrected by Holm for {n_others} comparison{'' if n_others == 1 else 's'} with the baseline"
-        return f"{TESTS[self.test]}, {draws}; {corrected}"
+            draws = f"all {2**self.n_questions:,} ways to swap {of_questions}"
+        return f"{TESTS[self.test]}, {draws}; corrected by Holm for {comparisons} with the baseline"
 
     @property
     def _takes_all_ways(self) -> bool:
@@ -111,24 +106,20 @@ def compare_with_baseline(
         raise TrialsError(f"{baseline.folder}: no other run to compare with it")
     if metric not in METRICS:
         raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
-    means = [means_of(run, scorer, unknown) for run in (baseline, *runs)]
+    all_runs = (baseline, *runs)
+    means = [means_of(run, scorer, unknown) for run in all_runs]
     texts = [question.question for question in scorer.suite if all(question.question in of.by_question for of in means)]
     if not texts:
         raise TrialsError(f"{baseline.folder} and the runs compared with it have no question in common")
     n_draws = default_draws(len(runs)) if n_draws is None else n_draws
     values = np.array([[of.by_question[text][metric] for text in texts] for of in means])
     found = against_baseline(values[0], values[1:], test=test, n_draws=n_draws, seed=seed)
-    intervals = [mean_interval(row.tolist()) for row in values]
-    shown = [of.mean(metric, row.tolist()) for of, row in zip(means, values, strict=True)]
-    rows = [ComparedRun(str(baseline.folder), shown[0], intervals[0].half_width)]
-    for run, value, interval, of_run in zip(runs, shown[1:], intervals[1:], found, strict=True):
-        p_values = of_run.p_value, of_run.corrected
-        difference = of_run.mean, of_run.low, of_run.high
-        rows.append(
-            ComparedRun(str(run.folder), value, interval.half_width, *difference, *p_values, differs=of_run.differs())
-        )
-    n_out = len(scorer.suite) - len(texts)
-    left_out = ""
-    if n_out:
-        left_out = f"{n_out} of {counted_questions(len(scorer.suite))} left out, for which a run has no answer."
-    return BaselineComparison(metric, test, n_draws, seed, len(texts), tuple(rows), left_out)
+    to_itself: list[tuple[Any, ...]] = [()]
+    differences = [(of.mean, of.low, of.high, of.p_value, of.corrected, of.differs()) for of in found]
+    rows = tuple(
+        ComparedRun(str(run.folder), of.mean(metric, row), mean_interval(row).half_width, *difference)
+        for run, of, row, difference in zip(all_runs, means, values.tolist(), to_itself + differences, strict=True)
+    )
+    left_out = f"{len(scorer.suite) - len(texts)} of {counted(len(scorer.suite), 'question')} left out"
+    left_out = "" if len(texts) == len(scorer.suite) else f"{left_out}, for which a run has no answer."
+    return BaselineComparison(metric, test, n_draws, seed, len(texts), rows, left_out)

@@ -8,7 +8,7 @@ Definition, reason and simulation: docs/statistics.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -77,7 +77,7 @@ class Comparison:
     def verdict(self) -> str:
         """The conclusion in one sentence."""
         score = self.metrics[0]
-        over = counted_questions(score.n_questions)
+        over = counted(score.n_questions, "question")
         if score.differs is None:
             return (
                 f"no verdict from {over}, at least {MIN_QUESTIONS} are needed: A - B is {signed(score.difference, 4)}"
@@ -107,16 +107,11 @@ def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, unknown: UnknownQuest
         _difference(metric, means_a, means_b, [(of_a[text][metric], of_b[text][metric]) for text in texts])
         for metric in METRICS
     )
-    by_question = [
-        QuestionDifference(
-            question.question_id,
-            text,
-            means_a.scores[text],
-            means_b.scores[text],
-            of_a[text]["average"] - of_b[text]["average"],
-        )
-        for question, text in zip(questions, texts, strict=True)
-    ]
+    by_question = []
+    for question, text in zip(questions, texts, strict=True):
+        scores = means_a.scores[text], means_b.scores[text]
+        difference = of_a[text]["average"] - of_b[text]["average"]
+        by_question.append(QuestionDifference(question.question_id, text, *scores, difference))
     by_question.sort(key=lambda question: -abs(question.difference))
     return Comparison(metrics, tuple(by_question), _left_out(scorer.suite, of_a, of_b))
 
@@ -149,20 +144,13 @@ def _difference(metric: str, a: MeansOfRun, b: MeansOfRun, values: Sequence[tupl
     )
 
 
-def _left_out(suite: Suite, a: Container[str], b: Container[str]) -> str:
-    n_left_out = sum(question.question not in a or question.question not in b for question in suite)
-    if not n_left_out:
-        return ""
-    lacking = [
-        f"{sum(question.question not in means for question in suite)} in run {name}"
-        for name, means in (("A", a), ("B", b))
-    ]
-    are = "is" if n_left_out == 1 else "are"
-    return (
-        f"{n_left_out} of {counted_questions(len(suite))} {are} left out, without an answer: {' and '.join(lacking)}."
-    )
+def _left_out(suite: Suite, a: Mapping[str, object], b: Mapping[str, object]) -> str:
+    texts = {question.question for question in suite}
+    n, n_a, n_b = (len(texts.difference(means)) for means in (a.keys() & b.keys(), a, b))
+    are = f"{counted(len(suite), 'question')} {'is' if n == 1 else 'are'}"
+    return f"{n} of {are} left out, without an answer: {n_a} in run A and {n_b} in run B." if n else ""
 
 
-def counted_questions(n: int) -> str:
-    """A number of questions, such as `1 question`."""
-    return f"{n:,} question{'' if n == 1 else 's'}"
+def counted(n: int, noun: str) -> str:
+    """A number with its noun, such as `1 question`."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -161,22 +161,16 @@ def _entry(path: Path, float_sum: FloatSum) -> Entry:
     result, by_question = read_scores(path)
     if not by_question:
         raise TrialsError(f"{path}: a leaderboard needs a result with questions")
-    missing = next((location for location, value in _shown_numbers(result) if math.isnan(value)), None)
-    if missing is None:
-        ids = (question_id for question_id, scores in by_question.items() if math.isnan(scores.average))
-        missing = next((f"questions['{in_one_line(question_id)}'].scores.average" for question_id in ids), None)
-    if missing is not None:
-        raise TrialsError(f"{path}: {missing}: a leaderboard needs a finite number here")
-    averages = tuple(scores.average for scores in by_question.values())
-    return Entry(path.parent, run_name(path.parent), result, None, averages, float_sum)
-
-
-def _shown_numbers(result: RunSummary) -> Iterator[tuple[str, float]]:
-    """The numbers in a row of a leaderboard, each with its location in the file."""
-    yield from (("score", result.score), ("score_std", result.score_std))
-    yield from (("length", result.length), ("length_std", result.length_std))
-    for metric in METRICS:
-        yield f"scores.{metric}", result.scores.total(metric)
+    averages = {question_id: scores.average for question_id, scores in by_question.items()}
+    shown = {
+        **{name: getattr(result, name) for name in ("score", "score_std", "length", "length_std")},
+        **{f"scores.{metric}": result.scores.total(metric) for metric in METRICS},
+        **{f"questions['{in_one_line(key)}'].scores.average": average for key, average in averages.items()},
+    }
+    for place, value in shown.items():
+        if math.isnan(value):
+            raise TrialsError(f"{path}: {place}: a leaderboard needs a finite number here")
+    return Entry(path.parent, run_name(path.parent), result, None, tuple(averages.values()), float_sum)
 
 
 def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
@@ -225,14 +219,9 @@ def to_html(entries: Sequence[Entry]) -> str:
     )
 
 
-def records(entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """All figures with full precision: ranks, parameters, scores with their intervals, lengths and parts."""
-    return [_record(entry) for entry in entries]
-
-
 def _record(entry: Entry) -> dict[str, Any]:
-    interval = entry.interval()
-    result = entry.result
+    """All figures with full precision: rank, parameters, score with its interval, length and parts."""
+    interval, result = entry.interval(), entry.result
     return {
         "rank": entry.rank,
         "run": entry.folder.as_posix(),
@@ -254,14 +243,14 @@ def _record(entry: Entry) -> dict[str, Any]:
 
 
 def to_json(entries: Sequence[Entry]) -> str:
-    """`records` as JSON; their signature is null, because result.json records none."""
-    return json_text([{**record, "signature": None} for record in records(entries)], indent=2) + "\n"
+    """All figures as JSON; the signatures are null, because result.json records none."""
+    return json_text([{**_record(entry), "signature": None} for entry in entries], indent=2) + "\n"
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
-    """`records` as CSV, with a column for each parameter; values other than numbers and texts become JSON."""
+    """All figures as CSV, with a column for each parameter; values other than numbers and texts become JSON."""
     rows = []
-    for record in records(entries):
+    for record in map(_record, entries):
         config = record.pop("config")
         parameters = {f"config_{key}": value for key, value in config.items() if key != "model"}
         rows.append({**record, **parameters})

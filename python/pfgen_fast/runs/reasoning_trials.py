@@ -28,15 +28,20 @@ def reasoning_notes(trials: Trials) -> list[str]:
 def stripped(trials: Trials, config: Mapping[str, Any] | None) -> Trials:
     """Trials whose answers lack the reasoning."""
     rows = (trials.trial(row) for row in range(len(trials)))
-    pairs = (config or {}).get("reasoning_tags")
-    tags = [tuple(pair) for pair in pairs if _is_pair(pair)] if isinstance(pairs, list) else []
+    tags = recorded_tags(config or {}) or []
     lines = [json_line({**row, "answer": divided_text(row["answer"], tags).answer}) for row in rows]
     numbers = tuple(map(trials.line_number, range(len(trials))))
     return Trials(trials.path, trials.input_hash, _core.TrialLines(b"".join(lines), _unreadable), numbers)
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(tag, str) and tag for tag in value)
+def recorded_tags(config: Mapping[str, Any]) -> list[tuple[str, str]] | None:
+    """The additional tags that a config.json records; None if they are anything but a list of pairs of texts."""
+    pairs = config.get("reasoning_tags") or []
+    is_valid = isinstance(pairs, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(tag, str) and tag for tag in pair)
+        for pair in pairs
+    )
+    return [(opening, closing) for opening, closing in pairs] if is_valid else None
 
 
 def _unreadable(index: int, line: bytes) -> tuple[str, str]:

@@ -8,7 +8,7 @@ which are created four times as fast as frozen dataclasses.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from ..files.untrusted_json import (
     items,
     member,
     number,
+    or_none,
     read_json,
     text,
     unexpected,
@@ -32,7 +33,10 @@ from ..suite.rules import FloatSum, add_up
 from .trials import RunFolder
 
 RECORD_DEPTH = 4
-"""How deep a recorded answer lies in a result.json: the result, its questions, a question, its samples."""
+"""The depth of a recorded answer in a result.json: result, questions, question, samples."""
+
+
+AsRecord = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 class Scores(NamedTuple):
@@ -100,9 +104,9 @@ class QuestionResult(Figures):
     question: str
     samples: tuple[ScoredAnswer, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As result.json holds it."""
-        samples = [dict(sample.record) for sample in self.samples]
+    def to_dict(self, as_record: AsRecord = dict) -> dict[str, Any]:
+        """As result.json holds it, with `as_record` applied to each recorded answer."""
+        samples = [as_record(sample.record) for sample in self.samples]
         return {"question": self.question, **super().to_dict(), "samples": samples}
 
 
@@ -128,9 +132,9 @@ class RunResult(RunSummary):
 
     questions: Mapping[str, QuestionResult]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As result.json holds it."""
-        questions = {question_id: question.to_dict() for question_id, question in self.questions.items()}
+    def to_dict(self, as_record: AsRecord = dict) -> dict[str, Any]:
+        """As result.json holds it, with `as_record` applied to each recorded answer."""
+        questions = {question_id: question.to_dict(as_record) for question_id, question in self.questions.items()}
         return {**super().to_dict(), "questions": questions}
 
     def summary(self) -> RunSummary:
@@ -170,9 +174,8 @@ def _summary_and_scores(value: Any) -> tuple[RunSummary, dict[str, Scores]]:
 def _summary(value: Any) -> dict[str, Any]:
     """The arguments of `RunSummary`."""
     return {
-        "input_hash": member(value, "input_hash", text),
-        "metadata_hash": member(value, "metadata_hash", text),
-        "config": member(value, "config", lambda found: None if found is None else any_object(found), None),
+        **{name: member(value, name, text) for name in ("input_hash", "metadata_hash")},
+        "config": member(value, "config", or_none(any_object), None),
         "num_trials": member(value, "num_trials", count),
         **_figures(value),
     }
@@ -188,22 +191,22 @@ def _question(value: Any) -> QuestionResult:
 
 def _figures(value: Any) -> dict[str, Any]:
     """The arguments of `Figures`; the standard deviations may be missing."""
-    return {
-        "score": member(value, "score", number),
-        "score_std": member(value, "score_std", number, math.nan),
-        "length": member(value, "length", number),
-        "length_std": member(value, "length_std", number, math.nan),
-        "scores": member(value, "scores", _scores),
-    }
+    means = {name: member(value, name, number) for name in ("score", "length")}
+    deviations = {name: member(value, name, number, math.nan) for name in ("score_std", "length_std")}
+    return {**means, **deviations, "scores": member(value, "scores", _scores)}
 
 
 def _scores(value: Any) -> Scores:
     return Scores(
-        fluency=member(value, "fluency", lambda found: entries(found, number)),
-        truthfulness=member(value, "truthfulness", lambda found: entries(found, number)),
-        helpfulness=member(value, "helpfulness", number),
-        average=member(value, "average", number),
+        member(value, "fluency", _numbers),
+        member(value, "truthfulness", _numbers),
+        member(value, "helpfulness", number),
+        member(value, "average", number),
     )
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    return entries(value, number)
 
 
 def _scored_answer(value: Any) -> ScoredAnswer:
@@ -224,15 +227,7 @@ def _unmet_rule(value: Any) -> tuple[str, float]:
 
 def encode(result: RunResult) -> bytes:
     """The bytes of a result.json."""
-    questions = {
-        question_id: {  # `json_bytes` takes records as they are written
-            "question": question.question,
-            **Figures.to_dict(question),
-            "samples": [sample.record for sample in question.samples],
-        }
-        for question_id, question in result.questions.items()
-    }
-    return json_bytes({**RunSummary.to_dict(result), "questions": questions})
+    return json_bytes(result.to_dict(lambda record: record))  # which it takes as they are written
 
 
 def write_result(path: Path, result: RunResult) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -100,36 +102,23 @@ class RunScorer:
             SuiteError: A run has no suite, or a suite breaks the rules; then nothing is scored.
         """
         threads = checked_threads(self.threads)
-        stop = _Stop()
+        with _pool(threads) as (pool, stop):
+            reading = (self._reading(batch, pool, stop) for batch in chain(_batches(runs), ([], [])))
+            first = next(reading)
+            for run in runs:
+                self._suite_of(run)
+            from ..scoring.scorer import Scorer
 
-        def read(batch: Sequence[RunFolder]) -> list[Future[ReadRun | Outcome]]:
-            # Largest first, so that no thread starts a large run while the others run out of work.
-            largest_first = sorted(batch, key=lambda run: run.n_bytes, reverse=True)
-            futures = {run: pool.submit(self._read_guarded, run, stop) for run in largest_first}
-            return [futures[run] for run in batch]
+            @cache
+            def scorer_of(suite: Suite) -> Scorer:
+                return Scorer(suite, profile=self.profile, float_sum=self._usual_sum, threads=threads)
 
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                batches = _batches(runs)
-                ahead = read(next(batches, []))
-                for run in runs:
-                    self._suite_of(run)
-                from ..scoring.scorer import Scorer
-
-                @cache
-                def scorer_of(suite: Suite) -> Scorer:
-                    return Scorer(suite, profile=self.profile, float_sum=self._usual_sum, threads=threads)
-
-                behind: list[Future[Outcome]] = []
-                for batch in (*batches, [], []):
-                    # While a batch is scored, the next one is read and the results of the previous one are written.
-                    current, ahead = ahead, read(batch)
-                    scored = self._score_batch(list(_results(current, scorer_of)), scorer_of)
-                    finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
-                    yield from (future.result() for future in finished)
-            finally:
-                stop.set()
-                pool.shutdown(cancel_futures=True)
+            behind: list[Future[Outcome]] = []
+            # While a batch is scored, the next one is read and the results of the previous one are written.
+            for current, _ in pairwise(chain([first], reading)):
+                scored = self._score_batch(list(_results(current, scorer_of)), scorer_of)
+                finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
+                yield from (future.result() for future in finished)
 
     def read(self, runs: Sequence[RunFolder]) -> Iterator[list[ReadRun | Outcome]]:
         """Yields batches of runs with their trials, and reads the next batch while the caller works.
@@ -140,18 +129,19 @@ class RunScorer:
         everything = replace(self, force=True, dry_run=False)
         for run in runs:
             self._suite_of(run)
-        stop = _Stop()
-        with ThreadPoolExecutor(checked_threads(self.threads)) as pool:
-            try:
-                ahead: list[Future[ReadRun | Outcome]] = []
-                for batch in (*_batches(runs), []):
-                    current = ahead
-                    ahead = [pool.submit(everything._read_guarded, run, stop, of_all=True) for run in batch]
-                    if current:
-                        yield [future.result() for future in current]
-            finally:
-                stop.set()
-                pool.shutdown(cancel_futures=True)
+        with _pool(checked_threads(self.threads)) as (pool, stop):
+            reading = (everything._reading(batch, pool, stop, of_all=True) for batch in chain(_batches(runs), ([],)))
+            for current, _ in pairwise(reading):
+                yield [future.result() for future in current]
+
+    def _reading(
+        self, batch: Sequence[RunFolder], pool: ThreadPoolExecutor, stop: _Stop, *, of_all: bool = False
+    ) -> list[Future[ReadRun | Outcome]]:
+        # Largest first, so that no thread starts a large run while the others run out of work.
+        largest_first = sorted(batch, key=lambda run: run.n_bytes, reverse=True)
+        work = {run: partial(self._read, run, stop, of_all=of_all) for run in largest_first}
+        futures = {run: pool.submit(self._guarded, run, read) for run, read in work.items()}
+        return [futures[run] for run in batch]
 
     def _suite_of(self, run: RunFolder, config: Mapping[str, Any] | None = None) -> Suite:
         """The suite of a run, cut to the questions that count, or else to those that its answers were generated for."""
@@ -159,12 +149,6 @@ class RunScorer:
         if self.questions or self.limit is not None:
             return _cut(suite, self.questions, self.limit)
         return _cut(suite, _generated_for(suite, config), None)
-
-    def _read_guarded(self, run: RunFolder, stop: _Stop, *, of_all: bool = False) -> ReadRun | Outcome:
-        read = self._guarded(run, lambda: self._read(run, stop, of_all=of_all))
-        if isinstance(read, ReadRun) or read.status == "failed":
-            return read
-        return replace(read, suite=self._suite_of(run))
 
     def _finish_guarded(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
         if isinstance(scored, Outcome):
@@ -194,7 +178,7 @@ class RunScorer:
                 return recorded
             replaces = recorded
         if self.dry_run:
-            return Outcome(run, "pending", path, replaces=replaces)
+            return Outcome(run, "pending", path, replaces=replaces, suite=self._suite_of(run))
         trials_path = run.trials_path or self._packed(run, path)
         whole = Trials.read(trials_path, on_piece=stop.check)
         from .aggregation import check_questions, trials_of, unknown_questions
@@ -246,7 +230,7 @@ class RunScorer:
         changed = changes(recorded, file_sha1(run.trials_path), suite.metadata_hash, config)
         if changed:
             return f"{', '.join(changed)} changed"
-        return Outcome(run, "current", path, recorded, interval=_interval(by_question.values()))
+        return Outcome(run, "current", path, recorded, interval=_interval(by_question.values()), suite=suite)
 
     def _packed(self, run: RunFolder, path: Path) -> Path:
         """Packs the single trials of a run into a file and returns its path; SuiteError if the run has no suite."""
@@ -350,6 +334,18 @@ class _Stop(threading.Event):
         """Raises TrialsError if reading is to end."""
         if self.is_set():
             raise TrialsError("stopped")
+
+
+@contextlib.contextmanager
+def _pool(threads: int) -> Iterator[tuple[ThreadPoolExecutor, _Stop]]:
+    """Threads that end early if the caller is interrupted."""
+    stop = _Stop()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield pool, stop
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
 
 
 def _results(

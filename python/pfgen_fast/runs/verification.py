@@ -148,18 +148,14 @@ def _compiled_questions(suite: Suite, index: SuiteIndex) -> dict[str, tuple[byte
 
 def first_difference(recorded: Any, found: Any, where: str = "") -> tuple[str, Any, Any] | None:
     """The first location at which two JSON values differ in value, type or order of keys, and both values there."""
+    what, pairs = where or "it", list[tuple[str, Any, Any]]()
     if isinstance(recorded, dict) and isinstance(found, dict):
-        for key in recorded:
-            if key in found:
-                difference = first_difference(recorded[key], found[key], f"{where}.{key}" if where else str(key))
-                if difference:
-                    return difference
-        return None if list(recorded) == list(found) else (f"keys of {where or 'it'}", list(recorded), list(found))
-    if isinstance(recorded, list) and isinstance(found, list):
-        for i, (a, b) in enumerate(zip(recorded, found, strict=False)):
-            difference = first_difference(a, b, f"{where}[{i}]")
-            if difference:
-                return difference
-        return None if len(recorded) == len(found) else (f"length of {where or 'it'}", len(recorded), len(found))
+        prefix = f"{where}." if where else ""
+        pairs = [(f"{prefix}{key}", recorded[key], found[key]) for key in recorded if key in found]
+        what, recorded, found = f"keys of {what}", list(recorded), list(found)
+    elif isinstance(recorded, list) and isinstance(found, list):
+        pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(recorded, found, strict=False))]
+        what, recorded, found = f"length of {what}", len(recorded), len(found)
+    differences = (first_difference(a, b, place) for place, a, b in pairs)
     same = type(recorded) is type(found) and repr(recorded) == repr(found)
-    return None if same else (where or "it", recorded, found)
+    return next(filter(None, differences), None) or (None if same else (what, recorded, found))

@@ -123,15 +123,10 @@ class ModelEngine(Engine, Protocol):
 def open_engine(
     name: str, *, suite: Suite | None = None, model: str, mode: Mode, sampling: Sampling | None = None, **options: Any
 ) -> Engine:
-    """Opens an engine.
+    """Opens an engine, named by a key of `ENGINES`.
 
-    Args:
-        name: A key of `ENGINES`.
-        suite: The suite whose questions will be asked; not needed by engines that ask a model.
-        model: The model; what the name refers to depends on the engine.
-        mode: The kind of prompts in the tasks.
-        sampling: How answers are sampled; the default depends on the mode.
-        options: The options of this engine.
+    Engines that ask a model need no suite. What `model` refers to depends on the engine; the default of `sampling`
+    depends on the mode; `options` are those of the engine.
 
     Raises:
         EngineError: The engine or an option is unknown, or the engine cannot be opened; the message names a missing

@@ -32,20 +32,11 @@ class HostedEngine(ServerEngine):
     url_variable: ClassVar[str] = ""
     """The environment variable that overrides the default address."""
 
-    def __init__(
-        self,
-        *,
-        suite: Suite | None,
-        model: str,
-        mode: Mode,
-        sampling: Sampling,
-        base_url: str | None = None,
-        key_env: str | None = None,
-        **options: Any,
-    ) -> None:
-        url = base_url or os.environ.get(self.url_variable) or self.usual_url
-        needs_key = key_env is not None or url.rstrip("/") == self.usual_url
+    def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling, **options: Any) -> None:
         of_connection = {name: options.pop(name) for name in _CONNECTION if name in options}
+        url = of_connection.pop("base_url", None) or os.environ.get(self.url_variable) or self.usual_url
+        key_env = of_connection.pop("key_env", None)
+        needs_key = key_env is not None or url.rstrip("/") == self.usual_url
         connection = Connection(url, key_env=key_env or self.usual_key, needs_key=needs_key, **of_connection)
         super().__init__(self.form(model, mode, sampling, **options), connection)
 

@@ -14,7 +14,7 @@ from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
 from ...scoring.reasoning_text import first_part
 from ...suite.suite import Suite
-from ..json_parts import given
+from ..json_parts import without_none
 from ..prompts import Mode, Request
 from ..protocol import Details, RawReply, Usage, reported_name
 from . import Sampling
@@ -110,7 +110,9 @@ class VllmEngine(LocalEngine):
                     chat_template_kwargs=self._template.variables or None,
                 )
             else:
-                outputs = self._model.generate([self._tokens(request) for request in requests], params, use_tqdm=False)
+                tokenizer = self._model.get_tokenizer()
+                prompts = [completion_tokens(tokenizer, request.prompt.text) for request in requests]
+                outputs = self._model.generate([{"prompt_token_ids": one} for one in prompts], params, use_tqdm=False)
         except Exception as error:  # such as too long a prompt, or an engine that died
             others = f" and {len(requests) - 1} others" if len(requests) > 1 else ""
             asked = f"asked for {requests[0].name}{others}"
@@ -128,16 +130,12 @@ class VllmEngine(LocalEngine):
             opened=opened_reasoning(tokenizer, output.prompt_token_ids),
         )
 
-    def _tokens(self, request: Request) -> dict[str, list[int]]:
-        return {"prompt_token_ids": completion_tokens(self._model.get_tokenizer(), request.prompt.text)}
-
     def _sampling_params(self, seed: int) -> Any:
         sampling = self._sampling
-        cuts = {"top_p": sampling.top_p, "top_k": sampling.top_k}
         return self._params(
             max_tokens=sampling.max_tokens,
             temperature=sampling.temperature,
             stop=list(sampling.stop),
             seed=seed,
-            **given(cuts),
+            **without_none({"top_p": sampling.top_p, "top_k": sampling.top_k}),
         )

@@ -1,0 +1,178 @@
+"""The command `generate`: what it prints, and what kills and Ctrl-C leave behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import lzma
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from makers.fault_server import Gate, answering, echo, refusing, serving
+from makers.runs import files_of
+from pfgen_fast.errors import EngineError
+from pfgen_fast.generation.generating import Generation
+
+
+def without_timestamps(files):
+    """Files without timestamps; packed files are unpacked first."""
+    contents = {name: lzma.decompress(content) if name.endswith(".xz") else content for name, content in files.items()}
+    pattern = re.compile(rb'"timestamp": "[^"]+"')
+    return {
+        name: sorted(pattern.sub(b"", content).splitlines())
+        for name, content in contents.items()
+        if not name.endswith("result.json")
+    }
+
+
+def generate_arguments(server, output, *more):
+    return [
+        *("generate", "--engine", "openai", "--base-url", server.base_url, "--model", "org/m", "--suite", "mini"),
+        *("--output", output, "--concurrency", 4, *more),
+    ]
+
+
+def test_the_command_generates_and_scores(tmp_path, call):
+    with serving(echo) as server:
+        _, out, _ = call(*generate_arguments(server, tmp_path, "--trials", 2, "--mode", "chat", "--json"))
+    result = json.loads(out)
+    assert (result["n_new"], result["status"], result["problems"]) == (16, "scored", [])
+    assert json.loads((Path(result["run"]) / "result.json").read_text())["score"] == result["score"]
+
+
+def test_answers_of_former_weights_are_told_by_their_age(tmp_path, call, monkeypatch):
+    """A server gives a model's name to new weights, or does not run any more: nothing is asked."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
+    with serving(echo) as server:
+        arguments = generate_arguments(server, tmp_path, "--trials", 1, "--mode", "chat")
+        assert "existed already" not in call(*arguments)[2]
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    told = "8 answers existed already, the oldest from 2026-09-21 14:13; if the model has changed since then, remove"
+    assert told in " ".join(call(*arguments)[2].split())
+    result = json.loads(call(*arguments, "--json")[1])
+    assert (result["n_new"], result["n_existing"]) == (0, 8)
+    assert result["oldest_answer"] == "2026-09-21T14:13:20+00:00"
+    (packed,) = tmp_path.rglob("trials.jsonl.xz")
+    for path in packed.parent.glob("trial_*.jsonl"):
+        path.unlink()
+    assert told in " ".join(call(*arguments)[2].split())
+
+
+def test_the_command_ends_in_one_line_without_a_trace(tmp_path, call, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-SECRET")
+    with serving(lambda request: refusing(401, "wrong: sk-SECRET")) as server:
+        found = call(*generate_arguments(server, tmp_path))
+    refusal = "the key in OPENAI_API_KEY was refused: HTTP 401: wrong: [key]"
+    assert found == (2, "", f"error: {server.base_url}, model org/m: {refusal}\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_object_of_options_makes_and_scores_the_run_of_the_command(mini, tmp_path, call):
+    code, _, _ = call("generate", "-e", "ngram", "-s", "mini", "-n", 2, "--order", 3, "-o", tmp_path / "command")
+    assert code == 0
+    generation = Generation.of("ngram", options={"order": 3, "sets": None})
+    made = generation.run(mini, trials=2, output=tmp_path / "library")
+    assert (made.n_new, made.problems) == (16, ())
+    assert made.score(mini).status == "scored"
+    assert made.folder == generation.folder(mini, tmp_path / "library")
+    names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in sorted(tmp_path.iterdir())]
+    assert names[0] == names[1]
+    with pytest.raises(EngineError, match="examples: expected at least 0, not -1"):
+        Generation.of("ngram", examples=-1)
+    with pytest.raises(EngineError, match="--device is an option of hf, transformers, not of ngram"):
+        Generation.of("ngram", options={"device": "cpu"}).open(mini)
+
+
+@contextlib.contextmanager
+def start(server, output, *more, **environment):
+    """The command in a separate process, which does not outlive a test that fails."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "pfgen_fast", *map(str, generate_arguments(server, output, *more))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def moody_echo(request):
+    """Deterministic; some questions get no answer in their first round."""
+    answer = echo(request)
+    return answering("") if request.body["seed"] % 3 == 0 and "か" in request.question else answer
+
+
+@pytest.mark.parametrize(
+    ("n_kills", "epoch"),
+    [
+        pytest.param(2, "1700000000", id="same bytes"),
+        pytest.param(10, "1700000000", id="same bytes, often", marks=pytest.mark.slow),
+        pytest.param(2, "", id="but for timestamps", marks=pytest.mark.slow),
+    ],
+)
+def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path, n_kills, epoch):
+    n_trials = 20
+    gate = Gate(0)
+
+    def behave(request):
+        gate.wait()
+        return moody_echo(request)
+
+    with serving(behave) as server:
+        for _ in range(n_kills):
+            gate = Gate(8 * n_trials // (n_kills + 2))
+            with start(server, tmp_path / "killed", "--trials", n_trials, SOURCE_DATE_EPOCH=epoch) as process:
+                assert gate.reached.wait(60)
+                process.kill()
+                assert process.wait() == -signal.SIGKILL
+            gate.open()
+        with start(server, tmp_path / "killed", "--trials", n_trials, SOURCE_DATE_EPOCH=epoch) as process:
+            assert process.wait() == 0, process.stderr.read()
+        n_asked = len(server.requests)
+    with serving(moody_echo) as server:
+        with start(server, tmp_path / "whole", "--trials", n_trials, SOURCE_DATE_EPOCH=epoch) as process:
+            assert process.wait() == 0, process.stderr.read()
+        n_needed = len(server.requests)
+    killed, whole = files_of(tmp_path / "killed"), files_of(tmp_path / "whole")
+    assert len(whole) == n_trials + 4  # the trials, packed trials, raw replies, config.json and result.json
+    assert killed.keys() == whole.keys()
+    if epoch:
+        assert killed == whole
+    assert without_timestamps(killed) == without_timestamps(whole)
+    # Only the requests in progress during a kill and those with empty answers are repeated.
+    n_empty = n_needed - 8 * n_trials
+    assert n_asked <= n_needed + n_kills * (4 + n_empty)
+
+
+def test_ctrl_c_ends_in_one_line_and_keeps_what_came(tmp_path):
+    gate = Gate(40)
+
+    def behave(request):
+        gate.wait()
+        return moody_echo(request)
+
+    with serving(behave) as server:
+        with start(server, tmp_path, "--trials", 100) as process:
+            assert gate.reached.wait(60)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+        gate.open()
+        assert (process.returncode, out) == (130, "")
+        *happened, error = err.splitlines()
+        stopped = r"stopped with (\d+) of 800 answers, which are kept; run the same command again to continue"
+        kept = re.fullmatch(f"error: {stopped}", error)
+        assert kept, err
+        told = [re.split("[;,]", line)[0] for line in happened]
+        assert told == ["note: empty answer: the answer is empty", f"{kept[1]} of 800 answers"]
+        assert int(kept[1]) >= 30
+    lines = [line for path in tmp_path.rglob("*.jsonl") for line in path.read_bytes().splitlines()]
+    assert len(lines) >= int(kept[1])
+    assert not list(tmp_path.rglob(".lock"))

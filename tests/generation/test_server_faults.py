@@ -1,0 +1,219 @@
+"""The openai engine against a local server that imitates the faults of servers, whatever they send."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import tracemalloc
+from functools import partial
+
+import pytest
+from makers.asked_engines import ask_server
+from makers.fault_server import Reply, answering, echo, refusing, serving
+from makers.runs import answers_by_trial
+from pfgen_fast.errors import EngineError
+from pfgen_fast.generation.engines.server import MAX_REPLY_BYTES
+from pfgen_fast.generation.events import Trouble
+from pfgen_fast.generation.prompts import make_tasks
+
+
+def with_choices(*texts):
+    choices = [{"index": index, "text": text} for index, text in enumerate(texts)]
+    return Reply(json.dumps({"id": "the same", "choices": choices}).encode())
+
+
+def headed(*pieces):
+    """Pieces of a reply, which hold its head too."""
+    return Reply(pieces=pieces, has_head=False)
+
+
+COMPRESSED = {"Content_Encoding": "gzip"}
+DEEP = b"[" * 950 + b"]" * 950
+FAULTS = {
+    "500": (refusing(500, "oops"), Trouble.SERVER_ERROR, "HTTP 500: oops"),
+    "503 without JSON": (Reply(b"<html>busy</html>", 503), Trouble.SERVER_ERROR, "HTTP 503: <html>busy</html>"),
+    "a deep message": (Reply(b'{"error": ' + DEEP + b"}", 500), Trouble.SERVER_ERROR, r"HTTP 500: .*\[\[\["),
+    "999": (refusing(999, "odd"), Trouble.SERVER_ERROR, "HTTP 999: odd"),
+    "425": (refusing(425, "too early"), Trouble.SERVER_ERROR, "HTTP 425: too early"),
+    "408": (refusing(408, "too slow"), Trouble.TIMEOUT, "HTTP 408: too slow"),
+    "429": (refusing(429, "slow down", Retry_After="0"), Trouble.RATE_LIMIT, "HTTP 429: slow down"),
+    "no response": (Reply(b"{}", n_bytes=0, has_head=False, pieces=()), Trouble.CONNECTION, ""),
+    "half a response": (Reply(answering("whole").body, n_bytes=20), Trouble.CONNECTION, ""),
+    "headers": (
+        Reply(answering("fine").body, headers={f"X_{number}": "x" * 100 for number in range(5000)}),
+        Trouble.CONNECTION,
+        "",
+    ),
+    "interim replies": (headed(*[b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"] * 1000), Trouble.CONNECTION, ""),
+    "a status of five digits": (headed(b"HTTP/1.1 20000 OK\r\n\r\n"), Trouble.CONNECTION, ""),
+    "no HTTP": (headed(b"\x00\xff" * 1000), Trouble.CONNECTION, ""),
+    "malformed JSON": (Reply(b'{"choices": [{"text": "cut'), Trouble.UNUSABLE, "the reply is not JSON: {"),
+    "204": (Reply(status=204), Trouble.UNUSABLE, r"the reply is not JSON: \(nothing\)"),
+    "not UTF-8": (Reply(b'"\xff\xfe"'), Trouble.UNUSABLE, "the reply is not JSON"),
+    "deep JSON": (Reply(b"[" * 100_000), Trouble.UNUSABLE, "the reply is not JSON"),
+    "endless digits": (Reply(b'{"choices": ' + b"9" * 100_000 + b"}"), Trouble.UNUSABLE, "the reply is not JSON"),
+    "JSON of something else": (Reply(b'{"choices": [{"text": 3}]}'), Trouble.UNUSABLE, "the reply holds no answer"),
+    "content of something else": (Reply(b'{"choices": [{"message": {"content": 3}}]}'), Trouble.UNUSABLE, "no answer"),
+    "a list": (Reply(b"[1]"), Trouble.UNUSABLE, "the reply holds no answer"),
+    "no choices": (with_choices(), Trouble.UNUSABLE, "the reply holds no answer"),
+    "two answers": (with_choices("one", "two"), Trouble.UNUSABLE, "the reply holds 2 answers to a request for one"),
+    "gzip": (
+        Reply(gzip.compress(answering("fine").body), headers=COMPRESSED),
+        Trouble.UNUSABLE,
+        r"the reply is compressed \(gzip\), which was not requested",
+    ),
+    "an unknown encoding": (
+        Reply(answering("fine").body, headers={"Content_Encoding": "a\x1bb"}),
+        Trouble.UNUSABLE,
+        r"the reply is compressed \(a\\u001bb\)",
+    ),
+    "a long reply": (
+        answering("x" * (MAX_REPLY_BYTES + 1)),
+        Trouble.UNUSABLE,
+        "the reply is longer than 2,097,152 bytes, which is the limit",
+    ),
+    "an empty answer": (answering(" \n"), Trouble.EMPTY, "the answer is empty"),
+    "null": (Reply(b'{"choices": [{"message": {"content": null}}]}'), Trouble.EMPTY, "the answer is empty"),
+}
+SENT_AGAIN = {Trouble.SERVER_ERROR, Trouble.TIMEOUT, Trouble.RATE_LIMIT, Trouble.CONNECTION}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_passes_is_counted_and_changes_no_answer(mini, tmp_path, fault):
+    """Every question fails once and is answered the second time."""
+    reply, kind, _ = FAULTS[fault]
+    with serving(lambda request: reply if request.again == 0 else answering("fine")) as server:
+        generated = ask_server(mini, server, tmp_path, concurrency=4)
+    assert not generated.failed
+    assert answers_by_trial(generated.folder) == {1: ["fine"] * len(mini)}
+    assert len(server.requests) == 2 * len(mini)
+    assert generated.events.troubles == {kind: len(mini)}
+    assert generated.events.n_retries == len(mini) * (kind in SENT_AGAIN)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_stays_is_one_sentence_and_costs_one_trial(mini, tmp_path, fault):
+    reply, kind, message = FAULTS[fault]
+    bad = make_tasks(mini, 2, mode="completion")[3]
+
+    def behave(request):
+        return reply if request.prompt == bad.prompt.text else echo(request)
+
+    with serving(behave) as server:
+        generated = ask_server(mini, server, tmp_path, trials=3, retries=1)
+        asked = sum(request.prompt == bad.prompt.text for request in server.requests)
+    assert asked == (20 if kind in SENT_AGAIN else 10)
+    assert list(generated.failed) == [2]
+    expected = rf"trial 2: no usable answer to Q04 in 10 rounds \({server.base_url}: .*{message}[^\n]*"
+    assert re.fullmatch(expected, generated.failed[2])
+    assert list(answers_by_trial(generated.folder)) == [1, 3]
+    with serving(echo) as server:
+        again = ask_server(mini, server, tmp_path, trials=3)
+    assert len(server.requests) == 1  # only what was missing
+    assert not again.failed
+    assert not list(again.folder.glob(".*"))
+
+
+@pytest.mark.parametrize("fault", ["gzip", "a long reply", "999", "no HTTP", "headers"])
+def test_a_server_that_sends_nothing_usable_is_given_up(mini, tmp_path, fault):
+    reply, _, problem = FAULTS[fault]
+    message = f"10 requests in a row have failed, the last with {problem}"
+    with serving(lambda request: reply) as server, pytest.raises(EngineError, match=message) as caught:
+        ask_server(mini, server, tmp_path, trials=5, retries=0)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_replies_with_the_same_id_are_different_answers(mini, tmp_path):
+    with serving(lambda request: with_choices(request.question)) as server:
+        generated = ask_server(mini, server, tmp_path)
+    assert answers_by_trial(generated.folder) == {1: [question.question for question in mini]}
+
+
+@pytest.fixture(scope="module")
+def bomb():
+    return gzip.compress(bytes(40_000_000), compresslevel=9)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_reply_that_was_compressed_unasked_is_not_decompressed(mini, tmp_path, bomb, status):
+    assert len(bomb) < 40_000
+
+    def behave(request):
+        assert request.headers["Accept-Encoding"] == "identity"
+        return Reply(bomb, status, headers=COMPRESSED)
+
+    tracemalloc.start()
+    try:
+        with serving(behave) as server, pytest.raises(EngineError, match=r"the reply is compressed \(gzip\)"):
+            ask_server(mini, server, tmp_path, trials=5, retries=0)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_server_leaves_nothing_behind_in_later_requests(mini, tmp_path):
+    """It could add to its cookies without end."""
+
+    def behave(request):
+        return refusing(500, "no", Set_Cookie=f"c{request.number}={'x' * 4000}")
+
+    message = "10 requests in a row have failed"
+    with serving(behave) as server, pytest.raises(EngineError, match=message):
+        ask_server(mini, server, tmp_path, trials=2, retries=3, concurrency=1)
+    assert not any("Cookie" in request.headers for request in server.requests)
+
+
+@pytest.mark.parametrize("has_head", [True, False], ids=["a body", "a head"])
+def test_the_time_limit_is_for_the_whole_reply(mini, tmp_path, has_head):
+    """The server never pauses for long, and never ends."""
+    ended = threading.Event()
+
+    def drops():
+        yield b"" if has_head else b"HTTP/1.1 200 OK\r\nX-Long: "
+        while not ended.wait(0.01):
+            yield b"x"
+
+    with serving(lambda request: Reply(pieces=drops(), has_head=has_head)) as server:
+        try:
+            with pytest.raises(
+                EngineError, match=r"10 requests in a row have failed, .* no complete reply within 0\.2 s"
+            ):
+                ask_server(mini, server, tmp_path, trials=2, timeout=0.2, retries=0)
+        finally:
+            ended.set()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for other processes")
+def test_ctrl_c_ends_a_reply_that_never_ends(tmp_path):
+    asked, ended = threading.Event(), threading.Event()
+
+    def zeros():
+        asked.set()
+        while not ended.is_set():
+            yield bytes(1000)
+            ended.wait(0.01)
+
+    with serving(lambda request: Reply(pieces=zeros())) as server:
+        options = ["-e", "openai", "--base-url", server.base_url, "-m", "m", "-s", "mini", "--output", str(tmp_path)]
+        command = [sys.executable, "-m", "pfgen_fast", "generate", *options, "--timeout", "3600"]
+        # What a shell has begun in the background ignores it, as do its children.
+        heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=heed) as process:
+            try:
+                assert asked.wait(60)
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=60)
+            finally:
+                process.kill()
+                ended.set()
+    assert process.returncode == 130, said
+    assert said.decode() == (
+        "error: stopped with 0 of 80 answers, which are kept; run the same command again to continue\n"
+    )
