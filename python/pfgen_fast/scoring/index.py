@@ -26,8 +26,8 @@ def index_of(suite: Suite, profile: Profile, threads: int, *, damage: str = "") 
     """The native index of each question, in the order of the suite; all scorers of a suite share it.
 
     For a suite loaded from files, the index comes from the user's cache; if it is missing there, it is built and added.
-    A suite that was cut from another shares that one's index. `damage`, which was found after the index was handed
-    out, replaces the index.
+    A suite that was cut from another shares that one's index. `damage` says what was wrong with the index that was
+    returned before, which is replaced.
     """
     if suite.whole is not None:
         index = index_of(suite.whole, profile, threads, damage=damage)

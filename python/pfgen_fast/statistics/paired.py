@@ -70,17 +70,6 @@ class Pairs:
     # share one exactly if they do not differ
     groups: tuple[tuple[int, int], ...]
 
-    @classmethod
-    def of(cls, differences: Floats, n: NDArray[np.int_], p: Floats, alpha: float, correction: Correction) -> Pairs:
-        """Corrects the p-values of all pairs with `MIN_QUESTIONS` questions as one family, and groups the runs."""
-        has_verdict = np.triu((n >= MIN_QUESTIONS) & ~np.isnan(p), 1)
-        after = np.full(p.shape, np.nan)
-        if has_verdict.any():
-            after[has_verdict] = corrected(p[has_verdict], correction)
-            after = np.fmin(after, after.T)
-        differs = after <= alpha
-        return cls(differences, n, p, after, differs, groups_of(differs))
-
 
 def paired_difference(a: Any, b: Any) -> PairedDifference:
     """The mean difference A - B over the questions that both have, by the paired t-test."""
@@ -111,7 +100,13 @@ def all_pairs(*strata: Any, alpha: float = 0.05, correction: Correction = "bh") 
         for of_pairs, values in zip((differences, n, p), found, strict=True):
             of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
-    return Pairs.of(differences, n, p, alpha, correction)
+    has_verdict = np.triu((n >= MIN_QUESTIONS) & ~np.isnan(p), 1)
+    after = np.full(p.shape, np.nan)
+    if has_verdict.any():  # all pairs with a verdict are one family
+        after[has_verdict] = corrected(p[has_verdict], correction)
+        after = np.fmin(after, after.T)
+    differs = after <= alpha
+    return Pairs(differences, n, p, after, differs, groups_of(differs))
 
 
 def _against(one: Sequence[Floats], others: Sequence[Floats]) -> tuple[Floats, NDArray[np.int_], Floats]:
@@ -155,7 +150,12 @@ def _of_stratum(one: Floats, others: Floats) -> tuple[Floats, Floats, NDArray[np
 
 def corrected(p_values: Any, correction: Correction) -> Floats:
     """Corrects p-values for multiple comparisons."""
-    values = _checked(p_values)
+    values = np.asarray(p_values, dtype=np.float64)
+    if not values.size:
+        raise ExperimentError("no p-values: expected at least one")
+    wrong = values[~((values >= 0) & (values <= 1))]
+    if wrong.size:
+        raise ExperimentError(f"p-value {wrong[0]:g}: expected a number from 0 to 1")
     order = np.argsort(values, kind="stable")
     n = len(values)
     if correction == "holm":
@@ -165,16 +165,6 @@ def corrected(p_values: Any, correction: Correction) -> Floats:
     found = np.empty(n)
     found[order] = np.minimum(ordered, 1.0)
     return found
-
-
-def _checked(p_values: Any) -> Floats:
-    values = np.asarray(p_values, dtype=np.float64)
-    if not values.size:
-        raise ExperimentError("no p-values: expected at least one")
-    wrong = values[~((values >= 0) & (values <= 1))]
-    if wrong.size:
-        raise ExperimentError(f"p-value {wrong[0]:g}: expected a number from 0 to 1")
-    return values
 
 
 def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
