@@ -84,7 +84,7 @@ def gemini(request):
 FIT = ("--omit", "top_p,seed", "--temperature", "none", "--max-tokens-name", "max_completion_tokens")
 
 
-def test_a_judge_that_reasons_and_refuses_parameters(judge, runs):
+def test_a_judge_that_reasons_and_refuses_parameters(judge, call, runs):
     code, _, err, requests = judge(reasoning_judge)
     assert code == 2
     assert len({request.body["messages"][-1]["content"] for request in requests}) <= 12
@@ -99,6 +99,13 @@ def test_a_judge_that_reasons_and_refuses_parameters(judge, runs):
         for reply in sorted(replies_of(runs), key=lambda one: re.search(r"number (\d+)", str(one))[1].zfill(2))
     ]
     assert {row.temperature for row in rows_of(runs)} == {None}
+    assert {row.request for row in rows_of(runs)} == {
+        '{"max_tokens_name": "max_completion_tokens", "omit": ["seed", "temperature", "top_p"], '
+        '"reasoning_effort": "low"}'
+    }
+    code, out, _ = call("checklists", "table", runs, "--suite", runs.parent / "suite")
+    assert code == 0
+    assert '|request:{"max_tokens_name"' in "".join(out.split("\n"))
     parameters = replies_of(runs)[0]["request"]["parameters"]
     assert parameters["omit"] == ["seed", "temperature", "top_p"]
     assert parameters["reasoning_effort"] == "low"

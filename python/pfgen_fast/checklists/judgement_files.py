@@ -114,6 +114,7 @@ def _identity(judgement: Judgement) -> Hashable:
         *(judgement.id, judgement.length, judgement.trial, judgement.response_sha256, judgement.checklist_sha256),
         *(judgement.judge, judgement.version, judgement.method, judgement.rating),
         *(judgement.prompt_sha256, judgement.instruction_sha256, judgement.profile, judgement.temperature),
+        judgement.request,
     )
 
 

@@ -47,6 +47,7 @@ class Judgement:
         words: The number of words of the answer, if it was published with the judgement.
         most_repeated_sentence: The count of the most frequent sentence in the answer, if it was published.
         profile: How the answer was shown in the request, such as `plain`; None if unknown.
+        request: What else was unusual in the request, such as its engine, as JSON; None if nothing was.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Judgement:
     most_repeated_sentence: int | None = None
     profile: str | None = None
     temperature: float | None = None
+    request: str | None = None
 
     @property
     def key(self) -> AnswerKey:

@@ -60,6 +60,12 @@ class Wording:
         return f"{self.profile} ({counter_name(self._counter)})" if self.profile == "upstream" else self.profile
 
     @cached_property
+    def unusual(self) -> str | None:
+        """What differs from usual requests, as JSON; None if nothing does."""
+        parts = {**self.judge.options.shaping, **({"structured": True} if self.structured else {})}
+        return json.dumps(parts, sort_keys=True) if parts else None
+
+    @cached_property
     def prompt_sha256(self) -> str:
         """The hash of the prompts, the method, the profile and the counter of words."""
         return self.suite.prompts.sha256(self.method, self.profile, self._counter)

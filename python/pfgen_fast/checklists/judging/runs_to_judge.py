@@ -145,6 +145,7 @@ class Rating(Tries):
             cut=n_tries > 0 and wording.shown(self.answer.response)[1],
             profile=wording.profile_name,
             temperature=wording.judge.sent_temperature,
+            request=wording.unusual,
         )
 
     @property

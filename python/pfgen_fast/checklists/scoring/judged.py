@@ -35,12 +35,14 @@ class Variant(NamedTuple):
     prompt_sha256: str | None
     profile: str | None
     temperature: float | None
+    request: str | None
 
     def __str__(self) -> str:
         further = {
             "prompt": self.prompt_sha256 and in_one_line(self.prompt_sha256, 13),
             "profile": self.profile and in_one_line(self.profile),
             "temperature": None if self.temperature is None else f"{self.temperature:g}",
+            "request": self.request and in_one_line(self.request, 60),
         }
         known = (f"{name} {value}" for name, value in further.items() if value is not None)
         return ", ".join([in_one_line(self.version or "unknown version"), *known])
@@ -193,7 +195,7 @@ def _variants(rows: Iterable[Judgement]) -> Iterator[Variant]:
 
 def variant_of(row: Judgement) -> Variant:
     """The variant of the judge that gave a judgement."""
-    return Variant(row.version, row.prompt_sha256, row.profile, row.temperature)
+    return Variant(row.version, row.prompt_sha256, row.profile, row.temperature, row.request)
 
 
 def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:

@@ -183,6 +183,7 @@ class _Rules:
             "temperature": _listed(None if v.temperature is None else f"{v.temperature:g}" for v in variants),
             "missing": self.missing,
             "words": "+".join(judged.counters) or "none",
+            **({"request": _listed(v.request for v in variants)} if any(v.request for v in variants) else {}),
         }
         return "|".join(f"{name}:{in_one_line(value, 200).replace('|', '/')}" for name, value in parts.items())
 
