@@ -13,7 +13,7 @@ from .discern_asking import Asking
 from .discern_source import Source
 
 if TYPE_CHECKING:
-    from ..discernment.model_damage import Maker
+    from ..discernment.model_damage import DamageModel
     from ..discernment.result import Discernment
     from ..discernment.weights import Weights
     from ..evaluators.evaluator import Evaluator, Item
@@ -37,7 +37,7 @@ class Test:
     zeros: Any
     min_items: int
     draws: int
-    maker: Maker | None = None  # model that makes texts
+    maker: DamageModel | None = None  # model that makes texts
 
     def __post_init__(self) -> None:
         self.collection = self.source.collection  # fewer items once those that lack replies are left out
@@ -82,10 +82,7 @@ class Test:
     def _all_texts(self) -> tuple[list[Item], _core.TextColumn]:
         from ..discernment.damaged import all_texts
 
-        stand_ins = None
-        if self.maker is not None and self.asking.dry_run:
-            stand_ins = self.asking.stand_ins(self.maker, self.collection, self.plan)
-        return all_texts(self.source.damage(self.collection, self.maker), stand_ins)
+        return all_texts(self.source.damage(self.collection, self.maker))
 
     def run(self, evaluator: Evaluator | TableScores) -> Discernment:
         """Scores all texts, and finds what follows."""
