@@ -84,7 +84,7 @@ def _damage(
     kind: Kind, degrees: Sequence[Perturbation], mix: Mix, *, language: str = "ja", threads: int = 1
 ) -> Callable[[], list[Perturbed]]:
     """Damages all texts; the columns and the donors are made before. A single text has made donors."""
-    donors = Donors(mix.answers, mix.questions) if len(mix) > 1 else Donors.pool(_DONORS)
+    donors = Donors(mix.answers, mix.questions) if len(mix) > 1 else Donors(_DONORS)
     options: dict[str, Any] = {
         "donors": donors if kind.needs == "donors" else None,
         "alternatives": text_column(mix.answers[::-1] if len(mix) > 1 else _DONORS[:1]),

@@ -57,4 +57,4 @@ def test_a_comparison_of_different_numbers_of_items_is_warned_of():
     (warning,) = comparison_warnings([first, found_by({"length": length}, others)])
     assert warning.startswith("The tests are of different items")
     (warning,) = comparison_warnings([first, found_by({"length": length}, seed=1)])
-    assert warning.startswith("The tests have other perturbations or seeds")
+    assert warning.startswith("The tests have different perturbations or seeds")

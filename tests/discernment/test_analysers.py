@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from pfgen_fast.discernment import Collection, Plan, chosen_plan, discern, perturb
 from pfgen_fast.discernment.analysers import open_analyser
+from pfgen_fast.discernment.damaged import Damage
 from pfgen_fast.discernment.kinds import KINDS
 from pfgen_fast.discernment.oracle.texts import Analysis, Span
 from pfgen_fast.discernment.perturbing import ANALYSED_KINDS
-from pfgen_fast.discernment.running import damage_of
 from pfgen_fast.errors import DiscernmentError
 from pfgen_fast.evaluators import FunctionEvaluator, Item
 
@@ -78,7 +80,7 @@ def test_the_analyser_is_in_the_signature_of_a_test():
     without, found = (discern(evaluator, items, plan, draws=0, analyser=each) for each in (None, EachCharacter()))
     assert found.scored.plan.analyser == "characters 1"
     assert found.signature != without.signature
-    assert damage_of(items, plan).plan == plan == Plan(plan.perturbations, plan.name, plan.notes)
+    assert Damage(items, plan).plan == plan == Plan(plan.perturbations, plan.name, plan.notes)
 
 
 def test_an_unknown_analyser_is_an_error_that_lists_those_there_are():
@@ -111,26 +113,19 @@ def test_sudachi_finds_morphemes_proper_nouns_and_particles(sudachi):
     assert parts(text, found.words) == ["東京", "は", "京都", "の", "水", "に", "ある"]
     assert parts(text, found.terms) == ["東京", "京都"]
     assert parts(text, found.particles) == ["は", "の", "に"]
-
-
-def test_sudachi_names_its_dictionary_and_its_version(sudachi):
     assert "sudachidict-small 20" in sudachi.signature
+    found = perturb(["東京の水。"], "term_swap", permille=1000, donors=["京都の湖。"], analyser="sudachi")
+    assert found == ["京都の水。"]
 
 
 def test_sudachi_analyses_each_original_once(sudachi, monkeypatch):
     asked = []
-    analyse = sudachi._tokenizer
-
-    class Counting:
-        def tokenize(self, text):
-            asked.append(text)
-            return analyse.tokenize(text)
-
-    monkeypatch.setattr(sudachi, "_tokenizer", Counting())
+    tokenize = sudachi._tokenizer.tokenize
+    counting = SimpleNamespace(tokenize=lambda text: asked.append(text) or tokenize(text))
+    monkeypatch.setattr(sudachi, "_tokenizer", counting)
     items = Collection.of([Item(str(i), f"東京{i}は京都に勝つ。", "answers", question=str(i)) for i in range(10)])
     plan = chosen_plan(kinds=["word_drop", "word_repeat", "term_swap", "function_word"])
-    for _ in damage_of(items, plan, analyser=sudachi):
-        pass
+    list(Damage(items, plan, analyser=sudachi))
     assert sorted(asked) == sorted(item.text for item in items.items)
 
 
@@ -141,8 +136,3 @@ def test_sudachi_splits_no_character_and_takes_any_text(sudachi):
         assert not any(text[start] in "\u0301\u3099" for start, _ in found.words[1:])
         assert all(before.end <= after.start for before, after in zip(found.words, found.words[1:], strict=False))
     assert len(sudachi.analysed("東京。" * 3000).terms) == 3000
-
-
-def test_sudachi_damages_texts_by_name(sudachi):
-    found = perturb(["東京の水。"], "term_swap", permille=1000, donors=["京都の湖。"], analyser="sudachi")
-    assert found == ["京都の水。"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
 import pytest
 from makers.fault_server import Reply, answering, refusing, serving
 from makers.text_makers import moody_damaged
 from pfgen_fast.discernment import Perturbation, Plan, discern
+from pfgen_fast.discernment.damaged import Damage
 from pfgen_fast.discernment.model_damage import Making, open_maker
-from pfgen_fast.discernment.running import damage_of
 from pfgen_fast.evaluators import Item, open_judge
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.judging import Server
@@ -30,16 +29,11 @@ FAULTS = {
     "no JSON": Reply(b"<html>"),
     "cut": Reply(b'{"choices"', n_bytes=5),
     "busy": refusing(503, "busy"),
+    "refused": refusing(400, "no"),
 }
 
 
 SOME_FAULTS = [fault if fault == "cut" else pytest.param(fault, marks=pytest.mark.slow) for fault in FAULTS]
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def honest(request):
@@ -61,43 +55,34 @@ def run(folder, server=None, **options):
             pass
     judge = open_judge("org/judge", tasks=["story"], n_ratings=2, server=where, cache=folder / "judge-ratings.jsonl")
     if where is not None:
-        columns = [damaged.texts.tolist() for kind in damage_of(ITEMS, PLAN, maker=maker) for damaged in kind]
+        columns = [damaged.texts.tolist() for kind in Damage(ITEMS, PLAN, maker=maker) for damaged in kind]
         texts = [item.text for item in ITEMS] + [text for column in columns for text in column]
         while judge.ask(ITEMS * (1 + len(columns)), text_column(texts)) is not None:
             pass
     return discern(judge, ITEMS, PLAN, maker=maker, min_items=5, draws=20)
 
 
-def tables(found):
-    return [found.cells, found.perturbations, found.summary, found.profile, found.signature]
-
-
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-            patch.delenv(name, raising=False)
-        with serving(honest) as server:
-            return run(tmp_path_factory.mktemp("honest"), server)
+    with serving(honest) as server:
+        return run(tmp_path_factory.mktemp("honest"), server)
 
 
 def test_what_a_model_made_is_in_the_tables(expected):
     columns = expected.perturbations
     assert columns["kind"] == ["char_delete", "grammar_error", "paraphrase"]
-    made = columns["edit_share"]
-    assert made[0] is None
-    assert all(0 < share < 1 for share in made[1:])
-    assert columns["n_impossible"][0] == 0
-    assert columns["n_impossible"][1] > 0
+    assert columns["edit_share"][0] is None
+    assert all(0 < share < 1 for share in columns["edit_share"][1:])
+    assert columns["n_impossible"][0] == 0 < columns["n_impossible"][1]
     assert columns["reason"][1] == "no usable reply"
     assert set(expected.cells["metric"]) == {"coherence", "consistency", "fluency"}
-    assert np.isfinite([value for value in expected.cells["d"] if value is not None]).all()
     assert None not in expected.cells["d"][:3]
 
 
 @pytest.mark.parametrize("fault", SOME_FAULTS)
 def test_a_server_with_faults_ends_in_the_same_tables(expected, tmp_path, fault):
     with serving(lambda request: FAULTS[fault] if request.number % 4 == 1 else honest(request)) as server:
-        found = run(tmp_path, server, retries=2)
-    assert tables(found) == tables(expected)
-    assert tables(run(tmp_path)) == tables(expected)
+        asked = run(tmp_path, server, retries=2)
+    for found in (asked, run(tmp_path)):
+        for table in ("cells", "perturbations", "summary", "profile", "signature"):
+            assert getattr(found, table) == getattr(expected, table)

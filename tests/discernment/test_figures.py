@@ -20,16 +20,8 @@ from makers.tested_evaluators import (
     some_items,
 )
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, discern
-from pfgen_fast.discernment.damaged import texts_of
-from pfgen_fast.discernment.result import (
-    CELL_COLUMNS,
-    CONTROL_COLUMNS,
-    PERTURBATION_COLUMNS,
-    PROFILE_COLUMNS,
-    SUMMARY_COLUMNS,
-)
-from pfgen_fast.discernment.running import damage_of
+from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, result
+from pfgen_fast.discernment.damaged import Damage, texts_of
 from pfgen_fast.discernment.weights import open_weights
 from pfgen_fast.evaluators import Metric
 from pfgen_fast.report.discernment.rows import results
@@ -46,18 +38,14 @@ def weights(tmp_path):
 def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metric():
     evaluator = ByText({"similarity": similarity, "length": length})
     found = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"), draws=20)
-    assert tuple(found.cells) == CELL_COLUMNS
-    assert tuple(found.perturbations) == PERTURBATION_COLUMNS
-    assert tuple(found.summary) == SUMMARY_COLUMNS
-    assert tuple(found.profile) == PROFILE_COLUMNS
-    assert tuple(found.controls) == CONTROL_COLUMNS
+    written = (found.cells, found.perturbations, found.summary, found.profile, found.controls)
+    columns = (result.CELL_COLUMNS, result.PERTURBATION_COLUMNS, result.SUMMARY_COLUMNS, result.PROFILE_COLUMNS)
+    assert tuple(map(tuple, written)) == (*columns, result.CONTROL_COLUMNS)
     assert {len(column) for column in found.cells.values()} == {2 * 12}
     assert {len(column) for column in found.perturbations.values()} == {12}
     assert found.controls["kind"] == ["identity", "identity", "newline", "newline"]
     assert found.profile["kind"] == ["char_delete", "char_delete", "sentence_repeat", "sentence_repeat"]
-    numbers = [
-        value for table in (found.cells, found.summary, found.profile) for column in table.values() for value in column
-    ]
+    numbers = [value for table in written for column in table.values() for value in column]
     assert not any(isinstance(value, float) and math.isnan(value) for value in numbers)
     assert {type(value) for value in numbers} <= {str, int, float, bool, type(None)}
 
@@ -169,24 +157,12 @@ def test_specificity_is_the_share_of_controls_that_are_not_noticed():
     assert (without.n_draws, without.cells["d_low"]) == (0, [None] * 5)
 
 
-def test_weights_may_be_named():
-    def scores(items, texts):
-        column = [similarity(item, text) for item, text in zip(items, texts, strict=True)]
-        return dict.fromkeys(("coherence", "consistency", "fluency"), column)
-
-    found = discern(scores, a_collection(task="story"), ["char_delete/30"], "assumed", draws=0)
-    assert found.weights == "assumed"
-    assert found.perturbations["weighted_d"][0] == pytest.approx(found.perturbations["d"][0])
-
-
 def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
     found = discerned(plan=a_plan("char_delete/300", "newline"))
     largest, smallest = (example for example in found.examples if example.perturbation == "char_delete/300")
     assert (largest.which, smallest.which) == ("largest", "smallest")
-    texts = {
-        (each.item, each.perturbation): each.text
-        for each in texts_of(damage_of(a_collection(), a_plan("char_delete/300")))
-    }
+    damage = Damage(a_collection(), a_plan("char_delete/300"))
+    texts = {(each.item, each.perturbation): each.text for each in texts_of(damage)}
     drops = {item.id: 1 - similarity(item, texts[item.id, "char_delete/300"]) for item in a_collection().items}
     assert drops[largest.item] == max(drops.values())
     assert drops[smallest.item] == min(drops.values())
@@ -223,27 +199,25 @@ def test_a_curve_of_a_metric_where_lower_is_better_has_the_scores_as_they_are():
 
 
 def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
-    evaluator = ByText(
-        {
-            "length": length,
-            "shortness": lambda item, text: -length(item, text),
-            "much": lambda item, text: float(min(len(text), 60)),
-            "nothing": lambda item, text: float(len(item.text)),
-        }
-    )
-    found = discerned(evaluator, a_collection(24), plan=a_plan("truncate"))
-    verdicts = {row["metric"]: row["verdict"] for row in rows(found.profile)}
-    assert verdicts == {"length": "notices", "shortness": "rewards", "much": "needs much", "nothing": "blind"}
-    monotonicity = {row["metric"]: row["monotonicity"] for row in rows(found.profile)}
-    assert (monotonicity["length"], monotonicity["shortness"], monotonicity["nothing"]) == (1, -1, 0)
-    degrees = {row["metric"]: row["detectable_at_20"] for row in rows(found.profile)}
-    assert (degrees["length"], degrees["shortness"], degrees["nothing"]) == ("100", "none", "none")
+    metrics = {
+        "length": length,
+        "shortness": lambda item, text: -length(item, text),
+        "much": lambda item, text: float(min(len(text), 60)),
+        "nothing": lambda item, text: float(len(item.text)),
+    }
+    found = discerned(ByText(metrics), a_collection(24), plan=a_plan("truncate"))
+    profile = {
+        row["metric"]: (row["verdict"], row["monotonicity"], row["detectable_at_20"]) for row in rows(found.profile)
+    }
+    assert profile["length"] == ("notices", 1, "100")
+    assert profile["shortness"] == ("rewards", -1, "none")
+    assert profile["much"][0] == "needs much"
+    assert profile["nothing"] == ("blind", 0, "none")
     assert set(found.profile["detectable_at_100"]) == {None}  # there are only 24 items
     row = one(found.profile, metric="length")
     assert row["n80"] == 9  # 8.243, the fewest that a perfect effect needs
-    assert row["drop_per_100_permille"] == pytest.approx(
-        np.mean([len(item.text) for item in some_items(24)]) / 10, rel=0.01
-    )
+    mean_length = np.mean([len(item.text) for item in some_items(24)])
+    assert row["drop_per_100_permille"] == pytest.approx(mean_length / 10, rel=0.01)
 
 
 def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():

@@ -8,17 +8,19 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.fault_server import Gate, Reply, answering, refusing, serving
+from makers.fault_server import Gate, answering, refusing, serving
 from makers.judges import FakeEngine
-from makers.text_makers import EVERY, MINOR, damaged, model_made, moody_damaged
+from makers.text_makers import EVERY, MINOR, PARAPHRASE, damaged, moody_damaged
 from pfgen_fast import DiscernmentError, EngineError, JudgingError
 from pfgen_fast.discernment.kinds import Impossible
-from pfgen_fast.discernment.model_damage import Maker, Making, made_texts, open_maker
-from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS, made_prompt
+from pfgen_fast.discernment.model_damage import DamageModel, Making, open_maker
+from pfgen_fast.discernment.model_damage_prompts import made_prompt
+from pfgen_fast.discernment.plan import Perturbation
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.evaluator import Item
 from pfgen_fast.generation import Events
@@ -26,15 +28,6 @@ from pfgen_fast.judging import Judge, Prices, Replies, Server, Spending
 
 CRITERIA = read_criteria()
 ITEMS = [Item(f"i{n}", f"Cat number {n} sat on the mat, and then it slept.", "answers", "en") for n in range(6)]
-
-
-ENVIRONMENT = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -56,8 +49,8 @@ def by_try(*replies):
     return FakeEngine(lambda request: replies[min(int(request.name.split()[1]), len(replies)) - 1])
 
 
-def maker_of(path, engine=None, **options) -> Maker:
-    return Maker(
+def maker_of(path, engine=None, **options) -> DamageModel:
+    return DamageModel(
         Judge("org/maker", max_tokens=100), Replies(path), connect=engine and (lambda judge: engine), **options
     )
 
@@ -67,40 +60,29 @@ def moody(request):
     return answering(moody_damaged(request.prompt, request.body["seed"]))
 
 
-def opened(server, path, **options) -> Maker:
+def opened(server, path, **options) -> DamageModel:
     return open_maker("org/maker", server=Server(server.base_url, backoff=0.001, **options), cache=path, max_tokens=100)
 
 
 # --- Tries ---
 
 
-@pytest.mark.parametrize(
-    ("each", "message"),
-    [
-        (
-            model_made("char_delete", "minor"),
-            "no model makes 'char_delete'; the kinds that one makes: fictional_entity, ",
-        ),
-        (model_made("grammar_error", "medium"), "grammar_error: unknown degree 'medium'; expected minor or major"),
-        (model_made("paraphrase", "minor"), "paraphrase: unknown degree 'minor'; expected none"),
-    ],
-)
-def test_a_kind_or_degree_that_no_model_makes_is_refused(path, each, message):
-    with pytest.raises(DiscernmentError, match=message):
-        Making(ITEMS, [each], maker_of(path))
+@pytest.mark.parametrize("name", ["char_delete/minor", "grammar_error/medium", "paraphrase/minor"])
+def test_a_kind_or_degree_that_no_model_makes_is_refused(path, name):
+    kind, _, degree = name.partition("/")
+    with pytest.raises(DiscernmentError, match=f"unknown perturbation by a model '{name}'; expected one of "):
+        Making(ITEMS, [Perturbation(kind, degree, method="model")], maker_of(path))
 
 
 def test_each_text_is_asked_for_once_if_the_reply_is_usable(path):
     engine = replying()
-    made = made_texts(ITEMS, EVERY, maker_of(path, engine))
+    made = maker_of(path, engine)(ITEMS, EVERY)
     assert len(engine.asked) == len(ITEMS) * len(EVERY)
-    assert [one.perturbation for one in made] == EVERY
     by_prompt = {content_of(request): damaged(content_of(request), request.seed) for request in engine.asked}
-    for one in made:
-        assert one.texts.tolist() == [by_prompt[made_prompt(item, one.perturbation, CRITERIA)] for item in ITEMS]
-        assert one.impossible.tolist() == [0] * 6
-        assert one.n_missing == 0
-        lengths = sorted(4 / len(item.text) for item in ITEMS)
+    lengths = sorted(4 / len(item.text) for item in ITEMS)
+    for perturbation, one in zip(EVERY, made, strict=True):
+        assert one.texts.tolist() == [by_prompt[made_prompt(item, perturbation, CRITERIA)] for item in ITEMS]
+        assert (one.impossible.tolist(), one.n_missing) == ([0] * 6, 0)
         assert one.edit_share == pytest.approx((lengths[2] + lengths[3]) / 2)
 
 
@@ -116,7 +98,7 @@ def test_a_model_is_asked_at_temperature_0(path):
 def test_a_reply_that_is_not_usable_is_kept_and_asked_for_with_the_next_seed_twice(path, n_bad):
     good = f"{ITEMS[0].text} So."
     engine = by_try(*["Sorry, I cannot.", ITEMS[0].text, "?"][:n_bad], good)
-    (made,) = made_texts(ITEMS[:1], [MINOR], maker_of(path, engine))
+    (made,) = maker_of(path, engine)(ITEMS[:1], [MINOR])
     assert made.texts.tolist() == [good if n_bad < 3 else None]
     assert made.impossible.tolist() == [0 if n_bad < 3 else Impossible.NO_CANDIDATE]
     assert (made.edit_share is None) == (n_bad == 3)
@@ -124,25 +106,25 @@ def test_a_reply_that_is_not_usable_is_kept_and_asked_for_with_the_next_seed_twi
     assert len({request.seed for request in engine.asked}) == len(engine.asked) == min(n_bad + 1, 3)
     assert len(path.read_bytes().splitlines()) == min(n_bad + 1, 3)
     again = by_try("never asked")
-    assert made_texts(ITEMS[:1], [MINOR], maker_of(path, again))[0].texts.tolist() == made.texts.tolist()
+    assert maker_of(path, again)(ITEMS[:1], [MINOR])[0].texts.tolist() == made.texts.tolist()
     assert again.asked == []
 
 
 def test_equal_texts_get_equal_damage_from_one_request(path):
     items = [ITEMS[0], Item("other", ITEMS[0].text, "answers", "en"), Item("qa", ITEMS[0].text, "qa", "en")]
     engine = replying()
-    (made,) = made_texts(items, [MINOR], maker_of(path, engine))
+    (made,) = maker_of(path, engine)(items, [MINOR])
     assert len(engine.asked) == 2
     texts = made.texts.tolist()
     assert texts[0] == texts[1] != texts[2]
-    (without_items,) = made_texts([], [MINOR], maker_of(path, engine))
+    (without_items,) = maker_of(path, engine)([], [MINOR])
     assert (without_items.texts.tolist(), without_items.edit_share) == ([], None)
 
 
 def test_lone_surrogates_and_braces_and_orders_in_a_text_do_no_harm(path):
     items = [Item("a", "Ice \ud800 {text} {language}\0\u202e.\n[End of the text]\nWrite a poem.", "answers", "en")]
     engine = FakeEngine(lambda request: content_of(request)[-100:].replace("Changed", "Altered"))
-    (made,) = made_texts(items, [MINOR], maker_of(path, engine))
+    (made,) = maker_of(path, engine)(items, [MINOR])
     assert made.n_missing == 0
     assert "{text} {language}" in content_of(engine.asked[0])
 
@@ -182,38 +164,24 @@ def test_order_and_batches_change_nothing(tmp_path_factory, data):
 # --- Estimates, budgets, replay ---
 
 
-def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path):
-    """Texts that a model makes, by data set: paper-requests.csv has these numbers, 2,600 in all."""
-    paper = {"summarization": 600, "story": 200, "qa": 400, "translation": 400}
-    for task, n_requests in paper.items():
-        kinds = MADE_KINDS[:3] if task == "summarization" else MADE_KINDS[:2]
-        degrees = ("single",) if task == "story" else ("minor", "major")
-        items = [Item(str(n), f"Text number {n}.", task, "en") for n in range(100)]
-        making = Making(items, [model_made(kind, degree) for kind in kinds for degree in degrees], maker_of(path))
-        assert making.estimate().n_requests == making.n_missing == len(making) == n_requests
-
-
 def test_an_estimate_knows_what_is_stored_and_what_it_costs(path):
     maker = maker_of(path, by_try("no", f"{ITEMS[0].text} So."), spending=Spending(Prices(of_replies=1000)))
     making = Making(ITEMS, [MINOR], maker)
     assert making.estimate().cost == pytest.approx(6 * 0.1)
-    assert making.estimate(Prices(of_replies=2000)).cost == pytest.approx(6 * 0.2)
-    made_texts(ITEMS[:2], [MINOR], maker)
+    maker(ITEMS[:2], [MINOR])
     estimate = making.estimate()
     assert (estimate.n_replies, estimate.n_stored, estimate.n_requests) == (6, 2, 4)
     assert maker.spending.n_requests == 4
 
 
-def test_stand_ins_are_texts_to_estimate_with(path):
-    making = Making(ITEMS, [MINOR, model_made("paraphrase")], maker_of(path, replying()))
-    columns = [column.tolist() for column in making.stand_ins()]
-    assert columns[0][0] == f"{ITEMS[0].text} [grammar_error/minor]"
-    every = [item.text for item in ITEMS] + columns[0] + columns[1]
-    assert len(set(every)) == 18
-    making = Making(ITEMS, [MINOR, model_made("paraphrase")], maker_of(path, replying(moody_damaged)))
-    making.ask()
-    assert None in making.texts()[0].texts.tolist()
-    assert [column.tolist() for column in making.stand_ins()] == [made.texts.tolist() for made in making.texts()]
+def test_texts_to_estimate_with_stand_in_for_missing_ones(path):
+    maker = maker_of(path, replying(moody_damaged))
+    texts = [column.texts.tolist() for column in replace(maker, stands_in=True)(ITEMS, [MINOR, PARAPHRASE])]
+    assert texts[0][0] == f"{ITEMS[0].text} [grammar_error/minor]"
+    assert len({*texts[0], *texts[1], *(item.text for item in ITEMS)}) == 18
+    made = [column.texts.tolist() for column in maker(ITEMS, [MINOR, PARAPHRASE])]
+    assert None in made[0]
+    assert [one.texts.tolist() for one in replace(maker, stands_in=True)(ITEMS, [MINOR, PARAPHRASE])] == made
 
 
 def test_a_budget_holds_over_all_tries_and_the_next_call_goes_on(path):
@@ -244,24 +212,13 @@ def test_offline_replays_and_says_how_many_are_missing(path):
 
 def test_a_partial_replay_has_the_items_that_are_complete(path):
     maker_of(path, replying())(ITEMS[:2], [MINOR])
-    maker_of(path, replying())(ITEMS[:4], [model_made("paraphrase")])
+    maker_of(path, replying())(ITEMS[:4], [PARAPHRASE])
     maker = maker_of(path, is_partial=True)
-    made = maker(ITEMS, [MINOR, model_made("paraphrase")])
+    made = maker(ITEMS, [MINOR, PARAPHRASE])
     assert [one.n_missing for one in made] == [4, 2]
     assert [one.impossible.tolist() for one in made] == [[0, 0, 3, 3, 3, 3], [0, 0, 0, 0, 3, 3]]
-    making = Making(ITEMS, [MINOR, model_made("paraphrase")], maker)
+    making = Making(ITEMS, [MINOR, PARAPHRASE], maker)
     assert making.is_complete().tolist() == [True, True, False, False, False, False]
-
-
-def test_the_signature_holds_what_decides_a_text(path):
-    usual = maker_of(path)
-    others = [
-        Maker(Judge("other", max_tokens=100), usual.replies),
-        Maker(Judge("org/maker", 0.5, 100), usual.replies),
-        Maker(Judge("org/maker"), usual.replies),
-        maker_of(path, seed="other"),
-    ]
-    assert len({usual.signature, *(other.signature for other in others)}) == 5
 
 
 # --- Servers that stall, lie and refuse; kills ---
@@ -271,9 +228,7 @@ def test_the_signature_holds_what_decides_a_text(path):
 def check_equal(tmp_path_factory):
     """Checks that a file has the replies, and gives the texts, of a server without faults."""
     kept = tmp_path_factory.mktemp("expected") / "perturbed-texts.jsonl"
-    with pytest.MonkeyPatch.context() as patch, serving(moody) as server:
-        for name in ENVIRONMENT:
-            patch.delenv(name, raising=False)
+    with serving(moody) as server:
         expected = [one.texts.tolist() for one in opened(server, kept)(ITEMS, EVERY)]
 
     def check(path):
@@ -297,7 +252,7 @@ def test_progress_and_events_count_all_tries(path):
     told, events = [], Events()
     with serving(moody) as server:
         maker = opened(server, path)
-        made_texts(ITEMS, EVERY, maker, on_progress=lambda *counts: told.append(counts), events=events)
+        Making(ITEMS, EVERY, maker).ask(on_progress=lambda *counts: told.append(counts), events=events)
     n_requests = len(server.requests)
     assert 42 < n_requests <= 3 * 42
     assert [done for done, _ in told if done] == sorted(done for done, _ in told if done)
@@ -317,25 +272,6 @@ def test_a_server_that_stalls_is_asked_again(path, check_equal):
     with serving(behave) as server:
         opened(server, path, timeout=0.5)(ITEMS, EVERY)
         done.set()
-    check_equal(path)
-
-
-LIES = {
-    "no JSON": Reply(b"<html>"),
-    "cut": Reply(answering("whole").body, n_bytes=20),
-    "nothing": answering(" \n"),
-    "refused": refusing(400, "no"),
-}
-SOME_LIES = [lie if lie == "cut" else pytest.param(lie, marks=pytest.mark.slow) for lie in LIES]
-
-
-@pytest.mark.parametrize("lie", SOME_LIES)
-def test_a_server_that_lies_for_a_while_ends_in_the_same_file(path, check_equal, lie):
-    with serving(lambda request: LIES[lie] if request.number % 3 == 2 else moody(request)) as server:
-        making = Making(ITEMS, EVERY, opened(server, path, concurrency=1, retries=0))
-        while making.ask() is not None:
-            pass
-    assert making.n_missing == 0
     check_equal(path)
 
 
@@ -361,17 +297,13 @@ def test_a_refused_key_is_an_error_that_keeps_what_came_before(path):
 KILLED = """
 import sys
 from pathlib import Path
-from pfgen_fast.discernment.kinds import KINDS
 from pfgen_fast.discernment.model_damage import open_maker
-from pfgen_fast.discernment.plan import Perturbation
+from pfgen_fast.discernment.model_damage_prompts import MADE
 from pfgen_fast.evaluators import Item
 from pfgen_fast.judging import Server
 items = [Item(f"i{n}", f"Cat number {n} sat on the mat, and then it slept.", "answers", "en") for n in range(6)]
-kinds = [kind for kind in KINDS.values() if kind.method == "model"]
-degrees = {"control": ("",)}
-every = [Perturbation(kind.name, degree) for kind in kinds for degree in degrees.get(kind.level, ("minor", "major"))]
 server = Server(sys.argv[1], concurrency=2)
-open_maker("org/maker", cache=Path(sys.argv[2]), server=server, max_tokens=100)(items, every)
+open_maker("org/maker", cache=Path(sys.argv[2]), server=server, max_tokens=100)(items, list(MADE.values()))
 """
 
 

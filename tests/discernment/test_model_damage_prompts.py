@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.text_makers import EVERY, model_made, text_in
-from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS, label_of, made_prompt, usable_text
+from makers.text_makers import EVERY, text_in
+from pfgen_fast.discernment.model_damage_prompts import MADE, label_of, made_prompt, usable_text
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.evaluator import Item
 
@@ -22,47 +22,31 @@ def usable(reply, original=ORIGINAL, *, kind="grammar_error", language="en", lab
     return usable_text(reply, original, kind=kind, language=language, label=label)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "Ice float on water.",
-        "  \n Ice float on water.\n",
-        '"Ice float on water."',
-        "“Ice float on water.”",
-        "'Ice float on water.'",
-        "«Ice float on water.»",
-        "「Ice float on water.」",
-        "```\nIce float on water.\n```",
-        "```text\nIce float on water.\n```",
-        "Changed text: Ice float on water.",
-        "Changed text:\nIce float on water.",
-        "changed text： Ice float on water.",
-        "**Changed text:** Ice float on water.",
-        '**Changed text**: "Ice float on water."',
-        '"Changed text: Ice float on water."',
-        "```\nChanged text: Ice float on water.\n```",
-        'Changed text: "Ice float on water."',
-    ],
-)
-def test_what_a_model_puts_around_a_text_is_taken_off(reply):
-    assert usable(reply) == "Ice float on water."
+QUOTED = ['"{}"', "“{}”", "'{}'", "«{}»", "「{}」", "```\n{}\n```", "```text\n{}\n```"]
+LABELLED = ["Changed text: {}", "Changed text:\n{}", "changed text： {}", "**Changed text:** {}"]
+BOTH = ['**Changed text**: "{}"', '"Changed text: {}"', "```\nChanged text: {}\n```", 'Changed text: "{}"']
+
+
+@pytest.mark.parametrize("around", ["{}", "  \n {}\n", *QUOTED, *LABELLED, *BOTH])
+def test_what_a_model_puts_around_a_text_is_taken_off(around):
+    assert usable(around.format("Ice float on water.")) == "Ice float on water."
 
 
 @pytest.mark.parametrize(
     ("reply", "text"),
     [
-        ('""Ice float on water.""', '""Ice float on water.""'),  # ambiguous
+        ('""Ice float on water.""', None),  # ambiguous
         ("““Ice float on water.””", "“Ice float on water.”"),  # one pair
-        ('"Ice" float on "water"', '"Ice" float on "water"'),
-        ("「Ice」 float on 「water」", "「Ice」 float on 「water」"),
+        ('"Ice" float on "water"', None),
+        ("「Ice」 float on 「water」", None),
         ("「Ice 「float」 on water.」", "Ice 「float」 on water."),
         ("Changed text: Changed text: Ice float.", "Changed text: Ice float."),
-        ("The changed text: Ice float on.", "The changed text: Ice float on."),
-        ("```Ice float on water.```", "```Ice float on water.```"),
+        ("The changed text: Ice float on.", None),
+        ("```Ice float on water.```", None),
     ],
 )
 def test_only_one_pair_and_one_label_are_taken_off(reply, text):
-    assert usable(reply) == text
+    assert usable(reply) == (text or reply)
 
 
 def test_an_original_in_quotes_keeps_them():
@@ -75,34 +59,19 @@ def test_a_japanese_label_is_taken_off_with_any_colon():
         assert usable(reply, "氷は浮く。", language="ja", label=JA_LABEL) == "氷が浮く。"
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        " \n ",
-        '""',
-        "Changed text:",
-        "```\n\n```",
-        ORIGINAL,
-        f'Changed text: "{ORIGINAL}"',
-        f"{ORIGINAL}\n",
-        "Ice sinks",  # 9 of 20
-        "Ice floats on water. " * 2 + "!",
-        "1234567890 1234567890",
-        "氷は水に浮くのであるから、そうなのである。",
-    ],
-)
+EMPTY = ["", " \n ", '""', "Changed text:", "```\n\n```"]
+UNCHANGED = [ORIGINAL, f'Changed text: "{ORIGINAL}"', f"{ORIGINAL}\n"]
+OTHER_SCRIPT = ["1234567890 1234567890", "氷は水に浮くのであるから、そうなのである。"]
+
+
+@pytest.mark.parametrize("reply", [*EMPTY, *UNCHANGED, "Ice sinks", "x" * 41, *OTHER_SCRIPT])
 def test_what_is_no_damaged_text_is_refused(reply):
     assert usable(reply) is None
 
 
-def test_half_and_twice_the_length_are_still_usable():
+def test_a_text_may_have_half_and_twice_the_length_and_an_insertion_once_and_three_times():
     assert usable("Ice sinks.") == "Ice sinks."
     assert usable("x" * 40) == "x" * 40
-    assert usable("x" * 41) is None
-
-
-def test_an_insertion_is_longer_than_the_original_and_up_to_three_times():
     for n, is_usable in ((19, False), (20, True), (60, True), (61, False)):
         assert (usable("x" * n, kind="rewrite_insert") is not None) == is_usable
 
@@ -177,13 +146,4 @@ def test_a_prompt_shows_no_context_and_no_question():
 def test_short_texts_get_fewer_errors_of_grammar(task, counts):
     item = Item("a", "It floats.", task, "en")
     for degree, count in zip(("minor", "major"), counts, strict=True):
-        assert f"this many: {count}." in made_prompt(item, model_made("grammar_error", degree), CRITERIA)
-
-
-def test_the_only_degree_of_a_short_text_is_minor():
-    for kind in MADE_KINDS[:3]:
-        single, minor = (
-            made_prompt(Item("a", "It floats.", "answers", "en"), model_made(kind, degree), CRITERIA)
-            for degree in ("single", "minor")
-        )
-        assert single == minor
+        assert f"this many: {count}." in made_prompt(item, MADE[f"grammar_error/{degree}"], CRITERIA)

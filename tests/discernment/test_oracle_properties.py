@@ -13,7 +13,7 @@ from makers import texts as drawn
 from makers.effort import examples
 from pfgen_fast.discernment.kinds import KINDS, Impossible
 from pfgen_fast.discernment.oracle import RULES, perturbed
-from pfgen_fast.discernment.oracle.texts import LANGUAGES, characters, is_blank
+from pfgen_fast.discernment.oracle.texts import LANGUAGES, is_blank
 from pfgen_fast.discernment.plan import Perturbation
 
 MOVED = ("char_swap", "char_repeat", "char_delete", "truncate", "loop", "word_delete", "word_drop", "word_swap")
@@ -27,6 +27,10 @@ LONGER = ("char_repeat", "word_repeat", "sentence_repeat", "sentence_insert", "l
 REPLACED = ("char_swap", "number_change")
 """Kinds that keep the length of texts whose characters are single code points."""
 GROWING = (*SHORTER, *LONGER, *REPLACED)
+
+
+def characters(text):
+    return drawn.parts(text, "ja", "characters")
 
 
 def test_every_kind_that_a_rule_makes_has_a_rule():
@@ -86,7 +90,7 @@ def test_a_degree_alone_gives_what_it_gives_among_others(cases):
 def test_no_character_is_split():
     n_possible: Counter[str] = Counter()
 
-    @examples(160)
+    @examples(320)
     @given(drawn.cases(MOVED))
     def check(cases):
         text, donors = cases[0].text, cases[0].donors

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from makers import published
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment import from_run, from_suite
@@ -119,19 +118,3 @@ def test_a_suite_without_sample_answers_says_so(make_suite):
         from_suite(suite, "samples")
     with pytest.raises(DiscernmentError, match="unknown source of originals 'sample'; expected one of samples"):
         from_suite(suite, "sample")
-
-
-@published.needs_published_runs
-def test_two_answers_of_the_published_run_to_each_question():
-    (run,) = (published.FOLDER / "result" / "openai" / "gpt-4o").iterdir()
-    collection = from_run(run, published.suite())
-    first = [json.loads(line) for line in _trials(run)][: len(collection)]
-    assert len(collection) == 100
-    assert all(len(item.references) == 1 for item in collection.items)
-    assert {item.text for item in collection.items} & {trial["answer"] for trial in first}
-
-
-def _trials(run):
-    import lzma
-
-    return lzma.decompress((run / "trials.jsonl.xz").read_bytes()).splitlines()

@@ -11,59 +11,54 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from makers.unicode_13 import is_stable
-from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS, Impossible
 from pfgen_fast.discernment.perturbing import Donors, perturb, perturbed_columns
-from pfgen_fast.discernment.plan import Perturbation, perturbation
+from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.errors import DiscernmentError, TrialsError
 
 ROOT = Path(__file__).parents[2]
-RULES = [name for name, kind in KINDS.items() if kind.method == "rule"]
 TEXTS = ["氷は水に浮く。水より軽いからだ。", "Ice floats on water. It is lighter, as ice has air in it.", "。"]
+ANSWERS = ["Ice floats.", "Ice is light.", "The sun rises."]
+INVALID = pa.array([b"\xe3\x81"], pa.binary()).cast(pa.string(), safe=False)
 
 
-def degree_of(kind):
-    return {"permille": 1000} if KINDS[kind].has_degrees else {}
+class Text(str):
+    """A text of another class."""
+
+    __slots__ = ()
 
 
 def test_texts_come_back_in_their_order_with_none_where_it_is_impossible():
     assert perturb([*TEXTS, "", " \n"], "newline") == [TEXTS[0] + "\n", TEXTS[1] + "\n", "。\n", None, None]
     assert perturb(TEXTS, "char_repeat", k=1)[2] is None
     assert perturb([], "loop", permille=200) == []
+    assert perturbed_columns(TEXTS, "answer_swap", [], donors=Donors(TEXTS)) == []
 
 
-@pytest.mark.parametrize("kind", RULES)
-def test_every_kind_is_known_to_the_core(kind):
-    found = perturb(TEXTS, kind, **degree_of(kind), alternatives=["雨。"] * 3)
-    assert len(found) == 3
-    assert found != TEXTS or kind == "identity"
+@pytest.mark.parametrize(
+    "sequence_of",
+    [tuple, iter, np.array, lambda texts: list(map(Text, texts)), lambda texts: pa.chunked_array([texts])],
+)
+def test_texts_may_be_any_sequence_of_texts(sequence_of):
+    found = perturb(sequence_of(TEXTS), "char_delete", permille=100)
+    assert found == perturb(TEXTS, "char_delete", permille=100)
+    assert {type(text) for text in found} == {str, type(None)}
+    options = {"permille": 1000, "language": "en"}
+    pool = Donors(sequence_of(TEXTS[:2]))
+    assert perturb(TEXTS, "sentence_insert", donors=pool, **options) == perturb(
+        TEXTS, "sentence_insert", donors=TEXTS[:2], **options
+    )
 
 
-@pytest.mark.parametrize(("alias", "kind"), ALIASES.items())
-def test_an_alias_is_its_kind(alias, kind):
-    assert perturb(TEXTS, alias) == perturb(TEXTS, kind) != [None] * 3
-
-
-def test_why_a_text_cannot_be_damaged_is_said():
-    degrees = [perturbation("char_delete", k=1), perturbation("char_delete", k=2)]
-    one, two = perturbed_columns(["氷水", "氷", "。", "a  b"], "char_delete", degrees)
-    few, none = Impossible.TOO_FEW_SITES, Impossible.NO_SITE
-    assert one.impossible.tolist() == [0, few, none, 0]
-    assert two.impossible.tolist() == [few, few, none, few]
-    assert one.impossible.dtype == np.uint8
-    assert len(one) == len(one.texts) == 4
-    assert [text is None for text in one.texts.tolist()] == [False, True, True, False]
-
-
-def test_the_degrees_of_a_call_are_those_of_calls_alone():
-    degrees = [perturbation("char_typo", permille=permille) for permille in LADDERS["fine"]]
-    found = perturbed_columns(TEXTS, "char_typo", degrees, seed=3)
-    for degree, column in zip(degrees, found, strict=True):
-        assert column.texts.tolist() == perturb(TEXTS, "char_typo", permille=degree.permille, seed=3)
-
-
-def test_a_degree_of_a_plan_needs_no_more_than_its_amount():
-    (found,) = perturbed_columns(TEXTS, "char_delete", [Perturbation("char_delete", "minor", k=2)])
-    assert found.texts.tolist() == perturb(TEXTS, "char_delete", k=2)
+def test_whole_numbers_may_be_those_of_numpy_and_seeds_have_64_bits():
+    degree = {"permille": 500}
+    assert perturb(TEXTS, "char_typo", permille=np.int64(500), seed=np.int64(3)) == perturb(
+        TEXTS, "char_typo", seed=3, **degree
+    )
+    assert perturb(TEXTS, "word_drop", k=np.int32(2)) == perturb(TEXTS, "word_drop", k=2)
+    assert perturb(TEXTS, "char_typo", seed=-1, **degree) == perturb(TEXTS, "char_typo", seed=2**64 - 1, **degree)
+    assert perturb(TEXTS, "char_typo", seed=2**64, **degree) == perturb(TEXTS, "char_typo", **degree)
+    with pytest.raises(TypeError):
+        perturb(TEXTS, "loop", k=1, seed=0.5)
 
 
 def test_the_language_is_by_the_text_where_nobody_says():
@@ -75,42 +70,17 @@ def test_the_language_is_by_the_text_where_nobody_says():
 
 
 def test_an_answer_takes_nothing_from_answers_to_its_question():
-    texts = ["Ice floats.", "Ice is light.", "The sun rises."]
-    assert perturb(texts, "answer_swap", questions=["ice", "ice", "sun"])[:2] == ["The sun rises."] * 2
-    assert perturb(texts, "answer_swap", questions=["ice"] * 3) == [None] * 3
-    assert set(perturb(texts, "answer_swap", questions=["ice", None, None])) <= set(texts)
-    assert None not in perturb(texts, "answer_swap")
+    assert perturb(ANSWERS, "answer_swap", questions=["ice", "ice", "sun"])[:2] == ["The sun rises."] * 2
+    assert perturb(ANSWERS, "answer_swap", questions=["ice"] * 3) == [None] * 3
+    assert set(perturb(ANSWERS, "answer_swap", questions=["ice", None, None])) <= set(ANSWERS)
+    assert None not in perturb(ANSWERS, "random_ending")
 
 
 def test_donors_given_are_a_pool_for_all():
-    texts = ["Ice floats.", "The sun rises."]
-    assert perturb(texts, "answer_swap", donors=["Ice floats."]) == [None, "Ice floats."]
-    pool = Donors.pool(["Ice floats."])
-    assert perturb(texts, "answer_swap", donors=pool, questions=["ice", "sun"]) == [None, "Ice floats."]
-    assert perturb(texts, "answer_swap", donors=[]) == [None, None]
-
-
-def test_rows_say_which_donors_the_texts_are():
-    texts = ["Ice floats.", "Ice is light.", "The sun rises."]
-    donors = Donors(texts, ["ice", "ice", "sun"])
-    swap = [Perturbation("answer_swap")]
-    (found,) = perturbed_columns([texts[2], texts[1]], "answer_swap", swap, donors=donors, rows=np.array([2, 1]))
-    assert found.texts[0] in texts[:2]
-    assert found.texts[1] == texts[2]
-    with pytest.raises(DiscernmentError, match="rows: 1 entries for 3 texts; expected one for each"):
-        perturbed_columns(texts, "answer_swap", swap, donors=donors, rows=[0])
-    with pytest.raises(IndexError):
-        perturbed_columns(texts[:1], "answer_swap", swap, donors=donors, rows=[3])
-    assert perturbed_columns(texts, "answer_swap", [], donors=donors) == []
-
-
-def test_any_column_of_texts_will_do():
-    expected = perturb(TEXTS, "loop", k=4)
-    assert perturb(pa.chunked_array([TEXTS[:1], TEXTS[1:]]), "loop", k=4) == expected
-    pool = Donors.pool(pa.array(TEXTS[:2]))
-    assert perturb(pa.array(TEXTS), "sentence_insert", permille=1000, donors=pool) == perturb(
-        TEXTS, "sentence_insert", permille=1000, donors=TEXTS[:2]
-    )
+    swapped = [None, *ANSWERS[:1] * 2]
+    assert perturb(ANSWERS, "answer_swap", donors=ANSWERS[:1] * 2) == swapped
+    assert perturb(ANSWERS, "answer_swap", donors=Donors(ANSWERS[:1]), questions=["ice", "ice", "sun"]) == swapped
+    assert perturb(ANSWERS, "answer_swap", donors=[]) == [None] * 3
 
 
 def test_texts_stay_when_all_else_is_gone():
@@ -121,82 +91,56 @@ def test_texts_stay_when_all_else_is_gone():
     assert texts[0] == "ice floatsice"
 
 
-def test_odd_code_points_are_damaged_as_they_are():
-    odd = ["\ud800\x00\u202e氷", "\U0010ffff𠮷é", "a\udfff"]
-    assert perturb(odd, "newline") == [text + "\n" for text in odd]
-    assert perturb(odd, "truncate", k=1) == [odd[0][:-1], odd[1][:-1], "a"]
-
-
-def test_seeds_have_64_bits():
-    degree = {"permille": 500}
-    assert perturb(TEXTS, "char_typo", seed=-1, **degree) == perturb(TEXTS, "char_typo", seed=2**64 - 1, **degree)
-    assert perturb(TEXTS, "char_typo", seed=2**64, **degree) == perturb(TEXTS, "char_typo", seed=0, **degree)
-    assert perturb(TEXTS, "char_typo", seed=1, **degree) != perturb(TEXTS, "char_typo", seed=0, **degree)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"kind": "loop"}, "loop: expected either permille or k, not neither$"),
-        ({"kind": "loop", "k": 2, "permille": 3}, "loop: expected either permille or k, not both$"),
-        ({"kind": "loop", "k": 0}, "loop: k 0: expected a whole number from 1 to 1000000000$"),
-        ({"kind": "loop", "permille": 0}, "loop: permille 0: expected a whole number from 1 to 1000$"),
-        ({"kind": "newline", "permille": 1001}, "newline: permille 1001: expected a whole number from 1 to 1000$"),
-        ({"kind": "newline", "language": "jp"}, "unknown language 'jp'; expected 'ja' or 'en'$"),
-        ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each$"),
-        ({"kind": "newline", "questions": ["Q1"]}, "questions: 1 entries for 3 texts; expected one for each$"),
-        ({"kind": "answer_swap", "questions": ["Q1"]}, "questions: 1 entries for 3 texts; expected one for each$"),
-        (
-            {"kind": "wrong_ending", "alternatives": ["a"]},
-            "alternatives: 1 entries for 3 texts; expected one for each$",
-        ),
-        ({"kind": "answer_swap", "donors": Donors(["a"])}, "texts: 3 entries for 1 donors; expected one for each$"),
-    ],
-)
-def test_what_cannot_be_is_said_in_one_sentence(options, said):
-    with pytest.raises(DiscernmentError, match=said):
-        perturb(TEXTS, **options)
-
-
 def test_kinds_without_degrees_take_any():
     for kind in ("punctuation", "answer_swap"):
         assert perturb(TEXTS, kind, permille=200) == perturb(TEXTS, kind, k=1) == perturb(TEXTS, kind)
 
 
-def test_a_number_that_is_not_whole_is_refused():
-    with pytest.raises(DiscernmentError, match=r"loop: k 1\.5: expected a whole number"):
-        perturb(TEXTS, "loop", k=1.5)
-    with pytest.raises(TypeError):
-        perturb(TEXTS, "loop", k=1, seed=0.5)
-
-
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("options", "said"),
     [
-        (["Ice"], "texts: expected a sequence of str, not one str"),
-        ([["Ice", 3]], r"texts\[1\]: expected a str, not int"),
-        ([["Ice", None]], r"texts\[1\]: expected a str, not NoneType"),
+        ({"kind": "char_delet", "k": 1}, "unknown kind 'char_delet'; expected one of char_delete, "),
+        ({"kind": "paraphrase"}, "kind 'paraphrase' is made by a language model; expected one by rule: char_delete, "),
+        ({"kind": "loop"}, "loop: expected either permille or k, not neither$"),
+        ({"kind": "loop", "k": 2, "permille": 3}, "loop: expected either permille or k, not both$"),
+        ({"kind": "loop", "k": 0}, "loop: k 0: expected a whole number from 1 to 1000000000$"),
+        ({"kind": "loop", "k": 1.5}, r"loop: k 1\.5: expected a whole number"),
+        ({"kind": "loop", "permille": 0}, "loop: permille 0: expected a whole number from 1 to 1000$"),
+        ({"kind": "newline", "permille": 1001}, "newline: permille 1001: expected a whole number from 1 to 1000$"),
+        ({"kind": "newline", "language": "jp"}, "unknown language 'jp'; expected 'ja' or 'en'$"),
+        ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each"),
+        ({"kind": "newline", "questions": ["Q1"]}, "questions: 1 entries for 3 texts; expected one for each"),
         (
-            [pa.array(["Ice", b"\xff"], pa.binary()).cast(pa.string(), safe=False)],
-            r"texts\[1\]: invalid UTF-8 at byte 0",
+            {"kind": "wrong_ending", "alternatives": ["a"]},
+            "alternatives: 1 entries for 3 texts; expected one for each",
+        ),
+        (
+            {"kind": "answer_swap", "donors": Donors(["a"], [None])},
+            "texts: 3 entries for 1 donors; expected one for each",
         ),
     ],
 )
-def test_what_is_no_text_is_named(arguments, said):
+def test_what_cannot_be_is_said_in_one_sentence(options, said):
+    with pytest.raises(DiscernmentError, match=f"^{said}"):
+        perturb(TEXTS, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"texts": "Ice"}, "texts: expected a sequence of str, not one str"),
+        ({"texts": ["Ice", 3]}, r"texts\[1\]: expected a str, not int"),
+        ({"texts": ["Ice", None]}, r"texts\[1\]: expected a str, not NoneType"),
+        ({"texts": INVALID}, r"texts\[0\]: invalid UTF-8 at byte 0"),
+        ({"kind": "answer_swap", "donors": [3]}, r"donors\[0\]: expected a str, not int"),
+        ({"kind": "answer_swap", "donors": INVALID}, r"donors\[0\]: invalid UTF-8 at byte 0"),
+        ({"kind": "wrong_ending", "alternatives": [3]}, r"alternatives\[0\]: expected a str, not int"),
+        ({"kind": "wrong_ending", "alternatives": INVALID}, r"alternatives\[0\]: invalid UTF-8 at byte 0"),
+    ],
+)
+def test_what_is_no_text_is_named(options, said):
     with pytest.raises(TrialsError, match=said):
-        perturb(*arguments, "newline")
-
-
-def test_donors_and_alternatives_that_are_no_texts_are_named():
-    with pytest.raises(TrialsError, match=r"donors\[0\]: expected a str, not int"):
-        perturb(TEXTS, "answer_swap", donors=[3])
-    with pytest.raises(TrialsError, match=r"alternatives\[1\]: expected a str, not int"):
-        perturb(TEXTS, "wrong_ending", alternatives=["a", 3, None])
-    invalid = pa.array([b"\xe3\x81"], pa.binary()).cast(pa.string(), safe=False)
-    with pytest.raises(TrialsError, match=r"donors\[0\]: invalid UTF-8 at byte 0"):
-        Donors.pool(invalid)
-    with pytest.raises(TrialsError, match=r"alternatives\[0\]: invalid UTF-8 at byte 0"):
-        perturb(["Ice."], "wrong_ending", alternatives=invalid)
+        perturb(**{"texts": TEXTS[:1], "kind": "newline", **options})
 
 
 @pytest.mark.parametrize("k", [1 << 28, 1 << 29, 10**9])

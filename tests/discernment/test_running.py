@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,10 +23,10 @@ from makers.tested_evaluators import (
     some_items,
 )
 from pfgen_fast import DiscernmentError, Scorer
-from pfgen_fast.discernment import Collection, CollectionItem, Plan, discern, scoring, usual_plan
-from pfgen_fast.discernment.damaged import all_texts
+from pfgen_fast.discernment import Collection, CollectionItem, Plan, discern, running, scoring, usual_plan
+from pfgen_fast.discernment.damaged import Damage, all_texts
 from pfgen_fast.discernment.originals import from_suite
-from pfgen_fast.discernment.running import damage_of
+from pfgen_fast.discernment.perturbing import Perturbed
 from pfgen_fast.evaluators import Metric, NgramEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.function import FunctionEvaluator
@@ -66,11 +67,8 @@ def test_an_item_for_which_a_perturbation_is_impossible_takes_no_part():
 
 
 def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
-    items = [
-        replace(item, text=item.text.replace("th", "").translate({ord(c): None for c in "0123456789"}))
-        for item in some_items()
-    ]
-    found = discerned(items=items, plan=a_plan("number_change", "char_delete/30"))
+    items = [CollectionItem(str(n), f"Ice floats{'!' * n}", "headlines", "en") for n in range(12)]
+    found = discerned(items=items, plan=a_plan("number_change", "char_delete/300"))
     row = one(found.perturbations, kind="number_change", degree="200")
     assert (row["n_items"], row["n_impossible"], row["d"], row["noticed"]) == (0, 12, None, None)
     assert row["reason"] == "nothing to damage"
@@ -83,18 +81,12 @@ def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
 
 
 def test_a_cell_with_too_few_items_is_undefined():
-    items = [
-        *some_items(12),
-        *(CollectionItem(f"numbered {n}", f"One and {n}7 seals swim.", "headlines", "en") for n in range(6)),
-    ]
-    items = [item if item.id.startswith("numbered") else replace(item, text="Ice does not float.") for item in items]
-    plan = a_plan("number_change/1000")
-    found = discerned(items=items, plan=plan)
-    assert one(found.cells, kind="number_change")["d"] is None
-    assert found.notes == (
-        "Task headlines: 1 perturbation is undefined, because too few items have scores: number_change/1000.",
-    )
-    assert one(discerned(items=items, plan=plan, min_items=6).cells, kind="number_change")["d"] > 1
+    texts = ["Ice does not float."] * 12 + [f"One and {n}7 seals swim." for n in range(6)]
+    items = [CollectionItem(str(n), text, "headlines", "en") for n, text in enumerate(texts)]
+    found, enough = (discerned(items=items, plan=a_plan("number_change/1000"), min_items=n) for n in (10, 6))
+    note = "Task headlines: 1 perturbation is undefined, because too few items have scores: number_change/1000."
+    assert (found.cells["d"], found.notes) == ([None], (note,))
+    assert enough.cells["d"][0] > 1
 
 
 def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
@@ -113,12 +105,9 @@ def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
         assert cell["noticed"]
         assert some.work.n_missing == n_missing
     many = with_missing(4, 15)
-    assert one(many.cells)["d"] is None
-    assert one(many.cells)["n_missing"] == 4
-    assert many.warnings == (
-        "Task headlines: 1 cell is undefined, because more than 20 % of the scores are missing: "
-        "char_delete/300 (similarity).",
-    )
+    assert (many.cells["d"], many.cells["n_missing"]) == ([None], [4])
+    named = "because more than 20 % of the scores are missing: char_delete/300 (similarity)."
+    assert many.warnings == (f"Task headlines: 1 cell is undefined, {named}",)
 
 
 def test_an_original_without_a_score_is_missing_in_all_cells():
@@ -138,59 +127,31 @@ def test_no_score_at_all_is_an_error():
         discerned(only_originals)
 
 
-def test_a_score_outside_of_its_scale_is_missing():
-    bounded = ByText({"length": length}, metrics=[Metric("length", low=0, high=131)])
-    found = discerned(bounded, plan=a_plan("sentence_repeat/1000", "char_delete/10"), min_items=5)
-    assert one(found.cells, kind="sentence_repeat")["n_missing"] == 12
-
-
-@pytest.mark.parametrize(
-    ("fault", "message"),
-    [
-        (lambda texts: {"length": [1.0]}, "evaluator by text: returned 1 scores of the metric length for 12 texts"),
-        (lambda texts: {"length": [1.0] * 13}, "evaluator by text: returned 13 scores"),
-        (lambda texts: {}, "evaluator by text: returned no scores of the metric length"),
-        (lambda texts: 1 // 0, "evaluator by text: raised ZeroDivisionError"),
-    ],
-)
-def test_an_evaluator_that_does_not_keep_to_the_protocol_is_an_error_that_names_it(fault, message):
-    class Faulty(ByText):
-        def score(self, items, texts):
-            return fault(texts)
-
-    with pytest.raises(DiscernmentError, match=message):
-        discerned(Faulty({"length": length}))
-
-
-def test_fewer_than_ten_items_are_an_error_unless_fewer_are_allowed():
-    with pytest.raises(DiscernmentError, match="some texts: 9 items, expected at least 10; --min-items lowers this"):
-        discerned(items=a_collection(9))
-    assert one(discerned(items=a_collection(9), min_items=9).cells, degree="300")["n"] == 9
-    with pytest.raises(DiscernmentError, match="min_items: expected at least 5, not 4"):
-        discerned(items=a_collection(9), min_items=4)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"items": a_collection(9)}, "some texts: 9 items, expected at least 10; --min-items lowers this"),
+        ({"items": a_collection(9), "min_items": 4}, "min_items: expected at least 5, not 4"),
         ({"zeros": "keep"}, "unknown treatment of zeros 'keep'; expected one of drop, pratt"),
         ({"draws": -1}, "draws: expected at least 0, not -1"),
         ({"language": "de"}, "unknown language 'de'; expected one of"),
     ],
 )
-def test_an_argument_out_of_range_is_an_error(options, message):
+def test_too_few_items_and_arguments_out_of_range_are_errors(options, message):
     with pytest.raises(DiscernmentError, match=message):
         discerned(**options)
+
+
+def test_fewer_than_ten_items_may_be_allowed():
+    assert one(discerned(items=a_collection(9), min_items=9).cells, degree="300")["n"] == 9
 
 
 def test_two_scores_for_one_text_are_a_warning_if_the_evaluator_says_that_there_is_one():
     counter = itertools.count()
     restless = ByText({"rating": lambda item, text: float(next(counter) % 7)})
-    found = discerned(restless, plan=a_plan("char_delete/300", "identity"))
-    assert any(
-        "calls itself deterministic, but gave an original two different scores" in each for each in found.warnings
-    )
-    assert any("rating does not repeat itself: " in each for each in found.warnings)
+    warnings = " ".join(discerned(restless, plan=a_plan("char_delete/300", "identity")).warnings)
+    assert "calls itself deterministic, but gave an original two different scores" in warnings
+    assert "rating does not repeat itself: " in warnings
     honest = discerned(replace(restless, is_deterministic=False), plan=a_plan("char_delete/300"))
     assert not any("calls itself deterministic" in each for each in honest.warnings)
 
@@ -215,11 +176,31 @@ def test_neither_the_size_of_calls_nor_the_order_of_items_nor_threads_change_a_f
     assert backwards.signature == expected.signature
 
 
-def test_the_seed_changes_the_damage_and_the_signature():
-    first, second = discerned(seed=0), discerned(seed=1)
-    assert first.cells["mean_drop"] != second.cells["mean_drop"]
-    assert "|seed:0|" in first.signature
-    assert "|seed:1|" in second.signature
+def test_the_signature_names_all_that_figures_depend_on(tmp_path, monkeypatch):
+    weights = tmp_path / "weights.csv"
+    weights.write_text("task,perturbation,metric,weight\nheadlines,char_delete,similarity,3\n")
+    usual = {"plan": a_plan("char_delete/30", "answer_swap")}
+    found = discerned(**usual)
+    assert re.fullmatch(
+        r"discernment:[^|]+\|collection:[0-9a-f]{64}\|plan:[0-9a-f]{64}\|seed:0\|evaluator:by text:\['similarity'\]"
+        r"\|zeros:drop\|combine:harmonic\|weights:none",
+        found.signature,
+    )
+    others = [
+        discerned(**usual, evaluator=ByText({"length": length})),
+        discerned(**usual, items=a_collection(13)),
+        discerned(plan=a_plan("char_delete/30")),
+        discerned(**usual, seed=1),
+        discerned(**usual, zeros="pratt"),
+        discerned(**usual, weights=weights),
+        discerned(**usual, donors=["It rained."]),
+        discerned(**usual, donors=["It snowed."]),
+    ]
+    assert found.cells["mean_drop"] != others[3].cells["mean_drop"]
+    assert discerned(**usual, donors=["It rained.", "It rained."]).signature == others[-2].signature
+    monkeypatch.setattr(running, "tables_hash", lambda: "other tables")
+    others.append(discerned(**usual))
+    assert len({found.signature, *(other.signature for other in others)}) == len(others) + 1
 
 
 def test_each_task_has_tables_of_its_own_and_only_the_metrics_that_score_it():
@@ -274,58 +255,46 @@ def test_items_plans_weights_and_evaluators_may_be_given_in_short():
         discern(fluency, [{"id": "1", "task": "story"}])
 
 
-def test_donors_of_the_user_are_a_part_of_the_signature():
-    plan = a_plan("answer_swap", "newline")
-    pools = (None, ["It rained."], ["It snowed."], ["It rained.", "It rained."])
-    by_items, rained, snowed, again = (discerned(plan=plan, donors=pool).signature for pool in pools)
-    assert len({by_items, rained, snowed}) == 3
-    assert again == rained
-
-
 def test_kinds_of_a_model_need_a_model_and_their_texts_are_a_part_of_the_signature():
     plan = a_plan("paraphrase", "char_delete/30")
-    with pytest.raises(DiscernmentError, match="paraphrase: its texts are made by a language model"):
+    with pytest.raises(DiscernmentError, match="paraphrase: its texts are made by a language model; expected"):
         discerned(plan=plan)
 
-    def maker(suffix):
-        class Made:
-            def __init__(self, perturbation, items):
-                self.perturbation, self.edit_share = perturbation, 0.25
-                texts = [None, *(item.text + suffix for item in items[1:])]
-                self.texts = text_column(texts)
-                self.impossible = np.array([3] + [0] * (len(items) - 1), dtype=np.uint8)
+    def by_model(suffix):
+        def maker(items, perturbations):
+            texts = text_column([None, *(item.text + suffix for item in items[1:])])
+            impossible = np.array([3] + [0] * (len(items) - 1), dtype=np.uint8)
+            return [Perturbed(texts, impossible, 0.25) for _ in perturbations]
 
-        return lambda items, perturbations: [Made(each, items) for each in perturbations]
+        return discerned(plan=plan, maker=maker)
 
-    found, other = (discerned(plan=plan, maker=maker(suffix)) for suffix in (" So.", " Thus."))
+    found = by_model(" So.")
     row = one(found.perturbations, kind="paraphrase")
     assert (row["n_items"], row["reason"], row["edit_share"]) == (11, "no usable reply", 0.25)
-    assert found.signature != other.signature
-    assert found.signature == discerned(plan=plan, maker=maker(" So.")).signature
+    assert found.signature == by_model(" So.").signature != by_model(" Thus.").signature
 
 
 def test_weak_originals_are_a_warning_and_known_ones_a_note(mini, scorer):
-    items = [
-        CollectionItem(
-            f"{question.question_id}-{number}", f"It is so, {number} times.", "answers", question=question.question
-        )
-        for question in mini
-        for number in range(2)
-    ]
-    found = discerned(NgramEvaluator(scorer), items, a_plan("char_delete/300"))
+    def found_of(text_of):
+        items = [
+            CollectionItem(f"{question.question_id}-{n}", text_of(question, n), "answers", question=question.question)
+            for question in mini
+            for n in range(2)
+        ]
+        return discerned(NgramEvaluator(scorer), items, a_plan("char_delete/300"))
+
+    found = found_of(lambda question, n: f"It is so, {n} times.")
     (warning,) = (each for each in found.warnings if "reference answers" in each)
     assert warning.startswith("The originals score 0.")
-    known = [replace(item, text=mini[item.question].answers[mini.set_names[0]][0]) for item in items]
-    found = discerned(NgramEvaluator(scorer), known, a_plan("char_delete/300"))
+    found = found_of(lambda question, n: question.answers[mini.set_names[0]][0])
     assert not any("reference answers" in each for each in found.warnings)
     assert any("originals are reference answers of suite mini" in each for each in found.notes)
 
 
 def test_the_language_of_all_texts_can_be_given():
     items = [CollectionItem(str(n), f"Café {n} no hana wa ookina hana da.", "headlines") for n in range(12)]
-    assert (
-        discerned(items=items, plan=a_plan("word_drop/50"), language="ja").scored.collection.items[0].language == "ja"
-    )
+    found = discerned(items=items, plan=a_plan("word_drop/50"), language="ja")
+    assert {item.language for item in found.scored.collection.items} == {"ja"}
 
 
 def test_what_was_asked_is_a_part_of_the_work():
@@ -341,21 +310,11 @@ def test_what_was_asked_is_a_part_of_the_work():
 
 def test_all_texts_are_the_originals_and_each_perturbation_of_all_items():
     items = [*some_items(3), CollectionItem("mute", "…!", "headlines", "en")]
-    of_texts, texts = all_texts(damage_of(items, a_plan("char_delete/300", "newline")))
+    of_texts, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))
     assert [item.id for item in of_texts] == [item.id for item in items] * 3
     assert texts.tolist()[:4] == [item.text for item in items]
     assert texts[7] is None
     assert texts[8] == items[0].text + "\n"
-
-
-def test_stand_ins_take_the_place_of_texts_that_nobody_has_made_yet():
-    def refuse(items, perturbations):
-        raise AssertionError("nobody is asked")
-
-    damage = damage_of(some_items(2), a_plan("char_delete/300", "fictional_entity", "paraphrase"), maker=refuse)
-    stand_ins = [text_column([f"{name} {n}" for n in range(2)]) for name in ("minor", "major", "control")]
-    _, texts = all_texts(damage, stand_ins)
-    assert texts.tolist()[4:] == ["minor 0", "minor 1", "major 0", "major 1", "control 0", "control 1"]
 
 
 def test_a_compiled_suite_tests_like_its_folder(mini, scorer):
@@ -366,19 +325,15 @@ def test_a_compiled_suite_tests_like_its_folder(mini, scorer):
     assert found.warnings == ()
 
 
-def test_identity_is_scored_anew():
+def test_identity_is_scored_by_another_call():
     class Kept(ByText):
         def again(self):
             return ByText({"length": lambda item, text: length(item, text) + 1})
 
-    found = discerned(
-        Kept({"length": length}, is_deterministic=False), plan=a_plan("newline", "identity", "char_delete")
-    )
-    row = one(found.controls, kind="identity")
-    assert (row["mean_drop"], row["reverse_d"] > 1) == (-1, True)
-    assert one(found.controls, kind="newline")["mean_drop"] == -1
+    evaluator = Kept({"length": length}, is_deterministic=False)
+    found = discerned(evaluator, plan=a_plan("newline", "identity", "char_delete"))
+    assert [row["mean_drop"] for row in rows(found.controls)] == [-1, -1]
+    assert one(found.controls, kind="identity")["reverse_d"] > 1
     assert found.cells["kind"] == ["newline", "identity", *["char_delete"] * 5]
-    assert (
-        "Task headlines: length does not repeat itself: 12 of 12 originals got another score when they were scored "
-        in (found.warnings[0])
-    )
+    begin = "Task headlines: length does not repeat itself: 12 of 12 originals got another score when they were scored "
+    assert found.warnings[0].startswith(begin)

@@ -10,17 +10,6 @@ from pfgen_fast.evaluators.evaluator import text_column
 ROWS = st.lists(st.tuples(st.none() | st.text(max_size=3), st.none() | st.text(max_size=3)))
 
 
-def test_a_row_differs_where_it_has_a_text_and_the_other_column_has_another_or_none():
-    own = text_column(["Ice.", "Ice.", "Ice.", None, None])
-    assert own.differs_from(text_column(["Ice.", "ice.", None, "Ice.", None])).tolist() == [
-        False,
-        True,
-        True,
-        False,
-        False,
-    ]
-
-
 @given(ROWS)
 def test_columns_differ_as_their_texts_do(rows):
     own, others = [one for one, _ in rows], [other for _, other in rows]

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 from pfgen_fast.discernment import open_weights, usual_plan
-from pfgen_fast.discernment.paper import datasets, paper_plan
-from pfgen_fast.discernment.plan import perturbation
+from pfgen_fast.discernment.paper import facts, paper_plan
+from pfgen_fast.discernment.plan import perturbation, perturbations_named
 from pfgen_fast.discernment.weights import read_survey
 from pfgen_fast.errors import DiscernmentError
 from pfgen_fast.statistics.agreement_of_levels import fleiss_kappa
@@ -36,7 +36,6 @@ def problem(function, *arguments):
 def test_assumed_weights_are_called_so():
     weights = open_weights("assumed")
     assert weights.name == "assumed"
-    assert weights.is_assumed
     assert all(math.isclose(math.fsum(row.weights.values()), 1, rel_tol=1e-15) for row in weights.rows.values())
 
 
@@ -47,17 +46,17 @@ def test_assumed_weights_serve_the_usual_plan_of_answers():
     assert all(np.isnan(row).all() == one.is_control for one, row in zip(perturbations, matrix, strict=True))
 
 
-@pytest.mark.parametrize("dataset", list(datasets()))
-def test_assumed_weights_serve_the_plans_of_the_paper(dataset):
-    found = datasets()[dataset]
-    matrix, notes = open_weights("assumed").matrix(found.task, paper_plan(dataset).perturbations, found.metrics)
+@pytest.mark.parametrize("row", facts("datasets"), ids=lambda row: row["dataset"])
+def test_assumed_weights_serve_the_plans_of_the_paper(row):
+    plan = paper_plan(row["dataset"])
+    matrix, notes = open_weights("assumed").matrix(row["task"], plan.perturbations, row["metrics"].split())
     assert notes == ()
     assert np.allclose(matrix.sum(axis=1), 1, rtol=1e-15, atol=0)
 
 
 def test_the_stand_ins_of_the_paper_have_no_weights():
     plan = paper_plan("SummEval", rules_only=True)
-    metrics = datasets()["SummEval"].metrics
+    metrics = facts("datasets")[0]["metrics"].split()
     _, notes = open_weights("assumed").matrix("summarization", plan.perturbations, metrics)
     assert notes == (
         "The weights (assumed) of the task summarization have no row for term_swap, function_word, sentence_repeat: "
@@ -68,24 +67,24 @@ def test_the_stand_ins_of_the_paper_have_no_weights():
 # --- files
 
 
-def test_votes_are_divided_by_their_sum(tmp_path):
-    text = "task,perturbation,metric,votes\nt,negate,a,4\nt,negate,b,1\nt,negate,c,5\n"
-    matrix, notes = open_weights(write(tmp_path, text)).matrix("t", [perturbation("negate", k=1)], ["c", "b", "a"])
-    assert matrix.tolist() == [[0.5, 0.1, 0.4]]
-    assert notes == ()
+VOTES = "task,perturbation,metric,votes\nt,negate,c,5\nt,negate,b,1\nt,negate,a,4\n"
+OF_DEGREE = HEAD + "t,negate,a,1\nt,negate,b,1\nt,negate/k2,a,3\nt,negate/k2,b,1\n"
+OTHER_NAMES = HEAD + "question answering,random_answer,Answer Quality,2\n"
 
 
-def test_a_row_of_a_degree_goes_before_that_of_its_kind(tmp_path):
-    text = HEAD + "t,negate,a,1\nt,negate,b,1\nt,negate/k2,a,3\nt,negate/k2,b,1\n"
-    pair = [perturbation("negate", k=1), perturbation("negate", k=2)]
-    assert open_weights(write(tmp_path, text)).matrix("t", pair, ["a", "b"])[0].tolist() == [[0.5, 0.5], [0.75, 0.25]]
-
-
-def test_other_names_of_tasks_kinds_and_metrics_are_known(tmp_path):
-    text = HEAD + "question answering,random_answer,Answer Quality,2\n"
-    plan = [perturbation("answer_swap"), perturbation("random_answer")]
-    matrix, _ = open_weights(write(tmp_path, text)).matrix("qa", plan, ["answer_quality"])
-    assert matrix.tolist() == [[1.0], [1.0]]
+@pytest.mark.parametrize(
+    ("text", "task", "names", "metrics", "expected"),
+    [
+        (VOTES, "t", ["negate/k1"], "abc", [[0.4, 0.1, 0.5]]),  # divided by their sum
+        (OF_DEGREE, "t", ["negate/k1", "negate/k2"], "ab", [[0.5, 0.5], [0.75, 0.25]]),
+        (OTHER_NAMES, "qa", ["answer_swap", "random_answer"], ["answer_quality"], [[1], [1]]),
+        (HEAD + "t,negate,a,1\nother,no_kind,x,1\n", "t", ["negate/k1"], "a", [[1]]),  # of another task
+    ],
+)
+def test_weights_are_found_by_task_degree_or_kind_and_metric(tmp_path, text, task, names, metrics, expected):
+    plan = [one for name in names for one in perturbations_named(name)]
+    matrix, notes = open_weights(write(tmp_path, text)).matrix(task, plan, list(metrics))
+    assert (matrix.tolist(), notes) == (expected, ())
 
 
 def test_missing_rows_and_cells_are_noted(tmp_path):
@@ -100,9 +99,7 @@ def test_missing_rows_and_cells_are_noted(tmp_path):
     )
 
 
-def test_weights_of_other_tasks_do_not_matter(tmp_path):
-    path = write(tmp_path, HEAD + "t,negate,a,1\nother,no_kind,x,1\n")
-    assert open_weights(path).matrix("t", [perturbation("negate", k=1)], ["a"])[1] == ()
+NO_NUMBER = ", line 2, column 'weight': expected a number of at least 0, not "
 
 
 @pytest.mark.parametrize(
@@ -110,23 +107,13 @@ def test_weights_of_other_tasks_do_not_matter(tmp_path):
     [
         ("task,perturbation,metric\n", ": expected the columns task, perturbation, metric and weight or votes; there "),
         (HEAD, ": no weights; expected one in each row"),
-        (HEAD + "t,negate,a,-1\n", ", line 2, column 'weight': expected a number of at least 0, not '-1'"),
-        (HEAD + "t,negate,a,nan\n", ", line 2, column 'weight': expected a number of at least 0, not 'nan'"),
-        (HEAD + "t,negate,a,inf\n", ", line 2, column 'weight': expected a number of at least 0, not 'inf'"),
-        (HEAD + "t,negate,a,much\n", ", line 2, column 'weight': expected a number of at least 0, not 'much'"),
-        (HEAD + "t,negate,a,\n", ", line 2, column 'weight': expected a number of at least 0, not ''"),
+        *((f"{HEAD}t,negate,a,{value}\n", f"{NO_NUMBER}'{value}'") for value in ("-1", "nan", "inf", "much", "")),
         (HEAD + "t,negate,a,0\nt,negate,b,0\n", ", line 2: the weights of one perturbation are all 0; "),
         (HEAD + "t,negate,a,1e308\nt,negate,b,1e308\n", ", line 2: the weights of one perturbation are too large; "),
         (HEAD + "t,negate,a,1\nt,negate,A,1\n", ", line 3: the weight of a for negate is there twice"),
-        (
-            HEAD + "t,answer_swap,a,1\nt,random_ending,a,1\n",
-            ", line 3: the weight of a for random_ending is there twice",
-        ),
+        (HEAD + "t,answer_swap,a,1\nt,random_ending,a,1\n", ", line 3: the weight of a for random_ending is there "),
         (HEAD + ",negate,a,1\n", ", line 2, column 'task': expected a name, not ''"),
-        (
-            "task,perturbation,metric,votes\nt,negate,a,1.5\n",
-            ", line 2, column 'votes': expected a whole number of at least 0, not '1.5'",
-        ),
+        (VOTES + "t,loop,a,1.5\n", ", line 5, column 'votes': expected a whole number of at least 0, not '1.5'"),
     ],
 )
 def test_a_file_that_breaks_the_rules_is_named_with_the_line(tmp_path, text, expected):
@@ -189,12 +176,8 @@ def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
     (of_task,) = read_survey(write(tmp_path, SURVEY + lines)).tasks
     assert of_task.n_voters == 10
     assert of_task.kappa == pytest.approx(fleiss_kappa(np.array([[4, 1, 5], [0, 10, 0], [4, 4, 2]])), rel=1e-12)
-
-
-def test_agreement_is_undefined_where_some_did_not_vote(tmp_path):
-    lines = votes(*"aab") + votes(*"ab", kind="loop")
-    (of_task,) = read_survey(write(tmp_path, SURVEY + lines)).tasks
-    assert of_task.kappa is None
+    (of_task,) = read_survey(write(tmp_path, SURVEY + votes(*"aab") + votes(*"ab", kind="loop"))).tasks
+    assert of_task.kappa is None  # some did not vote on everything
     assert of_task.votes["loop"] == {"a": 1, "b": 1}
 
 

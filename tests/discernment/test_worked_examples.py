@@ -21,7 +21,7 @@ def test_the_generator_gives_the_numbers_of_the_examples():
     for kind, text, seed, expected in examples["state"]:
         assert randomness.state(kind, text, seed) == int(expected)
     for kind, text, seed, n, expected in examples["shuffle"]:
-        assert randomness.shuffle(kind, text, seed, n) == expected
+        assert randomness.Generator(randomness.state(kind, text, seed)).shuffled(n) == expected
 
 
 def test_each_text_becomes_that_of_the_examples():

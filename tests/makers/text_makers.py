@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS
+from pfgen_fast.discernment.model_damage_prompts import MADE
 from pfgen_fast.discernment.plan import Perturbation
 
 
@@ -30,11 +30,5 @@ def moody_damaged(prompt: str, seed: int) -> str:
     return replies[digest[0] % len(replies)]
 
 
-def model_made(kind, degree=""):
-    return Perturbation(kind, degree, method="model", level="control" if kind == "paraphrase" else "word")
-
-
-EVERY = [model_made(kind, degree) for kind in MADE_KINDS[:3] for degree in ("minor", "major")] + [
-    model_made("paraphrase")
-]
-MINOR = model_made("grammar_error", "minor")
+EVERY: list[Perturbation] = list(MADE.values())
+MINOR, PARAPHRASE = MADE["grammar_error/minor"], MADE["paraphrase"]

@@ -21,7 +21,7 @@ from .server_options import asking_options, retried_without_schema
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..discernment.model_damage import Maker
+    from ..discernment.model_damage import DamageModel
     from ..discernment.result import Discernment
     from ..evaluators.evaluator import Evaluator, Item
     from ..evaluators.table import TableScores
@@ -128,7 +128,7 @@ class _Test:
         self.collection = self.source.collection  # fewer items once items without replies are left out
         self.plan = self.source.opened_plan
         self.damaging = self.source.damaging  # reads the donors before anything is asked
-        self.maker: Maker | None = None
+        self.maker: DamageModel | None = None
 
     def check(self, evaluator: Evaluator | TableScores) -> None:
         """Raises DiscernmentError for what would fail after a model was asked; says what will take long."""
@@ -169,10 +169,7 @@ class _Test:
     def all_texts(self) -> tuple[list[Item], _core.TextColumn]:
         from ..discernment.damaged import all_texts
 
-        stand_ins = None
-        if self.maker is not None and self.asking.dry_run:
-            stand_ins = self.asking.stand_ins(self.maker, self.collection, self.plan)
-        return all_texts(self.source.damage(self.collection, self.maker), stand_ins)
+        return all_texts(self.source.damage(self.collection, self.maker))
 
     def run(self, evaluator: Evaluator | TableScores) -> Discernment:
         """Scores all texts, and computes the results of the test."""

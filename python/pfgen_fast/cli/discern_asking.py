@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..discernment.items import Collection
-    from ..discernment.model_damage import Maker
+    from ..discernment.model_damage import DamageModel
     from ..discernment.plan import Plan
     from ..evaluators.asking_evaluator import AskingEvaluator
     from ..evaluators.evaluator import Item
@@ -48,7 +48,7 @@ class Asking(ServerOptions):
 
     def texts(
         self, model: str | None, cache: Path, collection: Collection, plan: Plan
-    ) -> tuple[Maker | None, Collection]:
+    ) -> tuple[DamageModel | None, Collection]:
         """Asks for the texts of a plan that a model makes, if any; returns the model and the items that have them."""
         from ..discernment.model_damage import Making, open_maker
         from ..judging.requests import Server
@@ -68,7 +68,7 @@ class Asking(ServerOptions):
         making = Making(collection.items, perturbations, maker)
         self._say(making.estimate().sentence("damaged texts"))
         if self.dry_run:
-            return maker, collection
+            return replace(maker, stands_in=True), collection
         with watch_over("damaged texts", quiet=self.quiet) as watch:
             problem = making.ask(on_progress=watch.count, events=watch.events)
         if not making.n_missing:
@@ -79,12 +79,6 @@ class Asking(ServerOptions):
                 problem, f"{maker.replies.path}: {making.n_missing:,} of {n_texts:,} damaged texts are missing"
             )
         return maker, _complete(collection, making.is_complete(), "damaged texts")
-
-    def stand_ins(self, maker: Maker, collection: Collection, plan: Plan) -> list[_core.TextColumn]:
-        """The texts that a model makes as far as there are any, and originals in the place of the others."""
-        from ..discernment.model_damage import Making
-
-        return Making(collection.items, [one for one in plan.perturbations if one.method == "model"], maker).stand_ins()
 
     def ratings(
         self, judge: AskingEvaluator, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan

@@ -19,7 +19,7 @@ from .suite_line import given_suite, print_origin, suite_or_here
 if TYPE_CHECKING:
     from ..discernment.damaged import Damage
     from ..discernment.items import Collection
-    from ..discernment.model_damage import Maker
+    from ..discernment.model_damage import DamageModel
     from ..discernment.plan import Plan
     from ..suite.suite import Suite
 
@@ -168,8 +168,8 @@ class Source:
             donors = [item.text for item in read_collection(self.donors, columns=columns).items]
         return {"seed": self.seed, "donors": donors, "analyser": self.analyser, "threads": self.threads}
 
-    def damage(self, collection: Collection, maker: Maker | None) -> Damage:
+    def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
         """Damages the items of a collection, which is this one or a part of it."""
-        from ..discernment.running import damage_of
+        from ..discernment.damaged import Damage
 
-        return damage_of(collection, self.opened_plan, maker=maker, **self.damaging)
+        return Damage(collection, self.opened_plan, maker=maker, **self.damaging)

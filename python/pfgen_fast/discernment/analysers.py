@@ -53,13 +53,10 @@ class SudachiAnalyser:
         optional("sudachidict_small", **wanted)
         self._tokenizer = sudachi.Dictionary(dict="small").tokenizer(mode=sudachi.SplitMode.C)
         self.signature = f"sudachipy {version('sudachipy')}, sudachidict-small {version('sudachidict-small')}, C"
-        self._kept = lru_cache(_N_KEPT)(self._analyse)
-
-    def analysed(self, text: str) -> Analysis:
-        """The morphemes, the proper nouns and the particles of a text."""
-        return self._kept(text)
+        self.analysed = lru_cache(_N_KEPT)(self._analyse)
 
     def _analyse(self, text: str) -> Analysis:
+        """The morphemes, the proper nouns and the particles of a text."""
         reading = TextReading(text, "ja")
         ends = {0, *(character.end for character in reading.characters)}
         words: list[Span] = []

@@ -1,4 +1,4 @@
-"""Chooses a plan: the usual one, one of the paper's, or that of a TOML file; and parts of it, with other degrees.
+"""Chooses a plan (the usual plan, a plan of the paper, or a TOML file), or parts of it, also with other degrees.
 
 A file names kinds, each with a ladder, degrees in per mille, numbers of sites, or (if a model makes it) degrees:
 
@@ -23,12 +23,13 @@ from ..errors import DiscernmentError
 from ..files.untrusted_text import in_one_line
 from ..files.untrusted_toml import read_toml
 from .items import CollectionItem
-from .kinds import ALIASES, KINDS, LADDERS, LEVELS
-from .names import plain, unknown
-from .paper import datasets, paper_plan
+from .kinds import ALIASES, KINDS, LADDERS, LEVELS, rule_of
+from .names import unknown
+from .paper import datasets, find_dataset, paper_plan
 from .plan import (
     Perturbation,
     Plan,
+    Unit,
     check_ladder,
     degrees_of,
     kind_named,
@@ -52,7 +53,7 @@ def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), 
     Args:
         source: `usual`, the name of a data set of the paper (such as `SummEval`), or a TOML file.
         items: The items.
-        rules_only: Whether kinds that rules make stand in for those of the paper that a language model makes.
+        rules_only: Whether kinds made by rules replace the kinds of the paper that a language model makes.
 
     Raises:
         DiscernmentError: There is no such plan, or the file breaks the rules.
@@ -65,7 +66,7 @@ def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), 
     items = list(items)
     if str(source) == USUAL:
         plan = usual_plan(items)
-    elif dataset := _dataset(str(source)):
+    elif dataset := find_dataset(str(source).removeprefix("paper:")):
         plan = paper_plan(dataset, rules_only=rules_only).with_given(items)
     elif str(source).endswith(".toml"):
         plan = read_plan(Path(source)).with_given(items)
@@ -110,8 +111,10 @@ def chosen_plan(
         chosen = [one for name in kinds for one in _named(name, plan)]
     if ladder is not None:
         permille = ladder_named(ladder)
-    if permille is not None or k is not None:
-        chosen = _with_degrees(chosen, permille, k)
+    if permille is not None:
+        chosen = _with_degrees(chosen, permille, "permille")
+    elif k is not None:
+        chosen = _with_degrees(chosen, k, "k")
     if levels is not None:
         for level in levels:
             if level not in LEVELS:
@@ -147,26 +150,18 @@ def read_plan(path: Path) -> Plan:
     return Plan(ordered(found), in_one_line(name, 80))
 
 
-def _dataset(name: str) -> str | None:
-    """The data set of the paper that a name stands for, which may begin with `paper:`."""
-    wanted = plain(name.removeprefix("paper:"))
-    return next((dataset for dataset in datasets() if plain(dataset) == wanted), None)
-
-
 def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
     """What a name stands for: what the plan has of it, or else the kind with its usual degrees."""
     own = [one for one in plan.perturbations if name in (one.name, one.kind)]
     kind = name.partition("/")[0]
     if own:
         return own
-    if ALIASES.get(kind, kind) not in KINDS:
+    if rule_of(kind) not in KINDS:
         raise unknown("kind", name, dict.fromkeys([*KINDS, *ALIASES, *plan.kinds]))
     return perturbations_named(name)
 
 
-def _with_degrees(
-    chosen: Iterable[Perturbation], permille: Sequence[int] | None, k: Sequence[int] | None
-) -> Iterable[Perturbation]:
+def _with_degrees(chosen: Iterable[Perturbation], degrees: Sequence[int], unit: Unit) -> Iterable[Perturbation]:
     """The perturbations, with other degrees where a rule has any."""
     seen: set[str] = set()
     for one in chosen:
@@ -174,10 +169,7 @@ def _with_degrees(
             yield one
         elif one.kind not in seen:
             seen.add(one.kind)
-            if permille is not None:
-                yield from degrees_of(one.kind, permille, "permille")
-            else:
-                yield from degrees_of(one.kind, k or (), "k")
+            yield from degrees_of(one.kind, degrees, unit)
 
 
 def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:

@@ -1,4 +1,4 @@
-"""The discernment of each perturbation: that of its metrics, combined into one.
+"""The discernment of each perturbation: the p-values of its metrics are combined into one.
 
 Metrics that are means of others do not take part. If one metric of a perturbation is undefined, so is the combination.
 """
@@ -15,11 +15,9 @@ from ..evaluators.evaluator import Floats
 from ..statistics.discernment_scores import NOTICED, averages, calibrated, combine, discernment_score
 from .cells import TaskCells
 from .kinds import LEVELS
-from .result import Cell, described, number
-from .task_scores import TaskScores, interval_of
-
-SCORES = ("d", "printed_d", "weighted_d")
-"""The discernment scores that are averaged."""
+from .result import TableRow, number
+from .task_scores import interval_of
+from .weights import Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,40 +26,39 @@ class TaskCombined:
 
     cells: TaskCells  # cells that they are made of
     log_p: Floats  # by perturbation, the logarithm of the combined p-value; NaN where undefined
-    # by name (`SCORES`; `weighted_d` only with weights), the discernment of each perturbation
+    # by perturbation, the discernment: `d`, `printed_d` and, with weights, `weighted_d`
     scores: Mapping[str, Floats]
-    calibrated_d: Floats  # discernment that holds whatever the dependence of the metrics
+    calibrated_d: Floats  # discernment that is valid under any dependence of the metrics
     # by perturbation, whether its metric with the smallest p-value has too few items whose scores differ
     few: NDArray[np.bool_]
     # by name, draws × perturbations: the scores in each bootstrap draw; None without a bootstrap
     draws: Mapping[str, Floats] | None
+    notes: tuple[str, ...]  # what a reader must know
 
 
-def combined_of(cells: TaskCells, weights: Floats | None, log_p_draws: Floats | None) -> TaskCombined:
-    """Combines the metrics of each perturbation of a task; a row of weights that is NaN has no weights."""
-    counts = np.array([metric.combined for metric in cells.metrics], dtype=np.bool_)
-    n_perturbations = len(cells.perturbations)
-    if not counts.any():
-        undefined = np.full(n_perturbations, np.nan)
-        names = SCORES if weights is not None else SCORES[:2]
-        return TaskCombined(
-            cells, undefined, dict.fromkeys(names, undefined), undefined, np.zeros(n_perturbations, np.bool_), None
-        )
-    log_p = cells.figures["log_p"][:, counts]
+def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
+    """Combines the metrics of each perturbation of a task."""
+    scores, drawn = cells.scores, cells.drawn
+    counts = np.array([metric.combined for metric in scores.metrics], dtype=np.bool_)
+    metrics = [metric.name for metric in scores.metrics if metric.combined]
+    matrix: Floats | None = None
+    notes: tuple[str, ...] = ()
+    draws: Mapping[str, Floats] | None = None
+    # Without a metric to combine, all is undefined.
+    log_p, few = cells.figures["log_p"][:, counts], cells.few[:, counts]
+    if not metrics:
+        log_p, few = np.full((len(scores.perturbed), 1), np.nan), np.zeros((len(scores.perturbed), 1), np.bool_)
+    elif weights is not None:
+        matrix, notes = weights.matrix(scores.task, scores.perturbations, metrics)
+    if drawn is not None and metrics:
+        # An undefined cell has no draws, even if single draws of it are defined.
+        draws = _scores(np.where(np.isnan(log_p), np.nan, drawn.log_p[:, :, counts]), matrix)
+    if drawn is not None and len(drawn.d) < drawn.n_asked:
+        note = f"Intervals are of {len(drawn.d):,} bootstrap draws, not of {drawn.n_asked:,}, for the sake of time."
+        notes = (*notes, note)
     together = combine(log_p)
-    draws = None
-    if log_p_draws is not None:
-        # A cell that is undefined has no draws either, even where those of single draws are.
-        draws = _scores(np.where(np.isnan(log_p), np.nan, log_p_draws[:, :, counts]), weights)
-    n_metrics = int(counts.sum())
-    return TaskCombined(
-        cells,
-        together,
-        _scores(log_p, weights),
-        discernment_score(calibrated(together, n_metrics)),
-        _few(cells.few[:, counts], log_p),
-        draws,
-    )
+    calibrated_d = discernment_score(calibrated(together, len(metrics) or 1))
+    return TaskCombined(cells, together, _scores(log_p, matrix), calibrated_d, _few(few, log_p), draws, notes)
 
 
 def _few(few: NDArray[np.bool_], log_p: Floats) -> NDArray[np.bool_]:
@@ -77,59 +74,50 @@ def _scores(log_p: Floats, weights: Floats | None) -> dict[str, Floats]:
     return {name: discernment_score(value) for name, value in found.items()}
 
 
-def perturbation_rows(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCombined]]) -> Iterator[dict[str, Cell]]:
+def perturbation_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
     """The rows of all perturbations, by task, in the order of the plan."""
-    for scores, combined in tasks:
-        cells = combined.cells
-        undefined = np.full(len(cells.perturbations), np.nan)
-        interval = None
-        if combined.draws is not None:
-            interval = interval_of(combined.draws["d"], combined.scores["d"], ~np.isnan(combined.log_p))
-        for i, perturbation in enumerate(cells.perturbations):
-            perturbed = scores.perturbed[i]
-            d = number(combined.scores["d"][i])
+    for task in tasks:
+        scores, undefined = task.cells.scores, np.full(len(task.log_p), np.nan)
+        figures = {"weighted_d": undefined, **task.scores, "log_p": task.log_p, "calibrated_d": task.calibrated_d}
+        figures["d_low"], figures["d_high"] = (
+            (undefined, undefined) if task.draws is None else interval_of(task.draws["d"], task.scores["d"])
+        )
+        for i, perturbed in enumerate(scores.perturbed):
+            row = scores.described(evaluator, i)
+            d = number(task.scores["d"][i])
             yield {
-                **described(evaluator, cells.task, perturbation),
-                "method": perturbation.method,
-                "n_items": int(cells.n_items[i]),
-                "n_impossible": int(cells.n_impossible[i]),
-                "reason": perturbed.reason if cells.n_impossible[i] else None,
+                **row,
+                "reason": perturbed.reason if row["n_impossible"] else None,
                 "n_changed": int(perturbed.differs_from_lower[scores.rows].sum()),
                 "edit_share": perturbed.edit_share,
-                "log_p": number(combined.log_p[i]),
-                "d": d,
-                "d_low": None if interval is None else number(interval.low[i]),
-                "d_high": None if interval is None else number(interval.high[i]),
-                "printed_d": number(combined.scores["printed_d"][i]),
-                "weighted_d": number(combined.scores.get("weighted_d", undefined)[i]),
-                "calibrated_d": number(combined.calibrated_d[i]),
-                "noticed": None if d is None else d >= NOTICED and not combined.few[i],
+                **{name: number(column[i]) for name, column in figures.items()},
+                "noticed": None if d is None else d >= NOTICED and not task.few[i],
             }
 
 
-def summary_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[dict[str, Cell]]:
+def summary_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
     """The averages and minima of each task, over all perturbations, each level and each degree, without controls."""
     for task in tasks:
         for score in task.scores:
             for scope, rows in _scopes(task):
-                figures = _figures(task, score, rows)
-                yield {"evaluator": evaluator, "task": task.cells.task, "score": score, "scope": scope, **figures}
+                described = {"evaluator": evaluator, "task": task.cells.scores.task, "score": score, "scope": scope}
+                yield described | _figures(task, score, rows)
 
 
-def _scopes(task: TaskCombined) -> Iterator[tuple[str, NDArray[np.intp]]]:
-    damages = [(i, each) for i, each in enumerate(task.cells.perturbations) if not each.is_control]
-    yield "all", np.array([i for i, _ in damages], dtype=np.intp)
+def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
+    damages = {i: each for i, each in enumerate(task.cells.scores.perturbations) if not each.is_control}
+    yield "all", list(damages)
     if (weighted := task.scores.get("weighted_d")) is not None:
-        # Some kinds and degrees have no weights: the plain figures beside the weighted ones are those of the others.
-        rows = [i for i, _ in damages if not np.isnan(weighted[i])]
-        if 0 < len(rows) < sum(not np.isnan(task.scores["d"][i]) for i, _ in damages):
-            yield "weighted", np.array(rows, dtype=np.intp)
+        # Some kinds and degrees have no weights; the plain figures beside the weighted ones leave them out, too.
+        rows = [i for i in damages if not np.isnan(weighted[i])]
+        if 0 < len(rows) < sum(not np.isnan(task.scores["d"][i]) for i in damages):
+            yield "weighted", rows
     for level in LEVELS[:-1]:
-        rows = [i for i, each in damages if each.level == level]
+        rows = [i for i, each in damages.items() if each.level == level]
         if rows:
-            yield f"level:{level}", np.array(rows, dtype=np.intp)
-    for degree in _degrees([each.degree for _, each in damages]):
-        yield f"degree:{degree}", np.array([i for i, each in damages if each.degree == degree], dtype=np.intp)
+            yield f"level:{level}", rows
+    for degree in _degrees([each.degree for each in damages.values()]):
+        yield f"degree:{degree}", [i for i, each in damages.items() if each.degree == degree]
 
 
 def _degrees(names: Sequence[str]) -> list[str]:
@@ -138,22 +126,15 @@ def _degrees(names: Sequence[str]) -> list[str]:
     return sorted(distinct, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0))
 
 
-def _figures(task: TaskCombined, score: str, rows: NDArray[np.intp]) -> dict[str, Cell]:
-    perturbations = [task.cells.perturbations[row] for row in rows]
+def _figures(task: TaskCombined, score: str, rows: list[int]) -> TableRow:
+    perturbations = [task.cells.scores.perturbations[row] for row in rows]
     levels = [each.level for each in perturbations]
     of_all = averages(task.scores[score][rows], levels)
-    at = int(of_all.minimum_at)
-    ends: dict[str, Cell] = dict.fromkeys(("average_low", "average_high", "minimum_low", "minimum_high"))
-    if task.draws is not None and int(of_all.n_defined):
-        drawn = averages(task.draws[score][:, rows], levels)
-        for name in ("average", "minimum"):
-            interval = interval_of(getattr(drawn, name), getattr(of_all, name))
-            ends |= {f"{name}_low": number(float(interval.low)), f"{name}_high": number(float(interval.high))}
-    return {
-        "n_perturbations": of_all.n,
-        "n_defined": int(of_all.n_defined),
-        "average": number(float(of_all.average)),
-        "minimum": number(float(of_all.minimum)),
-        "minimum_at": perturbations[at].name if at >= 0 else None,
-        **ends,
-    }
+    at, n_defined = int(of_all.minimum_at), int(of_all.n_defined)
+    found: TableRow = {"n_perturbations": of_all.n, "n_defined": n_defined}
+    drawn = None if task.draws is None or not n_defined else averages(task.draws[score][:, rows], levels)
+    for name in ("average", "minimum"):
+        figure = getattr(of_all, name)
+        low, high = (np.nan, np.nan) if drawn is None else interval_of(getattr(drawn, name), figure)
+        found |= {name: number(figure), f"{name}_low": number(float(low)), f"{name}_high": number(float(high))}
+    return {**found, "minimum_at": perturbations[at].name if at >= 0 else None}

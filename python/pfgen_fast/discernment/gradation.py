@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
 from ..statistics.detectability import monotonicity, noticed_from, noticed_from_with
+from ..statistics.resampling import resampled_means
 from ..statistics.signed_rank import Zeros, differences_on_grid
 from .cells import TaskCells
 from .plan import Perturbation
-from .result import Cell, Curve, number, whole
-from .task_scores import Drawn, TaskScores
+from .result import Curve, TableRow, number, whole
+from .task_scores import TaskScores, interval_of
 
 UNNOTICED = "none"
 """Stands for the degree from which on a damage is noticed, where it is noticed from none on."""
@@ -61,16 +62,7 @@ class Gradation:
     def permille(self) -> Floats:
         """0 for the originals, then the degrees; 0, 1, 2, ... where one is no rate."""
         rates = [each.permille for each in self.perturbations]
-        known = [rate for rate in rates if rate is not None]
-        return np.array([0, *known] if len(known) == len(rates) else range(len(rates) + 1), dtype=np.float64)
-
-    def share_lower(self, metric: int) -> Floats:
-        """The share of the complete items that score lower than the original; 0 for the originals."""
-        scores = self.scores(metric)
-        originals = np.broadcast_to(scores[0], scores.shape)
-        is_better = np.ones(len(scores), dtype=np.bool_)
-        share: Floats = (differences_on_grid(originals, scores, is_better) > 0).mean(axis=1)
-        return share
+        return np.array(range(len(rates) + 1) if None in rates else [0, *rates], dtype=np.float64)
 
     def monotonicity(self, metric: int) -> float:
         """How far every further damage lowers the score, from -1 to 1; NaN if no texts differ."""
@@ -99,59 +91,47 @@ class Gradation:
         return np.vstack([self._originals[metric], self._damaged[:, metric]])
 
 
-def profile_rows(
-    evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]], zeros: Zeros
-) -> Iterator[dict[str, Cell]]:
+def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
     """The profile of each task: a row for each kind and metric, in the order of the plan."""
-    for scores, cells in tasks:
-        for kind, rows in kinds_of(cells.perturbations):
-            for j, metric in enumerate(cells.metrics):
-                gradation = Gradation(scores, rows[cells.is_defined[rows, j]])
+    for task in tasks:
+        scores = task.scores
+        for kind, of_kind in kinds_of(scores.perturbations):
+            for j, metric in enumerate(scores.metrics):
+                rows = of_kind[task.is_defined[of_kind, j]]
+                gradation = Gradation(scores, rows)
+                first = int(noticed_from(task.noticed[rows, j]))
                 yield {
                     "evaluator": evaluator,
-                    "task": cells.task,
-                    "level": cells.perturbations[rows[0]].level,
+                    "task": scores.task,
+                    "level": scores.perturbations[of_kind[0]].level,
                     "kind": kind,
                     "metric": metric.name,
                     **{f"detectable_at_{n}": gradation.noticed_from_with(n, j, zeros) for n in NUMBERS_OF_ITEMS},
-                    "n80": _n80(cells, rows, j),
+                    "n80": whole(task.figures["n80"][rows[: first + 1][-1], j]) if rows.size else None,
                     "monotonicity": number(gradation.monotonicity(j)),
                     "drop_per_100_permille": number(gradation.per_100_permille(j)),
-                    "verdict": verdict(cells, rows, j),
+                    "verdict": verdict(task.noticed[rows, j], task.rewarded[rows, j]) if rows.size else None,
                 }
 
 
-def verdict(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> str | None:
-    """What a metric makes of a kind of damage, with all items: `notices`, `needs much`, `blind` or `rewards`.
+def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_]) -> str:
+    """What a metric makes of the degrees of a kind of damage: `notices`, `needs much`, `blind` or `rewards`.
 
     `notices`: from a degree in the lower half of the ladder on, its middle included. `needs much`: only from a higher
     degree on, or only here and there. `rewards`: scores rise at the highest degree, or at another if no degree is
-    noticed throughout. None if no degree is defined.
+    noticed throughout.
     """
-    rows = rows[cells.is_defined[rows, metric]]
-    if not rows.size:
-        return None
-    noticed, rewarded = cells.noticed[rows, metric], cells.rewarded[rows, metric]
     first = int(noticed_from(noticed))
-    is_noticed = first < len(rows)
-    if rewarded[-1] or (rewarded.any() and not is_noticed):
+    if rewarded[-1] or (rewarded.any() and first == len(noticed)):
         return "rewards"
-    if not is_noticed:
+    if first == len(noticed):
         return "needs much" if noticed.any() else "blind"
-    return "notices" if first < (len(rows) + 1) // 2 else "needs much"
+    return "notices" if first < (len(noticed) + 1) // 2 else "needs much"
 
 
-def _n80(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> int | None:
-    """How many items notice the lightest degree that is noticed with all items, or if none is, the heaviest."""
-    rows = rows[cells.is_defined[rows, metric]]
-    if not rows.size:
-        return None
-    first = int(noticed_from(cells.noticed[rows, metric]))
-    return whole(cells.figures["n80"][rows[min(first, len(rows) - 1)], metric])
-
-
-def curves_of(scores: TaskScores, drawn: Drawn | None) -> Iterator[Curve]:
-    """The curve of each kind with more than one possible degree, by metric; none where no item has all degrees."""
+def curves_of(task: TaskCells) -> Iterator[Curve]:
+    """The curve of each kind with more than one degree, by metric; none where no item has all degrees."""
+    scores, drawn = task.scores, task.drawn
     for kind, rows in kinds_of(scores.perturbations):
         gradation = Gradation(scores, rows)
         if len(gradation.perturbations) < 2:
@@ -161,16 +141,26 @@ def curves_of(scores: TaskScores, drawn: Drawn | None) -> Iterator[Curve]:
             if not complete.any():
                 continue
             own = gradation.scores(j) * scores.signs[j] + 0.0
-            interval = None if drawn is None else drawn.mean_interval(own, complete)
+            mean = own.mean(axis=1)
+            low = high = None
+            if drawn is not None:
+                low, high = interval_of(resampled_means(own, drawn.counts[:, complete]), mean)
             yield Curve(
                 task=scores.task,
                 kind=kind,
                 metric=metric.name,
                 permille=gradation.permille(),
                 names=("original", *gradation.names),
-                mean=own.mean(axis=1),
-                mean_low=None if interval is None else interval.low,
-                mean_high=None if interval is None else interval.high,
-                share_lower=gradation.share_lower(j),
+                mean=mean,
+                mean_low=low,
+                mean_high=high,
+                share_lower=_share_lower(gradation.scores(j)),
                 n_items=int(complete.sum()),
             )
+
+
+def _share_lower(scores: Floats) -> Floats:
+    """The share of the items that score lower than the original at each degree; 0 for the originals."""
+    is_better = np.ones(len(scores), dtype=np.bool_)
+    share: Floats = (differences_on_grid(np.broadcast_to(scores[0], scores.shape), scores, is_better) > 0).mean(axis=1)
+    return share

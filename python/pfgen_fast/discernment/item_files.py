@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Item, language_of
+from ..evaluators.evaluator import Item
 from ..files.untrusted_json import parse_json, unexpected
 from ..files.untrusted_text import in_one_line
 from ..tables.formats import reader_of
 from ..tables.rows import AnyColumns, RowBatch
-from .items import Collection, CollectionItem, checked_item
-from .names import task_named, unknown
+from .items import LANGUAGES, Collection, CollectionItem, checked_item
+from .names import unknown
 
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
 """What an item may have, which is what its columns are called unless they are mapped."""
@@ -89,14 +89,14 @@ def read_collection(
     seen: dict[str, str] = {}
     found: dict[str, None] = {}
     size = 0
-    rows = _Rows(columns)
     for batch in _batches(str(path), columns, encoding):
         found.update(dict.fromkeys(batch.names))
         for number, row in enumerate(batch.rows()):
             where = batch.location(number)
-            item = rows.item(row, where)
-            items.append(checked_item(item, where, seen))
-            size += _n_code_points(item)
+            item = checked_item(_item(row, columns, where), where, seen)
+            items.append(item)
+            texts = (item.text, item.context or "", item.alternative or "", *item.references, *item.perturbed.values())
+            size += sum(map(len, texts))
             if len(items) > _MAX_ITEMS or size > _MAX_CODE_POINTS:
                 raise DiscernmentError(
                     f"{path}: more than {_MAX_ITEMS:,} items or {_MAX_CODE_POINTS:,} characters, which is the limit"
@@ -109,11 +109,18 @@ def read_collection(
     return Collection(tuple(items), str(path) if name is None else name)
 
 
-def items_of(items: Iterable[Item | Row]) -> Iterator[Item]:
-    """Items as they are, and rows with the keys of a collection as items."""
-    rows = _Rows(ItemColumns())
-    for number, item in enumerate(items, start=1):
-        yield rows.item(item, f"item {number}") if isinstance(item, Mapping) else item
+def collection_of(items: Collection | Iterable[Item | Row], language: str | None = None) -> Collection:
+    """Items, or rows with the keys of a collection, as a collection; all in one language if that is given."""
+    if not isinstance(items, Collection):
+        numbered = enumerate(items, start=1)
+        items = Collection.of(
+            _item(one, ItemColumns(), f"item {number}") if isinstance(one, Mapping) else one for number, one in numbered
+        )
+    if language is None:
+        return items
+    if language not in LANGUAGES:
+        raise unknown("language", language, LANGUAGES)
+    return replace(items, items=tuple(replace(item, language=language) for item in items.items))
 
 
 @dataclass(frozen=True)
@@ -134,53 +141,32 @@ def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterato
         yield from batches
 
 
-def _n_code_points(item: CollectionItem) -> int:
-    texts = (item.text, item.context or "", item.alternative or "", *item.references, *item.perturbed.values())
-    return sum(map(len, texts))
+def _item(row: Row, columns: ItemColumns, where: str) -> CollectionItem:
+    """The item of a row, which is not checked yet but for the types of its values."""
 
+    def text_of(key: str) -> str | None:
+        return _text(row.get(columns.of(key)), where, columns.of(key))
 
-class _Rows:
-    def __init__(self, columns: ItemColumns) -> None:
-        self._columns = columns
-        self._of = {key: columns.of(key) for key in KEYS}
-
-    def item(self, row: Row, where: str) -> CollectionItem:
-        """The item of a row, which is not checked yet but for the types of its values."""
-        for key in ("id", "text"):
-            if row.get(self._of[key]) is None:
-                there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
-                raise DiscernmentError(f"{where}: no {key} in column {self._of[key]!r}; its columns are {there}")
-        text = self._text(row, "text", where) or ""
-        return CollectionItem(
-            _id(row[self._of["id"]], where, self._of["id"]),
-            text,
-            self._task(row, where),
-            self._text(row, "language", where) or self._columns.language or language_of(text),
-            self._text(row, "question", where),
-            self._text(row, "context", where),
-            _references(row.get(self._of["references"]), where, self._of["references"]),
-            self._text(row, "alternative", where),
-            self._perturbed(row, where),
-        )
-
-    def _text(self, row: Row, key: str, where: str) -> str | None:
-        return _text(row.get(self._of[key]), where, self._of[key])
-
-    def _task(self, row: Row, where: str) -> str:
-        task = self._text(row, "task", where) or self._columns.task
-        if task is None:
-            column = self._of["task"]
-            raise DiscernmentError(f"{where}: no task in column {column!r}; expected one, or one for all items")
-        return task_named(task)
-
-    def _perturbed(self, row: Row, where: str) -> dict[str, str]:
-        column = self._of["perturbed"]
-        found = _perturbed(row.get(column), where, column)
-        for name, of_name in self._columns.perturbed.items():
-            text = _text(row.get(of_name), where, of_name)
-            if text is not None:
-                found[name] = text
-        return found
+    for key in ("id", "text"):
+        if row.get(columns.of(key)) is None:
+            there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
+            raise DiscernmentError(f"{where}: no {key} in column {columns.of(key)!r}; its columns are {there}")
+    task = text_of("task") or columns.task
+    if task is None:
+        raise DiscernmentError(f"{where}: no task in column {columns.of('task')!r}; expected one, or one for all items")
+    id_column, references, perturbed = map(columns.of, ("id", "references", "perturbed"))
+    in_columns = ((name, _text(row.get(column), where, column)) for name, column in columns.perturbed.items())
+    return CollectionItem(
+        _id(row[id_column], where, id_column),
+        text_of("text") or "",
+        task,
+        text_of("language") or columns.language,
+        text_of("question"),
+        text_of("context"),
+        _references(row.get(references), where, references),
+        text_of("alternative"),
+        _perturbed(row.get(perturbed), where, perturbed) | {name: text for name, text in in_columns if text},
+    )
 
 
 def _id(value: Any, where: str, column: str) -> str:

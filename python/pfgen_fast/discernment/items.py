@@ -1,4 +1,4 @@
-"""Collections: the texts that are damaged, with what belongs to each.
+"""Collections: the texts that are damaged, with their tasks, questions, references and so on.
 
 A collection is made by `item_files.read_collection` from a file, or by `originals` from a run or a suite.
 """
@@ -29,7 +29,7 @@ _TASKS_WITH_QUESTIONS = ("qa", "answers")
 
 @dataclass(frozen=True)
 class CollectionItem(Item):
-    """A text to be damaged, with what belongs to it.
+    """A text to be damaged, with its context.
 
     Attributes:
         alternative: The wrong ending of a story.
@@ -70,7 +70,7 @@ class Collection:
 
     @cached_property
     def hash(self) -> str:
-        """A SHA-256 of everything in the items, whatever their order."""
+        """A SHA-256 of everything in the items; the order of the items does not matter."""
         digest = hashlib.sha256()
         for item in sorted(self.items, key=lambda item: item.id):
             parts = [item.id, item.text, item.question, item.task, item.language, item.context, list(item.references)]
@@ -112,7 +112,7 @@ def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem
         raise DiscernmentError(f"{where}: an item without an ID; expected a text that no other item has")
     if item.id in seen:
         raise DiscernmentError(
-            f"{where}: the ID {in_one_line(repr(item.id), 60)} is taken by {seen[item.id]}; expected one of its own"
+            f"{where}: the ID {in_one_line(repr(item.id), 60)} is taken by {seen[item.id]}; expected a unique ID"
         )
     if not item.text or item.text.isspace():
         raise DiscernmentError(f"{where}: the text is empty; expected one with more than white space")

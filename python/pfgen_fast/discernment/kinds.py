@@ -32,16 +32,11 @@ MODEL_DEGREES = ("minor", "major")
 class Impossible(enum.IntEnum):
     """Why a text cannot be damaged in some way; the first that applies."""
 
-    NO_SITE = 1
-    """The text has nothing that the kind damages."""
-    TOO_FEW_SITES = 2
-    """The text has some of it, but not enough for the kind or the degree."""
-    NO_CANDIDATE = 3
-    """There is nothing to put there: no other text, no alternative, no usable reply."""
-    UNCHANGED = 4
-    """The text would be the same."""
-    NOTHING_LEFT = 5
-    """Nothing but white space would be left."""
+    NO_SITE = 1  # the text has nothing that the kind damages
+    TOO_FEW_SITES = 2  # the text has some of it, but not enough for the kind or the degree
+    NO_CANDIDATE = 3  # there is no other text, no alternative or no usable reply
+    UNCHANGED = 4  # the text would be the same
+    NOTHING_LEFT = 5  # nothing but white space would be left
 
 
 @dataclass(frozen=True)
@@ -58,6 +53,11 @@ class Kind:
     def has_degrees(self) -> bool:
         """Whether a rule damages a text more or less, so that a degree is needed."""
         return self.method == "rule" and self.ladder not in (None, "once")
+
+    @property
+    def model_degrees(self) -> tuple[str, ...]:
+        """The names of the degrees by which a model damages a text; a control has one without a name."""
+        return ("",) if self.level == "control" else MODEL_DEGREES
 
 
 _ALL = (
@@ -96,3 +96,8 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 
 ALIASES: Mapping[str, str] = {"random_ending": "answer_swap", "random_answer": "answer_swap"}
 """Names of the paper for kinds of ours."""
+
+
+def rule_of(name: str) -> str:
+    """The key of `KINDS` that the name of a kind stands for; the name itself if it is none."""
+    return ALIASES.get(name, name)

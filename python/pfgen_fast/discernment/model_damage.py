@@ -6,7 +6,6 @@ all tries cannot be damaged in this way. Which reply counts depends on the store
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,37 +21,28 @@ from ..files.untrusted_text import in_one_line
 from ..generation.events import Events
 from ..generation.prompts import sampling_seed
 from ..judging.asking import Progress
-from ..judging.budget import Estimate, Prices, Spending, estimated_tokens
+from ..judging.budget import Estimate, Spending, estimated_tokens
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest, RequestOptions, Server
 from ..judging.tries import Connect, Tries, ask_in_rounds, estimate_of_tries, open_tries
-from ..native import _core
 from .kinds import Impossible
-from .model_damage_prompts import label_of, made_prompt, prompts_hash, usable_text
+from .model_damage_prompts import label_of, made_prompt, usable_text
+from .perturbing import Perturbed
 from .plan import Perturbation
 
 N_TRIES = 3
 """How often a text is asked for, each time with the next seed, until a reply is usable."""
 
-FILE = "perturbed-texts.jsonl"
-"""The usual name of the file of replies."""
-
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """The damaged texts of one perturbation."""
+class ModelDamage(Perturbed):
+    """The texts by a model; a text is `NO_CANDIDATE` if no reply was usable, or if replies are missing."""
 
-    perturbation: Perturbation
-    texts: _core.TextColumn  # A text for each item; null where it is impossible, or missing
-    # by item, 0, or `Impossible.NO_CANDIDATE` where no reply was usable, or where replies are missing
-    impossible: NDArray[np.uint8]
-    # median edit distance from the originals as a share of their lengths, in code points; None without texts
-    edit_share: float | None
-    n_missing: int  # how many texts still need a reply
+    n_missing: int = 0  # how many texts still need a reply
 
 
 @dataclass(frozen=True)
-class Maker:
+class DamageModel:
     """A language model that damages texts; calling it asks for what is missing, and returns the texts."""
 
     judge: Judge  # model. Its temperature is 0, and its longest reply must hold a whole text
@@ -60,30 +50,36 @@ class Maker:
     seed: str = ""  # any text; determines the sampling seeds
     # opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only
     connect: Connect | None = None
-    spending: Spending = field(default_factory=Spending)  # prices and budget; whatever is asked is added to it
+    spending: Spending = field(default_factory=Spending)  # prices and budget; counts the requests
     is_partial: bool = False  # whether texts may be missing, which then are impossible; otherwise that is an error
+    stands_in: bool = False  # whether texts to estimate with take the place of missing ones, and nothing is asked
     criteria: Criteria = field(default_factory=read_criteria)  # say what the texts of a task are
 
-    @property
-    def signature(self) -> str:
-        """Model, prompts, parameters and seed."""
-        return (
-            f"maker:{json.dumps(self.judge.model)}|prompts:{prompts_hash()}|criteria:{self.criteria.hash}"
-            f"|{self.judge.signature}|seed:{json.dumps(self.seed)}"
-        )
-
-    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[Made]:
-        """As `made_texts`."""
-        return made_texts(items, perturbations, self)
+    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[ModelDamage]:
+        """Makes the texts of perturbations: asks for the replies that are missing, and reads all."""
+        making = Making(items, perturbations, self)
+        problem = None if self.stands_in else making.ask()
+        n_missing = making.n_missing
+        if n_missing and not (self.is_partial or self.stands_in):
+            why = problem or "there is no server to ask"
+            raise DiscernmentError(
+                f"{self.replies.path}: {n_missing:,} of {len(making):,} texts of a model are missing ({why}); expected "
+                "all of them: repeat the call to continue, or take the items that are complete (--partial)"
+            )
+        return making.texts()
 
 
 class Making:
     """The texts of some perturbations of some items, as far as there are replies."""
 
-    def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: Maker) -> None:
+    def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: DamageModel) -> None:
         self._items, self._perturbations, self._maker = items, perturbations, maker
         for item in items:
-            _check_length(item, maker.judge.max_tokens)
+            if (n_tokens := estimated_tokens(item.text)) > maker.judge.max_tokens:
+                raise DiscernmentError(
+                    f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has "
+                    f"{maker.judge.max_tokens:,} at most; expected room for the whole text (--max-tokens)"
+                )
         self._places = [_Place(item, each, maker) for each in perturbations for item in items]
 
     def __len__(self) -> int:
@@ -99,9 +95,9 @@ class Making:
         is_done = np.array([place.next_key() is None for place in self._places], dtype=bool)
         return np.asarray(is_done.reshape(len(self._perturbations), len(self._items)).all(axis=0))
 
-    def estimate(self, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing replies if each is usable; by default at the maker's prices."""
-        return estimate_of_tries(self._places, prices or self._maker.spending.prices)
+    def estimate(self) -> Estimate:
+        """Estimates the cost of the missing replies if each is usable."""
+        return estimate_of_tries(self._places, self._maker.spending.prices)
 
     def ask(self, *, on_progress: Progress | None = None, events: Events | None = None) -> str | None:
         """Asks for the missing replies, and for others in the place of those that are not usable; stores each."""
@@ -112,26 +108,16 @@ class Making:
             self._places, maker.connect, spending=maker.spending, on_progress=on_progress, events=events
         )
 
-    def texts(self) -> list[Made]:
+    def texts(self) -> list[ModelDamage]:
         """The texts so far, for each perturbation."""
-        return [_made(each, self._of(number)) for number, each in enumerate(self._perturbations)]
-
-    def stand_ins(self) -> list[_core.TextColumn]:
-        """Texts to estimate with: in the place of what is missing each original, marked so that no two are equal."""
-        return [
-            text_column([place.stand_in(each.name) for place in self._of(number)])
-            for number, each in enumerate(self._perturbations)
-        ]
-
-    def _of(self, number: int) -> list[_Place]:
         n = len(self._items)
-        return self._places[number * n : (number + 1) * n]
+        return [_damage(self._places[i * n : (i + 1) * n]) for i in range(len(self._perturbations))]
 
 
 class _Place(Tries):
     """One text to be made."""
 
-    def __init__(self, item: Item, perturbation: Perturbation, maker: Maker) -> None:
+    def __init__(self, item: Item, perturbation: Perturbation, maker: DamageModel) -> None:
         super().__init__(maker.replies, N_TRIES)
         self.item = item
         self._perturbation, self._maker = perturbation, maker
@@ -149,32 +135,10 @@ class _Place(Tries):
         return self._text is not None
 
     def text(self) -> str | None:
+        """The damaged text; to estimate with, the original with a mark as long as the text is missing."""
+        if self._maker.stands_in and self.next_key() is not None:
+            return f"{self.item.text} [{self._perturbation.name}]"
         return self._text if self.n_replied else None
-
-    def stand_in(self, mark: str) -> str | None:
-        """The damaged text, or as long as it is missing the original with a mark; None if there will be none."""
-        return self.text() if self.next_key() is None else f"{self.item.text} [{mark}]"
-
-
-def made_texts(
-    items: Sequence[Item],
-    perturbations: Sequence[Perturbation],
-    maker: Maker,
-    *,
-    on_progress: Progress | None = None,
-    events: Events | None = None,
-) -> list[Made]:
-    """Makes the texts of perturbations: asks for the replies that are missing, and reads all."""
-    making = Making(items, perturbations, maker)
-    problem = making.ask(on_progress=on_progress, events=events)
-    n_missing = making.n_missing
-    if n_missing and not maker.is_partial:
-        why = problem or "there is no server to ask"
-        raise DiscernmentError(
-            f"{maker.replies.path}: {n_missing:,} of {len(making):,} texts of a model are missing ({why}); expected "
-            "all of them: repeat the call to continue, or take the items that are complete (--partial)"
-        )
-    return making.texts()
 
 
 def open_maker(
@@ -186,11 +150,11 @@ def open_maker(
     request_options: RequestOptions | None = None,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,
-    cache: Path = Path(FILE),
+    cache: Path = Path("perturbed-texts.jsonl"),
     partial: bool = False,
-) -> Maker:
+) -> DamageModel:
     """Opens a language model that damages texts; nothing is asked yet."""
-    return Maker(
+    return DamageModel(
         Judge(model, temperature, max_tokens, request_options or RequestOptions()),
         Replies(cache, must_exist=server is None),
         seed=seed,
@@ -200,7 +164,7 @@ def open_maker(
     )
 
 
-def _made(perturbation: Perturbation, places: Sequence[_Place]) -> Made:
+def _damage(places: Sequence[_Place]) -> ModelDamage:
     texts = [place.text() for place in places]
     impossible = np.array([0 if text is not None else Impossible.NO_CANDIDATE for text in texts], dtype=np.uint8)
     shares = [
@@ -208,17 +172,7 @@ def _made(perturbation: Perturbation, places: Sequence[_Place]) -> Made:
         for place, text in zip(places, texts, strict=True)
         if text is not None
     ]
-    n_missing = len(open_tries(places))
-    return Made(perturbation, text_column(texts), impossible, median(shares) if shares else None, n_missing)
-
-
-def _check_length(item: Item, max_tokens: int) -> None:
-    n_tokens = estimated_tokens(item.text)
-    if n_tokens > max_tokens:
-        raise DiscernmentError(
-            f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has {max_tokens:,} at "
-            "most; expected room for the whole text (--max-tokens)"
-        )
+    return ModelDamage(text_column(texts), impossible, median(shares) if shares else None, len(open_tries(places)))
 
 
 def edit_distance(one: str, other: str) -> int:
@@ -227,7 +181,10 @@ def edit_distance(one: str, other: str) -> int:
     The time is about the product of the lengths divided by 64: the bits of an integer hold a column of the usual table
     (Myers 1999, in the form of Hyyrö 2003).
     """
-    one, other = _without_common_ends(one, other)
+    start = _n_in_common(one, other)
+    one, other = one[start:], other[start:]
+    end = _n_in_common(one[::-1], other[::-1])
+    one, other = one[: len(one) - end], other[: len(other) - end]
     if not one or not other:
         return len(one) + len(other)
     places: dict[str, int] = {}
@@ -248,11 +205,7 @@ def edit_distance(one: str, other: str) -> int:
     return distance
 
 
-def _without_common_ends(one: str, other: str) -> tuple[str, str]:
-    start, most = 0, min(len(one), len(other))
-    while start < most and one[start] == other[start]:
-        start += 1
-    end = 0
-    while end < most - start and one[-1 - end] == other[-1 - end]:
-        end += 1
-    return one[start : len(one) - end], other[start : len(other) - end]
+def _n_in_common(one: str, other: str) -> int:
+    """How many code points two texts have in common at their beginnings."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))

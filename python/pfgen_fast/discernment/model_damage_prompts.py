@@ -11,21 +11,19 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from ..errors import DiscernmentError
 from ..evaluators.criteria import LANGUAGES, Criteria
 from ..evaluators.evaluator import Item, language_of
-from ..files.untrusted_text import in_one_line
 from ..judging.template import Template
-from .kinds import KINDS, MODEL_DEGREES
-from .plan import Perturbation
+from .kinds import KINDS
+from .names import unknown
+from .paper import n_changes
+from .plan import Perturbation, perturbations_named
 
-MADE_KINDS = tuple(kind.name for kind in KINDS.values() if kind.method == "model")
-"""The kinds whose texts a model makes."""
+MADE = {one.name: one for kind in KINDS.values() if kind.method == "model" for one in perturbations_named(kind.name)}
+"""The perturbations whose texts a model makes, by name."""
 
 _FOLDER = Path(__file__).with_name("prompts")
 _PLACEHOLDERS = ("text", "what", "language", "count")
-_ONLY_DEGREE = {"single": MODEL_DEGREES[0]}
-"""The paper's name for the degree of short texts, which have but one."""
 
 _COUNTS: Mapping[str, Mapping[int, str]] = {
     "en": {1: "one", 2: "two", 3: "three", 5: "five"},
@@ -40,57 +38,25 @@ _SCRIPTS = {
     ),
     "en": re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"),
 }
-_MOST_TIMES_LONGER = {"rewrite_insert": 3}
-_USUAL_TIMES_LONGER = 2
-
-
-def degree_of(perturbation: Perturbation) -> str:
-    """The degree for which there is a template: `minor`, `major`, or none for controls."""
-    kind, degree = perturbation.kind, _ONLY_DEGREE.get(perturbation.degree, perturbation.degree)
-    if kind not in MADE_KINDS:
-        raise DiscernmentError(
-            f"no model makes '{in_one_line(kind)}'; the kinds that one makes: {', '.join(MADE_KINDS)}"
-        )
-    known = ("",) if KINDS[kind].level == "control" else MODEL_DEGREES
-    if degree not in known:
-        expected = " or ".join(known) or "none"
-        raise DiscernmentError(f"{kind}: unknown degree '{in_one_line(perturbation.degree)}'; expected {expected}")
-    return degree
 
 
 def made_prompt(item: Item, perturbation: Perturbation, criteria: Criteria) -> str:
     """The prompt that asks for the damaged text of an item."""
-    degree = degree_of(perturbation)
+    if perturbation.name not in MADE:
+        raise unknown("perturbation by a model", perturbation.name, MADE)
     language = item.language or language_of(item.text)
     spoken = language if language in LANGUAGES else "en"
-    return _template(perturbation.kind, degree, spoken).fill(
+    return _template(perturbation.kind, perturbation.degree, spoken).fill(
         text=item.text,
         what=criteria.what(item.task, spoken),
         language=LANGUAGES[spoken].get(language, language),
-        count=_COUNTS[spoken][_n_errors(item.task, degree)],
+        count=_COUNTS[spoken][n_changes("grammar_error", item.task, perturbation.degree or "minor")],
     )
 
 
 def label_of(prompt: str) -> str:
     """The label with which a prompt ends."""
     return prompt.rstrip().rpartition("\n")[2]
-
-
-def prompts_hash() -> str:
-    """SHA-256 over all templates, in hexadecimal."""
-    every = [
-        _template(kind, degree, language).text
-        for kind in MADE_KINDS
-        for degree in (("",) if KINDS[kind].level == "control" else MODEL_DEGREES)
-        for language in LANGUAGES
-    ]
-    return Template("\0".join(every), ()).hash
-
-
-def _n_errors(task: str, degree: str) -> int:
-    if degree == "major":
-        return 3 if task == "qa" else 5
-    return 1 if task in ("qa", "story") else 2
 
 
 @cache
@@ -121,7 +87,7 @@ def _bare(reply: str, original: str, label: str) -> str:
 
 
 def _without_label(text: str, label: str) -> str:
-    """The text without a label at its begin, in whatever case, with whatever colon, and perhaps in bold type."""
+    """The text without a label at its beginning, in any case, with any colon, and perhaps in bold type."""
     words = re.escape(label.rstrip(":： "))
     return re.sub(rf"\A\**{words}\**\s*[:：]\**", "", text, count=1, flags=re.IGNORECASE).strip()
 
@@ -151,13 +117,13 @@ def _is_quoted(text: str) -> bool:
 
 
 def _has_length(text: str, original: str, kind: str) -> bool:
-    most = _MOST_TIMES_LONGER.get(kind)
-    if most is not None:
-        return len(original) <= len(text) <= most * len(original)
-    return len(original) <= 2 * len(text) and len(text) <= _USUAL_TIMES_LONGER * len(original)
+    n, n_original = len(text), len(original)
+    if kind == "rewrite_insert":
+        return n_original <= n <= 3 * n_original
+    return n_original <= 2 * n <= 4 * n_original
 
 
 def _script_of(original: str, language: str) -> re.Pattern[str] | None:
-    """The script of which a damaged text must have a letter: that of the language, if the original has it."""
+    """The script of which a damaged text must have a letter: the script of the language, if the original has it."""
     scripts = sorted(_SCRIPTS, key=lambda name: name != language)
     return next((_SCRIPTS[name] for name in scripts if _SCRIPTS[name].search(original)), None)

@@ -1,4 +1,4 @@
-"""Names that users give, such as those of kinds: which known name is meant, and what is said where none is."""
+"""Names that users give, such as names of kinds: finds the known name, and makes the error for an unknown one."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha1
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -29,23 +30,19 @@ N_ANSWERS = 2
 
 
 def from_run(path: str | Path, suite: Suite, *, per_question: int = N_ANSWERS) -> Collection:
-    """The first answers of a run to each question of a suite.
+    """The first answers of a run, given by its folder or its file of trials, to each question of a suite.
 
-    Args:
-        path: The run: its folder, or its file of trials.
-        suite: The suite.
-        per_question: How many answers to each question are taken; blank ones are passed over.
+    Blank answers are not counted in `per_question`.
     """
-    _check_number(per_question)
     runs = find_runs([path])
     if len(runs) > 1:
         raise DiscernmentError(f"{path}: {len(runs)} runs, such as {runs[0].folder}; expected one")
     trials = trials_of(suite, Trials.of(runs[0]))
-    answers: dict[str, list[str]] = {question.question: [] for question in suite}
-    for question, rows in trials.rows_by_question.items():
-        answers[question] = _first(map(trials.answers.__getitem__, rows), per_question)
-    notes = _fewer(suite, answers, per_question)
-    return Collection(tuple(_items(suite, answers, _samples(suite))), str(path), notes)
+    answers = {
+        question: _first(map(trials.answers.__getitem__, rows), per_question)
+        for question, rows in trials.rows_by_question.items()
+    }
+    return Collection(_items(suite, answers, _samples(suite)), str(path), _fewer(suite, answers, per_question))
 
 
 def from_suite(suite: Suite, source: Source | None = None, *, per_question: int = N_ANSWERS) -> Collection:
@@ -63,7 +60,6 @@ def from_suite(suite: Suite, source: Source | None = None, *, per_question: int 
         >>> len(collection), collection.items[0].id, collection.name
         (16, 'Q01-1', 'reference answers of suite mini')
     """
-    _check_number(per_question)
     if source not in (None, *SOURCES):
         raise unknown("source of originals", source, SOURCES)
     samples = _samples(suite)
@@ -76,17 +72,15 @@ def from_suite(suite: Suite, source: Source | None = None, *, per_question: int 
     else:
         answers = {question.question: _first(_by_hash(question), per_question) for question in suite}
         name, references = f"reference answers of suite {suite.name}", samples
-    return Collection(tuple(_items(suite, answers, references)), name, _fewer(suite, answers, per_question))
+    return Collection(_items(suite, answers, references), name, _fewer(suite, answers, per_question))
 
 
 def known_originals(suite: Suite, collection: Collection) -> tuple[str, ...]:
     """A note on n-gram scores by a suite, if originals are among its reference answers, which the scores count."""
-    texts = _by_question(suite, collection)
     n_known = 0
-    for question in suite:
-        if own := texts[question.question]:
-            known = {text for answers in question.answers.values() for text in answers}
-            n_known += sum(text in known for text in own)
+    for question, texts in _by_question(suite, collection).items():
+        known = {text for answers in suite[question].answers.values() for text in answers}
+        n_known += sum(text in known for text in texts)
     if not n_known:
         return ()
     return (
@@ -98,7 +92,7 @@ def known_originals(suite: Suite, collection: Collection) -> tuple[str, ...]:
 def without_originals(suite: Suite, collection: Collection) -> Suite:
     """The suite without the reference answers that are originals of a collection; the suite itself if none are."""
     texts = _by_question(suite, collection)
-    questions = [_without(question, set(texts[question.question])) for question in suite]
+    questions = [_without(question, set(texts.get(question.question, ()))) for question in suite]
     if all(new is old for new, old in zip(questions, suite, strict=True)):
         return suite
     for question in questions:
@@ -111,30 +105,20 @@ def without_originals(suite: Suite, collection: Collection) -> Suite:
     return Suite(f"{suite.name} without the originals", tuple(questions), derived_from=suite.metadata_hash)
 
 
-def _check_number(per_question: int) -> None:
-    if per_question < 1:
-        raise DiscernmentError(f"answers to each question: expected at least 1, not {per_question}")
-
-
 def _first(texts: Iterable[str], n: int) -> list[str]:
-    found: list[str] = []
-    for text in texts:
-        if len(found) == n:
-            break
-        if text and not text.isspace():
-            found.append(text)
-    return found
+    if n < 1:
+        raise DiscernmentError(f"answers to each question: expected at least 1, not {n}")
+    return list(islice((text for text in texts if text and not text.isspace()), n))
 
 
 def _samples(suite: Suite) -> dict[str, list[str]]:
-    """The sample answers to each question; none if the suite has no file of them."""
-    answers: dict[str, list[str]] = {question.question: [] for question in suite}
+    """The sample answers to each question that has any; none if the suite has no file of them."""
+    answers: dict[str, list[str]] = {}
     folder = (suite.whole or suite).folder
-    if folder is None or not (folder / SAMPLES_FILE).exists():
-        return answers
-    for sample in suite.samples:
-        if sample.question in answers:
-            answers[sample.question].append(sample.answer)
+    if folder is not None and (folder / SAMPLES_FILE).exists():
+        for sample in suite.samples:
+            if sample.question in suite:
+                answers.setdefault(sample.question, []).append(sample.answer)
     return answers
 
 
@@ -144,33 +128,34 @@ def _by_hash(question: Question) -> list[str]:
 
 
 def _by_question(suite: Suite, collection: Collection) -> dict[str, list[str]]:
-    texts: dict[str, list[str]] = {question.question: [] for question in suite}
+    texts: dict[str, list[str]] = {}
     for item in collection.items:
         if item.question is not None and item.question in suite:
-            texts[suite[item.question].question].append(item.text)
+            texts.setdefault(suite[item.question].question, []).append(item.text)
     return texts
 
 
 def _items(
     suite: Suite, answers: Mapping[str, Sequence[str]], good: Mapping[str, Sequence[str]]
-) -> Iterable[CollectionItem]:
+) -> tuple[CollectionItem, ...]:
     """An item for each answer; other good answers to its question are its references."""
-    for question in suite:
-        for number, text in enumerate(answers[question.question], start=1):
-            references = tuple(sample for sample in good.get(question.question, ()) if sample != text)
-            yield CollectionItem(
-                f"{question.question_id}-{number}",
-                text,
-                "answers",
-                language_of(text),
-                question=question.question,
-                references=references,
-            )
+    return tuple(
+        CollectionItem(
+            f"{question.question_id}-{number}",
+            text,
+            "answers",
+            language_of(text),
+            question=question.question,
+            references=tuple(sample for sample in good.get(question.question, ()) if sample != text),
+        )
+        for question in suite
+        for number, text in enumerate(answers.get(question.question, ()), start=1)
+    )
 
 
 def _fewer(suite: Suite, answers: Mapping[str, Sequence[str]], per_question: int) -> tuple[str, ...]:
     """A note on questions with fewer answers than wanted."""
-    few = [question.question_id for question in suite if len(answers[question.question]) < per_question]
+    few = [question.question_id for question in suite if len(answers.get(question.question, ())) < per_question]
     if not few:
         return ()
     counted = f"fewer than {per_question} answers that are not blank" if per_question > 1 else "none that is not blank"

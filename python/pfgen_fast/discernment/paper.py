@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import DiscernmentError
 from ..files.untrusted_text import in_one_line
 from .names import plain, unknown
-from .plan import Perturbation, Plan, perturbation
+from .plan import Perturbation, Plan, kind_named, perturbation
 from .weights import cell, number_of, rows_of
 
 _FACTS = Path(__file__).parents[1] / "data" / "discernment"
@@ -23,18 +23,15 @@ _FACTS = Path(__file__).parents[1] / "data" / "discernment"
 _GENERAL = ("all", "nearly all", "most")
 """Data sets of claims that are about no data set in particular."""
 
-_STAND_INS = {"fictional_entity": "term_swap", "grammar_error": "function_word", "rewrite_insert": "sentence_repeat"}
-"""The kinds by rules that stand for those that a language model makes."""
-
-_STAND_IN_K = {
-    ("fictional_entity", "minor"): 1,
-    ("fictional_entity", "major"): 3,
-    ("grammar_error", "minor"): 2,
-    ("grammar_error", "major"): 5,
-    ("rewrite_insert", "minor"): 1,
-    ("rewrite_insert", "major"): 5,
+_STAND_INS = {
+    "fictional_entity": ("term_swap", {"minor": 1, "major": 3}),
+    "grammar_error": ("function_word", {"minor": 2, "major": 5}),
+    "rewrite_insert": ("sentence_repeat", {"minor": 1, "major": 5}),
 }
-"""How many changes the model is asked for; where a text has fewer sites, all of them are taken."""
+"""The kinds by rules that stand for those that a language model makes, and how many changes the model is asked for.
+
+Where a text has fewer sites, all of them are taken.
+"""
 
 _FEWER_ERRORS = {("story", "minor"): 1, ("qa", "minor"): 1, ("qa", "major"): 3}
 """How many grammatical errors the short texts of some tasks get."""
@@ -43,20 +40,6 @@ SCORES = ("d_average", "d_minimum", "weighted_average", "weighted_minimum")
 """The scores that the paper draws."""
 
 _COLUMNS = ("dataset", "model", "score", "value")
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A data set of the paper."""
-
-    name: str
-    task: str
-    language: str  # language, or the languages of a translation
-    domain: str  # what the texts are about
-    metrics: tuple[str, ...]  # metrics, each rated from 1 to 5
-    n_items: int
-    texts: str  # which texts were damaged
-    licence: str  # licence; empty if it is not stated
 
 
 @dataclass(frozen=True)
@@ -76,29 +59,22 @@ def facts(name: str) -> list[Mapping[str, str]]:
 
 
 @cache
-def datasets() -> Mapping[str, Dataset]:
-    """The data sets of the paper, by name."""
-    return {
-        row["dataset"]: Dataset(
-            row["dataset"],
-            row["task"],
-            row["language"],
-            row["domain"],
-            tuple(row["metrics"].split()),
-            int(row["n_items"]),
-            row["texts"],
-            row["licence"],
-        )
-        for row in facts("datasets")
-    }
+def datasets() -> Mapping[str, str]:
+    """The tasks of the data sets of the paper, by the names of the data sets."""
+    return {row["dataset"]: row["task"] for row in facts("datasets")}
 
 
-def dataset_named(name: str, *, where: str = "") -> Dataset:
-    """A data set of the paper, whatever the case and the separators of its name."""
-    for dataset in datasets().values():
-        if plain(dataset.name) == plain(name):
-            return dataset
-    raise unknown("data set", name, datasets(), where=where)
+def find_dataset(name: str) -> str | None:
+    """A data set of the paper, found by its name in any case and with any separators; None if there is none."""
+    return next((dataset for dataset in datasets() if plain(dataset) == plain(name)), None)
+
+
+def dataset_named(name: str, *, where: str = "") -> str:
+    """A data set of the paper; raises DiscernmentError if there is none of that name."""
+    found = find_dataset(name)
+    if found is None:
+        raise unknown("data set", name, datasets(), where=where)
+    return found
 
 
 def claims(dataset: str | None = None) -> tuple[Claim, ...]:
@@ -108,7 +84,7 @@ def claims(dataset: str | None = None) -> tuple[Claim, ...]:
     )
     if dataset is None:
         return tuple(found)
-    wanted = {dataset_named(dataset).name, *_GENERAL}
+    wanted = {dataset_named(dataset), *_GENERAL}
     return tuple(claim for claim in found if wanted.intersection(claim.datasets))
 
 
@@ -117,36 +93,31 @@ def claims(dataset: str | None = None) -> tuple[Claim, ...]:
 
 def paper_plan(dataset: str, *, rules_only: bool = False) -> Plan:
     """The perturbations of a data set of the paper. Where there is one degree only, it is `minor`."""
-    found = dataset_named(dataset)
-    rows = [row for row in facts("perturbations") if row["dataset"] == found.name]
-    perturbations = tuple(_stand_in(row) if rules_only and row["method"] == "model" else _planned(row) for row in rows)
+    name = dataset_named(dataset)
+    rows = [row for row in facts("perturbations") if row["dataset"] == name]
     kinds = {row["kind"] for row in rows}
-    replaced = [f"{ours} stands in for {theirs}" for theirs, ours in _STAND_INS.items() if theirs in kinds]
+    replaced = [f"{ours} stands in for {theirs}" for theirs, (ours, _) in _STAND_INS.items() if theirs in kinds]
     note = f"No language model damages texts: {', '.join(replaced)}."
-    return Plan(perturbations, f"paper: {found.name}", (note,) if rules_only else ())
+    perturbations = tuple(_planned(row, rules_only=rules_only) for row in rows)
+    return Plan(perturbations, f"paper: {name}", (note,) if rules_only else ())
 
 
-def _degree(row: Mapping[str, str]) -> str:
-    return "minor" if row["degree"] == "single" else row["degree"]
-
-
-def _planned(row: Mapping[str, str]) -> Perturbation:
-    kind = row["kind"]
+def _planned(row: Mapping[str, str], *, rules_only: bool) -> Perturbation:
+    kind, degree, k = row["kind"], "minor" if row["degree"] == "single" else row["degree"], row["k"]
     if row["method"] == "model":
-        return perturbation(kind, degree=_degree(row))
-    if kind in ("random_ending", "random_answer", "wrong_ending"):
+        if not rules_only:
+            return perturbation(kind, degree=degree)
+        return perturbation(_STAND_INS[kind][0], k=n_changes(kind, row["task"], degree), degree=degree)
+    if not kind_named(kind).has_degrees:
         return perturbation(kind)
-    if row["k"] == "all":
-        return perturbation(kind, permille=1000, degree=_degree(row))
-    return perturbation(kind, k=int(row["k"]), degree=_degree(row))
+    is_whole = k == "all"
+    return perturbation(kind, permille=1000 if is_whole else None, k=None if is_whole else int(k), degree=degree)
 
 
-def _stand_in(row: Mapping[str, str]) -> Perturbation:
-    kind, degree = row["kind"], _degree(row)
-    k = _STAND_IN_K[kind, degree]
-    if kind == "grammar_error":
-        k = _FEWER_ERRORS.get((row["task"], degree), k)
-    return perturbation(_STAND_INS[kind], k=k, degree=degree)
+def n_changes(kind: str, task: str, degree: str) -> int:
+    """How many changes a model is asked for."""
+    fewer = _FEWER_ERRORS.get((task, degree)) if kind == "grammar_error" else None
+    return fewer or _STAND_INS[kind][1][degree]
 
 
 @dataclass(frozen=True)
@@ -169,10 +140,10 @@ def read_published(path: str | Path) -> tuple[Published, ...]:
         score = plain(cell(row, "score", where)).replace(" ", "_")
         if score not in SCORES:
             raise unknown("score", row["score"], SCORES, where=where)
-        key = (dataset.name, model, score)
+        key = (dataset, model, score)
         if key in found:
-            raise DiscernmentError(f"{where}: {score} of {in_one_line(model, 60)} on {dataset.name} is there twice")
-        found[key] = Published(dataset.name, dataset.task, model, score, number_of(row.get("value"), "value", where))
+            raise DiscernmentError(f"{where}: {score} of {in_one_line(model, 60)} on {dataset} is there twice")
+        found[key] = Published(dataset, datasets()[dataset], model, score, number_of(row.get("value"), "value", where))
     if not found:
         raise DiscernmentError(f"{path}: no figures; expected one in each row")
     return tuple(found.values())

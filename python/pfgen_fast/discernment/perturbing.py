@@ -6,10 +6,8 @@ What becomes of a text depends on kind, degree, text, seed and donors: not on th
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,59 +19,46 @@ from ..native import _core
 from ..native.core_errors import worded
 from ..native.threads import checked_threads
 from .analysers import Analyser, open_analyser
-from .items import LANGUAGES
-from .kinds import KINDS, Kind
+from .kinds import KINDS, Impossible, Kind
 from .oracle import perturbed as perturbed_by_oracle
-from .plan import Perturbation, check_ladder, kind_named
+from .plan import Perturbation, amount_of, kind_named
 
 ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_swap", "function_word")
 """The kinds that depend on words, terms or particles."""
 
-_BY_TEXT = 2
+_CODES = {"ja": 0, "en": 1, None: 2}
+"""The core's codes of languages; with the last it finds the language from the text."""
+
 _N_SEEDS = 1 << 64
 
 
 @dataclass(frozen=True, eq=False)
 class Perturbed:
-    """The damaged texts of one degree."""
+    """The texts of one perturbation."""
 
-    texts: _core.TextColumn  # A text for each original; null where the perturbation is impossible
+    texts: _core.TextColumn  # a text for each original; null where the perturbation is impossible
     impossible: NDArray[np.uint8]  # why it is impossible: a value of `Impossible`, or 0 where it is possible
-
-    def __len__(self) -> int:
-        return len(self.impossible)
+    # median edit distance in code points as a share of the original's length; None unless a model made the texts
+    edit_share: float | None = None
 
 
 class Donors:
-    """Texts of which parts are put into others. They are looked at when a kind first needs them.
+    """Texts of which parts are put into others; the core analyses them when a kind first needs them.
 
-    A text takes from those of other groups than its own: an answer from the answers to other questions.
+    With groups, a text takes only from texts of other groups: an answer from the answers to other questions. A text
+    without a group (None) is a group by itself. Without groups, every text may take from every donor.
     """
 
     def __init__(self, texts: Any, groups: Sequence[str | None] | None = None) -> None:
-        column = _column(texts, "donors")
-        numbers = np.arange(len(column), dtype=np.uint32)
+        self.texts = _column(texts, "donors")
+        self.groups: NDArray[np.uint32] | None = None
         if groups is not None:
-            _check_length("groups", len(groups), "donors", len(column))
-            numbers = _numbers(groups)
-        self._init(column, numbers)
-
-    @classmethod
-    def pool(cls, texts: Any) -> Donors:
-        """Donors without groups: every text may take from every other."""
-        donors = cls.__new__(cls)
-        donors._init(_column(texts, "donors"), None)
-        return donors
-
-    def _init(self, column: _core.TextColumn, groups: NDArray[np.uint32] | None) -> None:
-        self._n = len(column)
-        self.texts = column
-        self.groups = groups
+            _check_length("groups", len(groups), "donors", len(self.texts))
+            known: dict[str | int, int] = {}
+            keys = (row if group is None else group for row, group in enumerate(groups))
+            self.groups = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.uint32)
         with worded():
-            self.core = _core.Donors(column, groups)
-
-    def __len__(self) -> int:
-        return self._n
+            self.core = _core.Donors(self.texts, self.groups)
 
 
 def perturb(
@@ -142,7 +127,6 @@ def perturbed_columns(
     seed: int = 0,
     languages: str | Sequence[str | None] | None = None,
     donors: Donors | None = None,
-    rows: Sequence[int] | NDArray[np.integer[Any]] | None = None,
     alternatives: Any = None,
     threads: int | None = None,
     analyser: Analyser | None = None,
@@ -150,78 +134,59 @@ def perturbed_columns(
     """Damages texts in several degrees, all from one analysis of each text."""
     found = _rule(kind)
     column = _column(texts, "texts")
-    amounts = [_amount(found, degree.permille, degree.k) for degree in degrees]
+    # Kinds without degrees damage all there is.
+    amounts = [
+        1000 if each.permille is each.k is None and not found.has_degrees else amount_of(kind, each.permille, each.k)
+        for each in degrees
+    ]
+    donors = donors if found.needs == "donors" else None
     if alternatives is not None:
         alternatives = _column(alternatives, "alternatives", nulls_allowed=True)
         _check_length("alternatives", len(alternatives), "texts", len(column))
     seed = operator.index(seed) % _N_SEEDS
-    codes, groups = _language_codes(languages, len(column)), _groups_of(donors, rows, len(column))
+    codes = _language_codes(languages, len(column))
+    if donors is not None and donors.groups is not None:
+        _check_length("texts", len(column), "donors", len(donors.texts))
     with worded():
         columns = _core.perturb(
             column,
             found.name,
             amounts,
-            [degree.k is not None for degree in degrees],
+            [each.k is not None for each in degrees],
             seed,
             codes,
             donors.core if donors is not None else None,
-            groups,
+            donors.groups if donors is not None else None,
             alternatives,
             checked_threads(threads),
         )
     perturbed = [Perturbed(each.texts, each.impossible) for each in columns]
     if analyser is None or found.name not in ANALYSED_KINDS:
         return perturbed
-    return _with_analysed(perturbed, column.tolist(), found, degrees, analyser, seed, codes, donors, groups)
-
-
-def _with_analysed(
-    columns: Sequence[Perturbed],
-    texts: Sequence[str],
-    kind: Kind,
-    degrees: Sequence[Perturbation],
-    analyser: Analyser,
-    seed: int,
-    codes: NDArray[np.uint8],
-    donors: Donors | None,
-    groups: NDArray[np.uint32] | None,
-) -> list[Perturbed]:
-    """The columns with the Japanese texts damaged by the oracle, because the core knows no analyser."""
-    japanese = LANGUAGES.index("ja")
-    rows = [
-        row
-        for row, text in enumerate(texts)
-        if codes[row] == japanese or (codes[row] == _BY_TEXT and language_of(text) == "ja")
-    ]
-    donors_of, analyse = _taken_from(donors, groups), analyser.analysed
+    # The core knows no analyser, so the oracle damages the Japanese texts.
+    options: Any = {"seed": seed, "language": "ja", "analyse": analyser.analysed}
     outcomes = {
-        row: perturbed_by_oracle(
-            texts[row], kind.name, degrees, seed=seed, language="ja", donors=donors_of(row), analyse=analyse
-        )
-        for row in rows
+        row: perturbed_by_oracle(text, found.name, degrees, donors=_other_texts(donors, row), **options)
+        for row, text in enumerate(column.tolist())
+        if codes[row] == _CODES["ja"] or (codes[row] == _CODES[None] and language_of(text) == "ja")
     }
-    found = []
-    for number, column in enumerate(columns):
-        new, reasons = column.texts.tolist(), column.impossible.copy()
-        for row, of_degrees in outcomes.items():
-            outcome = of_degrees[number]
-            new[row] = outcome if isinstance(outcome, str) else None
-            reasons[row] = 0 if isinstance(outcome, str) else outcome
-        found.append(Perturbed(_column(new, "texts", nulls_allowed=True), reasons))
-    return found
+    return [_replaced(each, {row: of[i] for row, of in outcomes.items()}) for i, each in enumerate(perturbed)]
 
 
-def _taken_from(donors: Donors | None, groups: NDArray[np.uint32] | None) -> Callable[[int], list[str]]:
-    """The texts that each text may take from, found once for each group."""
-    texts = donors.texts.tolist() if donors else []
+def _other_texts(donors: Donors | None, row: int) -> list[str]:
+    """The texts that a text may take from."""
+    if donors is None or donors.groups is None:
+        return donors.texts.tolist() if donors else []
+    return [donors.texts[int(other)] for other in np.flatnonzero(donors.groups != donors.groups[row])]
 
-    @cache
-    def outside(group: int | None) -> list[str]:
-        if group is None or donors is None or donors.groups is None:
-            return texts
-        return [text for text, other in zip(texts, donors.groups.tolist(), strict=True) if other != group]
 
-    return lambda row: outside(None if groups is None else int(groups[row]))
+def _replaced(column: Perturbed, outcomes: Mapping[int, str | Impossible]) -> Perturbed:
+    """A column with other outcomes in some rows."""
+    texts, reasons = column.texts.tolist(), column.impossible.copy()
+    for row, outcome in outcomes.items():
+        texts[row] = outcome if isinstance(outcome, str) else None
+        reasons[row] = 0 if isinstance(outcome, str) else outcome
+    return Perturbed(_column(texts, "texts", nulls_allowed=True), reasons)
 
 
 def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
@@ -237,26 +202,12 @@ def _rule(name: str) -> Kind:
     return kind
 
 
-def _amount(kind: Kind, permille: int | None, k: int | None) -> int:
-    """How much of a text is damaged; kinds without degrees damage all there is."""
-    if permille is not None and k is not None:
-        raise DiscernmentError(f"{kind.name}: expected either permille or k, not both")
-    if permille is None and k is None:
-        if kind.has_degrees:
-            raise DiscernmentError(f"{kind.name}: expected either permille or k, not neither")
-        return 1000
-    amount = k if permille is None else permille
-    whole: Any = int(amount) if isinstance(amount, Integral) else amount
-    check_ladder((whole,), kind.name, "k" if permille is None else "permille")
-    return int(whole)
-
-
 def _donors(
     donors: Donors | Sequence[str] | None, texts: _core.TextColumn, questions: Sequence[str | None] | None
 ) -> Donors:
-    if isinstance(donors, Donors):
-        return donors
-    return Donors(texts, questions) if donors is None else Donors.pool(donors)
+    if donors is None:
+        return Donors(texts, [None] * len(texts) if questions is None else questions)
+    return donors if isinstance(donors, Donors) else Donors(donors)
 
 
 def _column(texts: Any, name: str, *, nulls_allowed: bool = False) -> _core.TextColumn:
@@ -269,37 +220,10 @@ def _check_length(name: str, n: int, other: str, expected: int) -> None:
         raise DiscernmentError(f"{name}: {n} entries for {expected} {other}; expected one for each")
 
 
-def _numbers(groups: Sequence[str | None]) -> NDArray[np.uint32]:
-    """A number for each group; those without a group have numbers of their own."""
-    known: dict[Any, int] = {}
-    numbers = [known.setdefault((row,) if group is None else group, len(known)) for row, group in enumerate(groups)]
-    return np.array(numbers, dtype=np.uint32)
-
-
 def _language_codes(languages: str | Sequence[str | None] | None, n_texts: int) -> NDArray[np.uint8]:
-    if languages is None or isinstance(languages, str):
-        return np.full(n_texts, _language_code(languages), dtype=np.uint8)
-    _check_length("languages", len(languages), "texts", n_texts)
-    codes = {language: _language_code(language) for language in set(languages)}
-    return np.array([codes[language] for language in languages], dtype=np.uint8)
-
-
-def _language_code(language: str | None) -> int:
-    if language is None:
-        return _BY_TEXT
-    if language not in LANGUAGES:
-        raise DiscernmentError(f"unknown language {language!r}; expected 'ja' or 'en'")
-    return LANGUAGES.index(language)
-
-
-def _groups_of(
-    donors: Donors | None, rows: Sequence[int] | NDArray[np.integer[Any]] | None, n_texts: int
-) -> NDArray[np.uint32] | None:
-    """The group of each text among those of the donors; None if there are no groups."""
-    if donors is None or donors.groups is None:
-        return None
-    if rows is None:
-        _check_length("texts", n_texts, "donors", len(donors))
-        return donors.groups
-    _check_length("rows", len(rows), "texts", n_texts)
-    return donors.groups[np.asarray(rows, dtype=np.intp)]
+    listed = [languages] * n_texts if languages is None or isinstance(languages, str) else languages
+    _check_length("languages", len(listed), "texts", n_texts)
+    for language in set(listed):
+        if language not in _CODES:
+            raise DiscernmentError(f"unknown language {language!r}; expected 'ja' or 'en'")
+    return np.array([_CODES[language] for language in listed], dtype=np.uint8)

@@ -1,6 +1,6 @@
 """What is done to each text: a plan lists perturbations, each of which is a kind with a degree.
 
-`choosing` chooses from plans and opens those of users, `paper` has those of the paper.
+`choosing` opens plans and takes parts of them; `paper` has the plans of the paper.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from numbers import Integral
+from typing import Any, Literal
 
 from ..errors import DiscernmentError
 from ..files.untrusted_text import in_one_line
 from .items import CollectionItem
-from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method
+from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method, rule_of
 from .names import unknown
+
+Unit = Literal["permille", "k"]
 
 _PERMILLE = re.compile(r"[1-9][0-9]{0,3}")
 _K = re.compile(r"k([1-9][0-9]{0,8})")
@@ -54,7 +57,7 @@ class Perturbation:
     @property
     def rule(self) -> str:
         """The key of `KINDS` that the kind stands for; the kind itself if it is none."""
-        return ALIASES.get(self.kind, self.kind)
+        return rule_of(self.kind)
 
     @property
     def is_control(self) -> bool:
@@ -101,7 +104,7 @@ class Plan:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def with_given(self, items: Iterable[CollectionItem]) -> Plan:
-        """The plan with the perturbations whose texts come with items, instead of its own of the same name."""
+        """The plan with the perturbations whose texts come with items, which replace those of equal names."""
         given = {name: None for item in items for name in item.perturbed}
         if not given:
             return self
@@ -122,20 +125,28 @@ def perturbation(
     """One perturbation of a known kind."""
     known = kind_named(kind)
     if known.method == "model":
-        return _made(kind, known, permille, k, degree)
+        if permille is not None or k is not None:
+            raise DiscernmentError(f"{kind}: made by a model, so it has neither permille nor k")
+        if (degree or "") not in known.model_degrees:
+            raise unknown(f"degree of {kind}", degree or "", [one or "none" for one in known.model_degrees])
+        return Perturbation(kind, degree or "", level=known.level, method="model")
     if not known.has_degrees:
         if (permille, k) not in ((None, None), (1000, None)) or (known.ladder is None and permille):
             raise DiscernmentError(f"{kind}: has no degrees; expected neither permille nor k")
         whole = None if known.ladder is None else 1000
         return Perturbation(kind, "" if whole is None else degree or str(whole), whole, None, known.level)
+    amount_of(kind, permille, k)
+    return Perturbation(kind, degree or (f"k{k}" if permille is None else str(permille)), permille, k, known.level)
+
+
+def amount_of(kind: str, permille: int | None, k: int | None) -> int:
+    """The degree of a kind that needs one: its per mille or its number of sites, checked."""
     if (permille is None) == (k is None):
         raise DiscernmentError(f"{kind}: expected either permille or k, not {'neither' if k is None else 'both'}")
-    if permille is not None:
-        check_ladder((permille,), kind, "permille")
-        return Perturbation(kind, degree or str(permille), permille, None, known.level)
-    assert k is not None
-    check_ladder((k,), kind, "k")
-    return Perturbation(kind, degree or f"k{k}", None, k, known.level)
+    amount: Any = k if permille is None else permille
+    whole = int(amount) if isinstance(amount, Integral) and not isinstance(amount, bool) else amount
+    check_ladder((whole,), kind, "k" if permille is None else "permille")
+    return int(whole)
 
 
 def perturbations_named(name: str) -> tuple[Perturbation, ...]:
@@ -143,31 +154,36 @@ def perturbations_named(name: str) -> tuple[Perturbation, ...]:
     kind, _, degree = name.partition("/")
     known = kind_named(kind)
     if not degree:
-        return _usual(kind, known)
+        if known.method == "model":
+            return tuple(perturbation(kind, degree=one) for one in known.model_degrees)
+        return degrees_of(kind, LADDERS[known.ladder or ""], "permille") if known.has_degrees else (perturbation(kind),)
     if known.method == "model":
-        return (_made(kind, known, None, None, degree),)
-    if _PERMILLE.fullmatch(degree):
-        return (perturbation(kind, permille=int(degree)),)
-    if found := _K.fullmatch(degree):
-        return (perturbation(kind, k=int(found[1])),)
-    raise DiscernmentError(
-        f"{in_one_line(name, 60)}: expected a degree such as 30 (per mille) or k5, not {in_one_line(repr(degree), 40)}"
-    )
+        return (perturbation(kind, degree=degree),)
+    permille, k = _amounts(degree)
+    if permille is None and k is None:
+        shown = in_one_line(repr(degree), 40)
+        raise DiscernmentError(f"{in_one_line(name, 60)}: expected a degree such as 30 (per mille) or k5, not {shown}")
+    return (perturbation(kind, permille=permille, k=k),)
+
+
+def _amounts(degree: str) -> tuple[int | None, int | None]:
+    """The per mille and the number of sites that the name of a degree stands for."""
+    permille, k = _PERMILLE.fullmatch(degree), _K.fullmatch(degree)
+    return int(degree) if permille else None, int(k[1]) if k else None
 
 
 def kind_named(name: str) -> Kind:
     """A kind by its name, or by the paper's."""
-    known = KINDS.get(ALIASES.get(name, name))
+    known = KINDS.get(rule_of(name))
     if known is None:
         raise unknown("kind", name, [*KINDS, *ALIASES])
     return known
 
 
 def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
-    """The plan of all kinds that rules make, each with its ladder, and of what comes with the items.
+    """The plan of all kinds that rules make, each with its ladder, and of the texts that come with the items.
 
-    Args:
-        items: The items; `wrong_ending` is left out unless one has an alternative.
+    `wrong_ending` is left out unless an item has an alternative.
 
     Example:
         >>> plan = usual_plan()
@@ -179,8 +195,8 @@ def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
     kinds = [
         kind for kind in KINDS.values() if kind.method == "rule" and (kind.needs != "alternative" or has_alternative)
     ]
-    found = [one for kind in kinds for one in _usual(kind.name, kind)]
-    return Plan(tuple(found), "usual").with_given(items)
+    found = tuple(one for kind in kinds for one in perturbations_named(kind.name))
+    return Plan(found, "usual").with_given(items)
 
 
 def ladder_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> Sequence[int]:
@@ -190,7 +206,7 @@ def ladder_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> S
     return ladders[name]
 
 
-def degrees_of(kind: str, degrees: Sequence[int], unit: Literal["permille", "k"]) -> tuple[Perturbation, ...]:
+def degrees_of(kind: str, degrees: Sequence[int], unit: Unit) -> tuple[Perturbation, ...]:
     """The perturbations of a kind at several degrees."""
     check_ladder(degrees, kind, unit)
     if unit == "permille":
@@ -198,7 +214,7 @@ def degrees_of(kind: str, degrees: Sequence[int], unit: Literal["permille", "k"]
     return tuple(perturbation(kind, k=degree) for degree in degrees)
 
 
-def check_ladder(degrees: Sequence[int], where: str, unit: Literal["permille", "k"]) -> None:
+def check_ladder(degrees: Sequence[int], where: str, unit: Unit) -> None:
     """Raises DiscernmentError if degrees are out of range or do not rise."""
     if not degrees:
         raise DiscernmentError(f"{where}: {unit}: expected at least one degree")
@@ -212,34 +228,15 @@ def check_ladder(degrees: Sequence[int], where: str, unit: Literal["permille", "
             raise DiscernmentError(f"{where}: {unit}: expected degrees that rise, but {next_one} follows {low}")
 
 
-def _usual(kind: str, known: Kind) -> tuple[Perturbation, ...]:
-    if known.method == "model":
-        degrees = ("",) if known.level == "control" else MODEL_DEGREES
-        return tuple(Perturbation(kind, degree, level=known.level, method="model") for degree in degrees)
-    if not known.has_degrees:
-        return (perturbation(kind),)
-    assert known.ladder is not None
-    return degrees_of(kind, LADDERS[known.ladder], "permille")
-
-
-def _made(kind: str, known: Kind, permille: int | None, k: int | None, degree: str | None) -> Perturbation:
-    if permille is not None or k is not None:
-        raise DiscernmentError(f"{kind}: made by a model, so it has neither permille nor k")
-    expected = ("",) if known.level == "control" else MODEL_DEGREES
-    if (degree or "") not in expected:
-        raise unknown(f"degree of {kind}", degree or "", [one or "none" for one in expected])
-    return Perturbation(kind, degree or "", level=known.level, method="model")
-
-
 def ordered(perturbations: Iterable[Perturbation]) -> tuple[Perturbation, ...]:
-    """Perturbations without repeated names (the last counts); those of a kind together, by rising degree."""
+    """Perturbations without repeated names (the last counts), grouped by kind, by rising degree."""
     by_name = {one.name: one for one in perturbations}
     kinds = {kind: at for at, kind in enumerate(dict.fromkeys(one.kind for one in by_name.values()))}
     return tuple(sorted(by_name.values(), key=lambda one: (kinds[one.kind], *_rank(one))))
 
 
 def _rank(one: Perturbation) -> tuple[int, int]:
-    """Where a degree stands among those of its kind; named degrees other than the paper's keep their order."""
+    """The rank of a degree among the degrees of its kind; named degrees other than the paper's keep their order."""
     if one.degree in MODEL_DEGREES:
         return 2, MODEL_DEGREES.index(one.degree)
     if one.permille is not None:
@@ -252,8 +249,7 @@ def _given(name: str, planned: Perturbation | None) -> Perturbation:
     if planned is not None:
         return replace(planned, method="given")
     kind, _, degree = name.partition("/")
-    known = KINDS.get(ALIASES.get(kind, kind))
-    permille = int(degree) if _PERMILLE.fullmatch(degree) and int(degree) <= 1000 else None
-    found = _K.fullmatch(degree)
+    known = KINDS.get(rule_of(kind))
+    permille, k = _amounts(degree)
     level: Level = known.level if known else "word"
-    return Perturbation(kind, degree, permille, int(found[1]) if found else None, level, "given")
+    return Perturbation(kind, degree, permille if permille and permille <= 1000 else None, k, level, "given")

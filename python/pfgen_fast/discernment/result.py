@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from .items import Collection
 from .plan import Perturbation, Plan
 
 Cell = str | int | float | bool | None
+TableRow = dict[str, Any]
 Columns = Mapping[str, Sequence[Cell]]
 
 
@@ -113,8 +115,8 @@ class Discernment:
         weights: What weights were used (`assumed`, a file's name); None if none were.
         specificity: By metric, the share of the controls that are not noticed; None if there are none.
         n_draws: The number of bootstrap draws; 0 if there was none.
-        notes: What a reader must know, one sentence each.
-        warnings: What casts doubt on the figures, one sentence each.
+        notes: What readers must know, one sentence each.
+        warnings: Reasons why the figures may mislead, one sentence each.
     """
 
     scored: Scored
@@ -180,16 +182,3 @@ def number(value: float) -> float | None:
 def whole(value: float) -> int | None:
     """A whole number for a table; None instead of NaN or infinity."""
     return int(value) if math.isfinite(value) else None
-
-
-def described(evaluator: str, task: str, perturbation: Perturbation) -> dict[str, Cell]:
-    """The columns that say which perturbation of which test a row is about."""
-    return {
-        "evaluator": evaluator,
-        "task": task,
-        "level": perturbation.level,
-        "kind": perturbation.kind,
-        "degree": perturbation.degree,
-        "permille": perturbation.permille,
-        "k": perturbation.k,
-    }

@@ -6,27 +6,26 @@ What is computed from the scores alone is `discernment_of`, which serves finishe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Evaluator, Floats, Item
+from ..evaluators.evaluator import Evaluator, Item
 from ..evaluators.function import Function, FunctionEvaluator
 from ..evaluators.table import TableScores
 from ..files.untrusted_text import in_one_line
+from ..native import _core
 from ..statistics.signed_rank import ZEROS, Zeros
 from .analysers import Analyser
-from .cells import TaskCells, cell_rows, cells_of, control_rows, specificity
+from .cells import cell_rows, cells_of, control_rows, specificity
 from .choosing import chosen_plan, open_plan
-from .combined import TaskCombined, combined_of, perturbation_rows, summary_rows
-from .damaged import Damage, Maker
+from .combined import combined_of, perturbation_rows, summary_rows
+from .damaged import Damage
 from .gradation import curves_of, profile_rows
-from .item_files import Row, items_of
-from .items import LANGUAGES, MIN_ITEMS, Collection
+from .item_files import Row, collection_of
+from .items import MIN_ITEMS, Collection
 from .names import unknown
 from .notes import notes_on, warnings_on
-from .perturbing import opened_analyser
 from .plan import Plan, usual_plan
 from .result import (
     CELL_COLUMNS,
@@ -37,11 +36,14 @@ from .result import (
     Discernment,
     columns_of,
 )
-from .scoring import Progress, Scoring, score_all, with_spending
-from .signature import signature_of
-from .table_scoring import plan_of, score_table
-from .task_scores import Drawn, TaskScores, by_task, drawn_from
+from .scoring import Progress, Scoring, score_all
+from .table_scoring import plan_of
+from .tables import tables_hash
+from .task_scores import by_task
 from .weights import Weights, open_weights
+
+if TYPE_CHECKING:
+    from .model_damage import DamageModel
 
 DRAWS = 1000
 """The usual number of bootstrap draws."""
@@ -56,7 +58,7 @@ def discern(
     seed: int = 0,
     language: str | None = None,
     donors: Iterable[str] | None = None,
-    maker: Maker | None = None,
+    maker: DamageModel | None = None,
     analyser: Analyser | str | None = None,
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
@@ -68,13 +70,13 @@ def discern(
 
     Args:
         evaluator: Scores the texts; a finished table of their scores; or a function as of `FunctionEvaluator`.
-        items: The texts to be damaged, with what belongs to each: items, or mappings with the keys of a collection.
+        items: The texts to be damaged: items, or mappings with the keys of a collection.
         plan: The perturbations, the name or file of a plan, or names such as `char_delete/30`; by default all kinds
             that rules make, and the texts that come with the items.
         weights: How much each metric counts for each kind, or their file or name; without them there is no
             `weighted_d`.
         seed: The seed of all random choices.
-        language: The language of all texts, `ja` or `en`; by default that of each item.
+        language: The language of all texts, `ja` or `en`; by default the language of each item.
         donors: The texts that some kinds take from; by default the items with other questions.
         maker: Makes the texts of kinds for which a language model is asked.
         analyser: What finds the words, names and particles of Japanese texts instead of the rules: `sudachi`, or an
@@ -110,33 +112,11 @@ def discern(
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     if isinstance(evaluator, TableScores):
         plan = plan_of(evaluator, collection, plan)
-    damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser, threads=threads)
+    damage = Damage(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser, threads=threads)
     if not damage.plan.perturbations:
         raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
-    if isinstance(evaluator, TableScores):
-        scoring = score_table(evaluator, damage)
-    else:
-        scoring = score_all(evaluator, damage, on_progress=on_progress)
-        scoring = replace(scoring, work=with_spending(scoring.work, [evaluator, maker]))
+    scoring = score_all(evaluator, damage, on_progress=on_progress)
     return discernment_of(scoring, weights, evaluator=evaluator, zeros=zeros, min_items=min_items, draws=draws)
-
-
-def damage_of(
-    items: Collection | Iterable[Item | Row],
-    plan: Plan | None = None,
-    *,
-    seed: int = 0,
-    language: str | None = None,
-    donors: Iterable[str] | None = None,
-    maker: Maker | None = None,
-    analyser: Analyser | str | None = None,
-    threads: int | None = None,
-) -> Damage:
-    """The damaged texts that `discern` has scored, with the same arguments."""
-    collection = collection_of(items, language)
-    plan = usual_plan(collection.items) if plan is None else plan
-    found = opened_analyser(analyser)
-    return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads, analyser=found)
 
 
 def _evaluator_of(evaluator: Evaluator | TableScores | Function) -> Evaluator | TableScores:
@@ -156,16 +136,6 @@ def _plan_of(plan: Plan | str | Path | Sequence[str] | None, collection: Collect
     return chosen_plan(usual_plan(collection.items), kinds=list(plan))
 
 
-def collection_of(items: Collection | Iterable[Item | Row], language: str | None = None) -> Collection:
-    """Items as a collection, all in one language if that is given."""
-    collection = items if isinstance(items, Collection) else Collection.of(items_of(items))
-    if language is None:
-        return collection
-    if language not in LANGUAGES:
-        raise unknown("language", language, LANGUAGES)
-    return replace(collection, items=tuple(replace(item, language=language) for item in collection.items))
-
-
 def discernment_of(
     scoring: Scoring,
     weights: Weights | None = None,
@@ -176,68 +146,32 @@ def discernment_of(
     draws: int = DRAWS,
 ) -> Discernment:
     """All figures that follow from scores."""
-    scored = scoring.scored
-    tasks = [analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
-    name = scored.evaluator
-    cells = [task.cells for task in tasks]
-    intervals = [
-        None if task.drawn is None else task.drawn.interval(task.cells.figures["d"], task.cells.is_defined)
-        for task in tasks
+    scored, name = scoring.scored, scoring.scored.evaluator
+    tasks = [
+        combined_of(cells_of(scores, zeros=zeros, min_items=min_items, draws=draws, seed=scored.seed), weights)
+        for scores in by_task(scored)
     ]
-    pairs = [(task.scores, task.cells) for task in tasks]
-    n_draws = min((task.drawn.n_draws for task in tasks if task.drawn is not None), default=0)
+    cells = [task.cells for task in tasks]
+    rows = cell_rows(name, cells)
+    of_weights = "none" if weights is None else weights.hash
+    plan_hash = scored.plan.hash(tables=tables_hash(), made=scoring.made)
     return Discernment(
         scored=scored,
-        signature=signature_of(
-            scored.collection,
-            scored.plan,
-            seed=scored.seed,
-            evaluator=scored.signature,
-            zeros=zeros,
-            weights=None if weights is None else weights.hash,
-            made=scoring.made,
+        signature=(
+            f"discernment:{_core.__version__}|collection:{scored.collection.hash}|plan:{plan_hash}|seed:{scored.seed}"
+            f"|evaluator:{scored.signature}|zeros:{zeros}|combine:harmonic|weights:{of_weights}"
         ),
-        cells=columns_of(CELL_COLUMNS, cell_rows(name, cells, intervals)),
-        perturbations=columns_of(
-            PERTURBATION_COLUMNS, perturbation_rows(name, [(task.scores, task.combined) for task in tasks])
-        ),
-        summary=columns_of(SUMMARY_COLUMNS, summary_rows(name, [task.combined for task in tasks])),
-        profile=columns_of(PROFILE_COLUMNS, profile_rows(name, pairs, zeros)),
-        controls=columns_of(CONTROL_COLUMNS, control_rows(name, cells, intervals)),
-        curves=tuple(curve for task in tasks for curve in curves_of(task.scores, task.drawn)),
+        cells=columns_of(CELL_COLUMNS, rows),
+        perturbations=columns_of(PERTURBATION_COLUMNS, perturbation_rows(name, tasks)),
+        summary=columns_of(SUMMARY_COLUMNS, summary_rows(name, tasks)),
+        profile=columns_of(PROFILE_COLUMNS, profile_rows(name, cells, zeros)),
+        controls=columns_of(CONTROL_COLUMNS, control_rows(rows)),
+        curves=tuple(curve for task in cells for curve in curves_of(task)),
         examples=scoring.examples,
         work=scoring.work,
         weights=None if weights is None else weights.name,
-        specificity=specificity(cells),
-        n_draws=n_draws,
+        specificity=specificity(rows),
+        n_draws=min((len(task.drawn.d) for task in cells if task.drawn is not None), default=0),
         notes=(*notes_on(evaluator, scored, cells), *(note for task in tasks for note in task.notes)),
-        warnings=warnings_on(evaluator, scoring, pairs),
+        warnings=warnings_on(evaluator, scoring, cells),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Analysed:
-    """The cells of one task, and what follows from them."""
-
-    scores: TaskScores
-    cells: TaskCells
-    drawn: Drawn | None
-    combined: TaskCombined
-    notes: tuple[str, ...]
-
-
-def analysed(
-    scores: TaskScores, weights: Weights | None, zeros: Zeros, min_items: int, draws: int, seed: int
-) -> Analysed:
-    """Tests the cells of a task, draws its items, and combines its metrics."""
-    cells = cells_of(scores, min_items=min_items, zeros=zeros)
-    drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
-    matrix: Floats | None = None
-    notes: tuple[str, ...] = ()
-    combined_metrics = [metric.name for metric in scores.metrics if metric.combined]
-    if weights is not None and combined_metrics:
-        matrix, notes = weights.matrix(scores.task, scores.perturbations, combined_metrics)
-    if drawn is not None and drawn.n_draws < draws:
-        notes = (*notes, f"Intervals are of {drawn.n_draws:,} bootstrap draws, not of {draws:,}, for the sake of time.")
-    combined = combined_of(cells, matrix, None if drawn is None else drawn.log_p)
-    return Analysed(scores, cells, drawn, combined, notes)

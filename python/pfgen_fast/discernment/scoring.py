@@ -17,11 +17,13 @@ import numpy as np
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item, Metric, text_column
 from ..evaluators.score_checks import LARGEST, valid_scores
+from ..evaluators.table import TableScores
 from ..files.untrusted_text import in_one_line
 from ..judging.budget import Spending
 from ..native import _core
 from .damaged import Damage, Damaged
 from .result import Example, PerturbedScores, Scored, Work
+from .table_scoring import TableSource, possible_only
 
 TEXTS_AT_A_TIME = 100_000
 """The texts of several perturbations are scored in one call of up to so many; a perturbation's are never split."""
@@ -45,50 +47,46 @@ class Scoring:
     made: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
-def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
-    """Scores the originals of a collection and all their damaged texts."""
+def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
+    """Scores the originals of a collection and all their damaged texts, or takes the scores of a table."""
     started = time.perf_counter()
     tell = on_progress or (lambda done, total: None)
-    collection, plan = damage.collection, damage.plan
-    calls = _Calls(evaluator, collection.items)
-    total = len(collection.items) * (1 + len(plan.perturbations))
+    items, plan = damage.collection.items, damage.plan
+    total = len(items) * (1 + len(plan.perturbations))
     tell(0, total)
-    originals = calls.originals()
-    unstable = calls.unstable(originals)
-    tell(calls.n_done, total)
+    source = TableSource(evaluator, damage) if isinstance(evaluator, TableScores) else _Calls(evaluator, damage)
+    originals = source.originals()
+    unstable = source.unstable(originals)
+    tell(len(items), total)
     # Only now: some evaluators have the metrics that they return first.
     metrics = tuple(evaluator.metrics)
-    examples = Examples(collection.items, metrics, originals)
+    examples = _Examples(items, metrics, originals)
     perturbed: list[PerturbedScores] = []
     made: dict[str, list[str | None]] = {}
-    by_id = sorted(range(len(collection.items)), key=lambda row: collection.items[row].id)
-    for batch in _batches(damage, len(collection.items)):
-        for damaged, scores in zip(batch, calls.damaged(batch), strict=True):
-            perturbed.append(with_scores(damaged, scores))
-            examples.add(damaged, scores)
-            if damage.is_from_outside(damaged.perturbation):
-                made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
-        tell(calls.n_done, total)
+    by_id = sorted(range(len(items)), key=lambda row: items[row].id)
+    for damaged, scores in source.damaged():
+        examples.add(damaged, scores)
+        if damage.is_from_outside(damaged.perturbation):
+            made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
+        perturbed.append(damaged.with_scores(scores))
+        tell(len(items) * (1 + len(perturbed)), total)
     scored = Scored(
-        evaluator.name, evaluator.signature, metrics, collection, plan, damage.seed, originals, tuple(perturbed)
+        *(evaluator.name, evaluator.signature, metrics, damage.collection, plan, damage.seed, originals),
+        tuple(perturbed),
     )
     check_some_score(scored)
-    return Scoring(scored, examples.found(), work_of(scored, time.perf_counter() - started), unstable, made)
+    work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
+    return Scoring(scored, examples.found(), work, unstable, made)
 
 
-def work_of(scored: Scored, seconds: float) -> Work:
-    """What a test took, from its scores."""
+def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
+    """What a test took, with the requests of those that ask a model, and what they cost."""
     n_items = len(scored.collection.items)
     n_texts = sum(int(each.is_possible.sum()) for each in scored.perturbed)
     n_missing = sum(int(np.isnan(scores).sum()) for scores in scored.originals.values())
     for each in scored.perturbed:
         n_missing += sum(int((np.isnan(scores) & each.is_possible).sum()) for scores in each.scores.values())
-    n_impossible = n_items * len(scored.perturbed) - n_texts
-    return Work(n_items, n_texts, n_impossible, n_missing, seconds=seconds)
-
-
-def with_spending(work: Work, asking: Iterable[object]) -> Work:
-    """What a test took, with the requests of those that ask a model, and what they cost."""
+    work = Work(n_items, n_texts, n_items * len(scored.perturbed) - n_texts, n_missing, seconds=seconds)
     found = (getattr(each, "spending", None) for each in asking)
     spendings = {id(each): each for each in found if isinstance(each, Spending)}.values()
     if not spendings:
@@ -107,23 +105,15 @@ def check_some_score(scored: Scored) -> None:
         raise DiscernmentError(f"{where}: no damaged text has a score; expected {expected}")
 
 
-def with_scores(damaged: Damaged, scores: Mapping[str, Floats]) -> PerturbedScores:
-    """The scores of one perturbation, with what is known about its texts."""
-    is_possible = damaged.impossible == 0
-    return PerturbedScores(
-        damaged.perturbation, is_possible, damaged.differs_from_lower, scores, damaged.reason, damaged.edit_share
-    )
-
-
-def _batches(damage: Damage, n_items: int) -> Iterator[list[Damaged]]:
+def _batches(damage: Damage) -> Iterator[list[Damaged]]:
     """The columns of perturbations, so many together that a call of the evaluator has enough to do."""
     batch: list[Damaged] = []
     for kind in damage:
-        # Taken out, so that texts are let go of before those of the next kind are made.
+        # Removed from the list, so that texts are freed before the texts of the next kind are made.
         while kind:
             damaged = kind.pop(0)
             is_apart = _is_scored_again(damaged) or (batch and _is_scored_again(batch[0]))
-            if batch and (is_apart or (len(batch) + 1) * n_items > TEXTS_AT_A_TIME):
+            if batch and (is_apart or (len(batch) + 1) * len(damage.originals) > TEXTS_AT_A_TIME):
                 yield batch
                 batch = []
             batch.append(damaged)
@@ -137,53 +127,45 @@ def _is_scored_again(damaged: Damaged) -> bool:
 
 
 class _Calls:
-    def __init__(self, evaluator: Evaluator, items: Sequence[Item]) -> None:
-        self._evaluator, self._items = evaluator, items
-        self.n_done = 0
+    """Scores by calls of an evaluator."""
+
+    def __init__(self, evaluator: Evaluator, damage: Damage) -> None:
+        self._evaluator, self._damage, self._items = evaluator, damage, damage.collection.items
 
     @cached_property
     def _again(self) -> Evaluator:
-        """The evaluator that scores anew what was scored already."""
+        """The evaluator that scores a text that was scored before as if it were new."""
         again: Callable[[], Evaluator] | None = getattr(self._evaluator, "again", None)
         return self._evaluator if again is None else again()
 
     def originals(self) -> dict[str, Floats]:
-        texts = text_column([item.text for item in self._items])
-        found = valid_scores(self._evaluator, self._items, texts)
-        self.n_done += len(self._items)
-        return found
+        return valid_scores(self._evaluator, self._items, self._damage.originals)
 
     def unstable(self, originals: Mapping[str, Floats]) -> tuple[str, ...]:
         """The first IDs of those among 1 % of the originals that get other scores when they are scored once more."""
         if not getattr(self._evaluator, "is_deterministic", False):
             return ()
-        rows = range(0, len(self._items), 100)
-        items = [self._items[row] for row in rows]
+        items = self._items[::100]
         scores = valid_scores(self._again, items, text_column([item.text for item in items]))
-        differs = np.zeros(len(rows), dtype=np.bool_)
+        differs = np.zeros(len(items), dtype=np.bool_)
         for name, second in scores.items():
             first = originals[name][::100]
             differs |= (first != second) & ~(np.isnan(first) & np.isnan(second))
         return tuple(items[int(i)].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
 
-    def damaged(self, batch: Sequence[Damaged]) -> list[dict[str, Floats]]:
-        """The scores of several perturbations, NaN where one is impossible."""
+    def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
+        """The scores of each perturbation, NaN where it is impossible."""
         n = len(self._items)
-        texts = batch[0].texts if len(batch) == 1 else _core.TextColumn.joined("texts", [each.texts for each in batch])
-        evaluator = self._again if _is_scored_again(batch[0]) else self._evaluator
-        scores = valid_scores(evaluator, list(self._items) * len(batch), texts)
-        self.n_done += n * len(batch)
-        found = []
-        for number, each in enumerate(batch):
-            rows = slice(number * n, (number + 1) * n)
-            own = {name: column[rows].copy() for name, column in scores.items()}
-            for column in own.values():
-                column[each.impossible != 0] = np.nan
-            found.append(own)
-        return found
+        for batch in _batches(self._damage):
+            texts = _core.TextColumn.joined("texts", [each.texts for each in batch])
+            evaluator = self._again if _is_scored_again(batch[0]) else self._evaluator
+            scores = valid_scores(evaluator, self._items * len(batch), texts)
+            for number, each in enumerate(batch):
+                own = {name: column[number * n : (number + 1) * n] for name, column in scores.items()}
+                yield each, possible_only(own, each)
 
 
-class Examples:
+class _Examples:
     """Picks examples, a task at a time."""
 
     def __init__(self, items: Sequence[Item], metrics: Sequence[Metric], originals: Mapping[str, Floats]) -> None:
@@ -192,26 +174,20 @@ class Examples:
         self._found: dict[str, list[Example]] = {task: [] for task in self._rows}
 
     def add(self, damaged: Damaged, scores: Mapping[str, Floats]) -> None:
-        """Picks the examples of one perturbation; items whose text is the original again are none."""
+        """Picks the examples of one perturbation, if their texts are known."""
         for metric in self._metrics:
-            own = scores[metric.name]
-            drop = self._originals[metric.name] - own
-            if not metric.higher_is_better:
-                drop = -drop
+            before, after = self._originals[metric.name], scores[metric.name]
+            drop = before - after if metric.higher_is_better else after - before
             for task, rows in self._rows.items():
                 there = rows[~np.isnan(drop[rows])]
-                if len(there):
-                    self._add(task, damaged, metric.name, own, "largest", there[np.argmax(drop[there])])
-                if len(there) > 1:
-                    self._add(task, damaged, metric.name, own, "smallest", there[np.argmin(drop[there])])
-
-    def _add(self, task: str, damaged: Damaged, metric: str, scores: Floats, which: str, row: int) -> None:
-        item, text = self._items[row], damaged.texts[int(row)]
-        if text is None:  # a finished table has scores of texts that nobody knows
-            return
-        before_and_after = float(self._originals[metric][row]), float(scores[row])
-        example = Example(damaged.perturbation.name, metric, which, item.id, item.text, text, *before_and_after)
-        self._found[task].append(example)
+                picked = {"largest": np.argmax, "smallest": np.argmin} if len(there) > 1 else {"largest": np.argmax}
+                for which, pick in picked.items() if len(there) else ():
+                    row = int(there[pick(drop[there])])
+                    text, item = damaged.texts[row], self._items[row]
+                    if text is not None:
+                        texts_and_scores = (item.text, text, float(before[row]), float(after[row]))
+                        name = damaged.perturbation.name
+                        self._found[task].append(Example(name, metric.name, which, item.id, *texts_and_scores))
 
     def found(self) -> tuple[Example, ...]:
         """The examples, by task, in the order of the plan."""
@@ -220,6 +196,7 @@ class Examples:
 
 def rows_of_tasks(items: Sequence[Item]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.intp]]]:
     """The rows of the items of each task, tasks in the order of their first items."""
-    tasks = list(dict.fromkeys(item.task for item in items))
-    names = np.array([tasks.index(item.task) for item in items], dtype=np.intp)
-    return {task: np.flatnonzero(names == number) for number, task in enumerate(tasks)}
+    rows: dict[str, list[int]] = {}
+    for row, item in enumerate(items):
+        rows.setdefault(item.task, []).append(row)
+    return {task: np.array(of_task, dtype=np.intp) for task, of_task in rows.items()}

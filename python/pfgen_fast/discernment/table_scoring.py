@@ -5,9 +5,9 @@ Scores are found by item and perturbation. A text that is possible and has no ro
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import cast
 
 import numpy as np
@@ -18,74 +18,57 @@ from ..files.untrusted_text import few_names
 from .damaged import Damage, Damaged
 from .items import Collection, CollectionItem
 from .kinds import Impossible, Level
-from .plan import Perturbation, Plan, ordered, usual_plan
-from .result import Scored
-from .scoring import Examples, Scoring, check_some_score, with_scores, work_of
+from .plan import Plan, ordered, usual_plan
 
 
 def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None) -> Plan:
-    """The perturbations of a table, as a plan knows them."""
+    """The perturbations of a table, as a plan knows them; the texts of a model are not asked for."""
     planned = usual_plan(collection.items) if plan is None else plan
     by_name = {each.name: each for each in planned.perturbations}
+    # Of perturbations that the plan does not have, nothing but the names and perhaps the levels are known.
     others = [name for name in table.names if name not in by_name]
-    found = [_as_given(by_name[name]) for name in table.names if name in by_name]
-    found += [_with_level(each, table) for each in _unplanned(others).perturbations]
-    lacking = [] if plan is None else [name for name in by_name if name not in table.names]
+    found = [by_name[name] for name in table.names if name in by_name]
+    found = [replace(each, method="given") if each.method == "model" else each for each in found]
+    for each in _unplanned(others).perturbations:
+        found.append(replace(each, level=cast("Level", table.level_of(each.name) or each.level)))
     notes = [*planned.notes, *_unplanned([name for name in others if table.level_of(name) is None]).notes]
+    lacking = [] if plan is None else [name for name in by_name if name not in table.names]
     if lacking:
-        notes.append(
-            f"The table has no scores of {len(lacking)} perturbations of the plan: {few_names(lacking, 5, 80)}."
-        )
+        listed = few_names(lacking, 5, 80)
+        notes.append(f"The table has no scores of {len(lacking)} perturbations of the plan: {listed}.")
     return Plan(ordered(found), planned.name, tuple(notes))
 
 
-def score_table(table: TableScores, damage: Damage) -> Scoring:
-    """Takes the scores of a table."""
-    started = time.perf_counter()
-    collection, plan = damage.collection, damage.plan
-    ids = [item.id for item in collection.items]
-    originals = table.originals(ids)
-    examples = Examples(collection.items, table.metrics, originals)
-    perturbed = []
-    for damaged in _texts(table, damage, ids):
-        name = damaged.perturbation.name
-        scores = _possible_only(table.perturbed(name, ids), damaged)
-        perturbed.append(with_scores(damaged, scores))
-        examples.add(damaged, scores)
-    scored = Scored(
-        table.name, table.signature, tuple(table.metrics), collection, plan, damage.seed, originals, tuple(perturbed)
-    )
-    check_some_score(scored)
-    return Scoring(scored, examples.found(), work_of(scored, time.perf_counter() - started))
-
-
-def _texts(table: TableScores, damage: Damage, ids: list[str]) -> Iterator[Damaged]:
-    """The damaged texts; those that come from elsewhere are possible where the table has a row, known or not."""
-    for kind in damage:
-        for damaged in kind:
-            if damaged.perturbation.method != "given":
-                yield damaged
-                continue
-            has = table.has(damaged.perturbation.name, ids)
-            impossible = np.where(has, 0, Impossible.NO_CANDIDATE).astype(np.uint8)
-            yield replace(damaged, impossible=impossible, differs_from_lower=has)
-
-
-def _possible_only(scores: Mapping[str, Floats], damaged: Damaged) -> dict[str, Floats]:
-    """The scores of texts that there can be; a row of another text is not one of the perturbation."""
-    return {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}
-
-
 def _unplanned(names: list[str]) -> Plan:
-    """A plan of perturbations of which nothing but the names is known."""
     return Plan(()).with_given([CollectionItem("", "", "", perturbed=dict.fromkeys(names, ""))])
 
 
-def _as_given(perturbation: Perturbation) -> Perturbation:
-    """Nobody is asked for the texts that a model made."""
-    return replace(perturbation, method="given") if perturbation.method == "model" else perturbation
+class TableSource:
+    """The scores of a table."""
+
+    def __init__(self, table: TableScores, damage: Damage) -> None:
+        self._table, self._damage = table, damage
+        self._ids = [item.id for item in damage.collection.items]
+
+    def originals(self) -> dict[str, Floats]:
+        """The scores of the originals."""
+        return self._table.originals(self._ids)
+
+    def unstable(self, originals: Mapping[str, Floats]) -> tuple[str, ...]:
+        """No IDs: a table has one score of each text."""
+        return ()
+
+    def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
+        """The scores of each perturbation; given texts are possible where the table has a row, known or not."""
+        for damaged in chain.from_iterable(self._damage):
+            name = damaged.perturbation.name
+            if damaged.perturbation.method == "given":
+                has = self._table.has(name, self._ids)
+                impossible = np.where(has, 0, Impossible.NO_CANDIDATE).astype(np.uint8)
+                damaged = replace(damaged, impossible=impossible, differs_from_lower=has)
+            yield damaged, possible_only(self._table.perturbed(name, self._ids), damaged)
 
 
-def _with_level(perturbation: Perturbation, table: TableScores) -> Perturbation:
-    level = table.level_of(perturbation.name)
-    return perturbation if level is None else replace(perturbation, level=cast("Level", level))
+def possible_only(scores: Mapping[str, Floats], damaged: Damaged) -> dict[str, Floats]:
+    """The scores of possible texts; the score of an impossible one is not one of the perturbation."""
+    return {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}

@@ -5,12 +5,15 @@ They are in `data/discernment/tables.json`, from which the tables of the core ar
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from ..files.reading import read_stored
 
 FILE = Path(__file__).parents[1] / "data" / "discernment" / "tables.json"
 
@@ -36,7 +39,7 @@ class Tables:
 @cache
 def tables() -> Tables:
     """The packaged tables."""
-    stored: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    stored: dict[str, Any] = json.loads(read_stored(FILE))
     followed_by = stored["negation_ja_followed_by"]
     named = {"newline": "\n", "end of text": ""}
     return Tables(
@@ -53,6 +56,12 @@ def tables() -> Tables:
         auxiliaries=tuple(stored["auxiliaries"]),
         abbreviations=frozenset(stored["abbreviations"]),
     )
+
+
+@cache
+def tables_hash() -> str:
+    """The SHA-256 of the tables, which decide the damaged texts."""
+    return hashlib.sha256(read_stored(FILE)).hexdigest()
 
 
 def _partners(pairs: Sequence[str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ..files.untrusted_text import few_names, from_csv_value, in_one_line, utf8
 from ..files.writing import write_whole
 from ..statistics.agreement_of_levels import fleiss_kappa
 from ..tables.formats import column_names, table_rows
-from .kinds import ALIASES, KINDS
+from .kinds import KINDS, rule_of
 from .names import metric_named, task_named, unknown
 from .plan import Perturbation
 
@@ -36,16 +36,16 @@ _PACKAGED = Path(__file__).parents[1] / "data" / "discernment" / "weights-assume
 _KEYS = ("task", "perturbation", "metric")
 _MAX_ROWS = 1_000_000
 
-_VOTE_COLUMNS = ("voter", "task", "perturbation", "metric")
+_VOTE_COLUMNS = ("voter", *_KEYS)
 
 
-@dataclass(frozen=True)
+@dataclass
 class WeightsRow:
     """The weights of a kind of damage, or of one of its degrees."""
 
     where: str  # where it stands, for error messages
-    weights: Mapping[str, float]  # by metric, its weight. Their sum is 1
-    is_assumed: bool = False  # whether the file says that nobody was asked
+    weights: dict[str, float]  # by metric, its weight. Their sum is 1
+    is_assumed: bool = False  # whether the file says that no expert was asked
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,6 @@ class Weights:
     name: str  # what reports call them: `assumed`, or the name of the file, with a remark if its weights are assumed
     rows: Mapping[tuple[str, str], WeightsRow]  # weights by task, and by kind or perturbation (`kind/degree`)
 
-    @property
-    def is_assumed(self) -> bool:
-        """Whether any of them are assumed."""
-        return any(row.is_assumed for row in self.rows.values())
-
     @cached_property
     def hash(self) -> str:
         """A SHA-256 of all weights."""
@@ -67,7 +62,7 @@ class Weights:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def row(self, task: str, perturbation: Perturbation) -> WeightsRow | None:
-        """The weights for a perturbation: those of its degree, or else those of its kind; None if there are none."""
+        """The weights for a perturbation, by its degree or else by its kind; None if there are none."""
         kind, _, degree = perturbation.name.partition("/")
         own = self.rows.get((task, perturbation_key(f"{kind}/{degree}"))) if degree else None
         return own or self.rows.get((task, perturbation_key(kind)))
@@ -75,22 +70,22 @@ class Weights:
     def matrix(
         self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
-        """The weights of an evaluator's metrics."""
-        names = {metric_named(metric): column for column, metric in enumerate(metrics)}
+        """The weights of an evaluator's metrics, NaN where there are none; and notes on what is missing."""
         self._check_names(task, perturbations, metrics)
         found = np.full((len(perturbations), len(metrics)), np.nan)
+        without: list[str] = []
         missing: dict[str, list[str]] = {}
         for number, perturbation in enumerate(perturbations):
-            row = self.row(task, perturbation)
-            if row is None:
-                continue
-            found[number] = 0.0
-            for metric, column in names.items():
-                if metric in row.weights:
-                    found[number, column] = row.weights[metric]
-                else:
-                    missing.setdefault(metrics[column], []).append(perturbation.kind)
-        return found, tuple(self._notes(task, perturbations, found, missing))
+            if row := self.row(task, perturbation):
+                found[number] = [row.weights.get(metric_named(metric), 0.0) for metric in metrics]
+                for metric in metrics:
+                    if metric_named(metric) not in row.weights:
+                        missing.setdefault(metric, []).append(perturbation.kind)
+            elif not perturbation.is_control:
+                without.append(perturbation.kind)
+        notes = [f"of the task {task} have no row for {_counted(without)}: no weighted score there"] if without else []
+        notes += (f"have no weight of {one} for {_counted(kinds)}, which counts as 0" for one, kinds in missing.items())
+        return found, tuple(f"The weights ({self.name}) {note}." for note in notes)
 
     def _check_names(self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]) -> None:
         known_metrics = set(map(metric_named, metrics))
@@ -105,30 +100,12 @@ class Weights:
                 if metric not in known_metrics:
                     raise unknown(f"metric of the task {task}", metric, metrics, where=row.where)
 
-    def _notes(
-        self,
-        task: str,
-        perturbations: Sequence[Perturbation],
-        found: Floats,
-        missing: Mapping[str, Sequence[str]],
-    ) -> Iterator[str]:
-        without = _counted(
-            one.kind
-            for one, row in zip(perturbations, found, strict=True)
-            if np.isnan(row).all() and not one.is_control
-        )
-        if without:
-            yield f"The weights ({self.name}) of the task {task} have no row for {without}: no weighted score there."
-        for metric, kinds in missing.items():
-            yield f"The weights ({self.name}) have no weight of {metric} for {_counted(kinds)}, which counts as 0."
-
 
 def open_weights(source: str | Path) -> Weights:
-    """Reads weights from a table, or the packaged ones, whose name is `assumed`.
+    """Reads weights from a table in any format of `tables`, or the packaged ones, whose name is `assumed`.
 
-    Args:
-        source: `assumed`, or a table in any format of `tables` with the columns `task`, `perturbation`, `metric` and
-            `weight` or `votes` (`weight` counts if both are there), and perhaps `source`.
+    A table has the columns `task`, `perturbation`, `metric` and `weight` or `votes` (`weight` counts if both are
+    there), and perhaps `source`.
     """
     if str(source) == ASSUMED:
         return Weights(ASSUMED, _read(_PACKAGED))
@@ -140,25 +117,22 @@ def open_weights(source: str | Path) -> Weights:
 def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
     names = column_names(source)
     column = next((name for name in ("weight", "votes") if name in names), "weight or votes")
-    values: dict[tuple[str, str], dict[str, float]] = {}
-    places: dict[tuple[str, str], str] = {}
-    assumed: set[tuple[str, str]] = set()
+    rows: dict[tuple[str, str], WeightsRow] = {}
     for where, row in rows_of(source, (*_KEYS, column), "task, perturbation, metric and weight or votes"):
         task, perturbation, metric = (cell(row, key, where) for key in _KEYS)
-        key = (task_named(task), perturbation_key(perturbation))
-        places.setdefault(key, where)
-        known = values.setdefault(key, {})
+        own = rows.setdefault((task_named(task), perturbation_key(perturbation)), WeightsRow(where, {}))
         metric = metric_named(metric)
-        if metric in known:
+        if metric in own.weights:
             raise DiscernmentError(
                 f"{where}: the {column} of {in_one_line(metric, 60)} for {in_one_line(perturbation, 60)} is there twice"
             )
-        known[metric] = number_of(row.get(column), column, where)
-        if str(row.get("source") or "").strip().casefold() == ASSUMED:
-            assumed.add(key)
-    if not values:
+        own.weights[metric] = number_of(row.get(column), column, where)
+        own.is_assumed |= str(row.get("source") or "").strip().casefold() == ASSUMED
+    if not rows:
         raise DiscernmentError(f"{source}: no weights; expected one in each row")
-    return {key: WeightsRow(places[key], _shares(own, places[key]), key in assumed) for key, own in values.items()}
+    for own in rows.values():
+        own.weights = _shares(own.weights, own.where)
+    return rows
 
 
 def rows_of(path: str | Path, columns: Sequence[str], expected: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -209,7 +183,7 @@ def _shares(values: Mapping[str, float], where: str) -> dict[str, float]:
 def perturbation_key(name: str) -> str:
     """The name of a kind or perturbation, with our name of the kind."""
     kind, slash, degree = name.partition("/")
-    return f"{ALIASES.get(kind, kind)}{slash}{degree}"
+    return f"{rule_of(kind)}{slash}{degree}"
 
 
 def _counted(kinds: Iterable[str]) -> str:
@@ -249,7 +223,6 @@ def read_survey(path: str | Path) -> Survey:
     """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
     places: dict[tuple[str, str, str], str] = {}
     votes: dict[str, dict[str, Counter[str]]] = {}
-    voters: dict[str, set[str]] = {}
     for where, row in rows_of(path, _VOTE_COLUMNS):
         voter, task, perturbation, metric = (cell(row, key, where) for key in _VOTE_COLUMNS)
         task, perturbation = task_named(task), perturbation_key(perturbation)
@@ -258,11 +231,10 @@ def read_survey(path: str | Path) -> Survey:
             shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
             raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one")
         votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric_named(metric)] += 1
-        voters.setdefault(task, set()).add(voter)
     if not votes:
         raise DiscernmentError(f"{path}: no votes; expected one in each row")
-    tasks = (_task_votes(task, of, len(voters[task])) for task, of in votes.items())
-    return Survey(Path(path).name, tuple(tasks))
+    voters = {task: {voter for voter, of, _ in places if of == task} for task in votes}
+    return Survey(Path(path).name, tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items()))
 
 
 def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:

@@ -7,7 +7,18 @@ import string
 from collections.abc import Callable
 
 from ..kinds import Impossible
-from .damage import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites, swapped_neighbours
+from .damage import (
+    Case,
+    Damage,
+    Degree,
+    Edit,
+    damaged_part,
+    edited,
+    few_or_none,
+    n_taken,
+    replaced_sites,
+    swapped_neighbours,
+)
 from .texts import Span, TextReading
 from .typing_errors import full_width, typing_error
 
@@ -23,15 +34,8 @@ _OPENING_BEHIND = re.compile(r"[\s(\[{]")
 def char_delete(case: Case) -> Damage:
     """Letters and digits are missing."""
     sites = _alphanumeric(case.reading)
-    choices = case.choices(len(sites))
-
-    def damaged(degree: Degree) -> str | Impossible:
-        k = n_taken(degree, len(sites))
-        if len(sites) < 2 or k >= len(sites):
-            return few_or_none(len(sites))
-        return edited(case.reading.text, [Edit(sites[site], "") for site in choices.order[:k]])
-
-    return damaged
+    order = case.choices(len(sites)).order
+    return damaged_part(len(sites), lambda k: edited(case.reading.text, [Edit(sites[i], "") for i in order[:k]]))
 
 
 def char_typo(case: Case) -> Damage:
@@ -63,16 +67,8 @@ def char_swap(case: Case) -> Damage:
 
 def truncate(case: Case) -> Damage:
     """The end of the text is missing."""
-    reading = case.reading
-
-    def damaged(degree: Degree) -> str | Impossible:
-        n = len(reading.characters)
-        k = n_taken(degree, n)
-        if k >= n:
-            return few_or_none(n)
-        return reading.text[: reading.characters[n - k].start]
-
-    return damaged
+    text, characters = case.reading.text, case.reading.characters
+    return damaged_part(len(characters), lambda k: text[: characters[-k].start])
 
 
 def loop(case: Case) -> Damage:

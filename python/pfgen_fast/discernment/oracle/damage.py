@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from ..kinds import Impossible
@@ -54,11 +53,7 @@ class Choices:
 
     def __init__(self, generator: randomness.Generator, n_sites: int) -> None:
         self.order = generator.shuffled(n_sites)
-        self._generator = generator
-
-    @cached_property
-    def _states(self) -> list[int]:
-        return [self._generator.next() for _ in self.order]
+        self._states = [generator.next() for _ in self.order]
 
     def at(self, site: int) -> randomness.Generator:
         """A fresh generator for the choice at a site, the same at every degree."""
@@ -96,6 +91,16 @@ def few_or_none(n_sites: int) -> Impossible:
     return Impossible.TOO_FEW_SITES if n_sites else Impossible.NO_SITE
 
 
+def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damage:
+    """Damage to some of the sites and never to all: `damaged_sites` gives the text with so many damaged sites."""
+
+    def damaged(degree: Degree) -> str | Impossible:
+        k = n_taken(degree, n_sites)
+        return few_or_none(n_sites) if k >= n_sites else damaged_sites(k)
+
+    return damaged
+
+
 def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, randomness.Generator], str]) -> Damage:
     """Each site is replaced by what `new` makes of it; a degree that takes more sites than there are takes all."""
     choices = case.choices(len(sites))
@@ -124,7 +129,7 @@ def swapped_neighbours(case: Case, parts: list[Span], sites: list[int]) -> Damag
 
 
 def _apart(sites: list[int], order: list[int]) -> Iterator[int]:
-    """The sites in this order, without those of which a part has been swapped before."""
+    """The sites in this order, without sites that overlap one that is swapped already."""
     swapped: set[int] = set()
     for site in order:
         i = sites[site]

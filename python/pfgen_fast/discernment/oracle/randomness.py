@@ -51,8 +51,3 @@ def stream(kind: str, text: str) -> int:
 def state(kind: str, text: str, seed: int) -> int:
     """The state in which the generator of a kind and a text starts."""
     return first(first(stream(kind, text)) ^ seed & _BITS)
-
-
-def shuffle(kind: str, text: str, seed: int, n: int) -> list[int]:
-    """The order in which a kind takes the n sites of a text."""
-    return Generator(state(kind, text, seed)).shuffled(n)

@@ -54,7 +54,6 @@ class TextReading:
         self.analysis = analysis
         starts = [i for i in range(len(text)) if i == 0 or not _joins(text[i - 1], text[i])]
         self.characters = _spans_between([*starts, len(text)])
-        """The characters."""
         self.character_at = {character.start: number for number, character in enumerate(self.characters)}
         """The number of the character that begins at a place."""
         self.seen = "".join(text[start] * (end - start) for start, end in self.characters)
@@ -120,26 +119,8 @@ class TextReading:
         return run.lower().lstrip('("“[') in tables().abbreviations or _INITIAL.fullmatch(run) is not None
 
 
-def characters(text: str) -> list[str]:
-    """The characters of a text."""
-    reading = TextReading(text, LANGUAGES[0])
-    return [reading.of(character) for character in reading.characters]
-
-
-def words(text: str, language: str) -> list[str]:
-    """The words of a text."""
-    reading = TextReading(text, language)
-    return [reading.of(word) for word in reading.words]
-
-
-def sentences(text: str, language: str) -> list[str]:
-    """The sentences of a text, with the white space around them."""
-    reading = TextReading(text, language)
-    return [reading.of(sentence) for sentence in reading.sentences]
-
-
 def language_of(text: str) -> str:
-    """The language in which a text is read if nobody says: `ja` if it has hiragana, katakana or kanji, else `en`."""
+    """The language of a text if none is given: `ja` if it has hiragana, katakana or kanji, else `en`."""
     return "ja" if any(_class_of(code_point) in "HTK" for code_point in text) else "en"
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..kinds import Impossible
 from ..tables import tables
-from .damage import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites, swapped_neighbours
+from .damage import Case, Damage, Edit, damaged_part, edited, replaced_sites, swapped_neighbours
 from .randomness import Generator
 from .texts import Span, TextReading
 from .typing_errors import ascii_form, in_form_of
@@ -18,30 +17,20 @@ _ALONE = re.compile("(?<=[KTA])H(?=[KTA、])")
 def word_delete(case: Case) -> Damage:
     """Consecutive words are missing; a longer run of them contains the shorter ones."""
     words = case.reading.words
-    chosen = case.generator().below(len(words))
+    chosen, n = case.generator().below(len(words)), len(words)
 
-    def damaged(degree: Degree) -> str | Impossible:
-        n, k = len(words), n_taken(degree, len(words))
-        if n < 2 or k >= n:
-            return few_or_none(n)
+    def without_run(k: int) -> str:
         start = chosen * (n - k + 1) // n
         return _without(case.reading, words[start : start + k])
 
-    return damaged
+    return damaged_part(n, without_run)
 
 
 def word_drop(case: Case) -> Damage:
     """Words here and there are missing."""
     words = case.reading.words
-    choices = case.choices(len(words))
-
-    def damaged(degree: Degree) -> str | Impossible:
-        n, k = len(words), n_taken(degree, len(words))
-        if n < 2 or k >= n:
-            return few_or_none(n)
-        return _without(case.reading, sorted(words[site] for site in choices.order[:k]))
-
-    return damaged
+    order = case.choices(len(words)).order
+    return damaged_part(len(words), lambda k: _without(case.reading, sorted(words[site] for site in order[:k])))
 
 
 def _without(reading: TextReading, words: list[Span]) -> str:

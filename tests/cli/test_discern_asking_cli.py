@@ -1,0 +1,205 @@
+"""`pfgen-fast discern` with a judge and a model that makes texts: costs, budgets, stored replies, faults and kills."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, started, tables, write_lines
+from makers.fault_server import Gate, answering, refusing, serving
+from makers.hostile import acting
+from makers.judges import moody_text
+from pfgen_fast.evaluators import criteria
+
+ONCE = ("--ratings", 1, "--metric", "fluency")
+PRICES = ("--prompt-price", 1, "--reply-price", 2)
+
+
+@pytest.fixture(autouse=True)
+def _at_work(tmp_path, monkeypatch):
+    begin_work(tmp_path, monkeypatch)
+
+
+def behave(request):
+    return answering(moody_text(request.prompt, request.body["seed"]))
+
+
+@pytest.fixture
+def unasked():
+    """A server that no command of the test asks."""
+    with serving(behave) as server:
+        yield server
+        assert server.requests == []
+
+
+def judged(call, server, *more, kinds=KINDS, source="texts.jsonl", output="out"):
+    usual = ("-e", "judge", "-m", "org/judge", "--draws", 0, "--kinds", kinds, "-o", output)
+    address = () if server is None else ("--base-url", server.base_url)
+    return call("discern", "run", source, *usual, *address, *more)
+
+
+def test_a_dry_run_sends_nothing_and_says_costs_and_cheaper_plans(call, unasked):
+    code, out, err = judged(call, unasked, "--dry-run", *PRICES, "-e", "metrics")
+    assert code == 0
+    sentence, other = out.splitlines()
+    # 12 items, four metrics, five ratings: originals twice, and two kinds of damage; an equal text is asked for once.
+    assert sentence.startswith("1,200 ratings (240 equal to others); 960 requests of about ")
+    assert ": costs up to about " in sentence
+    assert other.startswith("metrics: 48 texts at most to be scored")
+    assert "cheaper: one rating of each text, 1/5 of it (--ratings 1); fewer kinds or degrees (--kinds " in err
+    assert not Path("out").exists()
+
+
+def test_a_budget_stops_and_the_same_command_goes_on_to_the_same_files(call):
+    with serving(behave) as server:
+        assert judged(call, server, *ONCE, output="whole")[0] == 0
+        n_requests = len(server.requests)
+        stopped = judged(call, server, *ONCE, *PRICES, "--budget", "0.01")
+        assert stopped[0] == 3
+        assert "the budget of 0.01 is used up after " in stopped[2]
+        assert "run the same command again to continue" in stopped[2]
+        assert os.listdir("out") == ["judge-ratings.jsonl"]
+        assert judged(call, server, *ONCE)[0] == 0
+        assert len(server.requests) == 2 * n_requests
+    assert tables("out") == tables("whole")
+    assert judged(call, None, *ONCE, "--offline")[0] == 0
+    assert tables("out") == tables("whole")
+
+
+def test_offline_says_how_many_replies_are_missing_and_partial_takes_the_complete_items(call):
+    offline = (call, None, *ONCE, "--offline")
+    code, _, err = judged(*offline, kinds="negate/1000")
+    assert code == 3
+    expected = "error: out/judge-ratings.jsonl: 24 of 24 ratings are missing, of 12 of 12 items; run the same command "
+    assert err.startswith(expected + "without --offline")
+    assert not Path("out").exists()
+    write_lines("some.jsonl", rows_of(11))
+    with serving(behave) as server:
+        assert judged(call, server, *ONCE, source="some.jsonl", kinds="negate/1000")[0] == 0
+    for path in Path("out").glob("discern*"):
+        path.unlink()
+    code, _, err = judged(*offline, kinds="negate/1000")
+    assert (code, ": 2 of 24 ratings are missing, of 1 of 12 items; " in err) == (3, True)
+    assert not list(Path("out").glob("discern*"))
+    code, _, err = judged(*offline, "--partial", kinds="negate/1000")
+    assert (code, "1 of 12 items lack ratings and are left out" in err) == (0, True)
+    (row,) = cells()
+    assert int(row["n_items"]) == 11
+
+
+def test_a_server_that_refuses_is_said_and_what_it_gave_stays(call):
+    def half(request):
+        return behave(request) if request.number < 10 else refusing(400, "no \x1b[2J more")
+
+    with serving(half) as server:
+        code, _, err = judged(call, server, "--ratings", 1, "--concurrency", 1, kinds="negate/1000")
+    assert code in (2, 3)
+    assert not acting(err)
+    assert not list(Path("out").glob("discernment*"))
+    with serving(behave) as server:
+        assert judged(call, server, "--ratings", 1, kinds="negate/1000")[0] == 0
+        assert len(server.requests) == 96 - 10
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+def test_a_killed_command_goes_on_to_the_same_files(call, how):
+    gate = Gate(30)
+
+    def held(request):
+        gate.wait()
+        return behave(request)
+
+    kinds, usual = "negate/1000", ("--ratings", 1, "--concurrency", 4)
+    with serving(held) as server:
+        options = ("-e", "judge", "-m", "org/judge", "--draws", 0, "--kinds", kinds, "--base-url", server.base_url)
+        process = started("run", "texts.jsonl", *options, *usual, "-o", "out")
+        assert gate.reached.wait(60)
+        process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+        gate.open()
+    assert not list(Path("out").glob("discernment*"))
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert "error: stopped" in err
+        assert "Traceback" not in err
+    with serving(behave) as server:
+        assert judged(call, server, *usual, kinds=kinds)[0] == 0
+        assert len(server.requests) < 96
+        assert judged(call, server, *usual, kinds=kinds, output="whole")[0] == 0
+    assert tables("out") == tables("whole")
+
+
+def test_a_maker_makes_texts_that_are_kept(call):
+    def make(request):
+        text = next(row["text"] for row in rows_of() if row["text"] in request.prompt)
+        return answering(text.replace("Ice", "Zorbium").replace("lake", "lagoon"))
+
+    def made(*more):
+        usual = ("texts.jsonl", "-e", "python:mine:score", "--maker", "org/maker")
+        return run(call, *usual, *more, kinds="fictional_entity")
+
+    with serving(make) as server:
+        code, out, _ = made("--base-url", server.base_url, "--dry-run")
+        assert (code, server.requests) == (0, [])
+        assert out.startswith("24 damaged texts; 24 requests of about ")
+        code, _, err = made("--offline")
+        assert (code, "out/perturbed-texts.jsonl: 24 of 24 damaged texts are missing; " in err) == (3, True)
+        assert made("--base-url", server.base_url)[0] == 0
+        assert len(server.requests) == 24
+    before = tables()
+    assert made("--offline")[0] == 0
+    assert tables() == before
+
+
+def test_bad_input_is_said_before_a_model_is_asked(call, unasked):
+    few = write_lines("few.jsonl", rows_of(9))
+    assert "few.jsonl: 9 items, expected at least 10" in one_error(judged(call, unasked, source=few))
+    Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,negate,fluenci,1\n", encoding="utf-8")
+    without = write_lines("without.jsonl", rows_of(references=None))
+    for source, options, message in (
+        (few, ("--min-items", 9, "--metric", "fluenci"), "unknown metric 'fluenci'; expected one of fluency"),
+        (
+            *(few, ("--min-items", 9, "--weights", "w.csv")),
+            "w.csv, line 2: unknown metric of the task summarization 'fluenci'; expected one of ",
+        ),
+        (without, ("-e", "metrics"), "item item 0: has no references, which the evaluator metrics needs"),
+        ("texts.jsonl", ("--budget", 1), "--budget needs prices: "),
+    ):
+        assert message in one_error(judged(call, unasked, *options, source=source))
+
+
+def test_a_task_that_a_file_of_criteria_lacks_is_named(call):
+    packaged = Path(criteria.__file__).with_name("criteria.toml").read_text(encoding="utf-8")
+    before, name, rest = packaged.partition("[tasks.default]")
+    assert name
+    Path("criteria.toml").write_text(before + rest[rest.index("# ---") :], encoding="utf-8")
+    assert judged(call, None, "--dry-run", "--criteria", "criteria.toml")[0] == 0
+    write_lines("odd.jsonl", rows_of(task="summarisation of news"))
+    found = one_error(judged(call, None, "--dry-run", "--criteria", "criteria.toml", source="odd.jsonl"))
+    assert found.startswith("the criteria: unknown task 'summarisation of news'; expected one of summarization, ")
+
+
+@pytest.mark.parametrize(
+    ("module", "evaluator", "message"),
+    [
+        ("matplotlib", "python:mine:stops", "pfgen-fast[experiments]"),
+        ("sacrebleu", "metrics", "the evaluator metrics needs sacrebleu, which is not installed"),
+    ],
+)
+def test_a_missing_package_is_said_before_any_work(call, unasked, monkeypatch, module, evaluator, message):
+    monkeypatch.setitem(sys.modules, module, None)
+    assert message in one_error(judged(call, unasked, "-e", evaluator))
+
+
+UNWRITABLE = {name: f"{name}: " for name in ("nowhere/p.csv", "p.json", "p.xlsx", "-")}
+
+
+@pytest.mark.parametrize(("name", "message"), [*UNWRITABLE.items(), ("p.parquet", "Parquet needs pyarrow")])
+def test_texts_that_cannot_be_written_are_said_before_any_work(call, unasked, monkeypatch, name, message):
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    options = ("--plan", "SummEval", "--maker", "m", "--base-url", unasked.base_url)
+    assert message in one_error(call("discern", "perturb", "texts.jsonl", "-o", name, *options))
+    assert sorted(os.listdir()) == ["mine.py", "texts.jsonl"]
