@@ -51,13 +51,6 @@ def test_the_interval_is_that_of_welch_and_satterthwaite(samples, expected):
     assert found == (None if expected is None else pytest.approx(expected, rel=1e-5))
 
 
-@given(st.lists(st.lists(st.floats(0, 1.5), min_size=2, max_size=6), min_size=1, max_size=6), st.randoms())
-def test_the_order_of_trials_and_questions_does_not_matter(samples, random):
-    found = half_width([np.array(sample) for sample in samples])
-    mixed = [random.sample(sample, len(sample)) for sample in random.sample(samples, len(samples))]
-    assert half_width([np.array(sample) for sample in mixed]) == pytest.approx(found, rel=1e-6, abs=1e-12)
-
-
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 49, 500, 10_001])
 def test_p_values_are_those_of_scipy(degrees):
     from scipy import stats
