@@ -22,16 +22,9 @@ ANSWERS = ["Ice floats on water.", "", "Because it is less dense than water.", "
 
 @pytest.fixture
 def table(mini):
-    n_rows = 500
-    questions = [question.question_id for question in mini.questions]
-    return pa.table(
-        {
-            "id": range(n_rows),
-            "question": [questions[i % len(questions)] for i in range(n_rows)],
-            "answer": [ANSWERS[i % len(ANSWERS)] for i in range(n_rows)],
-            "note": [f"n{i}" if i % 3 else None for i in range(n_rows)],
-        }
-    )
+    questions = [mini.questions[i % len(mini.questions)].question_id for i in range(500)]
+    notes = [f"n{i}" if i % 3 else None for i in range(500)]
+    return pa.table({"id": range(500), "question": questions, "answer": ANSWERS * 100, "note": notes})
 
 
 def test_the_documented_frame_has_the_rows_of_a_single_process(table, tmp_path, monkeypatch):
