@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
+from makers.frames import rows
 from pfgen_fast import Scorer, TrialsError
 
 dask = engine("dask")
@@ -17,14 +18,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning"),
 ]
 
-ANSWERS = ["Ice floats on water.", "", "Because it is less dense than water.", "The lattice is open.", "Nobody knows."]
-
 
 @pytest.fixture
-def table(mini):
-    questions = [mini.questions[i % len(mini.questions)].question_id for i in range(500)]
-    notes = [f"n{i}" if i % 3 else None for i in range(500)]
-    return pa.table({"id": range(500), "question": questions, "answer": ANSWERS * 100, "note": notes})
+def table():
+    return pa.table({**rows(500), "note": [f"n{i}" if i % 3 else None for i in range(500)]})
 
 
 def test_the_documented_frame_has_the_rows_of_a_single_process(table, tmp_path, monkeypatch):

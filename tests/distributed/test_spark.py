@@ -16,6 +16,8 @@ import pyarrow as pa
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
+from makers.frames import bits
+from makers.frames import rows as rows_of
 from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
@@ -28,7 +30,6 @@ pytestmark = [
 ]
 
 SPEC = ScorerSpec("mini")
-WORDS = ["ice", "floats", "water", "is", "less", "dense", "than", "because", "the", "lattice", "open", ""]
 
 
 def free_port():
@@ -69,14 +70,9 @@ def spark(tmp_path_factory):
         session.stop()
 
 
-def answers_to(n_rows, seed=0):
+def answers_to(n_rows):
     """Rows (id, question, answer)."""
-    random = np.random.default_rng(seed)
-    questions = [question.question_id for question in SPEC.suite.questions]
-    return [
-        (i, questions[random.integers(len(questions))], " ".join(random.choice(WORDS, random.integers(12))))
-        for i in range(n_rows)
-    ]
+    return list(zip(*rows_of(n_rows).values(), strict=True))
 
 
 def frame_of(spark, rows, n_partitions=3):
@@ -87,10 +83,6 @@ def as_columns(frame):
     """The columns of a computed frame, with its rows ordered by id."""
     table = frame.toArrow().sort_by("id")
     return {name: table[name].to_pylist() for name in table.column_names}
-
-
-def bits(values):
-    return np.array(values, np.float64).tobytes()
 
 
 def expected_scores(rows, **options):

@@ -86,8 +86,7 @@ def plan_files(
 def first_table(sources: Iterable[str | os.PathLike[str]]) -> str:
     """The first table of some sources, as `plan_files` would find it."""
     source = ""
-    for given in sources:
-        source = place_of(given)
+    for source in map(place_of, sources):
         for place, _, _ in _tables(source, None, lambda place: None):
             return place
     raise TrialsError(f"{shown_place(source)}: there are no tables here")
