@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
+from makers.frames import rows
 from pfgen_fast import Scorer, TrialsError
 
 dask = engine("dask")
@@ -17,21 +18,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning"),
 ]
 
-ANSWERS = ["Ice floats on water.", "", "Because it is less dense than water.", "The lattice is open.", "Nobody knows."]
-
 
 @pytest.fixture
-def table(mini):
-    n_rows = 500
-    questions = [question.question_id for question in mini.questions]
-    return pa.table(
-        {
-            "id": range(n_rows),
-            "question": [questions[i % len(questions)] for i in range(n_rows)],
-            "answer": [ANSWERS[i % len(ANSWERS)] for i in range(n_rows)],
-            "note": [f"n{i}" if i % 3 else None for i in range(n_rows)],
-        }
-    )
+def table():
+    return pa.table({**rows(500), "note": [f"n{i}" if i % 3 else None for i in range(500)]})
 
 
 def test_the_documented_frame_has_the_rows_of_a_single_process(table, tmp_path, monkeypatch):

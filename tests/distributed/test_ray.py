@@ -48,13 +48,9 @@ def cluster() -> Iterator[None]:
 
 def answers(n_rows: int, begin: int = 0) -> Any:
     rows = range(begin, begin + n_rows)
-    return pa.table(
-        {
-            "id": pa.array(rows, pa.int64()),
-            "question": [QUESTIONS[row % 2] for row in rows],
-            "answer": [f"{TEXTS[row % 4]} {TEXTS[row % 3]} {row % 7}" for row in rows],
-        }
-    )
+    texts = [f"{TEXTS[row % 4]} {TEXTS[row % 3]} {row % 7}" for row in rows]
+    questions = [QUESTIONS[row % 2] for row in rows]
+    return pa.table({"id": pa.array(rows, pa.int64()), "question": questions, "answer": texts})
 
 
 def expected(table: Any, **options: Any) -> dict[str, Any]:
@@ -64,9 +60,12 @@ def expected(table: Any, **options: Any) -> dict[str, Any]:
 
 
 def assert_same_rows(dataset: Any, table: Any, **options: Any) -> None:
-    """Compares all rows, bit for bit, in the order of the column `id`."""
-    found = pa.concat_tables(ray.get(dataset.to_arrow_refs()), promote_options="permissive").sort_by("id")
-    wanted = expected(table.sort_by("id"), **options)
+    assert_equal(pa.concat_tables(ray.get(dataset.to_arrow_refs()), promote_options="permissive"), table, **options)
+
+
+def assert_equal(found: Any, table: Any, **options: Any) -> None:
+    """Compares all rows with those of a single process, bit for bit, in the order of the column `id`."""
+    found, wanted = found.sort_by("id"), expected(table.sort_by("id"), **options)
     assert found.num_rows == table.num_rows
     assert set(found.column_names) == {*table.column_names, *wanted}
     for name, values in wanted.items():
@@ -87,11 +86,8 @@ def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster, means)
     table = answers(4).append_column("q", pa.array(["Q07", "Q07", "Q77", "Q07"]))
     with pytest.raises(PfgenError) as error:
         score(ray.data.from_arrow(table), ScorerSpec("mini"), question_column="q", **means).materialize()
-    last = str(error.value).splitlines()[-1]
-    assert last == (
-        "pfgen_fast.errors.TrialsError: a block of 4 rows: row 3, column 'q': unknown question 'Q77' in suite mini; "
-        "nearest: 'Q07'"
-    )
+    last = str(error.value).splitlines()[-1].removesuffix(" in suite mini; nearest: 'Q07'")
+    assert last == "pfgen_fast.errors.TrialsError: a block of 4 rows: row 3, column 'q': unknown question 'Q77'"
     assert isinstance(error.value, TrialsError)
     assert error.value.row is None
 
@@ -131,9 +127,8 @@ def test_a_node_without_the_suite_says_so(cluster, make_suite):
 
 
 def test_missing_answers_have_null_scores_if_they_may(cluster):
-    table = pa.table(
-        {"id": range(4), "question": ["Q07"] * 4, "answer": [None, "Ice floats.", None, "It is less dense."]}
-    )
+    texts = [None, "Ice floats.", None, "It is less dense."]
+    table = pa.table({"id": range(4), "question": ["Q07"] * 4, "answer": texts})
     blocks = [table.slice(0, 1), table.slice(1)]  # the first holds nothing else
     assert_same_rows(score(ray.data.from_arrow(blocks), ScorerSpec("mini"), nulls="null"), table, nulls="null")
     found = score(ray.data.from_arrow(blocks), ScorerSpec("mini"), nulls="null").take_all()
@@ -157,14 +152,12 @@ def test_only_rows_that_pass_stay_and_a_block_without_any_has_the_same_schema(cl
     table = answers(200)
     averages = expected(table)["average"]
     limit = float(np.sort(averages)[150])
-    scored = score(
-        ray.data.from_arrow(table), ScorerSpec("mini"), columns=["helpfulness"], where=f"average > {limit!r}"
-    )
+    dataset, options = ray.data.from_arrow(table), {"spec": ScorerSpec("mini"), "columns": ["helpfulness"]}
+    scored = score(dataset, where=f"average > {limit!r}", **options)
     found = pa.concat_tables(ray.get(scored.to_arrow_refs())).sort_by("id")
     assert found.column_names == ["id", "question", "answer", "helpfulness"]
     assert found.column("id").to_pylist() == np.flatnonzero(averages > limit).tolist()
-    none = score(ray.data.from_arrow(table), ScorerSpec("mini"), columns=["helpfulness"], where="average > 9")
-    assert none.count() == 0
+    assert score(dataset, where="average > 9", **options).count() == 0
 
 
 def test_an_empty_dataset_stays_empty(cluster, tmp_path):
@@ -225,10 +218,7 @@ def rows_below(folder: Path) -> Any:
 
 
 def assert_same_files(out: Path, n_rows: int) -> None:
-    found = rows_below(out).sort_by("id")
-    assert found.num_rows == n_rows
-    for name, values in expected(answers(n_rows)).items():
-        assert found.column(name).to_numpy().tobytes() == values.tobytes(), name
+    assert_equal(rows_below(out), answers(n_rows))
 
 
 def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(cluster, folder, monkeypatch):
@@ -244,9 +234,8 @@ def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(
         score_files(["in"], "out", ScorerSpec("mini"), num_cpus=2, on_outcome=broken_off)
     outcomes = score_files(["in"], "out", ScorerSpec("mini"))
     assert sorted(outcome.status for outcome in outcomes)[:2] == ["current", "current"]
-    assert [outcome.task.name for outcome in outcomes] == [
-        f"day={part % 2}/{part}.parquet" for part in (0, 2, 4, 1, 3, 5)
-    ]
+    names = [f"day={part % 2}/{part}.parquet" for part in (0, 2, 4, 1, 3, 5)]
+    assert [outcome.task.name for outcome in outcomes] == names
     assert_same_files(folder / "out", 600)
     again = score_files(["in"], "out", ScorerSpec("mini"))
     assert [(outcome.status, outcome.n_rows) for outcome in again] == [("current", 100)] * 6
@@ -256,9 +245,8 @@ def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(
 def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
     bad = folder / "in" / "bad.csv"
     bad.write_text("question,answer\nQ07,Ice floats.\nQ77,It does.\n")
-    outcomes = score_files(
-        [folder / "in"], folder / "out", ScorerSpec("mini"), where="average >= 0", columns=["average"]
-    )
+    options = {"where": "average >= 0", "columns": ["average"]}
+    outcomes = score_files([folder / "in"], folder / "out", ScorerSpec("mini"), **options)
     [failed] = [outcome for outcome in outcomes if outcome.status == "failed"]
     assert failed.error == f"{bad}, line 3, column 'question': unknown question 'Q77' in suite mini; nearest: 'Q07'"
     assert rows_below(folder / "out").column_names == ["id", "question", "answer", "average"]
@@ -363,17 +351,8 @@ def test_scoring_never_keeps_all_cores_from_reading(tmp_path, nodes, n_cores, ac
 @pytest.mark.parametrize(
     ("actors", "n_cores", "share"),
     [
-        (1, [1], 0.0),
-        (1, [2], 1.0),
-        (2, [2], 0.5),
-        (7, [8], 1.0),
-        (8, [8], 0.875),
-        (3, [2, 2], 1.0),
-        (4, [2, 2], 0.5),
-        (10, [2, 8], 0.5),
-        (2, [1, 1], 0.0),
-        (3, [3], 0.6666),
-        (5, [], 1.0),
+        *((1, [1], 0.0), (1, [2], 1.0), (2, [2], 0.5), (7, [8], 1.0), (8, [8], 0.875), (3, [3], 0.6666), (5, [], 1.0)),
+        *((3, [2, 2], 1.0), (4, [2, 2], 0.5), (10, [2, 8], 0.5), (2, [1, 1], 0.0)),
     ],
 )
 def test_the_shares_of_actors_leave_a_whole_core_to_reading(actors, n_cores, share):

@@ -16,6 +16,8 @@ import pyarrow as pa
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
+from makers.frames import bits
+from makers.frames import rows as rows_of
 from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
@@ -28,7 +30,6 @@ pytestmark = [
 ]
 
 SPEC = ScorerSpec("mini")
-WORDS = ["ice", "floats", "water", "is", "less", "dense", "than", "because", "the", "lattice", "open", ""]
 
 
 def free_port():
@@ -49,34 +50,29 @@ def spark(tmp_path_factory):
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         from pyspark.sql import SparkSession
 
-        session = (
-            SparkSession.builder.master("local[2,4]")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.local.dir", str(folder / "local"))
-            .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-            .config("spark.sql.catalogImplementation", "in-memory")
-            .config("spark.sql.session.timeZone", "Asia/Tokyo")
-            .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
-            .config("spark.connect.grpc.binding.address", "127.0.0.1")
-            .config("spark.connect.grpc.binding.port", str(free_port()))
-            .getOrCreate()
-        )
+        settings = {
+            "driver.bindAddress": "127.0.0.1",
+            "driver.host": "127.0.0.1",
+            "ui.enabled": "false",
+            "ui.showConsoleProgress": "false",
+            "local.dir": str(folder / "local"),
+            "sql.warehouse.dir": str(folder / "warehouse"),
+            "sql.catalogImplementation": "in-memory",
+            "sql.session.timeZone": "Asia/Tokyo",
+            "plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "connect.grpc.binding.address": "127.0.0.1",
+            "connect.grpc.binding.port": str(free_port()),
+        }
+        builder = SparkSession.builder.master("local[2,4]")
+        session = builder.config(map={f"spark.{name}": value for name, value in settings.items()}).getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
 
 
-def answers_to(n_rows, seed=0):
+def answers_to(n_rows):
     """Rows (id, question, answer)."""
-    random = np.random.default_rng(seed)
-    questions = [question.question_id for question in SPEC.suite.questions]
-    return [
-        (i, questions[random.integers(len(questions))], " ".join(random.choice(WORDS, random.integers(12))))
-        for i in range(n_rows)
-    ]
+    return list(zip(*rows_of(n_rows).values(), strict=True))
 
 
 def frame_of(spark, rows, n_partitions=3):
@@ -87,10 +83,6 @@ def as_columns(frame):
     """The columns of a computed frame, with its rows ordered by id."""
     table = frame.toArrow().sort_by("id")
     return {name: table[name].to_pylist() for name in table.column_names}
-
-
-def bits(values):
-    return np.array(values, np.float64).tobytes()
 
 
 def expected_scores(rows, **options):
@@ -172,24 +164,23 @@ def test_columns_of_other_types_come_out_as_they_came_in(spark):
 
 def test_fields_keep_their_metadata_and_whether_they_may_be_null(spark):
     types = pyspark.sql.types
-    schema = types.StructType(
-        [
-            types.StructField("question", types.StringType(), nullable=False, metadata={"comment": "an id"}),
-            types.StructField("answer", types.StringType(), nullable=True),
-            types.StructField("list", types.ArrayType(types.LongType(), containsNull=False), nullable=False),
-        ]
-    )
-    scored = score(spark.createDataFrame([("Q07", "Ice.", [1])], schema), SPEC, columns=["average"])
-    assert scored.schema.fields[:3] == schema.fields
-    assert scored.schema.fields[3] == types.StructField("average", types.DoubleType(), nullable=True)
+    fields = [
+        types.StructField("question", types.StringType(), nullable=False, metadata={"comment": "an id"}),
+        types.StructField("answer", types.StringType(), nullable=True),
+        types.StructField("list", types.ArrayType(types.LongType(), containsNull=False), nullable=False),
+    ]
+    frame = spark.createDataFrame([("Q07", "Ice.", [1])], types.StructType(fields))
+    scored = score(frame, SPEC, columns=["average"])
+    assert scored.schema.fields == [*fields, types.StructField("average", types.DoubleType(), nullable=True)]
     assert scored.first()["list"] == [1]
 
 
 def test_names_with_dots_backticks_and_spaces_are_names_like_others(spark):
-    frame = spark.createDataFrame([(1, "Q07", "Ice floats.")], "id long, `the.question` string, `an ``answer` string")
+    schema = "Fluency string, `the.question` string, `an ``answer` string"  # that score is not appended
+    frame = spark.createDataFrame([("mine", "Q07", "Ice floats.")], schema)
     scored = score(frame, SPEC, question_column="the.question", answer_column="an `answer", columns=["average"])
     assert scored.columns == [*frame.columns, "average"]
-    assert tuple(scored.first())[:3] == (1, "Q07", "Ice floats.")
+    assert tuple(scored.first())[:3] == ("mine", "Q07", "Ice floats.")
 
 
 @pytest.mark.parametrize(
@@ -211,29 +202,16 @@ def test_columns_are_checked_before_any_job(spark, schema, options, message):
         score(spark.createDataFrame([], schema), SPEC, **options)
 
 
-def test_a_frame_may_have_the_name_of_a_score_that_is_not_appended(spark):
-    frame = spark.createDataFrame([("Q07", "Ice.", "mine")], "question string, answer string, Fluency string")
-    assert score(frame, SPEC, columns=["average"]).first()["Fluency"] == "mine"
-
-
 def last_line(raised):
     return str(raised.value).strip().splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ((0, "Q77", "Ice."), r"row 9, column 'question': unknown question"),
-        ((0, "Q07", None), r"row 9, column 'answer': "),
-    ],
-)
-def test_a_row_that_cannot_be_scored_is_named_by_its_partition_and_place(spark, row, message):
-    rows = [(i, "Q07", "Ice.") for i in range(1, 9)]
-    frame = spark.createDataFrame([*rows, row], "id long, question string, answer string").coalesce(1)
+def test_a_missing_answer_is_named_by_its_partition_and_row(spark):
+    rows = [*((i, "Q07", "Ice.") for i in range(8)), (8, "Q07", None)]
+    frame = spark.createDataFrame(rows, "id long, question string, answer string").coalesce(1)
     with pytest.raises(pyspark.errors.PythonException) as raised:
         score(frame, SPEC).collect()
-    assert "TrialsError: partition 0 on " in last_line(raised)
-    assert message in last_line(raised)
+    assert re.search(r"TrialsError: partition 0 on .*: row 9, column 'answer': ", last_line(raised))
 
 
 def test_a_node_without_the_suite_says_so(spark, make_suite):
@@ -251,9 +229,7 @@ def test_a_suite_that_was_built_in_memory_is_sent(spark):
     part = SPEC.suite.only(["Q07", "Q08"])
     rows = [(1, "Q07", "Ice floats on water."), (2, "Q08", "Because.")]
     found = as_columns(score(frame_of(spark, rows), ScorerSpec(part), columns=["average"]))
-    assert bits(found["average"]) == bits(
-        Scorer(part).score([row[1] for row in rows], [row[2] for row in rows]).average
-    )
+    assert bits(found["average"]) == bits(Scorer(part).score(["Q07", "Q08"], [row[2] for row in rows]).average)
 
 
 def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
@@ -271,10 +247,8 @@ def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
     frame = spark.createDataFrame([], "question string, answer string")
     for spec in (SPEC, ScorerSpec("mini", threads=3)):
         score(Frame(), spec)
-    sent = [
-        next(cell.cell_contents for cell in of.__closure__ if isinstance(cell.cell_contents, TableJob)) for of in seen
-    ]
-    assert [job.spec.threads for job in sent] == [1, 3]
+    sent = [cell.cell_contents for function in seen for cell in function.__closure__]
+    assert [job.spec.threads for job in sent if isinstance(job, TableJob)] == [1, 3]
 
 
 def mortal_spec(marker):
@@ -314,28 +288,19 @@ def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_
     assert bits(found["average"]) == bits(np.tile(expected_scores(answers)["average"], 300))
 
 
-def test_writing_again_into_a_folder_doubles_no_row(spark, tmp_path):
-    rows, folder = answers_to(100), str(tmp_path / "out")
-    scored = score(frame_of(spark, rows), SPEC, columns=["average"])
-    for _ in range(2):
-        scored.write.mode("overwrite").parquet(folder)
-        assert as_columns(spark.read.parquet(folder))["id"] == list(range(100))
-    with pytest.raises(pyspark.errors.AnalysisException, match="already exists"):
-        scored.write.mode("errorifexists").parquet(folder)
-
-
-def test_a_job_that_fails_marks_no_folder_as_finished_and_can_be_run_again(spark, tmp_path):
+def test_a_folder_that_is_written_again_has_each_row_once_and_a_failed_job_marks_none(spark, tmp_path):
     rows, folder = answers_to(100), tmp_path / "out"
     faulty = score(frame_of(spark, [*rows, (100, "Q77", "Ice.")]), SPEC, columns=["average"])
     with pytest.raises(pyspark.errors.PythonException, match="unknown question"):
         faulty.write.mode("overwrite").parquet(str(folder))
     assert not (folder / "_SUCCESS").exists()
     scored = score(frame_of(spark, rows), SPEC, columns=["average"])
-    with pytest.raises(pyspark.errors.AnalysisException, match="already exists"):
-        scored.write.mode("errorifexists").parquet(str(folder))
-    scored.write.mode("overwrite").parquet(str(folder))
-    assert (folder / "_SUCCESS").exists()
-    assert as_columns(spark.read.parquet(str(folder)))["id"] == list(range(100))
+    for _ in range(2):
+        with pytest.raises(pyspark.errors.AnalysisException, match="already exists"):
+            scored.write.mode("errorifexists").parquet(str(folder))
+        scored.write.mode("overwrite").parquet(str(folder))
+        assert (folder / "_SUCCESS").exists()
+        assert as_columns(spark.read.parquet(str(folder)))["id"] == list(range(100))
 
 
 def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_path):

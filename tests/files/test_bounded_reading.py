@@ -44,11 +44,7 @@ READERS = {
     "trials.jsonl.xz": Trials.read,
     "result.json": read_json,
     "config.json": lambda path: RunFolder(path.parent, None).config(),
-    "rows.jsonl.gz": lambda path: list(table_rows(path)),
-    "rows.csv": lambda path: list(table_rows(path)),
-    "rows.tsv": lambda path: list(table_rows(path)),
-    "rows.json": lambda path: list(table_rows(path)),
-    "rows.parquet": lambda path: list(table_rows(path)),
+    **{f"rows.{kind}": lambda path: list(table_rows(path)) for kind in ("jsonl.gz", "csv", "tsv", "json", "parquet")},
     "Q01.json": lambda path: Suite.load(path.parent),
     "sweep.toml": lambda path: read_toml(path, error=EngineError),
     "build.toml": read_config,
@@ -56,29 +52,20 @@ READERS = {
     "template.txt": lambda path: Template.read(path, placeholders=()),
     "models.csv": read_outside_scores,
     "batch.config.json": read_batch_config,
-    "raw.jsonl": lambda path: gather([path], {}, {}, {}),
-    "raw.parquet": lambda path: gather([path], {}, {}, {}),
+    **{f"raw.{kind}": lambda path: gather([path], {}, {}, {}) for kind in ("jsonl", "parquet")},
     "trial_001.jsonl": lambda path: pack_trials(RunFolder(path.parent, None)),
 }
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+@pytest.mark.skipif(not (hasattr(os, "mkfifo") and os.path.exists("/dev/zero")), reason="no FIFOs or devices here")
+@pytest.mark.parametrize("kind", ["FIFO", "device"])  # a reader that waits for the FIFO hangs
 @pytest.mark.parametrize("name", READERS)
-def test_a_fifo_is_refused_at_once(tmp_path, name):
-    """Nobody writes to this one; whoever waits for it hangs."""
-    os.mkfifo(tmp_path / name)
-    with pytest.raises(PfgenError, match="expected a regular file, not a FIFO") as raised:
+def test_a_fifo_and_a_device_are_refused_at_once(tmp_path, name, kind):
+    os.mkfifo(tmp_path / name) if kind == "FIFO" else (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(PfgenError, match=f"expected a regular file, not a {kind}") as raised:
         READERS[name](tmp_path / name)
     assert str(tmp_path / name) in str(raised.value)
     assert os.listdir(tmp_path) == [name]
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no /dev/zero")
-@pytest.mark.parametrize("name", READERS)
-def test_a_device_is_refused_at_once(tmp_path, name):
-    (tmp_path / name).symlink_to("/dev/zero")
-    with pytest.raises(PfgenError, match=r"expected a regular file, not a device"):
-        READERS[name](tmp_path / name)
 
 
 def test_a_socket_and_a_folder_are_refused(tmp_path):
@@ -191,30 +178,23 @@ def test_a_file_that_wants_much_memory_to_be_decompressed_is_refused(tmp_path):
 @pytest.mark.parametrize("name", PACKERS)
 def test_large_trials_are_read_like_small_ones(tmp_path, monkeypatch, name):
     """Lines, their numbers and the hash are the same whether or not the file is looked through first."""
-    lines = [
-        json.dumps({"question": f"q{i}", "answer": "\ud800" if i % 7 == 0 else "a" * (i % 50)}) for i in range(3000)
-    ]
-    content = ("\ufeff" + "\n\n".join(lines)).encode()
-    path = tmp_path / name
-    path.write_bytes(PACKERS[name](content))
-    small = Trials.read(path)
-    monkeypatch.setattr(reading, "AT_ONCE_BYTES", 1000)
-    n_pieces = []
-    large = Trials.read(path, on_piece=lambda: n_pieces.append(1))
-    assert n_pieces
-    assert (large.questions, large.answers) == (small.questions, small.answers)
-    assert large.input_hash == small.input_hash == hashlib.sha1(path.read_bytes()).hexdigest()
-    assert [large.line_number(row) for row in (0, 2999)] == [1, 5999]
-
-
-@pytest.mark.parametrize("name", PACKERS)
-def test_a_bad_line_of_a_large_file_is_named_by_its_number(tmp_path, monkeypatch, name):
-    good = b'{"question": "q", "answer": "a"}\n'
-    (tmp_path / name).write_bytes(PACKERS[name](good * 5000 + b"{}\n" + good * 10))
-    for n_bytes in (1000, reading.AT_ONCE_BYTES):
+    answers = ["\ud800" if i % 7 == 0 else "a" * (i % 50) for i in range(3000)]
+    lines = [json.dumps({"question": f"q{i}", "answer": answer}) for i, answer in enumerate(answers)]
+    path, bad = tmp_path / name, tmp_path / "bad" / name
+    bad.parent.mkdir()
+    path.write_bytes(PACKERS[name](("\ufeff" + "\n\n".join(lines)).encode()))
+    bad.write_bytes(PACKERS[name]("\n".join([*lines, "{}", *lines[:10]]).encode()))
+    found, n_pieces = [], []
+    for n_bytes in (reading.AT_ONCE_BYTES, 1000):
         monkeypatch.setattr(reading, "AT_ONCE_BYTES", n_bytes)
-        with pytest.raises(TrialsError, match="line 5001: the key 'question' is missing"):
-            Trials.read(tmp_path / name)
+        trials = Trials.read(path, on_piece=lambda: n_pieces.append(1))
+        found.append((trials.questions, trials.answers, trials.input_hash))
+        assert [trials.line_number(row) for row in (0, 2999)] == [1, 5999]
+        assert bool(n_pieces) == (n_bytes == 1000)
+        with pytest.raises(TrialsError, match="line 3001: the key 'question' is missing"):
+            Trials.read(bad)
+    assert found[0] == found[1]
+    assert found[0][2] == hashlib.sha1(path.read_bytes()).hexdigest()
 
 
 def test_reading_large_files_ends_when_the_caller_is_interrupted(tmp_path, mini, monkeypatch):
@@ -241,19 +221,17 @@ def test_reading_large_files_ends_when_the_caller_is_interrupted(tmp_path, mini,
             scoring.result()
 
 
-def test_single_trials_with_a_bad_line_are_not_packed(tmp_path):
-    (tmp_path / "trial_001.jsonl").write_text('{"question": "q", "answer": "a"}\n{}\n')
+def test_single_trials_with_a_bad_line_or_beyond_the_limit_are_not_packed(tmp_path, monkeypatch):
+    good, run = '{"question": "q", "answer": "a"}\n', RunFolder(tmp_path, None)
+    (tmp_path / "trial_001.jsonl").write_text(good + "{}\n")
     with pytest.raises(TrialsError, match=r"trial_001\.jsonl, line 2: the key 'question' is missing"):
-        pack_trials(RunFolder(tmp_path, None))
+        pack_trials(run)
     assert os.listdir(tmp_path) == ["trial_001.jsonl"]
-
-
-def test_single_trials_together_are_bounded(tmp_path, monkeypatch):
     for number in (1, 2):
-        (tmp_path / f"trial_{number:03}.jsonl").write_text('{"question": "q", "answer": "a"}\n')
+        (tmp_path / f"trial_{number:03}.jsonl").write_text(good)
     monkeypatch.setattr("pfgen_fast.runs.trials.MAX_BYTES", 40)
     with pytest.raises(TrialsError, match="which is the limit"):
-        pack_trials(RunFolder(tmp_path, None))
+        pack_trials(run)
     assert len(os.listdir(tmp_path)) == 2
 
 

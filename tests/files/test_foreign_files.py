@@ -13,7 +13,6 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,21 +53,8 @@ def nested(n: int) -> Any:
 
 VALUES = (
     *(None, True, False, 0, -1, 10**400, -(10**400), 2**70, 1e308, 5e-324, float("nan"), float("inf"), 0.5),
-    *(
-        "",
-        "0.5",
-        "Q01",
-        "\ud800\x1b[31m\u202e",
-        "x" * 10_000,
-        "a\nb",
-        "(a",
-        {},
-        [],
-        [[]],
-        {"": {}},
-        [None] * 3,
-        {"a": None},
-    ),
+    *("", "0.5", "Q01", "\ud800\x1b[31m\u202e", "x" * 10_000, "a\nb", "(a"),
+    *({}, [], [[]], {"": {}}, [None] * 3, {"a": None}),
     *(nested(25), nested(400), {"\ud800\n|" + "k" * 1000: nested(3)}),
 )
 LEVELS = {"original": "", "x/1": "word"}
@@ -148,184 +134,151 @@ def naming(path: Path) -> Iterator[None]:
         raise PfgenError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file: a good value of it, how that is written, and who reads it."""
+SUITE = Suite.load("mini")
+LINES = trial_lines(SUITE, 1)
+TRIALS = [json.loads(line) for line in LINES]
+BATCH = batch_config(SUITE, Setting("gpt", "chat"))
+CONFIG = {"model": "org/model", "mode": "qa", "stop": ["Q:", "\n"], "temperature": 1.0}
+QUESTION = {
+    "question_id": "Q01",
+    "question": "Why?",
+    "answers": {"A": list(SUITE["Q01"].answers["A"][:3]), "B": list(SUITE["Q02"].answers["A"][:3])},
+    "keywords": [{"or": [{"t": "a.*b"}, {"and": [{"t": "c"}, {"t": "d"}]}], "name": "n", "importance": 0.5}],
+    "category": "c",
+    "unit": "token",
+    "tokenizer": "words",
+}
 
-    name: str
-    good: Any
-    encode: Callable[[Any], bytes]
-    read: Callable[[Path], Any]
+
+def replies_to(config: Any) -> list[Any]:
+    response = {"status_code": 200, "body": {"choices": [{"message": {"content": "x"}}]}}
+    ids = [f"{config_hash(config)}-trial_001-{question_id}" for question_id in ("Q01", "Q02")]
+    return [{"custom_id": name, "response": response, "error": None} for name in ids]
 
 
-def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
-    lines = trial_lines(suite, 1)
-    config = {"model": "org/model", "mode": "qa", "stop": ["Q:", "\n"], "temperature": 1.0}
-    (run,) = find_runs([make_run(folder / "run", lines, config)])
-    result = json.loads(encode(evaluate(run, scorer)))
+def good_result(folder: Path) -> Any:
+    (run,) = find_runs([make_run(folder, LINES, CONFIG)])
+    result = json.loads(encode(evaluate(run, Scorer(SUITE))))
     result["questions"] = dict(list(result["questions"].items())[:3])
     for question in result["questions"].values():
         question["samples"] = question["samples"][:1]
-    trials = [json.loads(line) for line in lines]
-    names = {question.question_id: list(question.answers["A"][:3]) for question in suite}
-    question = {
-        "question_id": "Q01",
-        "question": "Why?",
-        "answers": {"A": names["Q01"], "B": names["Q02"]},
-        "keywords": [{"or": [{"t": "a.*b"}, {"and": [{"t": "c"}, {"t": "d"}]}], "name": "n", "importance": 0.5}],
-        "category": "c",
-        "unit": "token",
-        "tokenizer": "words",
-    }
-    sweep = {
-        "engine": "ngram",
-        "suite": "mini",
-        "trials": 2,
-        "order": [3, 4],
-        "until_interval": 0.1,
-        "temperature": [1.0],
-    }
-    (folder / "raw.jsonl").write_bytes(b"")
-    build = {
-        "suite": "made",
-        "seed": "s",
-        "sets": {"N": "raw.jsonl"},
-        "length": {"target": 80, "keep": 150},
-        "select": {"size": 40, "proposals": 3000, "max_order": 4},
-        "frequency": {"order": 5},
-        "normalise": {"nfkc": True, "replace": [["a", "b"]]},
-        "question": [{"id": "Q01", "question": "Why?", "keywords": [{"t": "a"}], "wrong": ["x"], "sample": "s"}],
-    }
-    ratings = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
-    scores = [["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]]
-    table = [["item", "perturbation", "metric", "score", "rating", "level"]]
-    table += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEVELS.items() for r in (1, 2)]
-    table_rows_of = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
-    kept = [{"key": f"{i:064x}", "item": "a", "scores": {"f": 0.5, "g": None}} for i in range(1)]
-    batch = batch_config(suite, Setting("gpt", "chat"))
-
-    def replies_to(config: Any) -> list[Any]:
-        return [
-            {
-                "custom_id": f"{config_hash(config)}-trial_001-{question_id}",
-                "response": {"status_code": 200, "body": {"choices": [{"message": {"content": "x"}}]}},
-                "error": None,
-            }
-            for question_id in ("Q01", "Q02")
-        ]
-
-    replies = replies_to(batch)
-
-    items = [
-        {
-            "id": f"i{number}",
-            "text": "Ice floats.",
-            "task": "qa",
-            "language": "en",
-            "question": "Why?",
-            "references": ["It is light."],
-            "perturbed": {"char_typo/minor": "Ice flaots."},
-        }
-        for number in range(3)
-    ]
-    plan = {"name": "short", "ladders": {"light": [10, 20]}, "kinds": {"negate": {"permille": [200]}, "newline": {}}}
-    weights = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
-    votes = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
-    bars = [["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]]
-
-    def show_result(path: Path) -> None:
-        shown = ReportRun(str(path), None, read_result(path))
-        check_run(shown, suite)
-        entries = rank([path])
-        assert all(write(entries) for write in (to_markdown, to_json, to_csv, to_html))
-        write_readme(shown, suite, path.with_name("README.md"))
-        write_report([shown], suite, path.with_name("report.html"))
-
-    def score(path: Path) -> None:
-        """Scores the run of a config.json or of trials."""
-        (outcome,) = RunScorer(suite=suite, force=True, threads=1).score(find_runs([path.parent]))
-        if outcome.error:
-            raise PfgenError(outcome.error)
-        read_result(path.with_name("result.json"))
-        path.with_name("result.json").unlink()
-
-    def score_config(path: Path) -> None:
-        path.with_name("trials.jsonl").write_text("\n".join(lines))
-        score(path)
-
-    def read_suite(path: Path) -> None:
-        faults = find_faults(path.parent)
-        assert all("\n" not in fault and len(fault) < 1000 for fault in faults)
-        Suite.load(path.parent)
-        assert not faults
-
-    def read_sweep(path: Path) -> None:
-        with naming(path):
-            SweepOptions.read(path).points()
-
-    def read_samples(path: Path) -> None:
-        path.with_name("Q01.json").write_bytes(as_json(question))
-        _ = Suite.load(path.parent).samples
-
-    def read_batch_config(path: Path) -> None:
-        found = read_config(path)
-        with naming(path):
-            answers = path.parents[1] / "replies.jsonl"
-            answers.write_bytes(as_json_lines(replies_to(found)))
-            import_batch([answers], suite, found, output=path.parent / "result")
-
-    def import_replies(path: Path) -> None:
-        import_batch([path], suite, batch, output=path.parent / "result")
-
-    return [
-        Kind("result.json", result, as_json, show_result),
-        Kind("config.json", config, as_json, score_config),
-        Kind("trials.jsonl", trials, as_json_lines, score),
-        Kind("Q01.json", question, as_json, read_suite),
-        Kind("questions.jsonl", trials, as_json_lines, read_samples),
-        Kind("sweep.toml", sweep, as_toml, read_sweep),
-        Kind("build.toml", build, as_toml, read_build_config),
-        Kind("ratings.jsonl", ratings, as_json_lines, lambda path: Replies(path, must_exist=True)),
-        Kind("models.csv", scores, as_csv, read_outside_scores),
-        Kind("rows.jsonl", trials, as_json_lines, lambda path: list(table_rows(path))),
-        Kind("rows.json", trials, as_json, lambda path: list(table_rows(path))),
-        Kind("raw.jsonl", trials, as_json_lines, lambda path: gather([path], {}, {}, {"Why?": 0})),
-        Kind("batch.config.json", batch, as_json, read_batch_config),
-        Kind("scores.csv", table, as_csv, TableScores),
-        Kind("scores.jsonl", table_rows_of, as_json_lines, TableScores),
-        Kind("kept.jsonl", kept, as_json_lines, KeptScores),
-        Kind("batch.jsonl", replies, as_json_lines, import_replies),
-        Kind("items.jsonl", items, as_json_lines, read_collection),
-        Kind("items.json", items, as_json, read_collection),
-        Kind("plan.toml", plan, as_toml, open_plan),
-        Kind("weights.csv", weights, as_csv, open_weights),
-        Kind("votes.csv", votes, as_csv, read_survey),
-        Kind("bars.csv", bars, as_csv, read_published),
-    ]
+    return result
 
 
-KINDS = (
-    *("result.json", "config.json", "trials.jsonl", "Q01.json", "questions.jsonl", "sweep.toml", "build.toml"),
-    *("ratings.jsonl", "models.csv", "rows.jsonl", "rows.json", "raw.jsonl", "batch.config.json", "batch.jsonl"),
-    *("items.jsonl", "items.json", "plan.toml", "weights.csv", "votes.csv", "bars.csv"),
-    *("scores.csv", "scores.jsonl", "kept.jsonl"),
-)
+def show_result(path: Path) -> None:
+    shown = ReportRun(str(path), None, read_result(path))
+    check_run(shown, SUITE)
+    entries = rank([path])
+    assert all(write(entries) for write in (to_markdown, to_json, to_csv, to_html))
+    write_readme(shown, SUITE, path.with_name("README.md"))
+    write_report([shown], SUITE, path.with_name("report.html"))
+
+
+def score(path: Path) -> None:
+    """Scores the run of a config.json or of trials."""
+    (outcome,) = RunScorer(suite=SUITE, force=True, threads=1).score(find_runs([path.parent]))
+    if outcome.error:
+        raise PfgenError(outcome.error)
+    read_result(path.with_name("result.json"))
+    path.with_name("result.json").unlink()
+
+
+def score_config(path: Path) -> None:
+    path.with_name("trials.jsonl").write_text("\n".join(LINES))
+    score(path)
+
+
+def read_suite(path: Path) -> None:
+    faults = find_faults(path.parent)
+    assert all("\n" not in fault and len(fault) < 1000 for fault in faults)
+    Suite.load(path.parent)
+    assert not faults
+
+
+def read_sweep(path: Path) -> None:
+    with naming(path):
+        SweepOptions.read(path).points()
+
+
+def read_samples(path: Path) -> None:
+    path.with_name("Q01.json").write_bytes(as_json(QUESTION))
+    _ = Suite.load(path.parent).samples
+
+
+def read_batch_config(path: Path) -> None:
+    found = read_config(path)
+    with naming(path):
+        answers = path.parents[1] / "replies.jsonl"
+        answers.write_bytes(as_json_lines(replies_to(found)))
+        import_batch([answers], SUITE, found, output=path.parent / "result")
+
+
+def import_replies(path: Path) -> None:
+    import_batch([path], SUITE, BATCH, output=path.parent / "result")
+
+
+def rows_of(path: Path) -> Any:
+    return list(table_rows(path))
+
+
+TABLE = [["item", "perturbation", "metric", "score", "rating", "level"]]
+TABLE += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEVELS.items() for r in (1, 2)]
+TEXTS = {"text": "Ice floats.", "task": "qa", "language": "en", "question": "Why?", "references": ["It is light."]}
+ITEMS = [{"id": f"i{number}", **TEXTS, "perturbed": {"char_typo/minor": "Ice flaots."}} for number in range(3)]
+SWEEP = {"engine": "ngram", "suite": "mini", "trials": 2, "order": [3, 4], "until_interval": 0.1, "temperature": [1.0]}
+BUILD = {
+    "suite": "made",
+    "seed": "s",
+    "sets": {"N": "raw.jsonl"},
+    "length": {"target": 80, "keep": 150},
+    "select": {"size": 40, "proposals": 3000, "max_order": 4},
+    "frequency": {"order": 5},
+    "normalise": {"nfkc": True, "replace": [["a", "b"]]},
+    "question": [{"id": "Q01", "question": "Why?", "keywords": [{"t": "a"}], "wrong": ["x"], "sample": "s"}],
+}
+RATINGS = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
+KEPT = [{"key": "0" * 64, "item": "a", "scores": {"f": 0.5, "g": None}}]
+PLAN = {"name": "short", "ladders": {"light": [10, 20]}, "kinds": {"negate": {"permille": [200]}, "newline": {}}}
+WEIGHTS = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
+VOTES = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
+KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what makes one, and the reader
+    "result.json": (good_result, show_result),
+    "config.json": (CONFIG, score_config),
+    "trials.jsonl": (TRIALS, score),
+    "Q01.json": (QUESTION, read_suite),
+    "questions.jsonl": (TRIALS, read_samples),
+    "sweep.toml": (SWEEP, read_sweep),
+    "build.toml": (BUILD, read_build_config),
+    "ratings.jsonl": (RATINGS, lambda path: Replies(path, must_exist=True)),
+    "models.csv": ([["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]], read_outside_scores),
+    "rows.jsonl": (TRIALS, rows_of),
+    "rows.json": (TRIALS, rows_of),
+    "raw.jsonl": (TRIALS, lambda path: gather([path], {}, {}, {"Why?": 0})),
+    "batch.config.json": (BATCH, read_batch_config),
+    "batch.jsonl": (replies_to(BATCH), import_replies),
+    "scores.csv": (TABLE, TableScores),
+    "scores.jsonl": ([dict(zip(TABLE[0], row, strict=True)) for row in TABLE[1:]], TableScores),
+    "kept.jsonl": (KEPT, KeptScores),
+    "items.jsonl": (ITEMS, read_collection),
+    "items.json": (ITEMS, read_collection),
+    "plan.toml": (PLAN, open_plan),
+    "weights.csv": (WEIGHTS, open_weights),
+    "votes.csv": (VOTES, read_survey),
+    "bars.csv": ([["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]], read_published),
+}
+ENCODERS = {".json": as_json, ".jsonl": as_json_lines, ".csv": as_csv, ".toml": as_toml}
 JOURNALS = ("ratings.jsonl", "kept.jsonl")
 """Their lines that cannot be read are passed over."""
 
 
-@pytest.fixture(scope="module")
-def kind_of(tmp_path_factory, mini, scorer):
-    return {kind.name: kind for kind in kinds(tmp_path_factory.mktemp("good"), mini, scorer)}
-
-
 @pytest.mark.parametrize("n_mutations", [50, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", KINDS)
-def test_whatever_a_file_holds_it_is_read_or_named_in_one_line(kind_of, tmp_path, monkeypatch, name, n_mutations):
+def test_whatever_a_file_holds_it_is_read_or_named_in_one_line(tmp_path, monkeypatch, name, n_mutations):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # takes longer than everything else
-    kind = kind_of[name]
+    (value, read), encode = KINDS[name], ENCODERS[Path(name).suffix]
+    value = value(tmp_path / "good") if callable(value) else value
     generator = random.Random(f"16 {name}")
-    good = kind.encode(kind.good)
+    good = encode(value)
     n_passed = 0
     for number in range(n_mutations + 1):
         folder = tmp_path / f"{number:04}"
@@ -333,10 +286,10 @@ def test_whatever_a_file_holds_it_is_read_or_named_in_one_line(kind_of, tmp_path
         (folder / "raw.jsonl").write_bytes(b"")
         path = folder / name
         is_value = number % 3 != 0
-        content = kind.encode(changed(kind.good, generator)) if is_value else damaged(good, generator)
+        content = encode(changed(value, generator)) if is_value else damaged(good, generator)
         path.write_bytes(content if number else good)
         there = files_below(folder)
-        problem = problem_with(kind, path)
+        problem = problem_with(read, path)
         n_passed += problem is None
         if problem is not None:
             assert number, problem
@@ -348,10 +301,10 @@ def test_whatever_a_file_holds_it_is_read_or_named_in_one_line(kind_of, tmp_path
     assert min(n_passed, n_refused) >= n_mutations // (130 if name in JOURNALS else 25)
 
 
-def problem_with(kind: Kind, path: Path) -> str | None:
+def problem_with(read: Callable[[Path], Any], path: Path) -> str | None:
     """Why a file is refused; None if it is not."""
     try:
-        kind.read(path)
+        read(path)
     except PfgenError as error:
         return str(error)
     return None

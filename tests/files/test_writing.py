@@ -19,30 +19,33 @@ def either_kind(request, monkeypatch):
         monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
 
 
-def test_a_file_is_replaced_whole_and_leaves_nothing_behind(tmp_path, either_kind):
-    path = tmp_path / "result.json"
-    writing.write_whole(path, b"old")
+@pytest.fixture
+def path(tmp_path):
+    """A file with an old content."""
+    (tmp_path / "file").write_bytes(b"old")
+    return tmp_path / "file"
+
+
+def test_a_file_is_replaced_whole_and_leaves_nothing_behind(path, either_kind):
     with pytest.raises(TypeError), writing.writing_whole(path) as file:
         file.writelines([b"half", None])
     assert path.read_bytes() == b"old"
     writing.write_whole(path, b"new")
     assert path.read_bytes() == b"new"
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
     with pytest.raises(PfgenError, match="cannot be written"):
         writing.write_whole(path / "result.json", b"")
 
 
 @posix
-def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path, either_kind, monkeypatch):
+def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(path, either_kind, monkeypatch):
     monkeypatch.setattr(writing.secrets, "token_hex", lambda n: "0" * n)
-    victim = tmp_path / "victim"
+    victim = path.with_name("victim")
     victim.write_bytes(b"kept")
-    (tmp_path / "file").write_bytes(b"old")
-    (tmp_path / f".file.{'0' * 8}.part").symlink_to(victim)
+    path.with_name(f".file.{'0' * 8}.part").symlink_to(victim)
     with pytest.raises(PfgenError, match="cannot be written: File exists"):
-        writing.write_whole(tmp_path / "file", b"new")
-    assert (tmp_path / "file").read_bytes() == b"old"
-    assert victim.read_bytes() == b"kept"
+        writing.write_whole(path, b"new")
+    assert (path.read_bytes(), victim.read_bytes()) == (b"old", b"kept")
 
 
 def test_two_processes_of_one_number_write_files_of_their_own(tmp_path, either_kind, monkeypatch):
@@ -78,36 +81,20 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     assert (tmp_path / "fifo").is_fifo()
 
 
-@posix
-def test_a_replaced_file_keeps_its_mode(tmp_path, either_kind):
-    (tmp_path / "file").write_bytes(b"old")
-    (tmp_path / "file").chmod(0o600)
-    writing.write_whole(tmp_path / "file", b"new")
-    assert (tmp_path / "file").read_bytes() == b"new"
-    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_file_takes_its_place_after_what_is_done_when_it_is_whole(tmp_path, either_kind):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
+def test_a_file_takes_its_place_after_what_is_done_when_it_is_whole_or_not_where_that_fails(path, either_kind):
     seen: list[tuple[int, bytes]] = []
 
     def look(n_bytes: int) -> None:
         seen.append((n_bytes, path.read_bytes()))
+        if len(seen) == 1:
+            raise KeyError
 
+    with pytest.raises(KeyError), writing.writing_whole(path, on_whole=look) as file:
+        file.write(b"refused")
     with writing.writing_whole(path, on_whole=look) as file:
         file.write(b"whole")
-    assert (seen, path.read_bytes()) == ([(5, b"old")], b"whole")
-
-
-def test_a_file_does_not_take_its_place_where_that_fails(tmp_path, either_kind):
-
-    def refuse(n_bytes: int) -> None:
-        raise KeyError(n_bytes)
-
-    with pytest.raises(KeyError), writing.writing_whole(tmp_path / "file", on_whole=refuse) as file:
-        file.write(b"whole")
-    assert list(tmp_path.iterdir()) == []
+    assert (seen, path.read_bytes()) == ([(7, b"old"), (5, b"old")], b"whole")
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_file_is_closed_before_it_is_renamed(tmp_path, monkeypatch):
@@ -127,23 +114,20 @@ def test_a_file_is_closed_before_it_is_renamed(tmp_path, monkeypatch):
 
 
 @posix
-def test_a_replaced_file_keeps_its_attributes_where_that_is_allowed(tmp_path, either_kind, monkeypatch):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-    path.chmod(0o4755)
+@pytest.mark.parametrize("mode", [0o600, 0o4755])
+def test_a_replaced_file_keeps_its_attributes_where_that_is_allowed(path, either_kind, monkeypatch, mode):
+    path.chmod(mode)
     has_attributes = _set_attribute(path)
     writing.write_whole(path, b"new")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o4755
+    assert stat.S_IMODE(path.stat().st_mode) == mode
     assert not has_attributes or os.getxattr(path, "user.note") == b"kept"
     _give_away(path, monkeypatch, is_allowed=False)
     writing.write_whole(path, b"newer")
-    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"newer", 0o755)
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"newer", mode & 0o777)
 
 
 @posix
-def test_a_replaced_file_keeps_its_owner_before_it_gets_its_mode(tmp_path, either_kind, monkeypatch):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
+def test_a_replaced_file_keeps_its_owner_before_it_gets_its_mode(path, either_kind, monkeypatch):
     path.chmod(0o4755)
     given = _give_away(path, monkeypatch, is_allowed=True)
     writing.write_whole(path, b"new")
@@ -155,12 +139,10 @@ def test_a_replaced_file_keeps_its_owner_before_it_gets_its_mode(tmp_path, eithe
 @pytest.mark.parametrize(
     "lost", [r"its hard links \(1 other\)", "its owner 12345:54321", "its extended attribute user.note"]
 )
-def test_a_file_made_from_itself_is_not_replaced_where_something_would_be_lost(tmp_path, monkeypatch, lost):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
+def test_a_file_made_from_itself_is_not_replaced_where_something_would_be_lost(path, monkeypatch, lost):
     original = path.stat()
     if "links" in lost:
-        os.link(path, tmp_path / "link")
+        os.link(path, path.with_name("link"))
     elif "owner" in lost:
         _give_away(path, monkeypatch, is_allowed=False)
     elif not _set_attribute(path):
@@ -192,18 +174,16 @@ def _rewrite(path):
 
 
 @pytest.mark.parametrize("change", [_append, _replace, _rewrite, os.unlink])
-def test_a_file_made_from_itself_is_not_replaced_if_it_changed(tmp_path, either_kind, change):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
+def test_a_file_made_from_itself_is_not_replaced_if_it_changed(path, either_kind, change):
     original = path.stat()
     change(path)
-    changed = [(one, one.read_bytes()) for one in tmp_path.iterdir()]
+    changed = [(one, one.read_bytes()) for one in path.parent.iterdir()]
     with (
         pytest.raises(PfgenError, match=r"file: (changed|removed) while it was read"),
         writing.writing_whole(path, original=original) as file,
     ):
         file.write(b"new")
-    assert [(one, one.read_bytes()) for one in tmp_path.iterdir()] == changed
+    assert [(one, one.read_bytes()) for one in path.parent.iterdir()] == changed
 
 
 def _set_attribute(path):

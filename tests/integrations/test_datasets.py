@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
@@ -63,12 +64,11 @@ def test_a_second_map_takes_its_rows_from_the_cache(tmp_path, rows):
 
 
 def fingerprint_elsewhere(expression):
-    script = (
-        "from datasets.fingerprint import Hasher\n"
-        "from pfgen_fast import ScorerSpec, Suite\n"
-        "from pfgen_fast.integrations.datasets import AddScores\n"
-        f"print(Hasher.hash({expression}))"
-    )
+    script = f"""
+from datasets.fingerprint import Hasher
+from pfgen_fast import Suite
+from pfgen_fast.integrations.datasets import AddScores
+print(Hasher.hash({expression}))"""
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -82,6 +82,7 @@ def test_equal_functions_have_one_fingerprint_in_every_process(tmp_path, make_su
     hashes |= {Hasher.hash(one) for one in (used, pickle.loads(pickle.dumps(used)))}
     hashes.add(fingerprint_elsewhere(f"AddScores({str(folder)!r})"))
     assert len(hashes) == 1
+    assert len(pickle.dumps(used)) < 1500
     assert fingerprint_elsewhere("AddScores('mini')") == Hasher.hash(AddScores(Suite.load("mini")))
     part = AddScores(Suite.load("mini").only(["Q01", "Q07"]))
     assert fingerprint_elsewhere("AddScores(Suite.load('mini').only(['Q07', 'Q01']))") == Hasher.hash(part)
@@ -107,10 +108,6 @@ def test_other_functions_have_other_fingerprints(make_suite, monkeypatch):
     assert len({Hasher.hash(one) for one in made}) == len(made)
 
 
-def test_what_is_sent_to_processes_is_small():
-    assert len(pickle.dumps(AddScores("mini"))) < 1500
-
-
 @pytest.mark.parametrize("form", ["arrow", None])
 def test_missing_answers_are_an_error_or_null(form):
     given = datasets.Dataset.from_dict({"question": ["Q07", "Q07"], "answer": ["Ice floats.", None]}).with_format(form)
@@ -134,14 +131,9 @@ def test_rows_that_do_not_fit_are_one_sentence(form, columns, message):
         datasets.Dataset.from_dict(columns).with_format(form).map(AddScores("mini"), batched=True)
 
 
-def test_an_arrow_table_without_rows_gets_its_columns():
-    import pyarrow as pa
-
+def test_settings_that_do_not_fit_are_one_sentence_and_a_table_without_rows_gets_its_columns():
     table = pa.table({"question": pa.array([], pa.string()), "answer": pa.array([], pa.string())})
     assert AddScores("mini")(table).schema.names == ["question", "answer", *NAMES]
-
-
-def test_settings_that_do_not_fit_are_one_sentence():
     with pytest.raises(PfgenError, match="no score 'niceness'"):
         AddScores("mini", columns=["niceness"])
     with pytest.raises(ValueError, match="nulls"):

@@ -57,16 +57,12 @@ def test_a_file_that_is_read_and_written_in_threads_has_the_scores_of_one_proces
     assert bits(out["average"].to_pylist()) == EXPECTED["average"]
 
 
-def test_cursors_in_several_threads_share_one_scorer(connection):
+def test_cursors_in_several_threads_share_one_scorer_and_rows_are_chosen_by_their_score(connection):
     register(connection, SPEC, nulls="null")
     cursors = [connection.cursor() for _ in range(6)]
     with ThreadPoolExecutor(6) as threads:
         found = set(threads.map(lambda cursor: column(cursor, "pfgen_score(question, answer)"), cursors))
     assert found == {EXPECTED["average"]}
-
-
-def test_rows_are_chosen_by_their_score(connection):
-    register(connection, SPEC, nulls="null")
     query = "SELECT count(*) FROM rows WHERE pfgen_score(question, answer) >= 0.6"
     expected = np.frombuffer(EXPECTED["average"]) >= 0.6
     assert connection.execute(query).fetchall() == [(expected.sum(),)]

@@ -55,12 +55,9 @@ def test_it_combines_with_metrics_of_others(metric, rows):
     assert found["pfgen_0_average"] == found["pfgen_1_average"]
 
 
-def test_an_unknown_question_is_named_with_its_row(metric):
+def test_an_unknown_question_and_a_suite_that_cannot_be_read_are_named(metric, tmp_path):
     with pytest.raises(TrialsError, match=r"questions\[1\]: unknown question 'Q77' in suite mini"):
         metric.compute(predictions=["x", "y"], references=["Q07", "Q77"])
-
-
-def test_a_suite_that_cannot_be_read_is_told_when_the_metric_is_loaded(tmp_path):
     with pytest.raises(SuiteError, match="nowhere"):
         evaluate.load(METRIC, suite=str(tmp_path / "nowhere"))
 

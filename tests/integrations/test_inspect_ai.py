@@ -115,7 +115,7 @@ def state(answer, **metadata):
     return SimpleNamespace(output=SimpleNamespace(completion=answer), metadata=metadata, sample_id="s1")
 
 
-def test_samples_that_do_not_fit_are_one_sentence():
+def test_samples_that_do_not_fit_are_one_sentence_and_without_a_mode_the_whole_output_is_the_answer(scorer):
     score = pfgen.pfgen_score("mini")
     with pytest.raises(TrialsError, match=r"^sample 's1': no 'question_id' in its metadata$"):
         asyncio.run(score(state("x"), None))
@@ -123,13 +123,9 @@ def test_samples_that_do_not_fit_are_one_sentence():
         asyncio.run(score(state("x", question_id="Q77"), None))
     with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
         pfgen.pfgen_score("mini", "chatty")
-
-
-def test_without_a_mode_the_whole_output_is_the_answer(scorer):
     said = "Ice. A: less dense. Q: why"
-    score = asyncio.run(pfgen.pfgen_score("mini")(state(said, question_id="Q07"), None))
-    assert score.answer == said
-    assert score.value["average"] == scorer.score("Q07", [said]).average[0]
+    found = asyncio.run(score(state(said, question_id="Q07"), None))
+    assert (found.answer, found.value["average"]) == (said, scorer.score("Q07", [said]).average[0])
 
 
 @pytest.fixture
@@ -155,17 +151,13 @@ def test_a_run_becomes_an_eval_log(run, tmp_path, mini, scorer, name):
     assert figures(log)["average"]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)
 
 
-def test_inspect_computes_the_same_scores_of_a_log_again(run, tmp_path):
+def test_inspect_opens_the_log_and_computes_the_same_scores_again(run, tmp_path):
     pfgen.write_eval_log(run, tmp_path / "run.eval", suite="mini")
     log = logs.read_eval_log(str(tmp_path / "run.eval"))
     again = inspect_ai.score(log, pfgen.pfgen_score("mini"), model="none", action="overwrite", display="none")
     assert figures(again) == figures(log)
     for old, new in zip(log.samples, again.samples, strict=True):
         assert new.scores["pfgen_score"].value == old.scores["pfgen_score"].value
-
-
-def test_the_command_of_inspect_opens_the_log(run, tmp_path):
-    pfgen.write_eval_log(run, tmp_path / "run.eval", suite="mini")
     command = [sys.executable, "-m", "inspect_ai", "log", "dump", str(tmp_path / "run.eval")]
     dumped = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     assert len(dumped["samples"]) == 24
@@ -176,9 +168,8 @@ def test_the_command_of_inspect_finds_the_scorer_by_its_entry_point(run, tmp_pat
     if not entry_points(group="inspect_ai", name="pfgen_fast") and "PFGEN_INTEGRATIONS_REQUIRED" not in os.environ:
         pytest.skip("this package is not installed with its entry points")
     pfgen.write_eval_log(run, tmp_path / "run.eval", suite="mini")
-    words = ["score", "run.eval", "--scorer", "pfgen_fast/pfgen_score", "-S", "suite=mini", "--model", "none"]
-    words += ["--action", "overwrite", "--output-file", "again.eval", "--display", "plain"]
-    command = [sys.executable, "-m", "inspect_ai", *words]
+    words = "score run.eval --scorer pfgen_fast/pfgen_score -S suite=mini --model none --action overwrite"
+    command = [sys.executable, "-m", "inspect_ai", *f"{words} --output-file again.eval --display plain".split()]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     old, again = (logs.read_eval_log(str(tmp_path / name)) for name in ("run.eval", "again.eval"))

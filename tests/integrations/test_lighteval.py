@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import textwrap
 from importlib import import_module
 
+import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
@@ -76,14 +75,11 @@ def test_the_scores_of_an_answer_are_those_of_the_scorer_bit_for_bit(mini, score
         assert computed(document(question_id=question.question), answer, mode=None) == expected
 
 
-def test_several_answers_to_a_document_have_their_means(mini, scorer):
+def test_several_answers_have_their_means_and_reasoning_is_not_scored(mini, scorer):
     answers = list(mini["Q07"].answers["A"][:4])
     table = scorer.score("Q07", answers)
     found = computed(document(question_id="Q07"), *answers)
     assert found == {name: float(table[name].mean()) for name in SCORES}
-
-
-def test_what_is_left_without_reasoning_is_scored():
     response = ModelResponse(text=["<think>x</think> Ice floats."], text_post_processed=["Ice floats."])
     found = pfgen.pfgen_metric("mini").compute_sample(doc=document(question_id="Q07"), model_response=response)
     assert found["average"] == 0.02259
@@ -112,33 +108,30 @@ def test_a_task_has_the_prompts_of_generate(mini, mode):
     ]
     assert [doc.specific for doc in docs] == [{"question_id": t.question_id, "trial": t.trial} for t in tasks]
     assert list(config.stop_sequence) == (["Q:", "\n\n"] if mode == "completion" else ["Q:"])
-
-
-def test_modes_that_there_are_not_are_one_sentence():
     with pytest.raises(PfgenError, match="lighteval has no system message for each document; take 'qa'"):
         pfgen.pfgen_task("mini", "chat")
     with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
         pfgen.pfgen_task("mini", "chatty")
 
 
-def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tmp_path, mini, scorer):
+def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tmp_path, mini, scorer, monkeypatch):
     (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
-    (tmp_path / "tasks.py").write_text(
-        textwrap.dedent("""
-            from pfgen_fast.integrations.lighteval import pfgen_task
-            TASKS_TABLE = [pfgen_task("mini", "qa", trials=2, num_examples=2)]
-        """)
-    )
-    words = ["custom", "mine", "model.py", "pfgen", "--custom-tasks", "tasks.py"]
-    words += ["--output-dir", "out", "--save-details"]
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, *words],
-        cwd=tmp_path,
-        env={**os.environ, "HF_HOME": str(tmp_path / "hf")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    made = 'TASKS_TABLE = [pfgen_task("mini", "qa", trials=2, num_examples=2)]'
+    (tmp_path / "tasks.py").write_text(f"from pfgen_fast.integrations.lighteval import pfgen_task\n{made}\n")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    words = [
+        "custom",
+        "mine",
+        "model.py",
+        "pfgen",
+        "--custom-tasks",
+        "tasks.py",
+        "--output-dir",
+        "out",
+        "--save-details",
+    ]
+    command = [sys.executable, "-c", COMMAND, *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (results,) = tmp_path.glob("out/results/**/results_*.json")
     found = json.loads(results.read_text(encoding="utf-8"))["results"]["pfgen|0"]
@@ -147,8 +140,6 @@ def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tm
     for name in SCORES:
         assert found[name] == pytest.approx(table[name].mean(), abs=1e-12)
     (details,) = tmp_path.glob("out/details/**/*.parquet")
-    import pyarrow.parquet as pq
-
     logged = [row["average"] for row in pq.read_table(details)["metric"].to_pylist()]
     assert sorted(logged) == sorted(table.average.tolist())
 

@@ -27,23 +27,17 @@ def test_the_folder_of_the_tasks_is_printed():
     assert "/lm_eval/tasks/" not in TASKS.as_posix() + "/"  # where the harness looks for tasks of its own
 
 
-def test_a_document_is_a_question_of_a_trial(mini, monkeypatch):
+@pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
+def test_a_document_is_a_question_of_a_trial_with_its_system_message_apart(mini, monkeypatch, mode):
     made = SimpleNamespace(DatasetDict=dict, Dataset=SimpleNamespace(from_list=list))
     monkeypatch.setitem(sys.modules, "datasets", made)
-    documents = lm_eval.documents(trials=2, examples=3, mode="qa", model="passed over")["test"]
-    tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode="qa", num_examples=3)]
-    assert [row["prompt"] for row in documents] == [task.prompt.messages[0]["content"] for task in tasks]
-    assert [(row["question_id"], row["trial"]) for row in documents] == [
-        (task.question_id, task.trial) for task in tasks
-    ]
-
-
-def test_a_document_of_chat_has_its_system_message_apart(mini, monkeypatch):
-    made = SimpleNamespace(DatasetDict=dict, Dataset=SimpleNamespace(from_list=list))
-    monkeypatch.setitem(sys.modules, "datasets", made)
-    [first, *_] = lm_eval.documents(trials=1, mode="chat")["test"]
-    system, user = make_tasks(mini, 1, mode="chat")[0].prompt.messages
-    assert (first["system"], first["prompt"]) == (system["content"], user["content"])
+    documents = lm_eval.documents(trials=2, examples=3, mode=mode, model="passed over")["test"]
+    tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode=mode, num_examples=3)]
+    assert [(row["question_id"], row["trial"]) for row in documents] == [(t.question_id, t.trial) for t in tasks]
+    for row, task in zip(documents, tasks, strict=True):
+        messages = task.prompt.messages or [{"content": task.prompt.text}]
+        expected = [message["content"] for message in messages]
+        assert [row[key] for key in ("system", "prompt") if key in row] == expected
 
 
 def test_an_answer_has_the_scores_of_its_cleaned_text(scorer):
@@ -86,20 +80,13 @@ def test_a_mode_and_a_key_can_be_named(tmp_path, scorer):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (
-            {"text": "Why?", "n": 1},
-            r"no key of the first document holds a question of suite mini; there are 'text', 'n'",
-        ),
+        ({"text": "Why?"}, "no key of the first document holds a question of suite mini; there are 'text'"),
         ([], "line 1: expected a sample of lm-evaluation-harness, with 'doc' and 'resps'"),
     ],
 )
 def test_samples_of_other_tasks_are_one_sentence(tmp_path, document, message):
-    path = write_samples(tmp_path / "samples.jsonl", [document], [["x"]])
     with pytest.raises(TrialsError, match=message):
-        score_samples(path, "mini")
-
-
-def test_a_later_line_of_another_question_is_named(tmp_path):
+        score_samples(write_samples(tmp_path / "samples.jsonl", [document], [["x"]]), "mini")
     path = write_samples(tmp_path / "samples.jsonl", [{"q": "Q07"}, {"q": "Q77"}], [["x"], ["y"]])
     with pytest.raises(TrialsError, match="line 2: unknown question 'Q77'"):
         score_samples(path, "mini")
@@ -114,9 +101,8 @@ def test_the_command_prints_scores_of_files_or_of_answers(tmp_path, scorer, caps
     assert line["signature"] == scorer.signature
     assert samples_main(["samples", str(path), "--rows"]) == 0
     lines = list(map(json.loads, capsys.readouterr().out.splitlines()))
-    assert [(row["question_id"], row["average"]) for row in lines] == list(
-        zip(["Q07", "Q08"], expected.average.tolist(), strict=True)
-    )
+    assert [row["question_id"] for row in lines] == ["Q07", "Q08"]
+    assert [row["average"] for row in lines] == expected.average.tolist()
     assert samples_main(["samples", str(tmp_path / "none.jsonl")]) == 1
     assert capsys.readouterr().err.startswith("error: ")
 
@@ -136,12 +122,8 @@ def harness(request, tiny_model, tmp_path_factory) -> tuple[str, dict[str, float
     arguments = ["--model", "hf", "--model_args", f"pretrained={tiny_model},max_length=8192", "--device", "cpu"]
     arguments += ["--tasks", request.param, "--include_path", str(TASKS), "--batch_size", "8"]
     arguments += ["--metadata", '{"trials": 3, "examples": 2}', "--gen_kwargs", "max_gen_toks=40"]
-    arguments += [
-        "--output_path",
-        str(output),
-        "--log_samples",
-        *([] if mode == "completion" else ["--apply_chat_template"]),
-    ]
+    arguments += ["--output_path", str(output), "--log_samples"]
+    arguments += [] if mode == "completion" else ["--apply_chat_template"]
     run = subprocess.run([sys.executable, "-m", "lm_eval", *arguments], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     (results,) = output.rglob("results_*.json")

@@ -1,9 +1,10 @@
-"""Without the package of an integration or engine, the error names its extra: on import, or when it is used."""
+"""Without an optional package, the error names its extra: on import, or when the package is used."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, ScorerSpec
@@ -26,6 +27,8 @@ def score_frame(module):
     [
         ("distributed.ray", "ray.data", "ray", score_frame),
         ("distributed.spark", "pyspark.sql.types", "spark", score_frame),
+        ("tables.places.storage", "fsspec", "remote", lambda module: module.storage_of("s3://bucket/x")),
+        ("tables.value_table", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
         ("integrations.data_juicer", "data_juicer.ops.base_op", "data-juicer", on_import),
         ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),
         ("integrations.duckdb", "duckdb", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import pickle
 import subprocess
 import sys
 from importlib import import_module
@@ -18,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import column, generated_rows, scores_of
+from makers.generated_answers import WHERE, column, generated_rows, passing, scores_of, write_parts
 from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
@@ -26,7 +24,6 @@ DocumentBatch = engine("nemo_curator.tasks").DocumentBatch
 PfgenScoreFilter = import_module("pfgen_fast.integrations.nemo_curator").PfgenScoreFilter
 
 ANSWER = "Ice floats because it is less dense than water."
-WHERE = "average >= 0.4 and helpfulness > 0"
 N = 400
 TIME_LIMIT = 600  # seconds, only against hanging
 
@@ -59,10 +56,7 @@ def rows(mini):
 @pytest.fixture
 def run(tmp_path, rows, monkeypatch):
     """Runs a pipeline with the filter over four files, in a process and on a Ray of its own."""
-    (tmp_path / "in").mkdir()
-    for part in range(4):
-        lines = "".join(json.dumps(row) + "\n" for row in rows[part::4])
-        (tmp_path / "in" / f"{part}.jsonl").write_text(lines, encoding="utf-8")
+    write_parts(tmp_path / "in", rows)
     monkeypatch.setenv("PYTHONPATH", str(Path(pfgen_fast.__file__).parent.parent))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
 
@@ -81,10 +75,8 @@ def run(tmp_path, rows, monkeypatch):
 def test_a_pipeline_keeps_what_the_single_process_keeps_bit_for_bit(run, rows, scorer, executor):
     done, found = run(*executor)
     assert done.returncode == 0, done.stderr
-    table = scores_of(rows, scorer)
-    stays = (table.average >= 0.4) & (table.helpfulness > 0)
-    assert N / 10 < stays.sum() < N * 9 / 10
-    assert [{key: row[key] for key in rows[0]} for row in found] == [rows[i] for i in np.flatnonzero(stays)]
+    table, stays = passing(rows, scorer)
+    assert [{key: row[key] for key in rows[0]} for row in found] == [rows[i] for i in stays]
     for name in ("average", "fluency"):
         assert column(found, name) == table[name][stays].tobytes()
 
@@ -143,10 +135,6 @@ def test_columns_that_do_not_fit_are_one_sentence(columns, message):
         PfgenScoreFilter("mini").process(DocumentBatch("made", pa.table({name: ["Q07"] for name in columns})))
 
 
-def test_a_stage_travels_light():
-    assert len(pickle.dumps(PfgenScoreFilter("mini", where=WHERE))) < 2000
-
-
 def test_a_stage_says_what_it_reads_and_leaves():
     stage = PfgenScoreFilter("mini", 0.4, question_field="q", columns=["average", "fluency"])
     assert stage.inputs() == (["data"], ["q", "text"])
@@ -156,6 +144,5 @@ def test_a_stage_says_what_it_reads_and_leaves():
 def test_the_documented_example_keeps_the_rows_that_pass(run, rows, scorer):
     done, found = run(program=RAY + documented_example("RayDataExecutor"))
     assert done.returncode == 0, done.stderr
-    table = scores_of(rows, scorer)
-    stays = (table.average >= 0.4) & (table.helpfulness > 0)
-    assert [row["id"] for row in found] == [rows[i]["id"] for i in np.flatnonzero(stays)]
+    _, stays = passing(rows, scorer)
+    assert [row["id"] for row in found] == [rows[i]["id"] for i in stays]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 import sys
@@ -39,10 +40,7 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer(scorer):
     [
         ("It floats.", "It floats."),
         ([{"type": "text", "text": "It floats."}], "It floats."),
-        (
-            [{"type": "image"}, {"type": "text", "text": "It "}, {"type": "text", "text": "floats. Q: more"}],
-            "It floats.",
-        ),
+        ([{"type": "image"}, {"type": "text", "text": "It"}, {"type": "text", "text": " floats. Q:"}], "It floats."),
         ([{"type": "thinking", "thinking": "Hm."}], ""),
         ([], ""),
         (None, ""),
@@ -64,17 +62,11 @@ def test_what_is_no_completion_is_one_clear_sentence(bad):
             answer_in(message([part]), "chat")
 
 
-def test_a_dataset_that_names_no_question_is_one_clear_sentence():
-    reward = make_reward("mini")
-    with pytest.raises(PfgenError, match=r"the dataset has no column 'question'"):
-        reward(prompts=["p"], completions=["c"])
-    with pytest.raises(PfgenError, match=r"questions\[1\].*no such|Q77"):
-        reward(prompts=["p", "p"], completions=["c", "c"], question=["Q07", "Q77"])
-
-
-def test_an_unknown_mode_is_told_before_anything_is_trained():
+def test_an_unknown_mode_and_a_missing_column_are_one_clear_sentence():
     with pytest.raises(PfgenError, match="unknown mode 'chatty'; expected one of completion, qa, chat"):
         make_reward("mini", "chatty")
+    with pytest.raises(PfgenError, match=r"the dataset has no column 'question'"):
+        make_reward("mini")(prompts=["p"], completions=["c"])
 
 
 @pytest.mark.parametrize("mode", ["completion", "qa"])
@@ -114,19 +106,17 @@ def trained(tiny_model, tmp_path_factory):
     calls = []
 
     def recorded(function):
+        @functools.wraps(function)
         def call(prompts, completions, **columns):
-            calls.append(
-                (function.__name__, completions, columns["question"], function(prompts, completions, **columns))
-            )
-            return calls[-1][-1]
+            rewards = function(prompts, completions, **columns)
+            calls.append((function.__name__, completions, columns["question"], rewards))
+            return rewards
 
-        call.__name__ = function.__name__
         return call
 
     async def sums(prompts, completions, question, **columns):
-        return [
-            None if name is not None else float(len(text)) for name, text in zip(question, completions, strict=True)
-        ]
+        pairs = zip(question, completions, strict=True)
+        return [None if name is not None else float(len(text)) for name, text in pairs]
 
     ours = [make_reward("mini", metric=metric) for metric in ("score", "fluency", "helpfulness")]
     prompts = make_dataset("mini", trials=1, num_examples=1)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pfgen_fast import Scorer, ScoreTable, Suite
+
+WHERE = "average >= 0.4 and helpfulness > 0"
+"""A filter that some generated rows pass."""
 
 
 def generated_rows(suite: Suite, n: int) -> list[dict[str, Any]]:
@@ -26,6 +32,22 @@ def generated_rows(suite: Suite, n: int) -> list[dict[str, Any]]:
 def scores_of(rows: list[dict[str, Any]], scorer: Scorer) -> ScoreTable:
     """The scores of the single process."""
     return scorer.score([row["question"] for row in rows], [row["text"] for row in rows])
+
+
+def passing(rows: list[dict[str, Any]], scorer: Scorer) -> tuple[ScoreTable, NDArray[np.intp]]:
+    """The scores of the single process, and the numbers of the rows that pass `WHERE`."""
+    table = scores_of(rows, scorer)
+    found = np.flatnonzero((table.average >= 0.4) & (table.helpfulness > 0))
+    assert len(rows) / 10 < len(found) < len(rows) * 9 / 10
+    return table, found
+
+
+def write_parts(folder: Path, rows: list[dict[str, Any]]) -> None:
+    """Writes four files of JSON lines."""
+    folder.mkdir()
+    for part in range(4):
+        lines = "".join(json.dumps(row) + "\n" for row in rows[part::4])
+        (folder / f"{part}.jsonl").write_text(lines, encoding="utf-8")
 
 
 def column(found: list[dict[str, Any]], name: str) -> bytes:

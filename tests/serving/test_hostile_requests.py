@@ -42,37 +42,35 @@ def ask(server, body, path="/reward", **headers):
     return parsed(server.send(post(body, path, Host=f"127.0.0.1:{server.port}", **headers)))
 
 
+def batch(answers: bytes, questions: bytes = b'"Q07"') -> bytes:
+    return b'{"questions": %s, "answers": %s}' % (questions, answers)
+
+
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (b"", "not JSON"),
-        (b"{", "not JSON"),
-        (b"\xff\xfe", "not JSON"),
-        (b'{"questions": "Q07", "answers": ["\xe3\x81"]}', "not JSON"),
-        (b'{"questions": "Q07", "answers": ["\\ud800"]}', "not JSON"),
-        (b'{"questions": "Q07", "answers": [NaN]}', "not JSON"),
-        (b'{"questions": "Q07", "answers": [1e999]}', "not JSON|not a number"),
-        (b"[" * 100_000, "not JSON"),
-        (b'{"answers":' * 100_000, "not JSON"),
+        *((body, "not JSON") for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"answers":' * 100_000)),
+        *((batch(answers), "not JSON") for answers in (b'["\xe3\x81"]', b'["\\ud800"]', b"[NaN]")),
+        (batch(b"[1e999]"), "not JSON|not a number"),
         (b"[" * 500 + b"]" * 500, "no JSON object"),
         (b"null", "no JSON object"),
         (b"{}", "the key 'questions' is missing"),
         (b'{"questions": "Q07"}', "the key 'answers' is missing"),
-        (b'{"questions": "Q07", "answers": [], "more": 1}', "unknown key 'more'"),
-        (b'{"questions": "Q07", "answers": [], "\\u001b[31m": 1}', r"unknown key '\\u001b\[31m'"),
-        (b'{"questions": "Q07", "answers": ["a"], "answers": ["b"]}', "a key appears twice"),
-        (b'{"questions": "Q07", "answers": ["a"], "\\u0061nswers" : ["b"]}', "a key appears twice"),
-        (b'{"questions": "Q07", "answers": [{"a": "b"}]}', r"answers\[0\]: expected a text, not an object"),
-        (b'{"questions": "Q07", "answers": "Ice."}', "answers: expected a list of texts, not a text"),
-        (b'{"questions": "Q07", "answers": {}}', "answers: expected a list of texts, not an object"),
-        (b'{"questions": "Q07", "answers": ["a", null]}', r"answers\[1\]: expected a text, not null"),
-        (b'{"questions": "Q07", "answers": ["a", ["b"]]}', r"answers\[1\]: expected a text, not a list"),
-        (b'{"questions": "Q07", "answers": [true]}', r"answers\[0\]: expected a text, not a truth value"),
-        (b'{"questions": 7, "answers": []}', "questions: expected a list of texts, not a number"),
-        (b'{"questions": ["Q07", 7], "answers": ["", ""]}', r"questions\[1\]: expected a text, not a number"),
-        (b'{"questions": ["Q07"], "answers": ["", ""]}', "1 questions? .*2 answers?|questions.*answers"),
-        (b'{"questions": "Q99", "answers": [""]}', "Q99"),
-        (b'{"questions": ["Q07", "\\u202eQ99"], "answers": ["", ""]}', r"questions\[1\].*\\u202eQ99"),
+        (batch(b'[], "more": 1'), "unknown key 'more'"),
+        (batch(b'[], "\\u001b[31m": 1'), r"unknown key '\\u001b\[31m'"),
+        (batch(b'["a"], "answers": ["b"]'), "a key appears twice"),
+        (batch(b'["a"], "\\u0061nswers" : ["b"]'), "a key appears twice"),
+        (batch(b'[{"a": "b"}]'), r"answers\[0\]: expected a text, not an object"),
+        (batch(b'"Ice."'), "answers: expected a list of texts, not a text"),
+        (batch(b"{}"), "answers: expected a list of texts, not an object"),
+        (batch(b'["a", null]'), r"answers\[1\]: expected a text, not null"),
+        (batch(b'["a", ["b"]]'), r"answers\[1\]: expected a text, not a list"),
+        (batch(b"[true]"), r"answers\[0\]: expected a text, not a truth value"),
+        (batch(b"[]", b"7"), "questions: expected a list of texts, not a number"),
+        (batch(b'["", ""]', b'["Q07", 7]'), r"questions\[1\]: expected a text, not a number"),
+        (batch(b'["", ""]', b'["Q07"]'), "1 questions? .*2 answers?|questions.*answers"),
+        (batch(b'[""]', b'"Q99"'), "Q99"),
+        (batch(b'["", ""]', b'["Q07", "\\u202eQ99"]'), r"questions\[1\].*\\u202eQ99"),
     ],
 )
 def test_what_is_no_batch_gets_a_sentence(server, body, sentence):
@@ -99,22 +97,17 @@ def test_what_is_too_large_gets_413(server, answers, sentence):
     assert re.search(sentence, reply["error"])
 
 
-def test_a_large_body_is_refused_by_its_head(server):
+def test_a_large_body_is_refused_by_its_head_or_while_it_arrives(server):
+    host = f"127.0.0.1:{server.port}"
     with server.connect() as connection:  # of which nothing more comes
-        connection.sendall(post(b"", Content_Length=str(1 << 40), Host=f"127.0.0.1:{server.port}"))
-        status, reply = parsed(received(connection))
-    assert status == 413
-    assert "larger than 4,000,000 bytes" in reply["error"]
-
-
-def test_a_body_without_a_length_is_counted_while_it_arrives(server):
-    head = post(b"", Content_Length="", Transfer_Encoding="chunked", Host=f"127.0.0.1:{server.port}")
-    piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    status, reply = parsed(server.send(head + piece * 200))
-    assert status == 413
-    assert "larger than 4,000,000 bytes" in reply["error"]
-    good = b"%x\r\n%s\r\n0\r\n\r\n" % (len(GOOD), GOOD)
-    assert parsed(server.send(head + good))[0] == 200
+        connection.sendall(post(b"", Content_Length=str(1 << 40), Host=host))
+        by_head = received(connection)
+    head = post(b"", Content_Length="", Transfer_Encoding="chunked", Host=host)
+    for reply in (by_head, server.send(head + (b"10000\r\n" + b" " * 65536 + b"\r\n") * 200)):
+        status, told = parsed(reply)
+        assert status == 413
+        assert "larger than 4,000,000 bytes" in told["error"]
+    assert parsed(server.send(head + b"%x\r\n%s\r\n0\r\n\r\n" % (len(GOOD), GOOD)))[0] == 200
 
 
 def test_compressed_bodies_are_refused(server):
@@ -140,10 +133,8 @@ def test_other_paths_and_methods_are_named(server):
         lambda host: b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
         lambda host: post(GOOD, Content_Length="x", Host=host),
         lambda host: post(GOOD, Content_Length="-1", Host=host),
-        lambda host: b"POST /reward HTTP/1.1\r\nX: " + b"x" * 100_000,
-        lambda host: b"POST /reward HTTP/1.1\r\n" + b"X: y\r\n" * 50_000,
     ],
-    ids=["garbage", "TLS", "length", "negative", "long-header", "many-headers"],
+    ids=["garbage", "TLS", "length", "negative"],
 )
 def test_what_is_not_http_is_refused_or_cut_off(server, request_of):
     reply = server.send(request_of(f"127.0.0.1:{server.port}"))
@@ -207,9 +198,8 @@ def test_bodies_together_have_a_limit():
 
 def test_more_connections_than_the_limit_are_refused():
     with serving_within(n_connections=2) as running, running.connect() as first, running.connect() as second:
-        request = post(GOOD, Host=f"127.0.0.1:{running.port}")
-        first.sendall(request[:-3])
-        second.sendall(request[:-3])
+        for connection in (first, second):
+            connection.sendall(post(GOOD, Host=f"127.0.0.1:{running.port}")[:-3])
         status, reply = parsed(running.send(b""))
         assert status == 429
         assert "2 connections are open" in reply["error"]
@@ -223,24 +213,26 @@ def stream(table, **options):
 
 
 BATCH = pa.table({"questions": ["Q07"] * 3, "answers": ["Ice.", "Water.", ""]})
+STREAM = stream(BATCH)
+
+
+def columns(questions, answers):
+    return stream(pa.table({"questions": questions, "answers": answers}))
 
 
 @pytest.mark.parametrize(
     ("body", "status", "sentence"),
     [
-        (b"", 400, "not a valid Arrow stream"),
-        (b"nothing of Arrow", 400, "not a valid Arrow stream"),
-        (stream(BATCH)[:200], 400, "not a valid Arrow stream"),
-        (stream(BATCH, compression="zstd"), 415, "compressed buffers"),
-        (stream(BATCH, compression="lz4"), 415, "compressed buffers"),
+        *((body, 400, "not a valid Arrow stream") for body in (b"", b"nothing of Arrow", STREAM[:200])),
+        *((stream(BATCH, compression=kind), 415, "compressed buffers") for kind in ("zstd", "lz4")),
         (stream(BATCH.select(["answers"])), 400, "the columns are 'answers'; expected"),
         (stream(BATCH.append_column("more", pa.array([1, 2, 3]))), 400, "expected 'questions' and 'answers'"),
-        (stream(pa.table({"questions": ["Q07"], "answers": [1]})), 400, "expected the type string"),
-        (stream(pa.table({"questions": ["Q07"], "answers": pa.nulls(1)})), 400, "expected the type string"),
-        (stream(pa.table({"questions": pa.array(["Q"]).dictionary_encode(), "answers": ["a"]})), 400, "type string"),
-        (stream(pa.table({"questions": ["Q07"], "answers": pa.array([None], pa.string())})), 400, r"answers\[0\]"),
-        (stream(pa.table({"questions": ["Q07"] * 101, "answers": ["a"] * 101})), 413, "101 answers"),
-        (stream(pa.table({"questions": ["Q07"] * 2, "answers": ["a", "x" * 1001]})), 413, r"answers\[1\]: 1,001 ch"),
+        (columns(["Q07"], [1]), 400, "expected the type string"),
+        (columns(["Q07"], pa.nulls(1)), 400, "expected the type string"),
+        (columns(pa.array(["Q"]).dictionary_encode(), ["a"]), 400, "type string"),
+        (columns(["Q07"], pa.array([None], pa.string())), 400, r"answers\[0\]"),
+        (columns(["Q07"] * 101, ["a"] * 101), 413, "101 answers"),
+        (columns(["Q07"] * 2, ["a", "x" * 1001]), 413, r"answers\[1\]: 1,001 ch"),
     ],
 )
 def test_streams_of_arrow_are_checked(server, body, status, sentence):
@@ -251,11 +243,10 @@ def test_streams_of_arrow_are_checked(server, body, status, sentence):
 
 @pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_damaged_streams_of_arrow_are_refused_or_hold_texts(every):
-    whole = stream(BATCH)
     n_refused = 0
-    for place in range(0, len(whole), every):
+    for place in range(0, len(STREAM), every):
         for flipped in (0x01, 0x80, 0xFF):
-            damaged = bytearray(whole)
+            damaged = bytearray(STREAM)
             damaged[place] ^= flipped
             try:
                 questions, answers = texts_of_stream(bytes(damaged), Limits())
@@ -264,4 +255,4 @@ def test_damaged_streams_of_arrow_are_refused_or_hold_texts(every):
             else:
                 texts = questions.to_pylist() + answers.to_pylist()
                 assert all(text is None or isinstance(text, str) for text in texts)
-    assert n_refused > len(whole) / every / 2
+    assert n_refused > len(STREAM) / every / 2

@@ -18,12 +18,7 @@ GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open
         (f"{PROMPT} {GOOD}\n\nQ: And", PROMPT, "completion", GOOD),
         (f"<s> {PROMPT} {GOOD}</s>", PROMPT, "completion", GOOD),
         (f"{PROMPT}{GOOD} Q: more", PROMPT, "qa", GOOD),
-        (
-            f"<|im_start|>user\nWhy?<|im_end|>A: {GOOD}<|im_end|>\n<pad>",
-            "<|im_start|>user\nWhy?<|im_end|>",
-            "chat",
-            GOOD,
-        ),
+        (f"<|im_start|>Why?<|im_end|>A: {GOOD}<|im_end|>\n<pad>", "<|im_start|>Why?<|im_end|>", "chat", GOOD),
         (f"{GOOD}<|eot_id|>{GOOD}", "", "chat", GOOD),
         (PROMPT, PROMPT, "completion", ""),
         (f"{PROMPT}{PROMPT}", PROMPT, "completion", ""),

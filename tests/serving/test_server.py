@@ -15,6 +15,7 @@ from pfgen_fast import Suite
 
 ARROW = "application/vnd.apache.arrow.stream"
 TOKEN = "a-token-of-this-test-0123456789"
+HALF, REST = b'{"questions": "Q07", "answ', b'ers": ["Ice."]}'
 
 
 @pytest.fixture(scope="module")
@@ -115,14 +116,14 @@ def test_metrics_count_requests_answers_and_refusals():
 def test_pages_of_others_learn_nothing(server, headers):
     named = {"Host": f"127.0.0.1:{server.port}", **headers}
     for path in ("/reward", "/metrics", "/healthz"):
-        status, reply = parsed(server.send(post('{"questions": "Q07", "answers": ["Ice."]}', path, **named)))
+        status, reply = parsed(server.send(post(HALF + REST, path, **named)))
         assert status in (400, 403, 421)
         assert set(reply) == {"error"}
 
 
 def test_a_form_of_a_page_is_no_batch(server):
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
-        asked = post('{"questions": "Q07", "answers": []}', Content_Type=kind, Host=f"localhost:{server.port}")
+        asked = post(HALF + REST, Content_Type=kind, Host=f"localhost:{server.port}")
         assert parsed(server.send(asked))[0] == 415
 
 
@@ -140,7 +141,8 @@ def test_elsewhere_a_token_is_asked_for(guarded, scorer):
     batch = {"questions": "Q07", "answers": ["Ice."]}
     assert HTTP.get(f"{url}/healthz").status_code == 200
     wrong = [{}, {"Authorization": "Bearer"}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": "Basic !"}]
-    for headers in (*wrong, {"Authorization": f"Digest {TOKEN}"}, {"Authorization": b"Bearer \xff"}):
+    shown = ("Basic", "Basic zzz", b"Basic \xe9\xe9", b"Bearer \xff", f"Digest {TOKEN}", "")
+    for headers in (*wrong, *({"Authorization": one} for one in shown)):
         for path in ("/", "/metrics", "/openapi.json", "/nowhere"):
             assert HTTP.get(url + path, headers=headers).status_code == 401
         refused = HTTP.post(f"{url}/reward", json=batch, headers=headers)
@@ -154,12 +156,14 @@ def test_elsewhere_a_token_is_asked_for(guarded, scorer):
     assert TOKEN not in guarded.line
 
 
-def test_without_a_token_only_the_loopback_is_served(call, monkeypatch):
+def test_an_address_in_use_or_beyond_the_loopback_without_a_token_is_one_sentence(server, call, monkeypatch):
     monkeypatch.delenv("PFGEN_FAST_TOKEN", raising=False)
-    for host in ("0.0.0.0", "::"):
-        code, _, err = call("serve", "--suite", "mini", "--host", host)
-        assert code == 2
-        assert "everybody could ask" in err
+    told = {("--host", host): "everybody could ask" for host in ("0.0.0.0", "::")}
+    told["--port", server.port] = f"port {server.port} of 127.0.0.1 cannot be used"
+    for options, sentence in told.items():
+        code, _, err = call("serve", "--suite", "mini", *options)
+        assert (code, err.count("\n")) == (2, 1)
+        assert sentence in err
 
 
 def test_a_token_that_others_may_read_is_refused_and_never_shown(call, tmp_path, monkeypatch):
@@ -178,15 +182,6 @@ def test_a_token_that_others_may_read_is_refused_and_never_shown(call, tmp_path,
     assert "PFGEN_FAST_TOKEN: expected a token" in err
     assert "short-secret" not in err
     assert "cannot be read" in call("serve", "--suite", "mini", "--token-file", tmp_path / "missing")[2]
-
-
-def test_a_port_in_use_is_one_sentence(server, call):
-    code, _, err = call("serve", "--suite", "mini", "--port", server.port)
-    assert (code, err.count("\n")) == (2, 1)
-    assert f"port {server.port} of 127.0.0.1 cannot be used" in err
-
-
-HALF, REST = b'{"questions": "Q07", "answ', b'ers": ["Ice."]}'
 
 
 @contextlib.contextmanager

@@ -2,84 +2,66 @@
 
 from __future__ import annotations
 
-import json
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pfgen_fast import ScorerSpec, TrialsError
-from pfgen_fast.tables.formats import table_rows
-from pfgen_fast.tables.streaming import TableCounts, score_table, scored_table
+from makers.scored_tables import FORMATS, SCORES, read_table, score, write_table
+from pfgen_fast import TrialsError
+from pfgen_fast.tables.streaming import TableCounts, scored_table
 from pfgen_fast.tables.table_job import TableJob
 
 GOOD = "Ice floats because it is less dense than water."
-ROWS = [{"id": str(i), "q": "Q07", "a": GOOD if i % 3 == 0 else "Because."} for i in range(20)]
-NAMES = {"question_column": "q", "answer_column": "a"}
-FORMATS = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".jsonl.gz")
+ROWS = [{"note": str(i), "q": "Q07", "a": GOOD if i % 3 == 0 else "Because."} for i in range(20)]
 
 
-def written(path, rows):
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-@pytest.mark.parametrize("target", FORMATS)
+@pytest.mark.parametrize("target", [*FORMATS, ".jsonl.gz"])
 @pytest.mark.parametrize("source", [".parquet", ".jsonl"])
 @pytest.mark.parametrize("batch_size", [1, 7, None])
 def test_only_rows_that_pass_are_written_and_both_are_counted(scorer, tmp_path, source, target, batch_size):
-    path = written(tmp_path / f"in{source}", ROWS)
-    out = tmp_path / f"out{target}"
-    job = TableJob(scorer, **NAMES, columns=["average"], where="average > 0.1")
-    counts = scored_table(path, out, job, batch_size=batch_size)
-    assert counts == TableCounts(20, 7)
-    rows = [row for _, row in table_rows(out)]
-    assert [row["id"] for row in rows] == [row["id"] for row in ROWS if row["a"] == GOOD]
-    assert list(rows[0]) == ["id", "q", "a", "average"]
-    assert {float(row["average"]) for row in rows} == {scorer.reward("Q07", [GOOD])[0]}
+    path, out = write_table(tmp_path / f"in{source}", ROWS), tmp_path / f"out{target}"
+    job = TableJob(scorer, "q", "a", columns=["average"], where="average > 0.1")
+    assert scored_table(path, out, job, batch_size=batch_size) == TableCounts(20, 7)
+    average = scorer.reward("Q07", [GOOD])[0]
+    assert read_table(out) == [{**row, "average": average} for row in ROWS if row["a"] == GOOD]
 
 
 def test_a_filter_that_nothing_passes_leaves_the_columns(scorer, tmp_path):
-    path = written(tmp_path / "in.parquet", ROWS)
-    job = TableJob(scorer, **NAMES, where="average > 9")
-    assert scored_table(path, tmp_path / "out.parquet", job).n_written == 0
-    assert pq.read_table(tmp_path / "out.parquet").column_names == ["id", "q", "a", *ScorerSpec("mini").columns]
+    path = write_table(tmp_path / "in.parquet", ROWS)
+    score(path, path, scorer, where="average > 9")
+    assert (pq.read_table(path).num_rows, pq.read_table(path).column_names) == (0, ["note", "q", "a", *SCORES])
 
 
 def test_a_bad_row_of_a_large_file_is_named_with_its_row_group(scorer, tmp_path):
-    table = pa.Table.from_pylist([*ROWS[:13], {"id": "13", "q": "Q99", "a": ""}, *ROWS[14:]])
+    table = pa.Table.from_pylist([*ROWS[:13], {"note": "13", "q": "Q99", "a": ""}, *ROWS[14:]])
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=5)
     for batch_size in (1, 4, None):
         with pytest.raises(TrialsError, match=r"in\.parquet, row group 2, row 14, column 'q': unknown question 'Q99'"):
-            score_table(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, **NAMES, batch_size=batch_size)
+            score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, batch_size=batch_size)
 
 
 def test_a_row_that_cannot_be_written_is_named_by_its_place_before_the_filter(scorer, tmp_path):
     rows = [{"q": "Q07", "a": GOOD if i > 5 else "Because.", "note": "\u2603" if i == 9 else "x"} for i in range(12)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    options = {"where": "average > 0.1", "encoding": "latin-1"}
     with pytest.raises(TrialsError, match=r"in\.parquet, row 10: a character, U\+2603"):
-        score_table(
-            tmp_path / "in.parquet", tmp_path / "out.csv", scorer, **NAMES, where="average > 0.1", encoding="latin-1"
-        )
+        score(tmp_path / "in.parquet", tmp_path / "out.csv", scorer, **options)
 
 
 def test_answers_and_scores_are_stored_without_a_dictionary(scorer, tmp_path):
     nested = [[{"role": "user", "content": "x"}]] * 20
     table = pa.Table.from_pylist(ROWS).append_column("messages", [nested])
     pq.write_table(table, tmp_path / "in.parquet")
-    score_table(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, **NAMES)
+    score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer)
     group = pq.ParquetFile(tmp_path / "out.parquet").metadata.row_group(0)
     stored = {group.column(i).path_in_schema: group.column(i).encodings for i in range(group.num_columns)}
     plain = {path for path, encodings in stored.items() if not any("DICTIONARY" in one for one in encodings)}
-    assert plain == {"a", *ScorerSpec("mini").columns}
+    assert plain == {"a", *SCORES}
 
 
 def test_long_rows_are_read_in_small_batches(scorer, tmp_path):
     rows = [{"q": "Q07", "a": f"{i} " + "x" * 100_000} for i in range(250)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet", compression="none", use_dictionary=False)
     done: list[int] = []
-    score_table(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, **NAMES, on_batch=done.append)
+    score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, on_batch=done.append)
     assert done[-1] == 250
     assert 40 < done[0] < 200  # some 8 MiB

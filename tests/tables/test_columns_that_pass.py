@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import decimal
 import json
@@ -15,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
+from makers.scored_tables import read_table, score, score_lines
 from pfgen_fast import TrialsError
 from pfgen_fast.tables.arrow_columns import json_values
-from pfgen_fast.tables.streaming import score_table
+from pfgen_fast.tables.text_rows import _number
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 DAY_SECONDS = 86400
@@ -34,13 +34,10 @@ def moments(unit: str) -> st.SearchStrategy[int]:
     return st.integers(max(-1900 * 365 * DAY_SECONDS * PER_SECOND[unit], -(2**63) + 1), most)
 
 
-def of_times(kind: pa.DataType, values: st.SearchStrategy[int]) -> st.SearchStrategy[pa.Array]:
-    storage = pa.int32() if pa.types.is_time32(kind) else pa.int64()
+def arrays(kind: pa.DataType, values: st.SearchStrategy) -> st.SearchStrategy[pa.Array]:
+    """Arrays of a type; times are made from whole numbers of their unit."""
+    storage = kind if kind in OTHERS else pa.int32() if pa.types.is_time32(kind) else pa.int64()
     return st.lists(st.none() | values, max_size=5).map(lambda some: pa.array(some, storage).cast(kind))
-
-
-def of_values(kind: pa.DataType, values: st.SearchStrategy) -> st.SearchStrategy[pa.Array]:
-    return st.lists(st.none() | values, max_size=5).map(lambda some: pa.array(some, kind))
 
 
 TIMES = {
@@ -63,10 +60,7 @@ OTHERS = {
     pa.large_string(): st.text(max_size=5),
     pa.dictionary(pa.int8(), pa.string()): st.text(max_size=5),
 }
-LEAVES = st.one_of(
-    *(of_times(kind, values) for kind, values in TIMES.items()),
-    *(of_values(kind, values) for kind, values in OTHERS.items()),
-)
+LEAVES = st.one_of(*(arrays(kind, values) for kind, values in (TIMES | OTHERS).items()))
 
 
 def nested(inner: pa.Array) -> st.SearchStrategy[pa.Array]:
@@ -134,27 +128,33 @@ def test_every_type_keeps_every_digit_as_json(column):
     assert [same(value, column.type) for value in values] == [units(scalar) for scalar in column]
 
 
+MOMENT = datetime.datetime(2024, 2, 29, 12, 30, 1, 250_000)
+SHOWN = {
+    "half": (pa.array([0.5, None], pa.float32()).cast(pa.float16()), 0.5),
+    "uuid": (pa.array([uuid.UUID(int=1).bytes, None], pa.binary(16)), "00000000-0000-0000-0000-000000000001"),
+    "time": (pa.array([MOMENT.time(), None]), "12:30:01.250000"),
+    "times": (pa.ListArray.from_arrays([0, 1, 1], pa.array([1]).cast(pa.time64("ns"))), ["00:00:00.000000001"]),
+    "moment": (pa.array([MOMENT, None], pa.timestamp("us", "UTC")), "2024-02-29T12:30:01.250000+00:00"),
+    "nanosecond": (pa.array([1, None]).cast(pa.timestamp("ns")), "1970-01-01T00:00:00.000000001"),
+    "span": (pa.array([datetime.timedelta(seconds=1.5), None]), 1.5),
+    "price": (pa.array([decimal.Decimal("1.10"), None]), "1.10"),
+    "parts": (pa.array([[{"day": MOMENT.date()}], []]), [{"day": "2024-02-29"}]),
+    "map": (pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64())), [["k", 1]]),
+}
+
+
 @pytest.mark.parametrize("target", ["out.jsonl", "out.json", "out.csv", "out.tsv"])
 def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, target):
-    columns = {str(kind): pa.array([1, None], pa.int32()).cast(kind) for kind in TIMES if pa.types.is_time32(kind)}
-    columns |= {str(kind): pa.array([1, None]).cast(kind) for kind in TIMES if not pa.types.is_time32(kind)}
-    columns["half"] = pa.array([0.5, None], pa.float32()).cast(pa.float16())
-    columns["uuid"] = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([uuid.UUID(int=1).bytes, None], pa.binary(16)))
-    columns["times"] = pa.ListArray.from_arrays([0, 1, 1], pa.array([1]).cast(pa.time64("ns")))
-    rows = pa.table({"q": ["Q07", "Q07"], "a": ["It floats.", ""], **columns})
-    pa.parquet.write_table(rows, tmp_path / "in.parquet")
-    score_table(tmp_path / "in.parquet", tmp_path / target, scorer, question_column="q", answer_column="a")
-    text = (tmp_path / target).read_text(encoding="utf-8")
-    delimiter = {".csv": ",", ".tsv": "\t"}.get(target[3:])
-    if delimiter:
-        found = next(csv.DictReader(text.splitlines(), delimiter=delimiter))
-        expected = {"half": "0.5", "time64[ns]": "00:00:00.000000001", "times": '["00:00:00.000000001"]'}
-    else:
-        found = json.loads(text)[0] if target.endswith(".json") else json.loads(text.splitlines()[0])
-        expected = {"half": 0.5, "time64[ns]": "00:00:00.000000001", "times": ["00:00:00.000000001"]}
-    expected |= {"timestamp[ns]": "1970-01-01T00:00:00.000000001", "uuid": "00000000-0000-0000-0000-000000000001"}
-    assert {name: found[name] for name in expected} == expected
-    assert str(found["duration[ns]"]) == "1e-09"
+    columns = {name: column for name, (column, _) in SHOWN.items()}
+    columns["uuid"] = pa.ExtensionArray.from_storage(pa.uuid(), columns["uuid"])
+    pa.parquet.write_table(pa.table({"q": ["Q07"] * 2, "a": ["", ""], **columns}), tmp_path / "in.parquet")
+    score(tmp_path / "in.parquet", tmp_path / target, scorer)
+    first, second = read_table(tmp_path / target)
+    expected = {name: value for name, (_, value) in SHOWN.items()}
+    if target in ("out.csv", "out.tsv"):
+        expected = {name: value if isinstance(value, str) else json.dumps(value) for name, value in expected.items()}
+    assert {name: first[name] for name in expected} == expected
+    assert second["moment"] in (None, "")
 
 
 @pytest.mark.parametrize(
@@ -170,26 +170,22 @@ def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, targ
 def test_what_text_cannot_hold_is_refused_by_name(scorer, tmp_path, column, problem):
     pa.parquet.write_table(pa.table({"q": ["Q07"], "a": [""], "other": column}), tmp_path / "in.parquet")
     with pytest.raises(TrialsError, match=rf"in\.parquet, column 'other': cannot be written as text: {problem}"):
-        score_table(tmp_path / "in.parquet", tmp_path / "out.csv", scorer, question_column="q", answer_column="a")
+        score(tmp_path / "in.parquet", tmp_path / "out.csv", scorer)
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1e-400", "3e-324", "3.14159265358979323846", "1e-" + "9" * 30])
 @pytest.mark.parametrize("target", ["out.jsonl", "out.csv", "out.parquet"])
 def test_a_number_of_json_that_loses_digits_is_refused(scorer, tmp_path, number, target):
-    source = tmp_path / "in.jsonl"
-    source.write_text(
-        f'{{"q": "Q07", "a": "", "other": 1.50}}\n{{"q": "Q07", "a": "\\"{number}", "other": [{number}]}}\n'
-    )
-    column = len('{"q": "Q07", "a": "\\"", "other": [') + len(number) + 1
-    with pytest.raises(TrialsError, match=rf"in\.jsonl, line 2, column {column}: the number {number} loses digits"):
-        score_table(source, tmp_path / target, scorer, question_column="q", answer_column="a")
+    good = '{"q": "Q07", "a": "", "other": 1.50}\n'
+    before = f'{{"q": "Q07", "a": "\\"{number}", "other": ['
+    message = rf"in\.jsonl, line 2, column {len(before) + 1}: the number {number} loses digits"
+    with pytest.raises(TrialsError, match=message):
+        score_lines(scorer, tmp_path, f"{good}{before}{number}]}}\n".encode(), target)
     assert not (tmp_path / target).exists()
 
 
 @examples(400)
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["r", ".17g", ".25e", ".30g"]))
 def test_a_number_that_was_a_float_is_taken_however_it_is_written(number, form):
-    from pfgen_fast.tables.text_rows import _number
-
     text = repr(number) if form == "r" else format(number, form)
     assert _number(text) == number

@@ -25,9 +25,13 @@ def numbers(n: int, made: list[int], error: Exception | None = None):
         raise error
 
 
-def test_what_is_read_ahead_comes_in_order():
+def test_what_is_read_ahead_comes_in_order_and_an_error_after_it():
     with reading_ahead(numbers(1000, [])) as items:
         assert list(items) == list(range(1000))
+    taken = []
+    with pytest.raises(ZeroDivisionError), reading_ahead(numbers(3, [], ZeroDivisionError())) as items:
+        taken.extend(items)
+    assert taken == [0, 1, 2]
 
 
 def test_one_item_is_made_while_one_is_used():
@@ -46,18 +50,6 @@ def test_one_item_is_made_while_one_is_used():
         assert made == [0, 1]
 
 
-def test_an_error_of_the_reader_comes_after_its_items():
-    taken = []
-    with pytest.raises(ZeroDivisionError), reading_ahead(numbers(3, [], ZeroDivisionError())) as items:
-        taken.extend(items)
-    assert taken == [0, 1, 2]
-
-
-def test_who_takes_no_more_sees_no_error():
-    with reading_ahead(numbers(1, [], ZeroDivisionError())) as items:
-        assert next(items) == 0
-
-
 def test_leaving_the_block_closes_the_generator():
     closed = threading.Event()
 
@@ -70,6 +62,8 @@ def test_leaving_the_block_closes_the_generator():
     with reading_ahead(items()) as taken:
         next(taken)
     assert closed.is_set()
+    with reading_ahead(numbers(1, [], ZeroDivisionError())) as taken:
+        assert next(taken) == 0  # nobody asks for more, so there is no error
 
 
 def test_everything_given_is_written_in_order_when_the_block_ends():

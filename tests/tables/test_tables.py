@@ -64,28 +64,24 @@ def test_a_table_without_rows(scorer, tmp_path, source, target):
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_the_output_may_be_the_input(scorer, tmp_path, suffix):
+    done: list[int] = []
     path = write_table(tmp_path / f"table{suffix}", ROWS)
-    score(path, path, scorer, batch_size=2)
+    score(path, path, scorer, batch_size=2, on_batch=done.append)
+    assert done == [2, 4, 5]
     assert read_table(path) == expected_rows(scorer, ROWS)
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_progress_is_told_after_each_batch(scorer, tmp_path):
-    done: list[int] = []
-    path = write_table(tmp_path / "in.jsonl", ROWS)
-    score(path, tmp_path / "out.jsonl", scorer, batch_size=2, on_batch=done.append)
-    assert done == [2, 4, 5]
 
 
 # Errors.
 
 
+@pytest.mark.parametrize("nulls", ["error", "null"])
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_an_unknown_column_names_those_there_are(scorer, tmp_path, suffix):
+def test_an_unknown_column_names_those_there_are(scorer, tmp_path, suffix, nulls):
     path = write_table(tmp_path / f"in{suffix}", ROWS)
-    with pytest.raises(TrialsError, match=r"in\.[^:]*: no column 'answer'; there are 'note', 'q', 'a'"):
-        score(path, tmp_path / "new" / "out.csv", scorer, answer_column="answer")
-    assert not (tmp_path / "new").exists()
+    with pytest.raises(TrialsError, match=rf"in\{suffix}[^:]*: no column 'answer'; there are 'note', 'q', 'a'"):
+        score(path, tmp_path / "out.csv", scorer, answer_column="answer", nulls=nulls, batch_size=2)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -204,14 +200,14 @@ def test_without_pyarrow_the_error_names_the_extra(scorer, tmp_path, monkeypatch
     assert score(path, tmp_path / "out.jsonl", scorer) == len(ROWS)
 
 
+SCORE_TABLE = "import sys; from pfgen_fast import Scorer; from pfgen_fast.tables.streaming import score_table;"
+NAMES = "question_column='q', answer_column='a'"
+
+
 def test_text_needs_no_pyarrow(tmp_path):
-    path = write_table(tmp_path / "in.csv", ROWS)
-    script = (
-        "import sys; from pfgen_fast import Scorer; from pfgen_fast.tables.streaming import score_table;"
-        f"score_table({str(path)!r}, {str(path)!r}, Scorer('mini'), question_column='q', answer_column='a');"
-        "assert 'pyarrow' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
+    path = str(write_table(tmp_path / "in.csv", ROWS))
+    script = f"score_table({path!r}, {path!r}, Scorer('mini'), {NAMES}); assert 'pyarrow' not in sys.modules"
+    subprocess.run([sys.executable, "-c", SCORE_TABLE + script], check=True)
 
 
 # Standard streams.
@@ -254,10 +250,7 @@ def test_stdout_that_cannot_be_written_is_one_sentence(scorer, tmp_path, monkeyp
 
 
 def test_standard_streams_of_a_process(tmp_path):
-    script = (
-        "from pfgen_fast import Scorer; from pfgen_fast.tables.streaming import score_table;"
-        "score_table('-', '-', Scorer('mini'), question_column='q', answer_column='a')"
-    )
+    script = f"{SCORE_TABLE} score_table('-', '-', Scorer('mini'), {NAMES})"
     line = '{"q": "Q07", "a": "氷"}\n'.encode()
     run = subprocess.run([sys.executable, "-c", script], input=line, capture_output=True, check=True)
     assert run.stdout.startswith('{"q": "Q07", "a": "氷", "fluency": 0.0, '.encode())

@@ -25,6 +25,12 @@ def score(source: Path, target: Path, scorer, **options) -> bytes:
     return target.read_bytes()
 
 
+def score_content(scorer, folder: Path, content: bytes | str, names: str = "in.csv out.csv", **options) -> bytes:
+    source, target = map(folder.joinpath, names.split())
+    source.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return score(source, target, scorer, **options)
+
+
 def table_text(rows: list[list[str]], *, delimiter: str = ",", line_end: str = "\n") -> str:
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL).writerows(rows)
@@ -40,8 +46,7 @@ def rows_of(content: bytes, encoding: str, *, delimiter: str = ",") -> list[list
 def test_a_scored_table_keeps_encoding_mark_and_line_ends(scorer, tmp_path, encoding, line_end):
     rows = [["q", "a", "備考"], ["Q07", "氷は\r\n水に浮く", "x\ny"], ["Q07", "", "表\\"]]
     text = table_text(rows, line_end=line_end)
-    (tmp_path / "in.csv").write_bytes(text.encode(encoding))
-    written = score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding=encoding)
+    written = score_content(scorer, tmp_path, text.encode(encoding), encoding=encoding)
     assert written.startswith(MARKS.get(encoding, b""))
     assert [row[:3] for row in rows_of(written, encoding)] == rows
     unquoted = written.decode(encoding).replace("氷は\r\n水", "").replace("x\ny", "")
@@ -52,51 +57,38 @@ def test_a_scored_table_keeps_encoding_mark_and_line_ends(scorer, tmp_path, enco
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_names_the_encoding(scorer, tmp_path, encoding):
     content = "q,a\r\nQ07,氷\r\n".encode(encoding)
-    (tmp_path / "in.csv").write_bytes(content)
-    written = score(tmp_path / "in.csv", tmp_path / "out.csv", scorer)
+    written = score_content(scorer, tmp_path, content)
     assert written.startswith(MARKS[encoding])
     assert written.decode(encoding).startswith("q,a,fluency,")
     assert written.decode(encoding).split("\r\n")[1].startswith("Q07,氷,")
-
-
-def test_a_byte_order_mark_of_another_encoding_is_named(scorer, tmp_path):
-    (tmp_path / "in.csv").write_bytes("q,a\nQ07,氷\n".encode("utf-16"))
-    message = r"in\.csv: begins with the byte-order mark of utf-16-le, so it is not cp932"
+    message = r"in\.csv: begins with the byte-order mark of utf-(8|16-le|32-le), so it is not cp932"
     with pytest.raises(TrialsError, match=message):
-        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding="cp932")
-    assert not (tmp_path / "out.csv").exists()
+        score_content(scorer, tmp_path, content, "in.csv other.csv", encoding="cp932")
+    assert not (tmp_path / "other.csv").exists()
 
 
-def test_a_new_csv_file_may_have_a_mark_for_spreadsheets(scorer, tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"q": "Q07", "a": "氷"}\n', encoding="utf-8")
-    written = score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer, encoding="utf-8-sig")
+def test_the_encoding_is_that_of_csv_and_json_is_utf8(scorer, tmp_path):
+    line = '{"q": "Q07", "a": "氷"}\n'
+    assert score_content(scorer, tmp_path, line, "in.jsonl out.csv").startswith(b"q,a,fluency,")
+    written = score_content(scorer, tmp_path, line, "in.jsonl out.csv", encoding="utf-8-sig")  # for spreadsheets
     assert written.startswith(b"\xef\xbb\xbfq,a,fluency,")
-    assert score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer).startswith(b"q,a,fluency,")
-
-
-def test_json_from_a_table_in_another_encoding_is_utf8(scorer, tmp_path):
-    (tmp_path / "in.csv").write_bytes("q,a\nQ07,氷\n".encode("cp932"))
-    written = score(tmp_path / "in.csv", tmp_path / "out.jsonl", scorer, encoding="cp932")
+    written = score_content(scorer, tmp_path, "q,a\nQ07,氷\n".encode("cp932"), "in.csv out.jsonl", encoding="cp932")
     assert json.loads(written)["a"] == "氷"
+    message = r"encoding: only CSV and TSV leave it open, and neither .*in\.jsonl nor .*out\.json is one of them"
+    with pytest.raises(PfgenError, match=message):
+        score_content(scorer, tmp_path, line, "in.jsonl out.json", encoding="cp932")
 
 
 @pytest.mark.parametrize("name", ["cp 932", "", "base64", "no\0such", "undefined"])
 def test_an_unknown_encoding_is_one_sentence(scorer, tmp_path, name):
-    (tmp_path / "in.csv").write_text("q,a\n")
     with pytest.raises(PfgenError, match=r"^encoding: expected a name such as utf-8, .* not '") as raised:
-        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding=name)
+        score_content(scorer, tmp_path, "q,a\n", encoding=name)
     assert "\0" not in str(raised.value)
-
-
-def test_an_encoding_without_use_is_refused(scorer, tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"q": "Q07", "a": ""}\n')
-    message = r"encoding: only CSV and TSV leave it open, and neither .*in\.jsonl nor .*out\.json is one of them"
-    with pytest.raises(PfgenError, match=message):
-        score(tmp_path / "in.jsonl", tmp_path / "out.json", scorer, encoding="cp932")
 
 
 UNDECODABLE = {
     "utf-8": b"q,a\nQ07,\xe6\xb0\xb4\nQ07,\x82\xa0\n",
+    "utf_8": b"q,a\nQ07,\xe6\xb0\xb4\nQ07,\xe6\xb0",  # ends within a character
     "cp932": b"q,a\nQ07,\x90\x85\nQ07,\x81\xff\n",
     "ascii": b"q,a\nQ07,water\nQ07,\xe6\xb0\xb4\n",
     "utf-16": "q,a\nQ07,水\nQ07,".encode("utf-16") + b"\x00\xdc\n\0",
@@ -107,37 +99,20 @@ UNDECODABLE = {
 @pytest.mark.parametrize("encoding", UNDECODABLE)
 def test_an_undecodable_byte_is_named_with_its_line(scorer, tmp_path, monkeypatch, encoding, block_bytes):
     monkeypatch.setattr(text_form, "_BLOCK_BYTES", max(block_bytes, 2 if encoding == "utf-16" else 1))
-    (tmp_path / "in.csv").write_bytes(UNDECODABLE[encoding])
-    with pytest.raises(TrialsError, match=rf"in\.csv, line 3: not {encoding}(-le)? \(byte 0x\w\w\)"):
-        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding=encoding)
-
-
-def test_a_file_that_ends_within_a_character_is_named(scorer, tmp_path):
-    (tmp_path / "in.csv").write_bytes(b"q,a\nQ07,\xe6\xb0")
-    with pytest.raises(TrialsError, match=r"in\.csv, line 2: not utf-8 \(byte 0xe6\)"):
-        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer)
-
-
-def test_a_character_that_the_encoding_lacks_is_named_with_its_line(scorer, tmp_path):
-    lines = [{"q": "Q07", "a": "氷"}, {"q": "Q07", "a": "𠮷野家"}]
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    message = r"in\.jsonl, line 2: a character, U\+20BB7, that cp932 cannot hold"
+    message = rf"in\.csv, line 3: not {encoding.replace('_', '-')}(-le)? \(byte 0x\w\w\)"
     with pytest.raises(TrialsError, match=message):
-        score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer, encoding="cp932")
+        score_content(scorer, tmp_path, UNDECODABLE[encoding], encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("last", "place"),
+    [('{"q": "Q07", "a": "𠮷野家"}', r"in\.jsonl, line 2"), ('{"q": "Q07", "a": "", "𠮷": 1}', r"in\.jsonl")],
+)
+def test_a_character_that_the_encoding_lacks_is_named_with_its_line(scorer, tmp_path, last, place):
+    lines = '{"q": "Q07", "a": "氷"}\n' + last
+    with pytest.raises(TrialsError, match=rf"{place}: a character, U\+20BB7, that cp932 cannot hold"):
+        score_content(scorer, tmp_path, lines, "in.jsonl out.csv", encoding="cp932")
     assert not (tmp_path / "out.csv").exists()
-
-
-def test_a_header_that_the_encoding_lacks_is_named(scorer, tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"q": "Q07", "a": "", "𠮷": 1}\n', encoding="utf-8")
-    with pytest.raises(TrialsError, match=r"in\.jsonl: a character, U\+20BB7, that cp932 cannot hold"):
-        score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer, encoding="cp932")
-
-
-def test_tabs_and_commas_in_cells_survive_from_csv_to_tsv(scorer, tmp_path):
-    rows = [["q", "a"], ["Q07", "a\tb,c\r\nd"]]
-    (tmp_path / "in.csv").write_text(table_text(rows), newline="")
-    written = score(tmp_path / "in.csv", tmp_path / "out.tsv", scorer)
-    assert [row[:2] for row in rows_of(written, "utf-8", delimiter="\t")] == rows
 
 
 def test_the_names_of_columns_are_told_without_reading_the_table(tmp_path):

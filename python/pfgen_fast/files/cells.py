@@ -1,4 +1,4 @@
-"""Tables as CSV and Markdown. What a cell shows of strangers is made harmless by `untrusted_text`."""
+"""Tables as CSV and Markdown; `untrusted_text` makes the text of untrusted cells harmless."""
 
 from __future__ import annotations
 

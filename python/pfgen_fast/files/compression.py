@@ -61,11 +61,7 @@ class Pieces(io.RawIOBase):
 
 
 def contents(blocks: Iterable[bytes], kind: str, piece: int = PIECE_BYTES) -> Iterator[bytes]:
-    """Decompresses consecutive streams; zero bytes between and after them are padding.
-
-    The compressed bytes come in `blocks`, which may be split anywhere. No piece of the content is larger than
-    `piece` bytes.
-    """
+    """Decompresses consecutive streams, with zero bytes as padding, into pieces of at most `piece` bytes."""
     start, feed = _DECOMPRESSORS[kind]
     stream = None
     padding = b""
@@ -85,12 +81,9 @@ def contents(blocks: Iterable[bytes], kind: str, piece: int = PIECE_BYTES) -> It
                     break
                 stream = None
                 padding = b"\0" if kind != ".zst" else b""
-                if (
-                    len(after) > _SLICE_BYTES
-                ):  # at the end of a stream the rest is copied, and there may be many streams
+                part = after
+                if len(after) > _SLICE_BYTES:  # the end of a stream copies the rest, and there may be many streams
                     part, rest, n_bytes = b"", after, _SLICE_BYTES
-                else:
-                    part = after
     if stream is not None:
         raise EOFError("the end of the stream is missing")
 
@@ -148,10 +141,7 @@ _DECOMPRESSORS: dict[str, tuple[Callable[[], Any], Callable[[Any, bytes, int], _
 
 @contextlib.contextmanager
 def compressing(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
-    """A writer that compresses into `file` as the extension of `path` says; `file` itself if there is none.
-
-    `file` stays open. Equal content gives equal bytes: neither a name nor a time is stored.
-    """
+    """A writer that compresses into `file`, which stays open, by the extension of `path`; no name or time is stored."""
     start = _COMPRESSORS.get(compression(path))
     if start is None:
         yield file

@@ -24,10 +24,7 @@ _SKIPPED_BYTES = 1 << 20
 
 @contextlib.contextmanager
 def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterator[None]:
-    """Creates a folder that only this process may write to; new folders that stay empty are removed at the end.
-
-    If another process writes to the folder, `error` names what that process is `doing`.
-    """
+    """Creates a folder that only this process may write to, or raises an `error` about what another one is `doing`."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     make_folder(folder)
     try:
@@ -36,7 +33,7 @@ def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterato
                 raise error(f"{folder}: another process is {doing}; wait for it, or stop it")
             yield
     finally:
-        with contextlib.suppress(OSError):  # ends at the first folder that is not empty
+        with contextlib.suppress(OSError):  # removes new folders that stayed empty
             for path in made:
                 path.rmdir()
 
@@ -51,10 +48,7 @@ class Journal:
         self._read_from: tuple[int, int] | None = None  # which file they are of
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """Yields the objects of all lines in order, once: a later call yields those that other processes added since.
-
-        A line that holds anything else, is torn or is too long is skipped.
-        """
+        """Yields the objects of all readable lines that no earlier call has read, in order."""
         for line in self._lines():
             with contextlib.suppress(ValueError, RecursionError):  # whatever is wrong with a line, it is skipped
                 entry = json.loads(line)
@@ -68,10 +62,7 @@ class Journal:
 
     @contextlib.contextmanager
     def locked(self, *, what: str, error: type[PfgenError]) -> Iterator[None]:
-        """Makes this process the only one that adds to the file, in a folder that is made; closes the file at the end.
-
-        Whatever was read before may be incomplete by now: read the new entries first.
-        """
+        """Makes this process the only one that adds to the file; other processes may have added entries before."""
         make_folder(self.path.parent, error)
         with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
             if not alone:
@@ -88,7 +79,7 @@ class Journal:
             if self._file is None:
                 self._file = self._opened()
             begin = self._file.seek(0, os.SEEK_END)
-            self._begin_anew_in_another(self._file)
+            self._forget_unless_same(self._file)
             if self._file.write(line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if begin == self._n_read:
@@ -119,7 +110,7 @@ class Journal:
         if not self.path.exists():
             return
         with opened(self.path) as file:
-            self._begin_anew_in_another(file)
+            self._forget_unless_same(file)
             file.seek(self._n_read)
             while line := file.readline(MAX_LINE_BYTES):
                 n_bytes, end = len(line), line
@@ -131,7 +122,7 @@ class Journal:
                 if n_bytes == len(line):
                     yield line
 
-    def _begin_anew_in_another(self, file: IO[bytes]) -> None:
+    def _forget_unless_same(self, file: IO[bytes]) -> None:
         """Forgets what was read if the file is another one by now, or shorter."""
         now = os.fstat(file.fileno())
         if (now.st_dev, now.st_ino) != self._read_from or now.st_size < self._n_read:

@@ -21,10 +21,7 @@ _ATTEMPTS, _MOST_ATTEMPTS = 3, 1000
 
 @contextlib.contextmanager
 def held(path: Path, *, patience: float = 0.0, mode: int = _BY_UMASK) -> Iterator[bool]:
-    """Acquires the lock file `path` and yields whether this process holds it.
-
-    The file is removed when the lock is released. A file left behind by a killed process does not block others.
-    """
+    """Acquires the lock file `path` and yields whether this process holds it; a killed process leaves no lock."""
     from filelock import FileLock, Timeout  # slow to import, and most commands need no lock
 
     lock = FileLock(path, mode=mode)

@@ -45,10 +45,8 @@ def check_own_file(path: Path) -> None:
 
 
 def check_own_folder(path: Path) -> None:
-    """Raises ForeignFileError if a directory is not own; it need not exist, and may be reached by an own link.
-
-    Directories above it are not checked: a directory that others put in its place belongs to them, and is refused.
-    """
+    """Raises ForeignFileError if a directory, which need not exist and may be reached by an own link, is not own."""
+    # Folders above it are not checked: a folder that others put in its place belongs to them, and is refused.
     with contextlib.suppress(OSError):
         _check_owner(path, os.lstat(path))
         _check_owner_and_mode(path, os.stat(path))

@@ -97,11 +97,7 @@ def read_content(
     check: Callable[[Iterator[bytes]], object],
     on_piece: Callable[[], object] = lambda: None,
 ) -> Content:
-    """The content of a file of lines, decompressed in the format that the extension of `path` names.
-
-    Content of more than `AT_ONCE_BYTES` is looked through before it is read, so that what is refused is never in memory
-    as a whole.
-    """
+    """The decompressed content of a file of lines; large content is scanned, and may be refused, before it is read."""
     with opened(path) as file:
         _check_size(path, file, MAX_BYTES)
         stored = file.read(AT_ONCE_BYTES)

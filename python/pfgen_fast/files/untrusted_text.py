@@ -1,4 +1,4 @@
-"""Text of strangers made harmless: one function for each place where it is shown.
+"""Makes untrusted text harmless: one function for each place where it is shown.
 
 * a terminal: `terminal_text`; within a message, bounded: `in_one_line`
 * Markdown: `markdown_text`, `markdown_link`, `markdown_block`
@@ -32,7 +32,7 @@ _COMPARED_CODE_POINTS, _MOST_COMPARED = 200, 2000
 """The time to compare two names grows with the square of their lengths."""
 
 _MOST_NAMES = 40
-"""How many names are listed at most; those of a stranger's file may be any number."""
+"""The most names that are listed; an untrusted file may have any number."""
 
 ESCAPED = "x"
 """The tint of an escaped code point."""
@@ -128,10 +128,7 @@ def link_target(path: Path, root: Path) -> str:
 
 
 def folder_names(model: str) -> list[str]:
-    """The names of folders, each in the one before, for a model's name or path; they lead nowhere else.
-
-    On Windows, underscores stand for what no name of a file may hold.
-    """
+    """The names of nested folders for a model's name or path, without what leads elsewhere or no file name may hold."""
     names = _FORBIDDEN.sub("_", model).replace("\\", "/").split("/")
     return [name for name in names if name.strip(" .")]
 

@@ -54,10 +54,7 @@ class Place:
         work.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # asyncio logs an unread error
 
     async def body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
-        """Reads the body of the request, and counts while it arrives.
-
-        Where there is no room, the body is read and dropped, so that the client is ready for the reply.
-        """
+        """Reads the body of the request; where there is no room, it is dropped, so that the client reads the reply."""
         self._n_requests = 1
         self._room.n_requests += 1
         limits = self._room.limits

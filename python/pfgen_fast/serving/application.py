@@ -153,10 +153,7 @@ def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _kinds(headers: Mapping[str, str]) -> tuple[str, str]:
-    """The media types of the body and of the reply.
-
-    A page of another origin can send no body of these types without being asked about it first.
-    """
+    """The media types of the body and of the reply; pages of other origins cannot send such bodies unasked."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (JSON, ARROW):
         raise Refusal(415, f"Content-Type: expected {JSON} or {ARROW}")

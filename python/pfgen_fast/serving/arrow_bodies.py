@@ -72,10 +72,8 @@ def _check_columns(pa: Any, schema: Any) -> None:
 
 
 def _check_messages(pa: Any, body: bytes) -> None:
-    """Refuses compressed buffers, and more messages than a sensible batch has.
-
-    The reader of messages has verified the metadata when it hands them out, so their tables may be followed.
-    """
+    """Refuses compressed buffers, and more messages than a sensible batch has."""
+    # The reader of messages has verified the metadata when it returns them, so their tables may be followed.
     reader = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
     for _ in range(_MAX_MESSAGES):
         try:

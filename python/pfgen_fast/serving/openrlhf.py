@@ -48,10 +48,8 @@ def scores_of_queries(
 
 
 def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
-    """The answer in a query: what follows the prompt, up to the first special token or stop string.
-
-    Some tokenizers put a token before the prompt, so it may begin later than the query.
-    """
+    """The answer in a query: what follows the prompt, up to the first special token or stop string."""
+    # Some tokenizers put a token before the prompt, so it may begin later than the query.
     _, found, said = query.partition(prompt) if prompt else ("", "found", query)
     if not found:
         shown = in_one_line(prompt, 40)

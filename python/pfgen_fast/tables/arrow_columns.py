@@ -30,10 +30,7 @@ def pyarrow() -> Any:
 
 @contextlib.contextmanager
 def giving_memory_back() -> Iterator[None]:
-    """Lets pyarrow use the allocator that gives memory back soonest; with the usual one the peak is 100 MB higher.
-
-    It is a setting of the whole process, but harmless: what is allocated meanwhile is freed where it was allocated.
-    """
+    """Lets all of pyarrow use the allocator that returns memory soonest; with the default the peak is 100 MB higher."""
     pa = pyarrow()
     usual = pa.default_memory_pool()
     with contextlib.suppress(NotImplementedError):  # not every system has it

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO
 
+from ..errors import TrialsError
+from ..files.reading import numbered_lines, reading, stdin
 from ..files.untrusted_text import utf8
-from .rows import Columns, RowBatch, RowBatches, Scores, Write
-from .text_rows import json_batches, json_lines, numbered_lines
+from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores, Write
+from .text_rows import json_batches, json_lines, shown_source
 
 
 def read_json_lines(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the objects of a file of JSON lines; each one is checked."""
-    lines = ((number, line) for number, line in numbered_lines(source) if line.strip(" \t\r\n"))
-    return json_batches(source, lines, columns, batch_size)
+    return json_batches(source, _numbered_lines(source), columns, batch_size)
+
+
+def _numbered_lines(source: str) -> Iterator[tuple[int, str]]:
+    """The non-blank lines with their numbers, split at LF only."""
+    is_stdin = source == STANDARD_STREAM
+    with contextlib.nullcontext(stdin()) if is_stdin else reading(Path(source)) as file:
+        for number, line in numbered_lines(file, shown_source(source)):
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                location = f"{shown_source(source)}, line {number}"
+                raise TrialsError(f"{location}: not UTF-8 (byte {error.start} of the line)") from None
+            if text.strip(" \t\r\n"):
+                yield number, text
 
 
 @contextlib.contextmanager

@@ -33,10 +33,7 @@ def reading_ahead(items: Generator[T, None, None]) -> Iterator[Iterator[T]]:
 
 @contextlib.contextmanager
 def writing_behind(write: Callable[P, None]) -> Iterator[Callable[P, None]]:
-    """Runs a function in a thread for each item that the block gives; all are written when the block ends.
-
-    An error of the function is raised when the next item is given, or at the end of the block.
-    """
+    """Runs a function in a thread for each given item; its error is raised at the next item or at the end."""
     written: Future[None] | None = None
 
     def give(*item: P.args, **options: P.kwargs) -> None:

@@ -21,7 +21,7 @@ from ..scoring.spec import ScorerSpec
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
 from .overlap import reading_ahead, writing_behind
-from .rows import STANDARD_STREAM, RowBatch, Scores
+from .rows import STANDARD_STREAM
 from .table_job import Nulls, TableJob
 
 
@@ -145,12 +145,13 @@ def scored_table(
             rest = chain((first,), batches)
             del first  # its rows need not stay in memory
             for batch in rest:
-                part = _scored(batch, job)
-                n_rows, n_written = n_rows + len(batch), n_written + len(part[0])
-                give(*part)
+                found = job.score(batch.values(job.question_column), batch.values(job.answer_column), batch.location)
+                kept = batch if found.passing is None else batch.only(found.passing)
+                n_rows, n_written = n_rows + len(batch), n_written + len(kept)
+                give(kept, found.scores)
                 if on_batch is not None:
                     on_batch(n_rows)
-                del batch, part  # neither need these while the next batch is waited for
+                del batch, kept, found  # they need not stay while the next batch is waited for
     return TableCounts(n_rows, n_written)
 
 
@@ -160,9 +161,3 @@ def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | 
         return None
     status = os.stat(source)
     return status if os.path.samestat(status, os.stat(target)) else None
-
-
-def _scored(batch: RowBatch, job: TableJob) -> tuple[RowBatch, Scores]:
-    """The rows of a batch that stay, and their scores."""
-    found = job.score(batch.values(job.question_column), batch.values(job.answer_column), batch.location)
-    return batch if found.passing is None else batch.only(found.passing), found.scores

@@ -10,12 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, DecimalException
 from itertools import chain, compress, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..files.reading import numbered_lines as lines_of
-from ..files.reading import reading, stdin
 from ..files.untrusted_json import Fault, parse_json
 from ..files.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, pyarrow
@@ -37,19 +34,6 @@ _TINY = 1e-300
 def shown_source(source: str) -> str:
     """The name of a source in error messages."""
     return "stdin" if source == STANDARD_STREAM else source
-
-
-def numbered_lines(source: str) -> Iterator[tuple[int, str]]:
-    """Yields lines with their numbers and line ends, split at LF only; drops a byte-order mark at the start."""
-    is_stdin = source == STANDARD_STREAM
-    with contextlib.nullcontext(stdin()) if is_stdin else reading(Path(source)) as file:
-        for number, line in lines_of(file, shown_source(source)):
-            try:
-                text = line.decode()
-            except UnicodeDecodeError as error:
-                location = f"{shown_source(source)}, line {number}"
-                raise TrialsError(f"{location}: not UTF-8 (byte {error.start} of the line)") from None
-            yield number, text
 
 
 @dataclass(frozen=True)
@@ -105,7 +89,7 @@ class _TextRows:
 
 
 def _array(values: list[Any], kind: Any) -> Any:
-    """An Arrow array of type `kind`, which all values must fit; of their own type if `kind` is None."""
+    """An Arrow array of type `kind`, which all values must fit; of the type of the values if `kind` is None."""
     array = pyarrow().array(values)
     if kind is None or array.type == kind:
         return array

@@ -40,13 +40,7 @@ def check_value_table(path: Path) -> str:
 
 @contextlib.contextmanager
 def writing_values(path: Path, types: Mapping[str, type], *, for_spreadsheets: bool = False) -> Iterator[Write]:
-    """Yields a function that appends rows to a table, which takes its place when the context ends.
-
-    Args:
-        path: The table.
-        types: The type of each column; every value may be None.
-        for_spreadsheets: Whether CSV is guarded against texts that a spreadsheet would evaluate (`csv_value`).
-    """
+    """Yields a function that appends rows to a table, which takes its place at the end (spreadsheets: `csv_value`)."""
     kind = check_value_table(path)
     with writing_whole(path) as file, compressing(file, path) as packed:
         if kind == ".parquet":

@@ -42,9 +42,9 @@ def plan_files(
 ) -> list[FileTask]:
     """The tables of some sources, each with its output in a folder.
 
-    An output is named as its input: by the path below the folder that was given, or by the last part of the name of a
-    file that was given. In folders, and among what a glob matches, files are left out whose names begin with `_` or
-    `.`, or lie in a folder whose name does, and so are those whose extension is no table's.
+    An output is named by the path of its input below the given folder, or by the last part of the name of a given file.
+    Files in folders and matches of globs are skipped if their name, or that of a folder above them, begins with `_` or
+    `.`, or if their extension is not that of a table.
     """
     folder = place_of(target)
     if not folder:
@@ -60,7 +60,7 @@ def plan_files(
             is_empty = False
             check_name(name, place)
             if is_in_folder(place):
-                raise PfgenError(f"{shown_place(place)}: lies in the output directory, {shown_place(folder)}")
+                raise PfgenError(f"{shown_place(place)}: is in the output directory, {shown_place(folder)}")
             if is_hidden(name):
                 raise PfgenError(
                     f"{shown_place(place)}: readers of directories skip names that begin with _ or ., so it can only "
@@ -86,8 +86,7 @@ def plan_files(
 def first_table(sources: Iterable[str | os.PathLike[str]]) -> str:
     """The first table of some sources, as `plan_files` would find it."""
     source = ""
-    for given in sources:
-        source = place_of(given)
+    for source in map(place_of, sources):
         for place, _, _ in _tables(source, None, lambda place: None):
             return place
     raise TrialsError(f"{shown_place(source)}: there are no tables here")
@@ -122,7 +121,7 @@ def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver)
     if folder is not None and _key(source) == _key(folder):
         raise PfgenError(f"{shown_place(folder)}: is the input directory itself; give another output directory")
     if folder is not None and _within(source)(folder):
-        raise PfgenError(f"{shown_place(folder)}: lies in the input directory, {shown_place(source)}; give another one")
+        raise PfgenError(f"{shown_place(folder)}: is in the input directory, {shown_place(source)}; give another one")
     for name, info in storage.below(source):
         if is_table(name):
             yield joined(source, name), name, info
@@ -131,7 +130,7 @@ def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver)
 
 
 def _within(folder: str) -> Callable[[str], bool]:
-    """Tells whether a place lies in a folder, at any depth."""
+    """Tells whether a place is below a folder, at any depth."""
     parts = _key(folder)
     return lambda place: (key := _key(place))[: len(parts)] == parts and len(key) > len(parts)
 

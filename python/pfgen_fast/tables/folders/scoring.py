@@ -60,7 +60,7 @@ class FilesProgress:
     n_bytes_done: int
 
 
-def _tell_nobody(about: object) -> None:
+def _ignore(about: object) -> None:
     """Does nothing."""
 
 
@@ -68,10 +68,10 @@ def _tell_nobody(about: object) -> None:
 class Listeners:
     """Functions that are called while tables are scored; see `score_files`."""
 
-    on_progress: Callable[[FilesProgress], None] = _tell_nobody
-    on_outcome: Callable[[FileOutcome], None] = _tell_nobody
-    on_note: Callable[[str], None] = _tell_nobody
-    on_passed_over: Callable[[str], None] = _tell_nobody
+    on_progress: Callable[[FilesProgress], None] = _ignore
+    on_outcome: Callable[[FileOutcome], None] = _ignore
+    on_note: Callable[[str], None] = _ignore
+    on_passed_over: Callable[[str], None] = _ignore
 
 
 class _IsFinished(Exception):
@@ -85,11 +85,7 @@ class _IsFinished(Exception):
 def score_one_file(
     task: FileTask, job: TableJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
 ) -> FileOutcome:
-    """Scores a file into a directory unless its output is finished; the workers of an engine call it.
-
-    The output is complete or absent, and finished only with its record, so the call may be repeated after a kill, and
-    two processes may score one file. Call `read_folder` once before all files: it refuses outputs of other jobs.
-    """
+    """Scores a file unless its output is finished; workers call it, also after a kill, once `read_folder` passed."""
     with Fetching([task.source]) as fetching:
         return _outcome(task, job, lambda: fetching.get(0), again=again, on_batch=on_batch)
 
@@ -148,9 +144,7 @@ def score_files(
         >>> folder.cleanup()
     """
     job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding, reasoning)
-    listeners = Listeners(
-        on_progress or _tell_nobody, on_outcome or _tell_nobody, on_note or _tell_nobody, on_passed_over
-    )
+    listeners = Listeners(on_progress or _ignore, on_outcome or _ignore, on_note or _ignore, on_passed_over)
     return score_sources(sources, target, job, again=again, dry_run=dry_run, listeners=listeners)
 
 

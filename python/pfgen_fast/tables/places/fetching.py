@@ -27,10 +27,9 @@ class Fetched(NamedTuple):
 
 
 class Fetching:
-    """Fetches files in their order, as a context; a local file is used where it is.
+    """Fetches files in their order; at most two are there at a time, and a local file is used where it is.
 
-    At most two fetched files are there at a time, in a temporary folder that goes with the context. The one thread
-    ends with the context, too; it is stopped within what it is fetching.
+    At the end of the context, its temporary folder is removed and its thread stopped, also within a file.
     """
 
     def __init__(self, places: Sequence[str]) -> None:

@@ -65,7 +65,7 @@ def shown_place(place: str) -> str:
 
 
 def without_passwords(text: object, *places: str) -> str:
-    """A foreign text for a message, in one line, in which no URL has a user and password."""
+    """An untrusted text for a message, in one line, in which no URL has a user and password."""
     told = str(text)
     for place in places:
         told = told.replace(place, shown_place(place))

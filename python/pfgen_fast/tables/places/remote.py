@@ -49,20 +49,13 @@ class RemoteStorage:
 
     def info(self, place: str) -> FileInfo | None:
         """Size and etag, or time of modification."""
-        self._files.invalidate_cache()
-        with _telling(place, "cannot be read"), contextlib.suppress(FileNotFoundError):
-            about = self._files.info(self._path(place))
-            return None if about["type"] == "directory" else _info(about)
-        return None
+        about = self._about(place)
+        return None if about is None or about["type"] == "directory" else _info(about)
 
     def is_folder(self, place: str) -> bool:
         """Whether there is such a folder; where folders are only prefixes of names, whether anything is below it."""
-        if is_web(place):
-            return False
-        self._files.invalidate_cache()
-        with _telling(place, "cannot be read"), contextlib.suppress(FileNotFoundError):
-            return bool(self._files.info(self._path(place))["type"] == "directory")
-        return False
+        about = None if is_web(place) else self._about(place)
+        return about is not None and about["type"] == "directory"
 
     def below(self, folder: str) -> list[tuple[str, FileInfo]]:
         """The files at any depth."""
@@ -127,6 +120,13 @@ class RemoteStorage:
         with _telling(place, "cannot be written", PfgenError):
             self._make_folder(place)
             self._files.put_file(str(source), self._path(place))
+
+    def _about(self, place: str) -> Mapping[str, Any] | None:
+        self._files.invalidate_cache()
+        with _telling(place, "cannot be read"), contextlib.suppress(FileNotFoundError):
+            about: Mapping[str, Any] = self._files.info(self._path(place))
+            return about
+        return None
 
     def _path(self, place: str) -> str:
         return str(self._kind._strip_protocol(place))

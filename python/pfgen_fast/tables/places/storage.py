@@ -36,11 +36,7 @@ class LocalStorage:
         return os.path.isdir(place)
 
     def below(self, folder: str) -> list[tuple[str, FileInfo]]:
-        """The files at any depth below a directory by their relative names, sorted.
-
-        Names that begin with `_` or `.`, of files or of directories, are left out; links to directories are not
-        followed.
-        """
+        """The files at any depth by their relative names, sorted, without hidden ones and those behind links."""
         found = []
         for at, folders, files in os.walk(folder, onerror=_refused):
             folders[:] = [name for name in folders if name[0] not in "_."]
