@@ -10,7 +10,6 @@ from pfgen_fast import Suite
 from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.stages import NAMES
 
-from .figures import Row
 from .measuring import REPORTED, Measure, agree
 from .processes import in_a_new_process
 
@@ -32,12 +31,11 @@ def test_building(measure: Measure, suite: Suite, scratch: Path) -> None:
     total = sum(found["seconds"].values())
     measure.seconds(1, lambda: REPORTED.add(total))
     name = f"building, {n_answers:,} answers, {_THREADS} threads"
-    measure.rows(
-        *(Row(f"{name}: {stage}", taken, "s") for stage, taken in found["seconds"].items()),
-        Row(f"{name}: raw to length", total, "s"),
-        Row("  processor time of that process, which load leaves alone", found["cpu"], "s"),
-        Row("  peak memory of that process", found["n_bytes"] / 1e9, "GB"),
-    )
+    for stage, taken in found["seconds"].items():
+        measure.row(f"{name}: {stage}", taken, "s")
+    measure.row(f"{name}: raw to length", total, "s")
+    measure.row("  processor time of that process, which load leaves alone", found["cpu"], "s")
+    measure.row("  peak memory of that process", found["n_bytes"] / 1e9, "GB")
 
 
 def _files_left(suite: Suite, n_answers: int, folder: Path, threads: int) -> dict[str, bytes]:

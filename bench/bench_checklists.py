@@ -26,7 +26,6 @@ from pfgen_fast.judging.template import Template
 from pfgen_fast.statistics.bounded_regression import bounded_fits
 from pfgen_fast.statistics.resampling import bootstrap_counts
 
-from .figures import Row
 from .inputs import checkout_folder
 from .measuring import Disagreement, Measure
 
@@ -60,9 +59,9 @@ def test_scoring(measure: Measure, tmp_path: Path) -> None:
     )
     what = f"checklists: {n:,} judgements of {len(tables)} models scored from"
     draws = f"checklists: {_N_SCORE_DRAWS:,} bootstrap draws of {len(tables)} models, all pairs compared"
-    measure.rows(
-        Row(f"{what} Parquet", from_tables, "s"), Row(f"{what} JSONL.xz", from_lines, "s"), Row(draws, drawing, "s")
-    )
+    measure.row(f"{what} Parquet", from_tables, "s")
+    measure.row(f"{what} JSONL.xz", from_lines, "s")
+    measure.row(draws, drawing, "s")
 
 
 def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple[list[Run], list[Run]]:
@@ -99,7 +98,8 @@ def test_fitting_weights(measure: Measure) -> None:
     drawn, alone = measure.times(_ROUNDS, partial(fit, draws=_N_FIT_DRAWS), {"no refits": fit})
     of_marks = f"{len(suite.checklists)} categories, {len(marks.listed):,} marks"
     refits = f"weights and {_N_FIT_DRAWS:,} refits, {of_marks}"
-    measure.rows(Row(f"exact weights, {of_marks}", alone, "s"), Row(refits, drawn, "s"))
+    measure.row(f"exact weights, {of_marks}", alone, "s")
+    measure.row(refits, drawn, "s")
 
 
 def _suite() -> ChecklistSuite:

@@ -15,7 +15,6 @@ from pfgen_fast import Scorer, Suite
 from pfgen_fast.oracle import Oracle
 
 from .bench_scoring import each_in_turn
-from .figures import Row
 from .inputs import Inputs, Mix, n_code_points
 from .measuring import REPORTED, Measure, agree
 from .processes import CACHE, in_a_new_process, seconds
@@ -45,15 +44,13 @@ def test_compile_on_one_thread(
     scaled = [time / n_code_points(of) * n_all for time, of in zip(of_oracle, tabled, strict=False)]
     n_sets = sum(len(question.answers) for question in suite)
     what = f"compile {len(suite)} questions ({n_sets} sets, {n_all / 1e6:.1f} M code points)"
-    measure.rows(
-        Row(f"oracle: tables of {len(tabled)} questions, scaled to all", median(scaled), "s"),
-        Row(f"{what}, 1 thread", median(of_core), "s", median(scaled) / median(of_core), "faster than oracle"),
-    )
+    measure.row(f"oracle: tables of {len(tabled)} questions, scaled to all", median(scaled), "s")
+    measure.row(f"{what}, 1 thread", median(of_core), "s", median(scaled) / median(of_core), "faster than oracle")
 
 
 def test_compile_on_two_threads(measure: Measure, inputs: Inputs, scorers: Mapping[int, Scorer]) -> None:
     taken = measure.seconds(2, partial(_compile, inputs, 2))
-    measure.rows(Row("  the same, 2 threads", taken, "s"))
+    measure.row("  the same, 2 threads", taken, "s")
 
 
 def test_open(
@@ -78,11 +75,9 @@ def test_open(
     slowest = max(min(times) for times in zip(*(process["first_seconds"] for process in opened), strict=True))
     on_disk = sum(path.stat().st_size for path in Path(os.environ[CACHE]).rglob("*") if path.is_file())
     resident = min(process["resident_bytes"] for process in opened)
-    measure.rows(
-        Row("Suite.load of the compiled suite, new process", least["load"], "ms"),
-        Row("open the compiled suite after that", least["open"], "ms"),
-        Row("unpickle a scorer in a process that has one", least["unpickle"], "ms"),
-        Row("first answer to a question after that, slowest of all questions", slowest * 1e3, "ms"),
-        Row("compiled file", on_disk / 1e6, "MB"),
-        Row("resident memory when all of it is in use", resident / 1e6, "MB"),
-    )
+    measure.row("Suite.load of the compiled suite, new process", least["load"], "ms")
+    measure.row("open the compiled suite after that", least["open"], "ms")
+    measure.row("unpickle a scorer in a process that has one", least["unpickle"], "ms")
+    measure.row("first answer to a question after that, slowest of all questions", slowest * 1e3, "ms")
+    measure.row("compiled file", on_disk / 1e6, "MB")
+    measure.row("resident memory when all of it is in use", resident / 1e6, "MB")

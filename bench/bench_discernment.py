@@ -27,7 +27,6 @@ from pfgen_fast.oracle import Oracle
 from pfgen_fast.statistics.resampling import bootstrap_counts, interval, resampled
 from pfgen_fast.statistics.signed_rank import signed_rank
 
-from .figures import Row
 from .inputs import Inputs, Mix, evenly
 from .measuring import REPORTED, Disagreement, Measure, agree
 from .processes import Work, in_a_new_process, items
@@ -114,14 +113,12 @@ def test_perturbing(measure: Measure, damaged: Mix, together: bool) -> None:
         n = len(degrees[kind])
         if together:
             of_kind = f"{kind.name}, {n} degree{'s' if n > 1 else ''}"
-            measure.rows(Row(f"perturbing, 1 thread: {of_kind}", rate, "texts/s"))
+            measure.row(f"perturbing, 1 thread: {of_kind}", rate, "texts/s")
     slowest = min(range(len(rates)), key=lambda number: rates[number])
     mean = len(rates) / sum(1 / rate for rate in rates)  # the rate at which all kinds make equally many texts
     what = f"perturbing, {_LENGTH} characters, 1 thread, {'degrees together' if together else 'one degree alone'}"
-    measure.rows(
-        Row(f"{what}: mean over {len(rates)} kinds", mean, "texts/s"),
-        Row(f"{what}: slowest ({_KINDS[slowest].name})", rates[slowest], "texts/s"),
-    )
+    measure.row(f"{what}: mean over {len(rates)} kinds", mean, "texts/s")
+    measure.row(f"{what}: slowest ({_KINDS[slowest].name})", rates[slowest], "texts/s")
 
 
 @pytest.mark.parametrize(("unit", "language"), [("、", "ja"), ("」", "ja"), ("a.", "en")])
@@ -136,7 +133,8 @@ def test_perturbing_hostile_texts(measure: Measure, unit: str, language: str) ->
     slowest = max(range(len(_KINDS)), key=lambda number: times[2 * number + 1])
     exponent = math.log(times[2 * slowest + 1] / times[2 * slowest], _LONG / _SHORT)
     what = f"perturbing {_LONG:,} characters {unit}, slowest kind ({_KINDS[slowest].name})"
-    measure.rows(Row(what, times[2 * slowest + 1], "s"), Row("  cost against length: exponent", exponent))
+    measure.row(what, times[2 * slowest + 1], "s")
+    measure.row("  cost against length: exponent", exponent)
 
 
 @pytest.mark.parametrize("what", ["scores", "ratings"])
@@ -153,11 +151,9 @@ def test_rank_tests(measure: Measure, what: str) -> None:
     tests, exact, bootstrap = _by_kind(measure, 3, works)
     of_100 = f"{what} of {_N_ITEMS} items"
     drawing = f"bootstrap, {_N_DRAWS:,} draws of {_N_CELLS} cells, {of_100}"
-    measure.rows(
-        Row(f"signed-rank tests, {of_100}", len(original) / tests, "tests/s"),
-        Row(f"exact tests, {of_100}", n_exact / exact, "tests/s"),
-        Row(drawing, bootstrap, "s"),
-    )
+    measure.row(f"signed-rank tests, {of_100}", len(original) / tests, "tests/s")
+    measure.row(f"exact tests, {of_100}", n_exact / exact, "tests/s")
+    measure.row(drawing, bootstrap, "s")
 
 
 def _made(what: str, n: int) -> tuple[Floats, Floats]:
@@ -231,9 +227,7 @@ def test_discern(
     what = f"discern, {int(fastest['n_items']):,} originals, {with_draws}"
     if rounds == 1:
         what = f"discern, {int(fastest['n_texts']):,} texts made and scored"
-    measure.rows(
-        Row(f"{what}, {_THREADS} threads", fastest["seconds"], "s"),
-        Row("  processor time, which load leaves alone", fastest["cpu"], "s"),
-    )
+    measure.row(f"{what}, {_THREADS} threads", fastest["seconds"], "s")
+    measure.row("  processor time, which load leaves alone", fastest["cpu"], "s")
     if rounds == 1:
-        measure.rows(Row("  peak memory of that process", fastest["n_bytes"] / 1e6, "MB"))
+        measure.row("  peak memory of that process", fastest["n_bytes"] / 1e6, "MB")

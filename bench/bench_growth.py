@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from pfgen_fast import Scorer, Suite
 
-from .figures import Row
 from .inputs import QUESTION_ID, Mix, evenly, suite_of_one_question
 from .measuring import Measure
 from .processes import Work
@@ -38,7 +37,7 @@ def _grow(measure: Measure, of: str, work: str, sizes: Mapping[int, Work]) -> No
     growth = exponent(times)
     measure.info["growth"] = {"of": of, "work": work, "exponent": growth, "seconds": dict(sorted(times.items()))}
     # A quadratic cost has exponent 2; a linear one can exceed 1 once the data no longer fits into the CPU caches.
-    measure.rows(Row(f"cost of {of} against {work}: exponent", growth))
+    measure.row(f"cost of {of} against {work}: exponent", growth)
 
 
 def test_answers(measure: Measure, scorers: Mapping[int, Scorer], mix: Mix) -> None:

@@ -66,7 +66,7 @@ def test_building_a_set(measure: Measure, question: Question, oracle: Oracle) ->
     times = measure.all_times(len(sets), core, dict(zip([*builders][1:], others, strict=True)))
     mean = {name: sum(of_side) / len(of_side) for name, of_side in zip(builders, times, strict=True)}
     ours = mean["pfgen-fast"]
-    measure.rows(Row(f"build a set of {len(sets[-1]):,} references: pfgen-fast", ours * 1e3, "ms"))
+    measure.row(f"build a set of {len(sets[-1]):,} references: pfgen-fast", ours * 1e3, "ms")
     for name in ("oracle", *AUTOMATA, _COUNTER):
         taken = mean.get(name)
         measure.rows(_beside(name, name, taken and taken * 1e3, "ms", (taken or 0) / ours))
@@ -88,7 +88,7 @@ def test_scoring(
     works: dict[str, Work] = {name: partial(_score_each, automaton, answers) for name, automaton in automata.items()}
     of_core, *of_peers = measure.times(_ROUNDS, partial(scorers[1].score, question.question_id, answers), works)
     what = f"score {len(answers)} answers to one question ({len(question.answers)} sets)"
-    measure.rows(Row(f"{what}: pfgen-fast", len(answers) / of_core, "answers/s"))
+    measure.row(f"{what}: pfgen-fast", len(answers) / of_core, "answers/s")
     times = dict(zip(automata, of_peers, strict=True))
     for name in AUTOMATA:
         taken = times.get(name)

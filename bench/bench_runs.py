@@ -19,7 +19,6 @@ from pfgen_fast.runs.run_scorer import Outcome, RunScorer
 from pfgen_fast.runs.trials import find_runs
 
 from . import parse_runs
-from .figures import Row
 from .inputs import Inputs, Mix
 from .measuring import REPORTED, Measure, agree
 from .parse_runs import count_trials, parse_all
@@ -82,16 +81,14 @@ def test_some_runs(
     score = f"pfgen-fast score, {len(runs)} runs, from process start to last byte"
     beside = "beside a Python that is running already, its"
     in_pool = f"{_TO} in a process pool"
-    measure.rows(
-        Row(f"floor: decompress + parse {len(runs)} runs, {threads} threads", floor, "s"),
-        Row("  the same", len(mix) / floor, "answers/s"),
-        Row("  the same in a process pool that is running already", of_pool, "s"),
-        Row("  the same as a program, from process start to last byte", of_program, "s"),
-        Row(score, from_start, "s", from_start / of_program, f"{_TO}, a program too"),
-        Row(f"  {beside} processes", from_start, "s", from_start / of_pool, in_pool),
-        Row(f"  {beside} threads", from_start, "s", from_start / floor, _TO),
-        Row("the same runs, index in memory, in process", in_process, "s", in_process / floor, _TO),
-    )
+    measure.row(f"floor: decompress + parse {len(runs)} runs, {threads} threads", floor, "s")
+    measure.row("  the same", len(mix) / floor, "answers/s")
+    measure.row("  the same in a process pool that is running already", of_pool, "s")
+    measure.row("  the same as a program, from process start to last byte", of_program, "s")
+    measure.row(score, from_start, "s", from_start / of_program, f"{_TO}, a program too")
+    measure.row(f"  {beside} processes", from_start, "s", from_start / of_pool, in_pool)
+    measure.row(f"  {beside} threads", from_start, "s", from_start / floor, _TO)
+    measure.row("the same runs, index in memory, in process", in_process, "s", in_process / floor, _TO)
 
 
 @pytest.mark.benchmark(group="runs", timer=processor_time)
@@ -107,10 +104,8 @@ def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path)
     rounds = 2 if len(folders) > _MANY else 9
     taken, floor = measure.times(rounds, run_command, {"program": partial(subprocess.check_output, parse_command)})
     what = f"all {len(folders)} runs, {n_answers:,} answers: processor time"
-    measure.rows(
-        Row(f"{what} of a program that decompresses and parses", floor, "s"),
-        Row(f"{what} of pfgen-fast score", taken, "s", taken / floor, _TO),
-    )
+    measure.row(f"{what} of a program that decompresses and parses", floor, "s")
+    measure.row(f"{what} of pfgen-fast score", taken, "s", taken / floor, _TO)
 
 
 def _check(outcome: Outcome, by_command: Path, *, published: bool) -> None:
@@ -126,10 +121,10 @@ def test_import(measure: Measure) -> None:
     """In new processes, which have imported NumPy."""
     fresh = [sys.executable, "-c", _IMPORT]
     taken = measure.seconds(15, lambda: REPORTED.add(float(subprocess.check_output(fresh))))
-    measure.rows(Row("import pfgen_fast after numpy", taken * 1e3, "ms"))
+    measure.row("import pfgen_fast after numpy", taken * 1e3, "ms")
 
 
 @pytest.mark.benchmark(group="start")
 def test_help(measure: Measure) -> None:
     taken = measure.seconds(10, partial(subprocess.run, [_COMMAND, "--help"], stdout=subprocess.DEVNULL, check=True))
-    measure.rows(Row("pfgen-fast --help", taken * 1e3, "ms"))
+    measure.row("pfgen-fast --help", taken * 1e3, "ms")

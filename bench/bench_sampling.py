@@ -6,7 +6,6 @@ import pytest
 from pfgen_fast import Suite
 from pfgen_fast.ngram import NgramSampler
 
-from .figures import Row
 from .measuring import Measure, agree
 from .processes import seconds
 
@@ -25,7 +24,5 @@ def test_sampling(measure: Measure, suite: Suite, order: int) -> None:
         agree(f"answers of order {order} to {question.question_id}", by_two.sample(*ask), sampler.sample(*ask))
     taken = measure.seconds(3, lambda: [sampler.sample(question.question_id, seeds) for question in suite])
     n_answers, what = len(suite) * len(seeds), f"ngram engine, order {order}"
-    measure.rows(
-        Row(f"{what}: counting all questions", counting, "s"),
-        Row(f"{what}: {n_answers:,} answers, 1 thread", n_answers / taken, "answers/s"),
-    )
+    measure.row(f"{what}: counting all questions", counting, "s")
+    measure.row(f"{what}: {n_answers:,} answers, 1 thread", n_answers / taken, "answers/s")

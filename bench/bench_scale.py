@@ -23,7 +23,6 @@ import pytest
 from pfgen_fast import ScorerSpec, score_schema
 
 from .bench_growth import exponent
-from .figures import Row
 from .inputs import Inputs, Mix
 from .measuring import Disagreement, Measure
 
@@ -162,21 +161,17 @@ def test_scale(
     clocks.setdefault("one process", {})[n_rows] = cost.clock
     what, unit = f"{n_rows:,} answers in Parquet", "s of processor time"
     over, slower = cost.processor / floor.processor, cost.clock / floor.clock
-    measure.rows(
-        Row(f"{what}: floor, pyarrow reads and writes the same columns", floor.processor, unit),
-        Row("  the same", floor.clock, "s"),
-        Row(f"{what}: pfgen-fast score", cost.processor, unit, over, "floor"),
-        Row("  the same", cost.clock, "s", slower, "floor"),
-        Row("  the same", n_rows / cost.clock, "answers/s"),
-        Row("  the same: memory", cost.n_bytes / 1e6, "MB"),
-    )
+    measure.row(f"{what}: floor, pyarrow reads and writes the same columns", floor.processor, unit)
+    measure.row("  the same", floor.clock, "s")
+    measure.row(f"{what}: pfgen-fast score", cost.processor, unit, over, "floor")
+    measure.row("  the same", cost.clock, "s", slower, "floor")
+    measure.row("  the same", n_rows / cost.clock, "answers/s")
+    measure.row("  the same: memory", cost.n_bytes / 1e6, "MB")
     if judged:
         scoring = float(subprocess.check_output([sys.executable, "-c", _MEMORY, inputs.suite, source]))
         both = cost.processor / (scoring + floor.processor)
-        measure.rows(
-            Row(f"{what}: scoring in memory, 1 thread", scoring, unit),
-            Row(f"{what}: pfgen-fast score over floor and scoring", None, ratio=both, to="both", note="-"),
-        )
+        measure.row(f"{what}: scoring in memory, 1 thread", scoring, unit)
+        measure.row(f"{what}: pfgen-fast score over floor and scoring", None, ratio=both, to="both", note="-")
     for actors in _WAYS if whole and importlib.util.find_spec("ray") else ():
         of_ray = Cost("-W", "ignore", "-c", _RAY, source, tmp_path / actors, inputs.suite, actors)
         of_ray()
@@ -184,13 +179,11 @@ def test_scale(
             _check_equal(scored, tmp_path / actors)
         clocks.setdefault(f"Ray Data, {actors}", {})[n_rows] = of_ray.clock
         rate = f"answers/s; {of_ray.n_bytes / 1e6:,.0f} MB"
-        measure.rows(
-            Row(f"{what}: Ray Data, {_WAYS[actors]}", of_ray.processor, unit),
-            Row("  the same", n_rows / of_ray.clock, rate),
-        )
+        measure.row(f"{what}: Ray Data, {_WAYS[actors]}", of_ray.processor, unit)
+        measure.row("  the same", n_rows / of_ray.clock, rate)
     for who, taken in clocks.items():
         if len(taken) == 3 or (len(taken) == 2 and not whole):
-            measure.rows(Row(f"time against answers, {who}: exponent", exponent(taken)))
+            measure.row(f"time against answers, {who}: exponent", exponent(taken))
 
 
 def _check_equal(single: Path, folder: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 from pfgen_fast import Scorer
 from pfgen_fast.oracle import Oracle
 
-from .figures import Row
 from .inputs import Mix
 from .measuring import Measure
 
@@ -42,13 +41,11 @@ def test_score(
     measure.info["answers_per_second_by_threads"] = {container: rates}
     what, faster = f"score, {len(mix):,} answers, {container}", "faster than oracle"
     if container == "lists of str":
-        measure.rows(Row(f"oracle: score_one, {len(sample)} answers", oracle_rate, "answers/s"))
+        measure.row(f"oracle: score_one, {len(sample)} answers", oracle_rate, "answers/s")
     rate, of_two = (rates[1], rates[1] / oracle_rate), (rates[2], rates[2] / oracle_rate)
-    measure.rows(
-        Row(f"{what}, 1 thread", rate[0], "answers/s", rate[1], faster),
-        Row(f"{what}, 2 threads", of_two[0], "answers/s", of_two[1], faster),
-        Row(f"{container}: 2 threads against 1", rates[2] / rates[1], "times"),
-    )
+    measure.row(f"{what}, 1 thread", rate[0], "answers/s", rate[1], faster)
+    measure.row(f"{what}, 2 threads", of_two[0], "answers/s", of_two[1], faster)
+    measure.row(f"{container}: 2 threads against 1", rates[2] / rates[1], "times")
 
 
 def each_in_turn(works: Iterable[Callable[[], object]]) -> Callable[[], object]:
@@ -76,7 +73,7 @@ def test_reward(measure: Measure, scorers: Mapping[int, Scorer], sample: Mix, mi
     elif what.endswith("shuffled"):
         calls = random.Random(0).sample(calls, len(calls))
     taken = measure.seconds(rounds, lambda: [scorer.reward(question, [answer]) for question, answer in calls])
-    measure.rows(Row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us"))
+    measure.row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us")
 
 
 def test_reading_memory(measure: Measure, mix: Mix) -> None:
@@ -84,4 +81,5 @@ def test_reading_memory(measure: Measure, mix: Mix) -> None:
     stored = "".join(mix.answers).encode("utf-16-le")
     taken = measure.seconds(15, np.frombuffer(stored, np.uint64, count=len(stored) // 8).sum)
     what = f"floor: reading {len(stored) / 1e6:.0f} MB of answers from memory, 1 thread"
-    measure.rows(Row(what, len(stored) / taken / 1e9, "GB/s"), Row("  the same", len(mix) / taken, "answers/s"))
+    measure.row(what, len(stored) / taken / 1e9, "GB/s")
+    measure.row("  the same", len(mix) / taken, "answers/s")

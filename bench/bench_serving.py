@@ -21,7 +21,6 @@ import pytest
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.serving.replies import json_of
 
-from .figures import Row
 from .inputs import ROOT, Inputs, Mix
 from .load_client import request
 from .measuring import Measure
@@ -72,11 +71,9 @@ def test_batches(measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path
     best = min(found, key=lambda one: one["seconds"])
     rate, of_scorer = n_calls * _BATCH / best["seconds"], len(batches) * _BATCH / scored
     what = f"server, batches of {_BATCH}, {n_connections} client{'s' * (n_connections > 1)}"
-    measure.rows(
-        Row(what, rate, "answers/s", rate / of_scorer, "the scorer in this process"),
-        Row("  the same: p50", best["p50"] * 1e3, "ms"),
-        Row("  the same: p99", best["p99"] * 1e3, "ms"),
-    )
+    measure.row(what, rate, "answers/s", rate / of_scorer, "the scorer in this process")
+    measure.row("  the same: p50", best["p50"] * 1e3, "ms")
+    measure.row("  the same: p99", best["p99"] * 1e3, "ms")
 
 
 def test_single_answers(
@@ -99,12 +96,10 @@ def test_single_answers(
     found: list[dict[str, float]] = []
     measure.seconds(1, lambda: found.append(_load(port, file, 64, n_calls)))
     grown = memory("VmRSS", server.pid) - before
-    measure.rows(
-        Row(f"server, {n_calls:,} requests of one answer, 64 clients", n_calls / found[0]["seconds"], "requests/s"),
-        Row("  the same: p50", found[0]["p50"] * 1e3, "ms"),
-        Row("  the same: p99", found[0]["p99"] * 1e3, "ms"),
-        Row("  the same: growth of resident memory", grown / 1e6, "MB"),
-    )
+    measure.row(f"server, {n_calls:,} requests of one answer, 64 clients", n_calls / found[0]["seconds"], "requests/s")
+    measure.row("  the same: p50", found[0]["p50"] * 1e3, "ms")
+    measure.row("  the same: p99", found[0]["p99"] * 1e3, "ms")
+    measure.row("  the same: growth of resident memory", grown / 1e6, "MB")
 
 
 def _batches(mix: Mix, size: int, n: int) -> list[Mix]:

@@ -19,7 +19,6 @@ from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.frequencies import document_frequencies
 from pfgen_fast.refset.selection import distribution_error, select
 
-from .figures import Row
 from .inputs import Inputs
 from .measuring import REPORTED, Disagreement, Measure, agree
 from .processes import in_a_new_process
@@ -54,7 +53,8 @@ def test_rare_ngrams(measure: Measure, inputs: Inputs, suite: Suite) -> None:
     measure.seconds(1, lambda: REPORTED.add(found["seconds"]))
     what = f"rare 5-grams of {n_answers:,} answers, {found['n_code_points']:,} code points"
     memory = "the same: memory of the process, the answers as list of str"
-    measure.rows(Row(what, found["seconds"], "s"), Row(memory, found["n_bytes"] / 1e6, "MB"))
+    measure.row(what, found["seconds"], "s")
+    measure.row(memory, found["n_bytes"] / 1e6, "MB")
 
 
 def test_document_frequencies(measure: Measure, texts: list[str]) -> None:
@@ -67,12 +67,12 @@ def test_document_frequencies(measure: Measure, texts: list[str]) -> None:
     try:
         import polars
     except ImportError:
-        measure.rows(Row(what, measure.seconds(4, count), "s", note="no polars"))
+        measure.row(what, measure.seconds(4, count), "s", note="no polars")
         return
     if document_frequencies(texts) != dict(_by_polars(polars, texts).iter_rows()):
         raise Disagreement("document frequencies: polars counts something else")
     ours, theirs = measure.times(4, count, {"polars": partial(_by_polars, polars, texts)})
-    measure.rows(Row(what, ours, "s", theirs / ours, "faster than polars"))
+    measure.row(what, ours, "s", theirs / ours, "faster than polars")
 
 
 def _by_polars(polars: Any, texts: Sequence[str]) -> Any:
@@ -110,7 +110,5 @@ def test_selection(measure: Measure, texts: list[str], max_order: int) -> None:
     of = f"selection, {size:,} of {len(texts):,} texts, orders 1 to {max_order}"
     ended = "no swap is better" if chosen.finished else f"{_SECONDS:.0f} s"
     to = f"lower than the best of {_RANDOM_SUBSETS} random subsets"
-    measure.rows(
-        Row(f"{of}: swaps tried, 1 thread", rate, "/s", note="too few swaps"),
-        Row(f"{of}: error, in millionths; ended by: {ended}", chosen.error * 1e6, ratio=best / chosen.error, to=to),
-    )
+    measure.row(f"{of}: swaps tried, 1 thread", rate, "/s", note="too few swaps")
+    measure.row(f"{of}: error, in millionths; ended by: {ended}", chosen.error * 1e6, ratio=best / chosen.error, to=to)

@@ -76,5 +76,9 @@ class Measure:
     def seconds(self, rounds: int, work: Work) -> float:
         return self.times(rounds, work)[0]
 
+    def row(self, what: str, value: float | None, unit: str = "", *more: Any, **others: Any) -> None:
+        """Adds a row to the table, by the fields of `Row`."""
+        self.rows(Row(what, value, unit, *more, **others))
+
     def rows(self, *rows: Row) -> None:
         self.info.setdefault("rows", []).extend(asdict(row) for row in rows)

@@ -143,7 +143,7 @@ def test_beside(measure: Measure, sides: Sides, what: str, named: str, clock: st
     if what == "compile":
         n_bytes, of_other = sides.this.about["n_bytes"], sides.other.about["n_bytes"]
         smaller = f"smaller than of {sides.revision} ({of_other / 1e6:,.0f} MB)"
-        measure.rows(Row("compiled file", n_bytes / 1e6, "MB", of_other / n_bytes, smaller))
+        measure.row("compiled file", n_bytes / 1e6, "MB", of_other / n_bytes, smaller)
 
 
 def _rows(what: str, times: list[list[float]], scale: float, unit: str, revision: str) -> list[Row]:

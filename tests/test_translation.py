@@ -42,7 +42,7 @@ class Section:
 def sections(path: Path) -> list[Section]:
     """The sections of a page."""
     text = OTHER_LANGUAGE.sub("", FRONT_MATTER.sub("", path.read_text(encoding="utf-8")), count=1)
-    blocks = iter([without_comments(block) for block in CODE.findall(text)])
+    blocks = iter([re.sub(r" *#.*", "", line) for line in block.splitlines()] for block in CODE.findall(text))
     before, *parts = HEADING.split(CODE.sub("\0", text))
     assert not before
     return [
@@ -58,10 +58,6 @@ def section(path: Path, level: int, title: str, body: str, code: list[list[str]]
     paragraphs = [part for part in re.split(r"\n\n|\n(?=\* |> \* |\d+\. |\|)", prose) if part.strip()]
     links = sorted(meant(path, link) for link in LINK.findall(prose))
     return Section(level, code, commands, links, figures, len(paragraphs))
-
-
-def without_comments(block: str) -> list[str]:
-    return [re.sub(r" *#.*", "", line) for line in block.splitlines()]
 
 
 def meant(page: Path, link: str) -> str:

@@ -33,7 +33,7 @@ def test_a_run_holds_what_the_rules_say(mini, tmp_path):
         output=tmp_path,
         on_progress=lambda *there: progress.append(there),
     )
-    assert engine.n_closed == 1
+    assert engine.is_closed
     assert generated.n_new == 16
     assert progress == [(n, 16) for n in range(17)]
     assert generated.folder.parent == tmp_path / "org" / "m"

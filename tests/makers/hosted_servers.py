@@ -133,8 +133,8 @@ class AnthropicService:
             return anthropic_error(400, "invalid_request_error", "anthropic-version: header is required")
         path = request.path.partition("?")[0]
         if path == "/v1/messages":
-            fault = fault_of_message(request.body, refuses_sampling=headers["anthropic-version"] == NEWER_VERSION)
-            if fault:
+            is_newer = headers["anthropic-version"] == NEWER_VERSION
+            if fault := fault_of_message(request.body, refuses_sampling=is_newer):
                 return anthropic_error(400, "invalid_request_error", fault)
             return Reply(json.dumps(message(request.body, f"About {request.question}", cached=30)).encode())
         if path == "/v1/messages/batches":
@@ -171,8 +171,7 @@ class AnthropicService:
         }
 
     def _result(self, each: dict[str, Any]) -> dict[str, Any]:
-        fault = fault_of_message(each["params"])
-        if fault:
+        if fault := fault_of_message(each["params"]):
             error = {"type": "error", "error": {"type": "invalid_request_error", "message": fault}}
             return {"custom_id": each["custom_id"], "result": {"type": "errored", "error": error}}
         made = message(each["params"], f"Batched {each['custom_id']}")
@@ -186,8 +185,7 @@ def gemini_service(request: Request) -> Reply:
         return gemini_error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.")
     if not re.fullmatch(r"/v1(beta)?/models/[\w.-]+:generateContent", request.path):
         return gemini_error(404, "NOT_FOUND", "no such model")
-    fault = fault_of_content(request.body)
-    if fault:
+    if fault := fault_of_content(request.body):
         return gemini_error(400, "INVALID_ARGUMENT", fault)
     budget = request.body.get("generationConfig", {}).get("thinkingConfig", {}).get("thinkingBudget", 0)
     return Reply(json.dumps(candidate(f"About {request.question}", has_thought=budget != 0)).encode())

@@ -50,10 +50,7 @@ FORMULA = "=cmd|'/c calc'!A1, \"x\""
 
 
 def unlike_runs(suite: Suite) -> list[ReportRun]:
-    """Seven runs that differ in all that the page sorts and filters by, from the best to the worst.
-
-    `org/alpha` has two runs; no answer of `org/beta/1` lacks a keyword, and all of it are fluent but not helpful.
-    """
+    """Seven runs, from the best to the worst, that differ in all that the page sorts and filters by."""
     described: list[tuple[str, float, dict[str, Any]]] = [
         ("system/ground-truth", 1.0, {"mode": "system", "engine": "system"}),
         ("org/alpha/1", 0.81, {"model": "org/alpha", "mode": "qa", "engine": "vllm", "top_p": 0.98}),

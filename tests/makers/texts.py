@@ -137,13 +137,11 @@ def permilles() -> st.SearchStrategy[int]:
     return st.one_of(st.sampled_from([*LADDERS["fine"], *LADDERS["coarse"]]), st.integers(1, 1000))
 
 
-def absolutes() -> st.SearchStrategy[int]:
-    return st.one_of(st.integers(1, 6), st.integers(1, 200))
-
-
 def degrees() -> st.SearchStrategy[Callable[[str], tuple[Perturbation, ...]]]:
     """Degrees of any kind in any order, per mille and absolute."""
-    both = st.one_of(st.tuples(permilles(), st.none()), st.tuples(st.none(), absolutes()))
+    both = st.one_of(
+        st.tuples(permilles(), st.none()), st.tuples(st.none(), st.one_of(st.integers(1, 6), st.integers(1, 200)))
+    )
     return st.lists(both, min_size=1, max_size=4).map(degrees_by_kind)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from pfgen_fast.report import findings, sweep_plot
 
@@ -14,10 +12,6 @@ _CONTENTS = {"png": b"\x89PNG\r\n\x1a\n", "svg": _SVG}
 def leave_out_drawing(patch: pytest.MonkeyPatch) -> None:
     """Stores empty pictures in place of charts."""
     patch.setattr(findings, "drawn", lambda chart: None)
-    patch.setattr(findings, "stored_alike", _empty)
+    patch.setattr(findings, "stored_alike", lambda figure, forms: [_CONTENTS[form] for form in forms])
     patch.setattr(sweep_plot, "_figure", lambda *arguments: None)
     patch.setattr(sweep_plot, "stored", lambda figure, form: _CONTENTS[form])
-
-
-def _empty(figure: object, forms: Sequence[str]) -> list[bytes]:
-    return [_CONTENTS[form] for form in forms]
