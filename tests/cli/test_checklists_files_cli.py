@@ -43,13 +43,6 @@ def test_a_bad_line_is_named_and_the_exit_code_is_3(tmp_path: Path, call) -> Non
     assert len(out.splitlines()) == 2
 
 
-def test_another_source_of_suites_is_refused(tmp_path: Path, call) -> None:
-    code, out, err = call("checklists", "import-suite", "hellobenhc", tmp_path, "-o", tmp_path / "suite")
-
-    assert (code, out) == (2, "")
-    assert err == "error: unknown source of suites 'hellobenhc'; expected one of hellobench\n"
-
-
 def test_tasks_that_no_judge_can_be_asked_about_are_named(tmp_path: Path, call) -> None:
     tasks = "".join(json.dumps({**task, "instruction": None}) + "\n" for task in TASKS)
     folder = write_suite_files(tmp_path, {"tasks.jsonl": tasks})

@@ -19,11 +19,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_output_folder_that_is_a_file_is_refused_before_any_work(folder: Path, call, command) -> None:
     (folder / "file").write_text("mine")
 
-    assert call("checklists", command, *COMMANDS[command], "-o", "file") == (
-        2,
-        "",
-        "error: file: expected a folder, but file is a file\n",
-    )
+    said = call("checklists", command, *COMMANDS[command], "-o", "file")
+
+    assert said == (2, "", "error: file: expected a folder, but file is a file\n")
     assert (folder / "file").read_text() == "mine"
 
 
@@ -37,24 +35,22 @@ def test_a_folder_in_the_way_of_a_table_leaves_nothing_behind(folder: Path, call
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        (["from-suite", "mini", "-o", "made", "--runs", "none"], "none: no such file or folder"),
-        (["from-suite", "mini", "-o", "runs"], "runs: is not the folder of a suite"),
-        (["import-suite", "hellobench", "none", "-o", "made"], "none: no such folder"),
-        (["import-suite", "hellobench", "runs", "-o", "made"], "runs: no data of HelloBench; expected a checkout"),
-        (["import", "none", "-s", "suite", "-o", "made"], "none: no such folder"),
-        (["import", "runs", "-s", "suite", "-o", "made"], "runs: no answers or judgements of HelloBench; expected"),
-        (["noise", "runs", "-s", "suite", "--wanted", "nan"], "--wanted: expected a number of points, not nan"),
-        (
-            ["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "--bound", "inf"],
-            "the bound inf: expected a number",
-        ),
-        (["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "-o", "runs"], "runs: is not the folder of a suite"),
+        ("from-suite mini -o made --runs none", "none: no such file or folder"),
+        ("from-suite mini -o runs", "runs: is not the folder of a suite"),
+        ("import-suite hellobenhc runs -o made", "unknown source of suites 'hellobenhc'; expected one of hellobench"),
+        ("import-suite hellobench none -o made", "none: no such folder"),
+        ("import-suite hellobench runs -o made", "runs: no data of HelloBench; expected a checkout"),
+        ("import none -s suite -o made", "none: no such folder"),
+        ("import runs -s suite -o made", "runs: no answers or judgements of HelloBench; expected"),
+        ("noise runs -s suite --wanted nan", "--wanted: expected a number of points, not nan"),
+        ("fit marks.jsonl -s suite --scale unit --bound inf", "the bound inf: expected a number"),
+        ("fit marks.jsonl -s suite --scale unit -o runs", "runs: is not the folder of a suite"),
     ],
 )
-def test_what_cannot_be_made_leaves_nothing_behind(folder: Path, call, command: list[str], says: str) -> None:
+def test_what_cannot_be_made_leaves_nothing_behind(folder: Path, call, command: str, says: str) -> None:
     before = sorted(folder.rglob("*"))
 
-    code, out, err = call("checklists", *command)
+    code, out, err = call("checklists", *command.split())
 
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {says}")

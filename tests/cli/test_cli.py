@@ -18,8 +18,7 @@ from pathlib import Path
 
 import pytest
 from makers.forged_index import forge_baseline, forge_details
-from makers.runs import make_run, trial_lines
-from pfgen_fast import Suite
+from makers.runs import make_run, trial_lines, write_small_suite
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
@@ -308,13 +307,7 @@ def test_explain_takes_a_score_apart(call, scorer):
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """The packaged suite with few reference answers, for the oracle is slow."""
-    folder = shutil.copytree(Suite.load("mini").folder, tmp_path_factory.mktemp("small") / "suite")
-    for path in folder.glob("Q*.json"):
-        question = json.loads(path.read_text(encoding="utf-8"))
-        fewer = {name: answers[:20] for name, answers in question["answers"].items()}
-        path.write_text(json.dumps({**question, "answers": fewer}), encoding="utf-8")
-    return folder
+    return write_small_suite(tmp_path_factory.mktemp("small") / "suite", 20)
 
 
 def test_verify_agrees_and_names_differences(call, runs, small):

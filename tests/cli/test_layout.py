@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from makers.runs import make_varied_runs
+from makers.runs import make_varied_runs, write_small_suite
 from makers.terminal import on_terminal
 from pfgen_fast.cli import layout
 from rich.cells import cell_len
@@ -23,11 +21,7 @@ ANSWER = "Ice floats because it is less dense than water."
 def checkout(tmp_path_factory, mini):
     """A checkout with scored runs, whose paths are longer than a narrow terminal is wide."""
     folder = tmp_path_factory.mktemp("layout") / "a-checkout-with-a-name-that-nobody-would-like-to-type"
-    shutil.copytree(Path(mini.folder), folder / "data")
-    for path in (folder / "data").glob("Q*.json"):  # the oracle is slow
-        question = json.loads(path.read_text(encoding="utf-8"))
-        fewer = {name: answers[:30] for name, answers in question["answers"].items()}
-        path.write_text(json.dumps({**question, "answers": fewer}), encoding="utf-8")
+    write_small_suite(folder / "data")
     make_varied_runs(folder / "result/an-organisation-with-a-long-name", mini, n_runs=3, n_trials=2)
     return folder
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 from makers.fault_server import answering, serving
-from makers.runs import make_varied_runs
+from makers.runs import make_varied_runs, write_small_suite
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.cli import commands
 from pfgen_fast.runs.run_scorer import RunScorer
@@ -24,11 +23,7 @@ ANSWER = "Ice floats because it is less dense than water."
 def checkout(tmp_path_factory):
     """A checkout with a suite of its own, which has fewer reference answers than the packaged one, and scored runs."""
     folder = tmp_path_factory.mktemp("checkout")
-    shutil.copytree(Path(Suite.load("mini").folder), folder / "data")
-    for path in (folder / "data").glob("Q*.json"):
-        question = json.loads(path.read_text(encoding="utf-8"))
-        fewer = {name: answers[:30] for name, answers in question["answers"].items()}
-        path.write_text(json.dumps({**question, "answers": fewer}), encoding="utf-8")
+    write_small_suite(folder / "data")
     runs = make_varied_runs(folder / "result", Suite.load(folder / "data"), n_runs=3, n_trials=2)
     assert all(outcome.status == "scored" for outcome in RunScorer().score(find_runs([runs])))
     (folder / "answers.jsonl").write_text(json.dumps({"q": "Q07", "a": ANSWER}) + "\n")
@@ -196,15 +191,6 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
             assert json.loads(call(*line, "--format", "json")[1]) == found
 
 
-def test_the_table_of_a_sweep_has_the_signature(call, tmp_path, mini, scorer):
-    line = ("sweep", "-e", "ngram", "-s", "mini", "-n", 1, "--order", 2, "--order", 3, "-o", tmp_path)
-    code, out, _ = call(*line, "--json", "--table", tmp_path / "table.csv")
-    assert code == 0
-    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
-        rows = [*csv.DictReader(file), *json.loads(out)]
-    assert {row["signature"] for row in rows} == {scorer.signature}
-
-
 def test_scores_that_are_only_read_have_no_signature(call, checkout, signature):
     """A result.json records neither version nor profile nor sum."""
     result = checkout / "result"
@@ -245,12 +231,3 @@ def test_a_leaderboard_says_which_suite_its_results_record(call, checkout):
     rows = json.loads(call("leaderboard", checkout / "result", "--json")[1])
     assert {row["metadata_hash"] for row in rows} == {Suite.load(checkout / "data").metadata_hash}
     assert {row["signature"] for row in rows} == {None}  # none is claimed
-
-
-def test_a_leaderboard_of_two_suites_says_that_they_cannot_be_compared(call, checkout, tmp_path):
-    shutil.copytree(checkout / "result", tmp_path / "result")
-    call("score", "--suite", "mini", tmp_path / "result", "--force")
-    call("score", checkout / "result")
-    code, _, err = call("leaderboard", checkout / "result", tmp_path / "result")
-    assert code == 0
-    assert err.startswith("note: scores of 2 suites, which cannot be compared: metadata hashes ")

@@ -121,13 +121,6 @@ def test_an_input_that_grew_meanwhile_is_not_replaced(call, table, monkeypatch):
     assert err == "error: in.csv: changed while it was read, so it is not replaced; run the command again\n"
 
 
-def test_an_input_with_another_hard_link_is_not_replaced(call, table, tmp_path):
-    os.link(table, tmp_path / "hard.csv")
-    code, _, err = call("score", table, *COLUMNS, "--in-place")
-    assert (code, table.read_bytes()) == (2, CONTENT.encode())
-    assert err == "error: in.csv: cannot be replaced without losing its hard links (1 other); write to another file\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -12,7 +12,6 @@ import pytest
 from makers.runs import make_varied_runs
 from makers.terminal import on_terminal
 from pfgen_fast import cli
-from pfgen_fast.cli import app
 
 
 def test_rows_and_the_progress_bar_stay_apart():
@@ -28,11 +27,6 @@ for number in app.track(range(4), 4, "runs"):
     app.print_line(f"row {number}", ("  (dim)", "dim"))
 """
     assert on_terminal("-c", program) == [f"row {number}  (dim)" for number in range(4)]
-
-
-def test_rows_go_to_a_file_without_colours(capsys):
-    app.print_line(("head", "bold"), " and ", ("red", "red"))
-    assert capsys.readouterr().out == "head and red\n"
 
 
 @pytest.mark.parametrize("columns", [80, 140])

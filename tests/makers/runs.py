@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 from pfgen_fast import Suite
+from pfgen_fast.suite.reading import PACKAGED
 
 
 def trial_lines(suite: Suite, n_trials: int = 2, first: int = 0) -> list[str]:
@@ -53,3 +55,13 @@ def answers_by_trial(folder: Path) -> dict[int, list[str]]:
         ]
         for path in sorted(folder.glob("trial_*.jsonl"))
     }
+
+
+def write_small_suite(folder: Path, n_answers: int = 30) -> Path:
+    """Writes the packaged suite with few reference answers, because the oracle is slow."""
+    shutil.copytree(PACKAGED / "mini", folder)
+    for path in folder.glob("Q*.json"):
+        question = json.loads(path.read_text(encoding="utf-8"))
+        fewer = {name: answers[:n_answers] for name, answers in question["answers"].items()}
+        path.write_text(json.dumps({**question, "answers": fewer}), encoding="utf-8")
+    return folder
