@@ -122,11 +122,7 @@ class Run:
         return model if isinstance(model, str) and model else self.name
 
     def answers(self, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
-        """The answers by task and trial; may be empty.
-
-        Args:
-            suite: The suite.
-            on_fault: Called with a sentence for each invalid line, which is then skipped.
+        """The answers by task and trial; may be empty. Invalid lines are told to `on_fault`, if given, and skipped.
 
         Raises:
             ChecklistError: A line is invalid, a task is unknown, or a trial has two different answers.
@@ -136,12 +132,7 @@ class Run:
     def judgements(
         self, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
     ) -> list[Judgement]:
-        """The judgements in the order of the file; may be empty.
-
-        Args:
-            suite: The suite.
-            with_reasons: Whether the judge's reasons are read.
-            on_fault: Called with a sentence for each invalid line, which is then skipped.
+        """The judgements in the order of the file; may be empty. Invalid lines are told to `on_fault`, and skipped.
 
         Raises:
             ChecklistError: A line is invalid, a task is unknown, or an answer has two different judgements of one

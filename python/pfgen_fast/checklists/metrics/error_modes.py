@@ -137,12 +137,6 @@ class ErrorRules:
             )
         return tuple(found)
 
-    def repeated_in(self, text: str) -> Repeated:
-        """The commonest sentence of an answer."""
-        if self.profile == "ours":
-            return repeated(sentences(text))
-        return repeated(nltk_sentences(text) if self.has_nltk_sentences else sentences(text), 1)
-
 
 def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
     """The errors of the answers of a run, in the order of the suite; answers may have only a judgement."""
@@ -185,7 +179,8 @@ def _errors(
     text = answer.response
     listed = words(text, rules.counter)
     n_words = len(listed) if fact is None or fact.words is None else fact.words
-    commonest = rules.repeated_in(text)
+    found = nltk_sentences(text) if rules.has_nltk_sentences else sentences(text)
+    commonest = repeated(found, MIN_CHARACTERS if rules.profile == "ours" else 1)
     count = commonest.count
     if rules.profile == "published" and fact is not None and fact.most_repeated_sentence is not None:
         count = fact.most_repeated_sentence

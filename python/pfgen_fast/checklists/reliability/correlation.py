@@ -49,8 +49,9 @@ class Correlated:
         """The values of each method on the answers."""
         return {name: self.values.column(name, self.places) for name in self.names}
 
-    def over_answers(self, x: Floats, y: Floats, answers: Ints) -> Coefficient:
-        """The correlation of two columns over some of the answers."""
+    def over_answers(self, x: Floats, y: Floats, answers: Ints | None = None) -> Coefficient:
+        """The correlation of two columns over all answers or some of them."""
+        answers = np.arange(len(x)) if answers is None else answers
         used, clusters = np.unique(self.grid.task_of[answers], return_inverse=True)
         one, other = x[answers], y[answers]
         value = spearman(one, other) if len(answers) >= MIN_ANSWERS else None
@@ -99,9 +100,8 @@ def correlated(
 
 def correlate(found: Correlated) -> Finding:
     """The correlations of methods in words, tables and pictures."""
-    everything = np.arange(len(found.places))
     first, *others = found.names
-    of_answers = {name: _by_part(found, first, name, everything) for name in others}
+    of_answers = {name: _by_part(found, first, name) for name in others}
     of_models = (
         {name: found.over_models(first, name) for name in others} if len(found.grid.models) >= MIN_ANSWERS else {}
     )
@@ -110,23 +110,23 @@ def correlate(found: Correlated) -> Finding:
         rows = tuple((name, *_cells(one)) for name, one in of_models.items())
         title = f"Correlation with {first} over the means of models"
         tables.append(Table("models", title, ("method", *_COLUMNS), rows))
-    tables += [_pair_table(found, everything), *_question_tables(found)]
+    tables += [_pair_table(found), *_question_tables(found)]
     return Finding(
         "correlate",
         _answer(found, of_answers, of_models),
         _words(found),
         tuple(tables),
-        tuple(_pictures(found, of_answers, everything)),
+        tuple(_pictures(found, of_answers)),
         (*found.values.notes, *_coverage(found)),
         question=f"Which methods agree with {first}?",
     )
 
 
-def _by_part(found: Correlated, first: str, name: str, everything: Ints) -> dict[str, Coefficient]:
+def _by_part(found: Correlated, first: str, name: str) -> dict[str, Coefficient]:
     x, y = found.columns[first], found.columns[name]
     of_parts = found.grid.answers_of_parts
-    parts = {"all": everything, **(of_parts if len(of_parts) > 1 else {})}
-    return {part: found.over_answers(x, y, answers) for part, answers in parts.items()}
+    parts = of_parts if len(of_parts) > 1 else {}
+    return {"all": found.over_answers(x, y), **{part: found.over_answers(x, y, of) for part, of in parts.items()}}
 
 
 def _answer(
@@ -187,9 +187,9 @@ def _answer_table(first: str, of_answers: Mapping[str, Mapping[str, Coefficient]
     return Table("answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), tuple(rows))
 
 
-def _pair_table(found: Correlated, everything: Ints) -> Table:
+def _pair_table(found: Correlated) -> Table:
     rows = tuple(
-        (one, other, *_cells(found.over_answers(found.columns[one], found.columns[other], everything)))
+        (one, other, *_cells(found.over_answers(found.columns[one], found.columns[other])))
         for place, one in enumerate(found.names)
         for other in found.names[place + 1 :]
     )
@@ -216,9 +216,7 @@ def _question_tables(found: Correlated) -> list[Table]:
     return [Table("questions", "Questions of the checklists against other methods", columns, tuple(rows), 3)]
 
 
-def _pictures(
-    found: Correlated, of_answers: Mapping[str, Mapping[str, Coefficient]], everything: Ints
-) -> list[Picture]:
+def _pictures(found: Correlated, of_answers: Mapping[str, Mapping[str, Coefficient]]) -> list[Picture]:
     known = [(name, parts["all"].value) for name, parts in of_answers.items() if parts["all"].value.value is not None]
     known.sort(key=lambda item: -(item[1].value or 0.0))
     pictures = []

@@ -42,11 +42,6 @@ class Side:
     variants: tuple[str, ...] = ()
 
     @property
-    def n_answers(self) -> int:
-        """How many answers it judged."""
-        return sum(map(len, self.models.values()))
-
-    @property
     def notes(self) -> list[str]:
         """A sentence for each reason why judgements do not count."""
         return [f"{self.name}: {sentence}" for sentence in _left_out(self.unjudged, self.stale)]

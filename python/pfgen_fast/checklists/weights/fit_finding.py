@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict, astuple
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
             "draws": {
                 "n": len(one.draws),
                 "n_undefined": one.n_undefined,
-                "weights": [{name: getattr(each, name) for name in _SPREAD} for each in one.spreads],
+                "weights": list(map(asdict, one.spreads)),
             },
             "without": {name: _to_dict(fitted) for name, fitted in one.without.items()},
         }
@@ -55,13 +56,11 @@ def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
     }
 
 
-_SPREAD = ("mean", "sd", "low", "high", "at_bound")
 _FIGURES = ("weights", "raw", "perfect_mark", "r2", "mse", "at_bound", "rank", "is_identified", "n_rows", "bound")
 
 
 def _to_dict(fitted: FittedWeights) -> dict[str, Any]:
-    values = {name: getattr(fitted, name) for name in _FIGURES}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return {name: getattr(fitted, name) for name in _FIGURES}
 
 
 def _answer(fit: Fit) -> str:
@@ -145,9 +144,7 @@ def _weights(fit: Fit) -> Table:
 def _rows(one: CategoryFit) -> Iterator[tuple[Cell, ...]]:
     checklist, fitted = one.checklist, one.fitted
     for number, text in enumerate(checklist.questions):
-        spread: tuple[Cell, ...] = (None,) * len(_SPREAD)
-        if one.spreads:
-            spread = tuple(getattr(one.spreads[number], name) for name in _SPREAD)
+        spread = astuple(one.spreads[number]) if one.spreads else (None,) * 5
         figures = (fitted.weights[number], fitted.raw[number], fitted.at_bound[number])
         before = checklist.weights[number] if checklist.has_weights else None
         yield (checklist.area, checklist.category, number, *figures, before, *spread, text)

@@ -62,11 +62,6 @@ class Marks:
     stale: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    @property
-    def annotators(self) -> tuple[str, ...]:
-        """The annotators, in the order of their first marks."""
-        return tuple(dict.fromkeys(mark.annotator for mark in self.listed))
-
 
 def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterable[Run] = ()) -> Marks:
     """Reads the marks of a table in any format that `score` reads."""

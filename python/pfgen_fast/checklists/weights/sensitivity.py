@@ -95,7 +95,8 @@ def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCE
     sums = verdict_sums(scores)
     if len(sums.models) < 2:
         raise ChecklistError(f"{sums.models[0]} is the only model with a judged answer in every area; expected two")
-    weights, equal = sums.weights, sums.equal_weights
+    weights = sums.weights
+    equal = {key: (100 / len(of),) * len(of) for key, of in weights.items()}
     usual = sums.averages(weights)[0]
     order = np.argsort(-usual.round(COMPARED_DIGITS), kind="stable")
     others = {

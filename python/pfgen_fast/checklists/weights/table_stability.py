@@ -44,11 +44,6 @@ class VerdictSums:
         """The weights of the suite."""
         return {key: self.suite.checklists[key].weights for key in self.sums}
 
-    @property
-    def equal_weights(self) -> dict[tuple[str, str], tuple[float, ...]]:
-        """The same weight for each question."""
-        return {key: (100 / n,) * n for key, n in ((key, sums.shape[1]) for key, sums in self.sums.items())}
-
     def averages(self, weights: CategoryWeights, *, missing_as_zero: bool = False) -> Floats:
         """The mean rescaled score of the areas: a row for each draw, or one; a column for each model."""
         n = self.n_judged + self.n_missing if missing_as_zero else self.n_judged
