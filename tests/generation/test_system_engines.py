@@ -141,7 +141,7 @@ def test_other_work_goes_on_between_stored_answers(mini):
             seen.append("answer")
 
     async def work() -> None:
-        while len(seen) < 5:
+        for _ in range(3):
             seen.append("work")
             await asyncio.sleep(0)
 

@@ -44,9 +44,7 @@ class FakeTokenizer:
     def __call__(self, text: str) -> dict[str, list[int]]:
         return {"input_ids": [*map(ord, text), self.eos_token_id]}
 
-    def apply_chat_template(
-        self, messages: list[Any], *, tokenize: bool, add_generation_prompt: bool, **variables: Any
-    ) -> str:
+    def apply_chat_template(self, messages: list[Any], **_: Any) -> str:
         return str(messages)
 
 
@@ -56,23 +54,10 @@ class FakeLLM:
     tokenizer = FakeTokenizer()
     made: FakeLLM
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        dtype: str = "auto",
-        tensor_parallel_size: int = 1,
-        max_model_len: int | None = None,
-        quantization: str | None = None,
-        trust_remote_code: bool = False,
-        generation_config: str = "auto",
-        **others: Any,
-    ) -> None:
+    def __init__(self, model: str, **arguments: Any) -> None:
         if model == "no/such":
             raise OSError("no/such is not a local folder\nand is not a valid model identifier")
-        self.settings = (dtype, tensor_parallel_size, max_model_len, generation_config)
-        self.loaded = (model, quantization, trust_remote_code)
-        self.others = others
+        self.arguments = {"model": model, **arguments}
         self.asked: list[tuple[Any, FakeSamplingParams]] = []
         FakeLLM.made = self
 
@@ -109,6 +94,18 @@ class FakeLLM:
         return [SimpleNamespace(outputs=[one], prompt_token_ids=[65, 58]) for one in drawn]
 
 
+USUAL = {
+    "model": "m",
+    "dtype": "auto",
+    "tensor_parallel_size": 1,
+    "max_model_len": None,
+    "quantization": None,
+    "trust_remote_code": False,
+    "generation_config": "vllm",
+}
+"""The arguments of `vllm.LLM` without options."""
+
+
 @pytest.fixture
 def fake_vllm(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", SimpleNamespace(LLM=FakeLLM, SamplingParams=FakeSamplingParams))
@@ -121,7 +118,7 @@ def test_every_request_has_the_prompt_and_the_seed_of_its_task(mini, fake_vllm, 
     engine = open_engine("vllm", suite=mini, model="m", mode=mode, sampling=sampling, tensor_parallel=2)
     tasks = [task for trial in range(1, 71) for task in make_tasks(mini, trial, mode=mode, num_examples=2)]
     assert answers_to(engine, tasks) == {index: f"answer {task.seed} " for index, task in enumerate(tasks)}
-    assert FakeLLM.made.settings == ("auto", 2, None, "vllm")
+    assert FakeLLM.made.arguments == {**USUAL, "tensor_parallel_size": 2}
     for task, (prompt, params) in zip(tasks, FakeLLM.made.asked, strict=True):
         assert prompt == (task.prompt.text if mode == "completion" else list(task.prompt.messages))
         assert params == FakeSamplingParams(
@@ -153,8 +150,9 @@ def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm,
         enable_thinking=False,
     )
     answers_to(engine, make_tasks(mini, 1, mode="qa"))
-    assert FakeLLM.made.loaded == (str(tmp_path), "fp8", True)
-    assert FakeLLM.made.others == {"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"}
+    wanted = {"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"}
+    loaded = {"model": str(tmp_path), "quantization": "fp8", "trust_remote_code": True}
+    assert FakeLLM.made.arguments == {**USUAL, **loaded, **wanted}
     assert FakeLLM.made.templates == ("{{ messages }}\n", {"enable_thinking": False})
     assert {name: value for name, value in engine.parameters.items() if value is not None} == {
         "quantization": "fp8",
@@ -163,7 +161,7 @@ def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm,
         "enable_thinking": False,
     }
     usual = open_engine("vllm", suite=mini, model="org/m", mode="qa")
-    assert FakeLLM.made.loaded == ("org/m", None, False)
+    assert FakeLLM.made.arguments == {**USUAL, "model": "org/m"}
     answers_to(usual, make_tasks(mini, 1, mode="qa"))
     assert FakeLLM.made.templates == (None, None)
     assert set(usual.parameters.values()) == {None}
