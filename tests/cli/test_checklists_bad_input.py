@@ -222,7 +222,7 @@ ROWS: dict[str, Row] = {
     "no judgements, sides": Row(
         without(*ALL_JUDGEMENTS),
         ("agree", "drift", "noise"),
-        "runs: holds no judgements by the method checklist; ask a judge first",
+        "runs: holds no judgements by checklists; ask a judge first",
     ),
     "judging without answers": Row(without(*ALL_ANSWERS), ("judge",), "runs/heron: holds no answers; expected"),
     "metrics without answers": Row(without(*ALL_ANSWERS), ("metrics",), "runs/heron: has no answers; expected"),

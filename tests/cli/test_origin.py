@@ -68,7 +68,7 @@ LINES = {
 WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern show", "discern kinds", "discern votes"}
 """Commands that read results or texts alone, or that name their suite otherwise."""
 
-TESTED_ELSEWHERE = {"import-batch", "experiment judge", "serve", "view"}
+TESTED_ELSEWHERE = {"import-batch", "watch", "experiment judge", "serve", "view"}
 """Commands that need files or a server, or that are one."""
 
 WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
@@ -139,7 +139,7 @@ def test_import_batch_takes_the_suite_of_the_checkout(call, checkout, tmp_path, 
 def test_judge_takes_the_suite_of_the_checkout(call, checkout, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with serving(lambda request: answering(f"[[{1 + len(request.prompt) % 9}]]")) as server:
-        arguments = ("-m", "org/judge", "--base-url", server.base_url, "-n", 1, "-o", tmp_path)
+        arguments = ("-m", "a-judge", "--base-url", server.base_url, "-n", 1, "-o", tmp_path)
         code, out, err = call("experiment", "judge", checkout / "result", *arguments)
     assert code == 0, err
     assert out.splitlines()[-1] == f"suite: {checkout / 'data'}"

@@ -13,7 +13,7 @@ import typer
 
 from ..errors import SchemaRefused
 from ..files.untrusted_text import few_names
-from .app import warn
+from .app import note
 from .engine_options import engine_options, parameters_of
 from .options import number_or_none
 
@@ -141,7 +141,7 @@ def warn_of_family(judge: str, models: Iterable[str]) -> None:
     from ..judging.families import of_family
 
     if found := of_family(judge, models):
-        warn(f"{judge} judges models of its own family, which judges tend to prefer: {few_names(found)}")
+        note(f"{judge} judges models of its own family, which judges tend to prefer: {few_names(found)}")
 
 
 def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
@@ -153,7 +153,7 @@ def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Call
             try:
                 call(given)
             except SchemaRefused as refused:
-                warn(f"{refused}; asking without --structured")
+                note(f"{refused}; asking without --structured")
                 call(replace(given, **{group: replace(getattr(given, group), structured=False)}))
 
         return run
