@@ -41,9 +41,8 @@ def judged(tmp_path):
 
 @pytest.fixture
 def attempts_folder(tmp_path):
-    folder = tmp_path / "attempts"
-    folder.mkdir()
-    return folder
+    (tmp_path / "attempts").mkdir()
+    return tmp_path / "attempts"
 
 
 @pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,12 @@ import pytest
 from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer
 from pfgen_fast.experiments import read_figures, score_runs
+from pfgen_fast.experiments.cut_references import CutReferences
 from pfgen_fast.experiments.relations import relations
 from pfgen_fast.experiments.run_means import clusters_of
+from pfgen_fast.experiments.sets import scores_by_set, sets
+from pfgen_fast.experiments.stability import stability
+from pfgen_fast.experiments.together import Experiments
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -179,12 +184,20 @@ def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
         relations(runs_that_answer(tmp_path / "b", mini, lambda *_: ""))
 
 
-def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn):
-    code, out, _ = call("experiment", "relations", varied, "-s", "mini", "-o", tmp_path / "out")
+@pytest.mark.parametrize(
+    ("experiment", "options", "said"),
+    [
+        ("relations", (), "Over the 6 runs, Pearson's correlation is highest between .*6 runs of 144 answers"),
+        ("significance", ("--alpha", "0.1"), "pairs of neighbours on the leaderboard, \\d differ at the level 0.1"),
+        ("sensitivity", ("--vary", "limit=120,200"), "limit of length 120 to 200"),
+        ("stability", ("--references", "20", "--draws", "3"), "^Two disjoint parts "),
+    ],
+)
+def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn, experiment, options, said):
+    code, out, _ = call("experiment", experiment, varied, "-s", "mini", *options, "-o", tmp_path)
     assert code == 0
-    assert out.startswith("Over the 6 runs, Pearson's correlation is highest between ")
-    assert "6 runs of 144 answers" in out
-    assert (tmp_path / "out" / "relations.html").exists()
+    assert re.search(said, out, re.DOTALL)
+    assert (tmp_path / f"{experiment}.html").exists()
 
 
 def test_the_command_says_what_it_could_not_draw(call, varied, tmp_path):
@@ -213,3 +226,30 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     code, out, err = call("experiment", "stability", varied, tmp_path / "bad", *arguments)
     assert (code, out) == (3, "")
     assert "bad/trials.jsonl, line 1" in err
+
+
+def test_one_pass_gives_what_each_experiment_gives_alone(varied, mini):
+    together = Experiments([varied], suite=mini, threads=2)
+    found = {finding.name: finding for finding in together.findings()}
+    assert list(found) == ["sensitivity", "stability", "relations", "parts", "sets", "significance"]
+    assert together.problems == []
+    cut = CutReferences(threads=1)
+    scored = score_runs([varied], suite=mini, threads=1, on_batch=cut)
+    assert found["stability"].tables == stability(scored, cut).tables
+    assert found["relations"].tables == relations(scored).tables
+    assert found["sets"].tables == sets(scores_by_set(read_figures([varied], suite=mini))).tables
+
+
+def test_an_experiment_that_the_runs_do_not_allow_is_named_and_the_others_are_written(
+    call, varied, tmp_path, mini, undrawn
+):
+    scores = tmp_path / "scores.csv"
+    scores.write_text("model,score\nnobody,1\n")
+    arguments = ("-s", "mini", "--scores", scores, "--trials", "1", "-o", tmp_path / "out")
+    code, _, err = call("experiment", "all", varied, *arguments)
+    assert code == 3
+    assert "left out: external:" in err
+    assert "0 models in common" in err
+    written = {path.stem for path in (tmp_path / "out").glob("*.html")}
+    assert written >= {"parts", "relations", "sets", "significance", "stability", "sensitivity"}
+    assert "48 of 144 answers were scored with other constants" in err

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers.runs import make_run, make_varied_runs
+from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer, Suite
 from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.significance import compare_all, significance
@@ -17,12 +16,7 @@ from pfgen_fast.runs.trials import find_runs
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, mini):
     folder = make_varied_runs(tmp_path_factory.mktemp("compared"), mini)
-    lines = [
-        json.dumps({"question": question.question, "answer": question.answers["A"][90 + k]})
-        for k in range(3)
-        for question in mini
-    ]
-    make_run(folder / "org/twin/abc", lines, {"model": "org/twin"})
+    make_run(folder / "org/twin/abc", trial_lines(mini, 3, first=90), {"model": "org/twin"})
     return folder
 
 
@@ -67,11 +61,10 @@ def test_runs_that_are_the_same_are_one_group(tmp_path, mini):
     for name in ("a", "b", "c"):
         make_varied_runs(tmp_path / name, mini, n_runs=2)
     finding = significance(score_runs([tmp_path], suite=mini))
-    groups = next(table for table in finding.tables if table.name == "groups")
+    leaderboard, groups = finding.tables
     assert [row[1:4] for row in groups.rows] == [(3, 1, 3), (3, 4, 6)]
     assert "2 groups of two runs or more cannot be told apart; the largest has 3 runs" in finding.paragraph
-    letters = [row[6] for row in finding.tables[0].rows]
-    assert letters == ["a", "a", "a", "b", "b", "b"]
+    assert [row[6] for row in leaderboard.rows] == ["a", "a", "a", "b", "b", "b"]
 
 
 def test_too_few_questions_give_no_verdict(tmp_path, mini):
@@ -88,9 +81,6 @@ def test_equal_scores_are_no_leaderboard(scored):
 
 
 def test_the_command_draws_the_groups(call, folder, tmp_path):
-    arguments = ("-s", "mini", "--alpha", "0.1", "-o", tmp_path)
-    code, out, _ = call("experiment", "significance", folder, *arguments)
-    assert code == 0
-    assert "pairs of neighbours on the leaderboard" in out
+    assert call("experiment", "significance", folder, "-s", "mini", "-o", tmp_path)[0] == 0
     assert (tmp_path / "significance-groups.svg").exists()
     assert (tmp_path / "significance-leaderboard.csv").read_text().count("\n") == 8

@@ -160,15 +160,6 @@ def test_equal_scores_of_all_runs_are_no_experiment(scored):
         stability(same)
 
 
-def test_the_command_draws_what_is_asked_for(call, varied, tmp_path, undrawn):
-    code, out, _ = call(
-        "experiment", "stability", varied, "-s", "mini", "--references", "20", "--draws", "3", "-o", tmp_path
-    )
-    assert code == 0
-    assert out.startswith("Two disjoint parts ")
-    assert "reference answers per set,20,2," in (tmp_path / "stability-fewer.csv").read_text()
-
-
 def test_a_trial_is_one_answer_to_each_question_whatever_the_order_of_the_file(scored, mini):
     by_run = scores_of_trials(scored, np.random.default_rng(0))
     assert len(by_run) == len(scored.names)

@@ -16,14 +16,9 @@ from pfgen_fast.scoring.index import index_of
 from pfgen_fast.suite.rules import Constants
 
 VARIED = (
-    Constants(),
-    Constants(last_order=1),
-    Constants(first_order=4, last_order=7),
-    Constants(threshold=0.5),
-    Constants(threshold=0.001, target_length=20, limit=30),
-    Constants(target_length=1, limit=200),
-    Constants(target_length=149),
-    Constants(target_length=5, limit=7, last_order=4),
+    *(Constants(), Constants(last_order=1), Constants(first_order=4, last_order=7), Constants(threshold=0.5)),
+    *(Constants(threshold=0.001, target_length=20, limit=30), Constants(target_length=1, limit=200)),
+    *(Constants(target_length=149), Constants(target_length=5, limit=7, last_order=4)),
     Constants(target_length=180, limit=260),
 )
 
@@ -53,15 +48,9 @@ def test_varied_constants_score_as_the_oracle_with_them(small, varied):
 
 @st.composite
 def constants(draw):
-    first = draw(st.integers(1, 10))
-    target = draw(st.integers(1, 40))
-    return Constants(
-        first_order=first,
-        last_order=draw(st.integers(first, 10)),
-        threshold=draw(st.sampled_from([0.001, 0.005, 0.3, 1.0])),
-        target_length=target,
-        limit=target + draw(st.integers(1, 40)),
-    )
+    first, target = draw(st.integers(1, 10)), draw(st.integers(1, 40))
+    threshold = draw(st.sampled_from([0.001, 0.005, 0.3, 1.0]))
+    return Constants(first, draw(st.integers(first, 10)), threshold, target, target + draw(st.integers(1, 40)))
 
 
 @pytest.mark.hypothesis

@@ -49,13 +49,11 @@ def ask(server, path="/", method="GET", hosts=()):
     return reply, content
 
 
-def looked(live, times):
+def looked(live, times=1):
+    """The page after some looks at the results."""
     for _ in range(times):
         live.write_if_changed()
-
-
-def content_of(live):
-    return (live.folder / "index.html").read_bytes()
+    return (live.folder / "index.html").read_text(encoding="utf-8")
 
 
 def test_the_page_and_its_data_are_served_and_nothing_else(server, live, tmp_path):
@@ -103,18 +101,13 @@ def test_a_port_that_is_taken_is_named(server, live):
 
 
 def test_a_changed_result_is_shown_when_no_more_changes_follow(live, mini, tmp_path):
-    first = content_of(live)
-    live.write_if_changed()
-    assert content_of(live) == first
-    write_result(mini, tmp_path / "result" / "three")
-    live.write_if_changed()
-    assert content_of(live) == first  # it has changed since the last look, so more may follow
-    write_result(mini, tmp_path / "result" / "four")
-    live.write_if_changed()
-    assert content_of(live) == first
-    live.write_if_changed()
+    first = looked(live, 0)
+    assert looked(live) == first
+    for name in ("three", "four"):  # where results have changed since the last look, more may follow
+        write_result(mini, tmp_path / "result" / name)
+        assert looked(live) == first
+    assert "report: 4 runs" in looked(live)
     assert live.n_runs == 4
-    assert "report: 4 runs" in content_of(live).decode()
 
 
 def test_a_removed_result_is_no_longer_shown(live, tmp_path):
@@ -122,8 +115,7 @@ def test_a_removed_result_is_no_longer_shown(live, tmp_path):
     looked(live, 2)
     assert live.n_runs == 1
     shutil.rmtree(tmp_path / "result" / "one")
-    looked(live, 3)
-    assert "report: 1 run" in content_of(live).decode()
+    assert "report: 1 run" in looked(live, 3)
 
 
 def test_only_what_has_changed_is_read_again(live, mini, tmp_path, monkeypatch):

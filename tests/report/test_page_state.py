@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from makers.reported import HOSTILE, reported_run
 
 pytestmark = pytest.mark.browser
-
-HOSTILE = 'a&b=c..d%2F"><img src=x onerror="document.title=\'pwned\'">'
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +85,10 @@ def test_section_links_scroll_and_keep_the_state(open_tab, path):
     tab.page.get_by_role("link", name="Heat map").click()
     assert tab.fragment == "search=org"
     assert tab.page.evaluate("document.activeElement.id") == "heat-map"
+
+
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString"])
+def test_a_parameter_may_have_any_name(open_tab, made_page, mini, name):
+    path = made_page([reported_run(mini, "a", config={name: "x"}), reported_run(mini, "b", config={"mode": "qa"})])
+    page = open_tab(path, f"#columns=parameter%20{name}").page
+    assert page.locator(f'#runs td[data-column="parameter {name}"]').all_inner_texts() == ["x", "–"]

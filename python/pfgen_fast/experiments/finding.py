@@ -53,9 +53,8 @@ class Table:
     def to_markdown(self) -> str:
         """The table as Markdown."""
         marks = ["---" if self.is_text(column) else "---:" for column in range(len(self.columns))]
-        rows = [list(self.columns), marks, *self.texts()]
-        cells = [[*map(markdown_text, row)] if row is not marks else row for row in rows]
-        return "".join(map(markdown_row, cells))
+        head, *rows = ([*map(markdown_text, row)] for row in (self.columns, *self.texts()))
+        return "".join(map(markdown_row, (head, marks, *rows)))
 
     def to_dicts(self) -> list[dict[str, Cell]]:
         """The rows, each by the names of the columns, with full digits."""

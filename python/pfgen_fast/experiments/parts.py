@@ -137,25 +137,20 @@ def _difficulty_table(models: RunMeans) -> Table:
 
 
 def _ceiling_table(models: RunMeans, systems: RunMeans) -> Table:
-    columns = ["part", "best run", "it reaches"]
-    for name in systems.models:
-        columns += [name, f"best run / {name}"]
+    of_systems = (column for name in systems.models for column in (name, f"best run / {name}"))
+    columns = ("part", "best run", "it reaches", *of_systems)
     rows: list[tuple[Cell, ...]] = []
     for metric in SCORES:
         best = int(np.argmax(models.means[metric]))
         value = float(models.means[metric][best])
-        row: list[Cell] = [metric, models.names[best], value]
-        for yardstick in systems.means[metric].tolist():
-            row += [yardstick, value / yardstick if yardstick else None]
-        rows.append(tuple(row))
+        ratios = ((of, value / of if of else None) for of in systems.means[metric].tolist())
+        rows.append((metric, models.names[best], value, *itertools.chain.from_iterable(ratios)))
     title = "The ceiling: the best run of each part beside human and reference answers"
-    return Table("ceiling", title, tuple(columns), tuple(rows))
+    return Table("ceiling", title, columns, tuple(rows))
 
 
 def _rise_table(rises: _Rises) -> Table:
-    columns = ["helpfulness above", "runs"]
-    for metric in _BEFORE:
-        columns += [f"from {metric}", "on the wrong side"]
+    of_metrics = (column for metric in _BEFORE for column in (f"from {metric}", "on the wrong side"))
     rows: list[tuple[Cell, ...]] = []
     for level in _RISES:
         found = [rises[level, metric] for metric in _BEFORE]
@@ -163,4 +158,5 @@ def _rise_table(rises: _Rises) -> Table:
         if n_above is not None:
             figures = [(each.value, each.n_misplaced) if each else (None, None) for each in found]
             rows.append((f"{level:g}", n_above, *(cell for figure in figures for cell in figure)))
-    return Table("rise", "From where on helpfulness rises", tuple(columns), tuple(rows))
+    columns = ("helpfulness above", "runs", *of_metrics)
+    return Table("rise", "From where on helpfulness rises", columns, tuple(rows))

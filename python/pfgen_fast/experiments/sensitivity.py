@@ -59,7 +59,14 @@ class VariantScorer:
             questions.append(core_question(question, index[number], range(len(sets[-1]))))
         variants = [_core.Constants(**asdict(each)) for each in self.constants]
         self._core = _core.VariantScorer(questions, sets, variants, self._threads)
-        self._check_baselines()
+        for number, question in enumerate(suite):
+            for each, by_set in zip(self.constants, self.baselines(number), strict=True):
+                for name, baseline in zip(question.answers, by_set, strict=True):
+                    if not baseline > 0:
+                        raise ExperimentError(
+                            f"suite {suite.name}, question {question.question_id}: with {each}, no answer of the set "
+                            f"{name!r} can score, so that nothing can be compared with it"
+                        )
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -78,16 +85,6 @@ class VariantScorer:
         """Scores answers; the axes of the result are constants, columns (`COLUMNS`) and answers."""
         column = answers if isinstance(answers, _core.TextColumn) else _core.TextColumn(answers, "answers")
         return self._core.score(np.asarray(question_numbers, dtype=np.int32), column, self._threads)
-
-    def _check_baselines(self) -> None:
-        for number, question in enumerate(self.suite):
-            for constants, by_set in zip(self.constants, self.baselines(number), strict=True):
-                for name, baseline in zip(question.answers, by_set, strict=True):
-                    if not baseline > 0:
-                        raise ExperimentError(
-                            f"suite {self.suite.name}, question {question.question_id}: with {constants}, no answer of "
-                            f"the set {name!r} can score, so that nothing can be compared with it"
-                        )
 
 
 class VariedConstants:
@@ -123,17 +120,14 @@ class VariedConstants:
 
 
 def _variants(varied: Mapping[str, Sequence[float]]) -> list[Constants]:
-    found: dict[Constants, None] = {}
-    for name, values in varied.items():
+    for name in varied:
         if name not in VARIED:
             raise ExperimentError(f"there is no constant {name!r}; there are {', '.join(VARIED)}")
-        for value in values:
-            try:
-                found[_changed(name, value)] = None
-            except ValueError as error:
-                raise ExperimentError(str(error)) from None
-    found.pop(_USUAL, None)
-    return list(found)
+    try:
+        found = dict.fromkeys(_changed(name, value) for name, values in varied.items() for value in values)
+    except ValueError as error:
+        raise ExperimentError(str(error)) from None
+    return [constants for constants in found if constants != _USUAL]
 
 
 def _changed(name: str, value: float) -> Constants:

@@ -90,7 +90,7 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **o
 def stored(figure: Any, form: str) -> bytes:
     """The bytes of a figure as `png` or `svg`."""
     content = io.BytesIO()
-    metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
+    metadata = {"Date": None} if form == "svg" else {}
     _choose_fonts(figure.findobj(_matplotlib("text").Text))
     with style():
         figure.savefig(content, format=form, dpi=_DPI, metadata=metadata)

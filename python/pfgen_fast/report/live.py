@@ -55,12 +55,11 @@ class LiveReport:
     n_runs: int = field(default=0, init=False)
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
-    _written: dict[Path, _Stamp] = field(default_factory=dict, init=False)
 
     def write(self) -> None:
         """Writes the report; reads only the results that have changed."""
-        self._seen = self._written = stamps = self._stamps()
-        self._read = {path: self._read_again(path, stamp) for path, stamp in stamps.items()}
+        self._seen = self._stamps()
+        self._read = {path: self._read_again(path, stamp) for path, stamp in self._seen.items()}
         runs = [(path, run) for path, (_, run) in self._read.items() if run is not None]
         write_report_folder(with_intervals(runs, self.suite), self.suite, self.folder, is_live=True)
         self.n_runs = len(runs)
@@ -68,7 +67,8 @@ class LiveReport:
     def write_if_changed(self) -> None:
         """Writes the report if there are results, and they have changed, but not since the last call of this method."""
         before, self._seen = self._seen, self._stamps()
-        if self._seen and self._seen == before and self._seen != self._written:
+        written = {path: stamp for path, (stamp, _) in self._read.items()}
+        if self._seen and self._seen == before != written:
             try:
                 self.write()
             except PfgenError as problem:
@@ -88,13 +88,8 @@ class LiveReport:
         if known and known[0] == stamp:
             return known
         try:
-            run = ReportRun(
-                run_name(path.parent),
-                None,
-                read_result(path),
-                float_sum=self.float_sum,
-                replies=sentence_of(path.parent),
-            )
+            name, replies = run_name(path.parent), sentence_of(path.parent)
+            run = ReportRun(name, None, read_result(path), float_sum=self.float_sum, replies=replies)
             check_run(run, self.suite)
         except TrialsError as problem:
             self.on_problem(problem)

@@ -34,16 +34,11 @@ class Line:
 
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]] | None:
     """The parameters in which runs differ, with each run's values; None if the runs are not a sweep."""
-    known = [
-        {in_one_line(key): _plain(value) for key, value in config.items()}
-        for config in configs
-        if isinstance(config, Mapping)
-    ]
+    known = [plain_values(config) for config in configs if isinstance(config, Mapping)]
     if len(known) < len(configs) or not 2 <= len(configs) <= MAX_RUNS:
         return None
-    columns = {
-        key: [config.get(key, _NOT_THERE) for config in known] for key in dict.fromkeys(key for c in known for key in c)
-    }
+    known = [{in_one_line(key): value for key, value in config.items()} for config in known]
+    columns = {key: [config.get(key, _NOT_THERE) for config in known] for config in known for key in config}
     differing = {key: values for key, values in columns.items() if len(set(values)) > 1}
     for key in _MAY_FOLLOW:
         others = [values for other, values in differing.items() if other != key]
@@ -111,6 +106,5 @@ def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list
             scores = TrialScores.of(RunFolder(path.parent, None), scorer)
         except PfgenError:  # a result can be reported without its trials
             scores = TrialScores(scorer)
-        known = scores.n_trials > 0
-        found.append(replace(run, intervals=scores.intervals() if known else {}, curve=scores.curve()))
+        found.append(replace(run, intervals=scores.intervals() if scores.n_trials else {}, curve=scores.curve()))
     return found

@@ -87,13 +87,13 @@ def _wordings(suite: ChecklistSuite, judgements: Iterable[Judgement], method: Me
 def _messages(request: object) -> Sequence[tuple[str, str]]:
     """Roles and contents of a stored request; empty if it is damaged."""
     try:
-        return member(
-            request,
-            "messages",
-            lambda found: items(found, lambda one: (member(one, "role", text), member(one, "content", text))),
-        )
+        return member(request, "messages", lambda messages: items(messages, _message))
     except Fault:
         return ()
+
+
+def _message(message: object) -> tuple[str, str]:
+    return member(message, "role", text), member(message, "content", text)
 
 
 def _hash(messages: Sequence[tuple[str, str]]) -> bytes:

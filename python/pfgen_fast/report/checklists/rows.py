@@ -21,16 +21,20 @@ def model_rows(scores: Scores) -> list[dict[str, Any]]:
             "key": model.model,
             "name": model.name,
             "place": place,
-            # The first and last place that the model cannot be told apart from, if known.
-            "tied": (min(first for first, _ in groups) + 1, max(last for _, last in groups) + 1) if groups else None,
+            "tied": _tied(scores, number),
             "average": model.average,
             "areas": [model.areas.get(area, Part(0)) for area in scores.suite.areas],
             "n_missing": sum(len(part.missing) for part in model.areas.values()),
             "signature": model.signature,
         }
         for number, (model, place) in enumerate(zip(scores.models, scores.places, strict=True))
-        for groups in [[group for group in scores.groups if group[0] <= number <= group[1]]]
     ]
+
+
+def _tied(scores: Scores, number: int) -> tuple[int, int] | None:
+    """The first and last place that a model cannot be told apart from; None if that is not known."""
+    groups = [group for group in scores.groups if group[0] <= number <= group[1]]
+    return (min(group[0] for group in groups) + 1, max(group[1] for group in groups) + 1) if groups else None
 
 
 def span_of(averages: Sequence[Average]) -> tuple[float, float]:

@@ -16,6 +16,24 @@ function problem(error) {
   return make("p", { className: "notice" }, `The answers cannot be shown: ${error.message}`);
 }
 
+/** Fills a part of a details element when it is opened first; `element.opened()` opens it and promises that it is full. */
+function fillWhenOpened(element, part, content) {
+  let filled = null;
+  const fill = async () => {
+    part.append(make("p", { className: "quiet" }, "Loading …"));
+    try {
+      part.replaceChildren(...await content());
+    } catch (error) {
+      part.replaceChildren(problem(error));
+    }
+  };
+  element.opened = () => {
+    element.open = true;
+    return filled ??= fill();
+  };
+  element.addEventListener("toggle", () => { if (element.open) element.opened(); });
+}
+
 let shownSubject = null;
 
 async function showView() {

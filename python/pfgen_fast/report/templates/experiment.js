@@ -1,7 +1,5 @@
-// The page of an experiment: tables that can be sorted, and points that are named, found again wherever their run is
-// shown, and reached by the arrow keys. page.js and sorting.js come first.
-
-for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
+// The page of an experiment: points that are named, found again wherever their run is shown, and reached by the arrow keys.
+// page.js and sorting.js come first.
 
 const tip = document.getElementById("tip");
 const points = [...document.querySelectorAll(".point")];

@@ -40,3 +40,5 @@ function makeSortable(table) {
     head.append(button);
   }
 }
+
+for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);

@@ -1,7 +1,4 @@
-// Starts the page of checklists: tables that can be sorted, downloads, and what the address asks for. The
-// last script.
-
-for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
+// Starts the page of checklists: downloads, and what the address asks for. The last script.
 
 const TYPES = { md: "text/markdown", csv: "text/csv", json: "application/json" };
 const downloads = document.getElementById("downloads");

@@ -21,17 +21,8 @@ function textBox(text, length, label, className = "answer") {
 function folded(summary, content, { isOpen = false, className = "" } = {}) {
   const body = make("div", {});
   const element = make("details", { className }, make("summary", {}, ...summary), body);
-  let isFilled = false;
-  element.fill = () => {
-    if (isFilled) return;
-    isFilled = true;
-    body.append(...content());
-  };
-  element.addEventListener("toggle", () => { if (element.open) element.fill(); });
-  if (isOpen) {
-    element.fill();
-    element.open = true;
-  }
+  fillWhenOpened(element, body, content);
+  if (isOpen) element.opened();
   return element;
 }
 
@@ -161,10 +152,9 @@ async function taskContent(task) {
   const entries = entriesInOrder(content.entries);
   const isAlone = entries.length === 1 || state.filters.has("model");
   const answers = entries.map((entry) => [entry, answerElement(entry, content, category.questions, isAlone)]);
-  const open = (entry) => {
+  const open = async (entry) => {
     const [, element] = answers.find(([one]) => one === entry);
-    element.fill();
-    element.open = true;
+    await element.opened();
     element.scrollIntoView();
     element.querySelector("summary").focus({ preventScroll: true });
   };

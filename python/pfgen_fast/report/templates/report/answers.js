@@ -181,24 +181,6 @@ function legend() {
   return document.getElementById("legend").content.cloneNode(true);
 }
 
-/** Fills a part of a details element when it is opened first; `element.opened()` opens it and promises that it is full. */
-function fillWhenOpened(element, part, content) {
-  let filled = null;
-  const fill = async () => {
-    part.append(make("p", { className: "quiet" }, "Loading …"));
-    try {
-      part.replaceChildren(...await content());
-    } catch (error) {
-      part.replaceChildren(problem(error));
-    }
-  };
-  element.opened = () => {
-    element.open = true;
-    return filled ??= fill();
-  };
-  element.addEventListener("toggle", () => { if (element.open) element.opened(); });
-}
-
 /** Opens the question, and goes to the sample, that the state asks for; both are in the dialog. */
 async function reachQuestion() {
   const { question, sample } = state;
