@@ -39,7 +39,7 @@ def test_a_folder_in_the_way_of_a_table_leaves_nothing_behind(folder: Path, call
         ("from-suite mini -o runs", "runs: is not the folder of a suite"),
         ("import-suite hellobenhc runs -o made", "unknown source of suites 'hellobenhc'; expected one of hellobench"),
         ("import-suite hellobench none -o made", "none: no such folder"),
-        ("import-suite hellobench runs -o made", "runs: no data of HelloBench in data/main_data/open_ended_qa.jsonl; expected a checkout"),
+        ("import-suite hellobench runs -o made", "runs: no data of HelloBench in data/main_data/open_ended_qa.jsonl"),
         ("import none -s suite -o made", "none: no such folder"),
         ("import runs -s suite -o made", "runs: no answers or judgements of HelloBench; expected"),
         ("noise runs -s suite --wanted nan", "--wanted: expected a number of points, not nan"),
