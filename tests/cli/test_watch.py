@@ -64,7 +64,9 @@ def test_every_checkpoint_is_scored_once(watch, training, tmp_path, monkeypatch)
     results = [json.loads(path.read_text())["score"] for path in (tmp_path / "out").rglob("result.json")]
     assert [round(float(row["score"]), 4) for row in table(tmp_path).values()] == results
     monkeypatch.setattr(library, "sweep", None)  # a restart knows what is scored
+    (tmp_path / "out" / "training" / "watch.csv").unlink()
     assert watch(*NGRAM)[1] == out
+    assert list(table(tmp_path)) == [5, 10]
     monkeypatch.undo()
     add(training, 7)
     code, out, _ = watch(*NGRAM, "--json")

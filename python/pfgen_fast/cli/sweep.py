@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 _SHORTEST_RUN = 16
-_TABLES = (".md", ".csv", ".json")
+TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
 _OF_THE_COMMAND = ("file", "of_engine", "table", "plot", "dry_run", "quiet", "as_json")
 _OTHERS = ("order", "thinking_budget", "safety", "input", "question_column", "answer_column")
@@ -95,7 +95,7 @@ class _Sweep:
     order: list[int] | None = Option(None, help=f"ngram: set the code points per n-gram. {_AGAIN}")
     of_engine: dict[str, Any]
     output: Path | None = Option(None, "-o", help="Create the runs' directories below this directory. Default: result.")
-    table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(_TABLES)}).", metavar="FILE")
+    table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
     plot: Path | None = Option(
         None, help="Plot scores over parameters, intervals over trials (.png, .svg).", metavar="FILE"
     )
@@ -110,7 +110,7 @@ class _Sweep:
 
         wanted = SweepOptions.read(self.file, self.given())
         points = wanted.points()
-        _check_files(self.table, self.plot)
+        check_files(self.table, self.plot)
         loaded = suite_or_here(wanted.suite).only(wanted.questions, limit=wanted.limit)
         if self.dry_run:
             _list(points, loaded, wanted.output, as_json=self.as_json)
@@ -128,7 +128,7 @@ class _Sweep:
                 events=watch.events,
             )
             measured = list(_printed(found, points, wanted.until_interval, quiet=is_silent))
-        _write(measured, self.table, self.plot, wanted.until_interval)
+        write_results(measured, self.table, self.plot, wanted.until_interval)
         if self.as_json:
             _print_json(measured)
         elif not self.quiet:
@@ -162,10 +162,10 @@ def _numbers(values: Sequence[str] | None) -> list[float | str]:
     return ["none" if value is None else value for value in map(options.number_or_none, values or ())]
 
 
-def _check_files(table: Path | None, plot: Path | None) -> None:
+def check_files(table: Path | None, plot: Path | None) -> None:
     """Checks the output files up front, so that errors show before hours of work."""
-    if table is not None and table.suffix not in _TABLES:
-        fail(f"--table {table}: expected a name that ends in {', '.join(_TABLES)}")
+    if table is not None and table.suffix not in TABLES:
+        fail(f"--table {table}: expected a name that ends in {', '.join(TABLES)}")
     if plot is not None:
         from ..report.sweep_plot import check_picture
 
@@ -263,7 +263,15 @@ class SweepRows:
         return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>10}"])
 
 
-def _write(measured: Sequence[Measured], table: Path | None, plot: Path | None, until: float | None) -> None:
+def write_results(
+    measured: Sequence[Measured],
+    table: Path | None,
+    plot: Path | None,
+    until: float | None,
+    *,
+    with_trials: bool = True,
+) -> None:
+    """Writes the table and the picture."""
     from ..files.writing import write_whole
     from ..generation import sweep as library
 
@@ -273,7 +281,7 @@ def _write(measured: Sequence[Measured], table: Path | None, plot: Path | None, 
     if plot is not None:
         from ..report.sweep_plot import write_picture
 
-        write_picture(measured, plot, until_interval=until)
+        write_picture(measured, plot, until_interval=until, with_trials=with_trials)
 
 
 def _print_json(measured: Sequence[Measured]) -> None:

@@ -18,7 +18,7 @@ from .engine_options import engine_options
 from .generation_options import GenerationOptions
 from .reasoning_options import reasoning_options
 from .suite_line import print_origin, suite_or_here
-from .sweep import SweepRows
+from .sweep import TABLES, SweepRows, check_files, write_results
 
 if TYPE_CHECKING:
     from ..checkpoints import Checkpoints, Watch
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .asking import Watch as AskingWatch
 
 _STEP_WIDTH = 9
-_TABLES = (".md", ".csv", ".json")
 TrackerChoice = Literal["mlflow", "wandb", "tensorboard"]
 
 
@@ -105,7 +104,7 @@ class _Watch:
     of_engine: dict[str, Any]
     output: options.Root = Path("result")
     table: Path | None = Option(
-        None, help=f"Write the table here ({', '.join(_TABLES)}). Default: watch.csv beside the runs."
+        None, help=f"Write the table here ({', '.join(TABLES)}). Default: watch.csv beside the runs."
     )
     plot: Path | None = Option(
         None, help="Draw the scores by step here (.png, .svg). Default: watch.png beside the runs."
@@ -173,14 +172,14 @@ class _Results:
         self._watching, self._tracker, self._is_silent, self._as_json = watching, given.log, given.quiet, given.as_json
         self._table = given.table or watching.folder / "watch.csv"
         self._plot = given.plot or watching.folder / "watch.png"
-        if self._table.suffix not in _TABLES:
-            fail(f"--table {self._table}: expected a name that ends in {', '.join(_TABLES)}")
-        self._draws = _can_draw(self._plot, is_wanted=given.plot is not None)
+        check_files(self._table, given.plot)
+        self._draws = _can_draw(self._plot)
         self._rows = SweepRows({"step": _STEP_WIDTH}, watching.until_interval)
         self.unlogged: dict[str, str] = {}  # why a tracker does not have the scores of a checkpoint, by model
 
     def begin(self) -> None:
         """Prints the head of the table, and the checkpoints that were scored before."""
+        self._write()  # a kill may have come between the journal and the files
         if self._as_json or self._is_silent:
             return
         if not self._draws:
@@ -210,17 +209,8 @@ class _Results:
             self._rows.print(measured)
 
     def _write(self) -> None:
-        from ..files.writing import write_whole
-        from ..generation import sweep as library
-        from ..report.sweep_plot import write_picture
-
-        scored = self._watching.scored
-        if not scored:
-            return
-        forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}
-        write_whole(self._table, forms[self._table.suffix](scored).encode())
-        if self._draws:
-            write_picture(scored, self._plot, with_trials=False)
+        if scored := self._watching.scored:
+            write_results(scored, self._table, self._plot if self._draws else None, None, with_trials=False)
 
     def _log(self) -> None:
         if self._tracker is None:
@@ -240,16 +230,13 @@ class _Results:
                 self._watching.note_logged(measured, self._tracker)
 
 
-def _can_draw(path: Path, *, is_wanted: bool) -> bool:
-    """Whether the picture can be drawn; ends the command if that is wanted but impossible."""
+def _can_draw(path: Path) -> bool:
     from ..errors import PfgenError
     from ..report.sweep_plot import check_picture
 
     try:
         check_picture(path)
     except PfgenError:
-        if is_wanted:
-            raise
         return False
     return True
 
