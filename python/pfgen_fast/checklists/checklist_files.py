@@ -70,6 +70,14 @@ def checklist_of(
     return Checklist(*key, questions, weights)
 
 
+def by_area(of_categories: Mapping[tuple[str, str], T]) -> dict[str, dict[str, T]]:
+    """Values of categories in the form of files: by area, then by category."""
+    found: dict[str, dict[str, T]] = {}
+    for (area, category), value in of_categories.items():
+        found.setdefault(area, {})[category] = value
+    return found
+
+
 def shown_key(key: tuple[str, str]) -> str:
     """A category with its area, for messages."""
     return "/".join(in_one_line(part, 60) for part in key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ from ..files.journal import json_line
 from ..files.json_writing import json_bytes
 from ..files.writing import check_folder, write_whole, writing_whole
 from ..judging.template import Template
-from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE
+from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, by_area
 from .prompt_files import PROMPTS
 from .suite import ChecklistSuite
 from .suite_files import FORMAT, SETTINGS_FILE
-from .tasks import Prompts, Task
+from .tasks import Prompts
 
 
 def write_suite(suite: ChecklistSuite, folder: Path) -> None:
@@ -24,16 +25,12 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
     _write_prompts(suite.prompts, folder)
     _write_tasks(suite, folder)
-    questions: dict[str, dict[str, list[str]]] = {}
-    weights: dict[str, dict[str, list[float]]] = {}
-    for (area, category), checklist in suite.checklists.items():
-        questions.setdefault(area, {})[category] = list(checklist.questions)
-        if checklist.has_weights:
-            weights.setdefault(area, {})[category] = list(checklist.weights)
-    write_whole(folder / CHECKLISTS_FILE, json_bytes(questions))
+    questions = {key: one.questions for key, one in suite.checklists.items()}
+    weights = {key: one.weights for key, one in suite.checklists.items() if one.has_weights}
+    write_whole(folder / CHECKLISTS_FILE, json_bytes(by_area(questions)))
     (folder / WEIGHTS_FILE).unlink(missing_ok=True)
     if weights:
-        write_whole(folder / WEIGHTS_FILE, json_bytes(weights))
+        write_whole(folder / WEIGHTS_FILE, json_bytes(by_area(weights)))
     write_whole(folder / SETTINGS_FILE, json_bytes(_settings_of(suite)))
 
 
@@ -80,6 +77,5 @@ def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
     path = folder / "tasks.jsonl"
     with writing_whole(path) as file, compressing(file, path) as packed:
         for task in suite.tasks:
-            values = {name: getattr(task, name) for name in Task.__slots__}
-            needed = ("id", "area", "category", "instruction")
-            packed.write(json_line({name: one for name, one in values.items() if name in needed or one is not None}))
+            values = asdict(task).items()
+            packed.write(json_line({name: one for name, one in values if one is not None or name == "instruction"}))

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import ChecklistError, TrialsError
+from ...errors import ChecklistError
 from ...files.untrusted_json import Fault, checked, items, member, number, unexpected
 from ...files.untrusted_text import in_one_line
 from ...files.writing import check_folder
-from ...tables.formats import table_rows
 from ..judgement_files import read_judgements
 from ..judgements import AnswerKey, Judgement
-from ..line_files import check_is_folder, data_file, is_data_file, numbered_objects, stem, whole_text
+from ..line_files import check_is_folder, data_file, is_data_file, numbered_objects, rows_of_table, stem, whole_text
 from ..runs import REPLIES_FILE, Answer, read_answers, shown_key, write_run
 from ..suite import ChecklistSuite, keys_in_order
 
@@ -107,17 +106,14 @@ def _configs(path: Path) -> dict[str, dict[str, Any]]:
     """The rows of models.csv by model, with the keys of config.json."""
     if not path.is_file():
         return {}
-    try:
-        rows = [row for _, row in table_rows(path) if row.get("key")]
-    except TrialsError as error:
-        raise ChecklistError(str(error)) from None
     found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        names = {"model": "version", "name": "name", "group": "group"}
-        config = found[row["key"]] = {name: row[column] for name, column in names.items() if row.get(column)}
-        for name, column, kind in (("max_tokens", "max_new_tokens", int), ("temperature", "temperature", float)):
-            with suppress(KeyError, TypeError, ValueError):  # not known
-                config[name] = kind(row[column])
+    for _, row in rows_of_table(path):
+        if row.get("key"):
+            names = {"model": "version", "name": "name", "group": "group"}
+            config = found[row["key"]] = {name: row[column] for name, column in names.items() if row.get(column)}
+            for name, column, kind in (("max_tokens", "max_new_tokens", int), ("temperature", "temperature", float)):
+                with suppress(KeyError, TypeError, ValueError):  # not known
+                    config[name] = kind(row[column])
     return found
 
 
@@ -193,30 +189,20 @@ def _area_and_length(path: Path, suite: ChecklistSuite) -> tuple[str, str | None
 def _line(
     value: Any, suite: ChecklistSuite, area: str, length: str | None, where: str
 ) -> tuple[Answer, Judgement | None]:
-    def answer_of(line: Any) -> Answer:
-        return Answer(member(line, "id", whole_text), member(line, "response", whole_text), length)
+    def check(line: Any) -> tuple[Answer, Judgement | None]:
+        answer = Answer(member(line, "id", whole_text), member(line, "response", whole_text), length)
+        task = suite.task(answer.id, length, where)
+        if task.area != area:
+            raise ChecklistError(f"{where}: the task {in_one_line(answer.id)} is of the area {task.area}")
+        n_questions, levels = suite.n_questions[task.key], suite.levels
+        judged = member(line, "checklist_wise_evaluation", lambda listed: _judgement(listed, n_questions, levels), None)
+        return answer, judged and replace(judged, id=answer.id, length=length, response_sha256=answer.sha256)
 
-    answer = checked(value, answer_of, where, error=ChecklistError)
-    task = suite.task(answer.id, length, where)
-    if task.area != area:
-        raise ChecklistError(f"{where}: the task {in_one_line(answer.id)} is of the area {task.area}")
-
-    def judgement_of(listed: Any) -> Judgement:
-        if listed == []:  # as after three failed tries
-            return Judgement(answer.id, answer.sha256, None, length, fault="number")
-        scores, reasons = _verdicts(listed, suite.n_questions[task.key], suite.levels)
-        return Judgement(answer.id, answer.sha256, scores, length, reasons=reasons)
-
-    def check(line: Any) -> Judgement | None:
-        return member(line, "checklist_wise_evaluation", judgement_of, None)
-
-    return answer, checked(value, check, where, error=ChecklistError)
+    return checked(value, check, where, error=ChecklistError)
 
 
-def _verdicts(
-    listed: Any, n_questions: int, levels: tuple[float, ...]
-) -> tuple[tuple[float, ...], tuple[str | None, ...]]:
-    """Verdicts and reasons in the order of the questions."""
+def _judgement(listed: Any, n_questions: int, levels: Sequence[float]) -> Judgement:
+    """Verdicts and reasons in the order of the questions; unjudged if there are none, as after three failed tries."""
 
     def level(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -230,8 +216,10 @@ def _verdicts(
         return member(value, "checklist_id", number), member(value, "evaluation_score", level), reason
 
     found = sorted(items(listed, verdict), key=lambda one: one[0])
-    numbers = [one[0] for one in found]
-    if numbers != list(range(n_questions)):
+    if not found:
+        return Judgement("", "", None, fault="number")
+    numbers, scores, reasons = zip(*found, strict=True)
+    if list(numbers) != list(range(n_questions)):
         shown = in_one_line(", ".join(f"{number:g}" for number in numbers), 60)
         raise Fault(f"expected each question from 0 to {n_questions - 1} once, not {shown}")
-    return tuple(score for _, score, _ in found), tuple(reason for _, _, reason in found)
+    return Judgement("", "", scores, reasons=reasons)

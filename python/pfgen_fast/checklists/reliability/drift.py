@@ -129,7 +129,7 @@ def drift_finding(found: Drifted, old: Side, new: Side) -> Finding:
         f"{_words(found, names)} Signature: {signature}",
         (*tables, level_table(found.agreed)),
         tuple(pictures),
-        (*_version_notes(old, new), *found.agreed.pairing.notes()),
+        (_version_note(old, new), *old.notes, *new.notes, *pairing.notes()),
         question="Does the judge still give the same verdicts?",
     )
 
@@ -192,22 +192,15 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
     return words
 
 
-def _version_notes(old: Side, new: Side) -> list[str]:
-    notes = []
+def _version_note(old: Side, new: Side) -> str:
     if old.judge != new.judge:
-        notes.append(
-            f"the sides have other judges, {old.judge or 'unknown'} and {new.judge or 'unknown'}: this is no drift of "
-            "one judge"
-        )
-    elif old.version is None or new.version is None:
-        notes.append(
-            "the version of the judge is unknown on a side, so that the files cannot say whether it is another"
-        )
-    elif old.version == new.version:
-        notes.append(f"both sides name the same version, {old.version}")
-    else:
-        notes.append(f"the version of the judge was {old.version} and is {new.version}")
-    return [*notes, *old.notes, *new.notes]
+        judges = f"{old.judge or 'unknown'} and {new.judge or 'unknown'}"
+        return f"the sides have other judges, {judges}: this is no drift of one judge"
+    if old.version is None or new.version is None:
+        return "the version of the judge is unknown on a side, so that the files cannot say whether it is another"
+    if old.version == new.version:
+        return f"both sides name the same version, {old.version}"
+    return f"the version of the judge was {old.version} and is {new.version}"
 
 
 def _part_table(found: Drifted, names: tuple[str, str]) -> Table:

@@ -17,13 +17,11 @@ import numpy as np
 from ...errors import ChecklistError
 from ...evaluators.evaluator import Item, text_column
 from ...experiments.judge import JudgeOptions
-from ...files.untrusted_json import any_object
 from ...scoring.scorer import Scorer
 from ...statistics.correlation import COMPARED_DIGITS, Floats
 from ...suite.suite import Suite
-from ...tables.formats import table_rows
 from ..judgements import AnswerKey, Method
-from ..line_files import OnFault, checked_objects
+from ..line_files import OnFault, rows_of_table
 from ..runs import Answer, Run
 from ..scoring.scores import Scores
 from ..scoring.scoring import score_runs
@@ -99,7 +97,7 @@ def checklist_values(
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
     """The metrics in a table that `checklists metrics -o` wrote, or any with columns model, id and numbers."""
     found: dict[str, dict[Place, float]] = {}
-    for where, row in checked_objects(path, any_object, rows=table_rows(path)):
+    for where, row in rows_of_table(path):
         place = _place(row, suite, where)
         for name, value in row.items():
             if name not in _KEY_COLUMNS and value not in (None, ""):

@@ -11,6 +11,7 @@ import numpy as np
 from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import in_one_line
+from ..checklist_files import by_area
 from .fitting import CategoryFit, Fit
 from .regression import FittedWeights
 from .table_stability import Stability, stability_dict, stability_picture, stability_sentence, stability_table
@@ -33,9 +34,8 @@ def fit_finding(fit: Fit, table: Stability | None = None) -> Finding:
 
 def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
     """A fit as data for JSON, with full digits; categories by area and name."""
-    categories: dict[str, dict[str, Any]] = {}
-    for (area, category), one in fit.categories.items():
-        categories.setdefault(area, {})[category] = {
+    categories = {
+        key: {
             **_to_dict(one.fitted),
             "n_answers": one.n_answers,
             "annotators": list(one.annotators),
@@ -46,11 +46,13 @@ def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
             },
             "without": {name: _to_dict(fitted) for name, fitted in one.without.items()},
         }
+        for key, one in fit.categories.items()
+    }
     return {
         "suite": fit.suite.name,
         "suite_hash": fit.suite.hash,
         "combine": fit.combine,
-        "categories": categories,
+        "categories": by_area(categories),
         "table": None if table is None else stability_dict(table),
         "notes": list(fit.notes),
     }

@@ -24,6 +24,7 @@ from ...files.writing import write_whole
 from ...statistics.bounded_regression import bounded_fits
 from ...statistics.correlation import Floats
 from ...statistics.resampling import bootstrap_counts, interval
+from ..checklist_files import by_area
 from ..suite import ChecklistSuite
 from ..tasks import Checklist
 from .marks import Mark, Marks
@@ -138,14 +139,11 @@ def fit_suite(
 
 def write_weights(fit: Fit, path: Path) -> None:
     """Writes the fitted weights as the file weights.json of a suite, atomically."""
-    weights: dict[str, dict[str, Any]] = {}
-    for (area, category), values in fit.weights.items():
-        weights.setdefault(area, {})[category] = list(values)
-    if not weights:
+    if not fit.weights:
         raise ChecklistError(
             f"{path}: no category has weights that its marks define; expected more marks, or --allow-unidentified"
         )
-    write_whole(path, json_bytes(weights))
+    write_whole(path, json_bytes(by_area(fit.weights)))
 
 
 def _fitted(

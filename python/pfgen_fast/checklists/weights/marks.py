@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ...errors import ChecklistError, TrialsError
+from ...errors import ChecklistError
 from ...files.untrusted_json import parse_json
 from ...files.untrusted_text import few_names, in_one_line, unknown_name
-from ...tables.formats import table_rows
+from ..line_files import rows_of_table
 from ..runs import Run
 from ..suite import ChecklistSuite
 from ..tasks import Task
@@ -68,17 +68,14 @@ def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterabl
     if scale not in get_args(Scale):
         raise ChecklistError(f"the scale of the verdicts: {unknown_name('scale', scale, get_args(Scale))}")
     found: dict[tuple[MarkedAnswer, str], tuple[Mark, str]] = {}
-    try:
-        for where, row in table_rows(path):
-            mark = _mark(row, where, suite, scale)
-            before = found.setdefault((mark.answer, mark.annotator), (mark, where))
-            if before[0] != mark:
-                raise ChecklistError(
-                    f"{where}: {in_one_line(mark.annotator, 40)} has already given another mark to the same answer to "
-                    f"{in_one_line(mark.id)} ({before[1]}); expected one mark, or equal ones"
-                )
-    except TrialsError as error:
-        raise ChecklistError(str(error)) from None
+    for where, row in rows_of_table(path):
+        mark = _mark(row, where, suite, scale)
+        before = found.setdefault((mark.answer, mark.annotator), (mark, where))
+        if before[0] != mark:
+            raise ChecklistError(
+                f"{where}: {in_one_line(mark.annotator, 40)} has already given another mark to the same answer to "
+                f"{in_one_line(mark.id)} ({before[1]}); expected one mark, or equal ones"
+            )
     marks = [mark for mark, _ in found.values()]
     if not marks:
         raise ChecklistError(f"{path}: no marks: expected at least one row")
