@@ -104,7 +104,7 @@ class Watch:
             others = [entry["training"] for entry in entries if entry.get("training") not in (None, training)]
             if others:
                 raise EngineError(
-                    f"{self._journal.path}: holds scores of the training {in_one_line(others[0])}; choose another "
+                    f"{self._journal.path}: holds scores of the training {in_one_line(others[0], 1000)}; choose another "
                     "--output, or delete the file if that training has moved here"
                 )
             if not entries:
