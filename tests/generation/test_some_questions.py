@@ -27,7 +27,7 @@ def test_some_questions_are_a_run_of_their_own(call, mini, tmp_path):
     assert code == 0
     assert some.startswith("4 new answers: ")
     assert "  (2 of 8 questions)\n" in some
-    assert "note: a score on some questions is no result of the suite" in err
+    assert "note: a score of some questions is not a result of the suite" in err
     whole, part = folder_of(all_of_them), folder_of(some)
     assert whole != part
     assert sorted(path.parent for path in tmp_path.rglob("result.json")) == [tmp_path.joinpath(whole)]
