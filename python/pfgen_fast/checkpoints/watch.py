@@ -103,9 +103,10 @@ class Watch:
             entries = list(self._journal.entries())
             others = [entry["training"] for entry in entries if entry.get("training") not in (None, training)]
             if others:
+                other = in_one_line(others[0], 1000)
                 raise EngineError(
-                    f"{self._journal.path}: holds scores of the training {in_one_line(others[0], 1000)}; choose another "
-                    "--output, or delete the file if that training has moved here"
+                    f"{self._journal.path}: holds scores of the training {other}; choose another --output, or delete "
+                    "the file if that training has moved here"
                 )
             if not entries:
                 self._journal.add({"training": training})

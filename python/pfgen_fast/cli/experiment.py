@@ -59,7 +59,7 @@ class RunsOrTable:
 
     def means(self, call: Call) -> RunMeans:
         """The means of the runs, or of the leaderboard."""
-        return call.table(self.table).runs if self.table else call.figures(self.paths or []).run_means
+        return call.table(self.table).runs if self.table else call.figures(self.paths or [])
 
 
 @experiment.command("all")
@@ -251,7 +251,7 @@ class _External:
         from ..experiments.external import read_scores
 
         files = [read_scores(path) for path in self.scores]
-        means = self.call.figures(self.paths).run_means
+        means = self.call.figures(self.paths)
         self.call.finish(find(means, files, pick=self.pick, cluster=self.cluster))
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..scoring.reasoning_text import ReasoningChoice
 from .app import print_line, warn
 
 if TYPE_CHECKING:
     from ..generation.raw_replies import ReplySummary
 
 
-ReasoningChoice = Literal["strip", "keep"]
 Tags = Annotated[
     list[str] | None,
     typer.Option(

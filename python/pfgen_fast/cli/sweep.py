@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
+from ..scoring.reasoning_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .command_class import command
 from .engine_options import engine_options
 from .layout import cut, rest, shortened
-from .reasoning_options import ReasoningChoice, Tags
+from .reasoning_options import Tags
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:

@@ -114,11 +114,6 @@ class RunFigures(RunMeans):
     # result.json times the number of sets; NaN if a question lacks the set
     set_scores: dict[str, dict[str, Floats]]
 
-    @property
-    def run_means(self) -> RunMeans:
-        """The means alone."""
-        return self
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoredRuns(RunFigures):
