@@ -29,7 +29,6 @@ FAULTS = {
     "no JSON": Reply(b"<html>"),
     "cut": Reply(b'{"choices"', n_bytes=5),
     "busy": refusing(503, "busy"),
-    "refused": refusing(400, "no"),
 }
 
 

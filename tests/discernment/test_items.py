@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import replace
@@ -51,29 +52,19 @@ def test_an_item_has_what_its_line_says(tmp_path):
     assert second == CollectionItem("b", "氷は浮く。", "story", "en")
 
 
-@pytest.mark.parametrize("name", ["items.csv", "items.tsv", "items.json", "items.parquet", "items.jsonl.zst"])
-def test_every_format_gives_the_same_items(tmp_path, name):
+def test_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):
+    """References and damaged texts are JSON in cells of CSV, and lists and maps in Parquet."""
     expected = read_collection(write(tmp_path, ROWS))
-    path = tmp_path / name
-    if name == "items.json":
-        path.write_text(json.dumps(ROWS))
-    elif name == "items.parquet":
-        pq.write_table(pa.Table.from_pylist([{**ROWS[0], "language": None}, ROWS[1]]), path)
-    elif name.endswith(".zst"):
-        import zstandard
-
-        path.write_bytes(zstandard.compress((tmp_path / "items.jsonl").read_bytes()))
-    else:
-        import csv
-
-        with path.open("w", encoding="utf-8", newline="") as file:
-            cells = csv.DictWriter(file, [*ROWS[0], "language"], delimiter="\t" if name == "items.tsv" else ",")
-            cells.writeheader()
-            for row in ROWS:
-                cells.writerow({key: v if isinstance(v, str) or v is None else json.dumps(v) for key, v in row.items()})
-    found = read_collection(path)
-    assert found.items == expected.items
-    assert found.hash == expected.hash
+    pq.write_table(pa.Table.from_pylist([{**ROWS[0], "language": None}, ROWS[1]]), tmp_path / "items.parquet")
+    with (tmp_path / "items.csv").open("w", encoding="utf-8", newline="") as file:
+        cells = csv.DictWriter(file, [*ROWS[0], "language"])
+        cells.writeheader()
+        for row in ROWS:
+            cells.writerow({key: v if isinstance(v, str) or v is None else json.dumps(v) for key, v in row.items()})
+    for name in ("items.parquet", "items.csv"):
+        found = read_collection(tmp_path / name)
+        assert found.items == expected.items
+        assert found.hash == expected.hash
 
 
 def test_columns_may_have_other_names(tmp_path):

@@ -275,6 +275,14 @@ def test_a_server_that_stalls_is_asked_again(path, check_equal):
     check_equal(path)
 
 
+def test_a_server_that_refuses_for_a_while_ends_in_the_same_file(path, check_equal):
+    with serving(lambda request: refusing(400, "no") if request.number % 3 == 2 else moody(request)) as server:
+        making = Making(ITEMS, EVERY, opened(server, path, concurrency=1, retries=0))
+        while making.ask() is not None:
+            pass
+    check_equal(path)
+
+
 def test_a_request_that_is_always_refused_leaves_its_text_missing(path):
     def behave(request):
         return refusing(400, "content_filter") if "number 2 " in request.prompt else moody(request)

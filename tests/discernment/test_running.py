@@ -68,7 +68,7 @@ def test_an_item_for_which_a_perturbation_is_impossible_takes_no_part():
 
 def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
     items = [CollectionItem(str(n), f"Ice floats{'!' * n}", "headlines", "en") for n in range(12)]
-    found = discerned(items=items, plan=a_plan("number_change", "char_delete/300"))
+    found = discerned(items=items, plan=a_plan("number_change", "char_delete/150", "char_delete/300"))
     row = one(found.perturbations, kind="number_change", degree="200")
     assert (row["n_items"], row["n_impossible"], row["d"], row["noticed"]) == (0, 12, None, None)
     assert row["reason"] == "nothing to damage"
@@ -76,8 +76,9 @@ def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
     assert cell["d"] is cell["mean_drop"] is cell["few"] is cell["share_lower"] is None
     assert "Task headlines: number_change is impossible for all items: nothing to damage." in found.notes
     total = one(found.summary, score="d", scope="all")
-    assert (total["n_perturbations"], total["n_defined"]) == (6, 1)
+    assert (total["n_perturbations"], total["n_defined"]) == (7, 2)
     assert one(found.profile, kind="number_change")["verdict"] is None
+    assert {curve.kind for curve in found.curves} == {"char_delete"}
 
 
 def test_a_cell_with_too_few_items_is_undefined():

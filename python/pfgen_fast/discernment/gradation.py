@@ -46,13 +46,11 @@ class Gradation:
         self._originals, self._damaged = scores.originals, scores.damaged(rows)
         self._changes = np.array([scores.perturbed[row].differs_from_lower[scores.rows] for row in rows])
 
-    def complete(self, metric: int) -> NDArray[np.bool_]:
-        """Which items have a score of a metric for the original and at each degree."""
-        return np.logical_not(np.isnan(self._all(metric)).any(axis=0))
-
-    def scores(self, metric: int) -> Floats:
-        """The scores of complete items only: originals first, then the degrees."""
-        return self._all(metric)[:, self.complete(metric)]
+    def complete(self, metric: int) -> tuple[NDArray[np.bool_], Floats]:
+        """Which items have all scores of a metric; and these scores, a row for the originals and for each degree."""
+        scores = np.vstack([self._originals[metric], self._damaged[:, metric]])
+        is_complete = np.logical_not(np.isnan(scores).any(axis=0))
+        return is_complete, scores[:, is_complete]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,15 +78,12 @@ class Gradation:
 
     def per_100_permille(self, metric: int) -> float:
         """The mean drop for each 100 per mille of damage: the slope of a line from the originals; NaN without."""
-        scores = self.scores(metric)
+        _, scores = self.complete(metric)
         if not self.perturbations or not scores.size or any(each.permille is None for each in self.perturbations):
             return float("nan")
         rates = self.permille() / 100
         drops = (scores[0] - scores).mean(axis=1)
         return float((rates * drops).sum() / (rates * rates).sum())
-
-    def _all(self, metric: int) -> Floats:
-        return np.vstack([self._originals[metric], self._damaged[:, metric]])
 
 
 def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
@@ -130,17 +125,17 @@ def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_]) -> str:
 
 
 def curves_of(task: TaskCells) -> Iterator[Curve]:
-    """The curve of each kind with more than one degree, by metric; none where no item has all degrees."""
+    """The curve of each kind with several degrees, by metric, unless it is impossible or no item has all degrees."""
     scores, drawn = task.scores, task.drawn
     for kind, rows in kinds_of(scores.perturbations):
         gradation = Gradation(scores, rows)
         if len(gradation.perturbations) < 2:
             continue
         for j, metric in enumerate(scores.metrics):
-            complete = gradation.complete(j)
-            if not complete.any():
+            complete, turned = gradation.complete(j)
+            if not complete.any() or not gradation.perturbations:
                 continue
-            own = gradation.scores(j) * scores.signs[j] + 0.0
+            own = turned * scores.signs[j] + 0.0
             mean = own.mean(axis=1)
             low = high = None
             if drawn is not None:
@@ -154,7 +149,7 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
                 mean=mean,
                 mean_low=low,
                 mean_high=high,
-                share_lower=_share_lower(gradation.scores(j)),
+                share_lower=_share_lower(turned),
                 n_items=int(complete.sum()),
             )
 

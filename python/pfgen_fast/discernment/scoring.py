@@ -1,7 +1,7 @@
-"""Scores originals and damaged texts, kind by kind. Scores are kept, and of the texts only the examples: of each cell
-the item whose score fell most, and the one whose score fell least.
+"""Scores originals and damaged texts, kind by kind. All scores are kept, but only two texts of each cell as examples:
+of the item whose score fell most, and of the item whose score fell least.
 
-What an evaluator returns is checked by `valid_scores`: a score that is missing or none is NaN.
+`valid_scores` checks what an evaluator returns: missing and invalid scores are NaN.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item, Metric, text_column
@@ -26,7 +27,7 @@ from .result import Example, PerturbedScores, Scored, Work
 from .table_scoring import TableSource, possible_only
 
 TEXTS_AT_A_TIME = 100_000
-"""The texts of several perturbations are scored in one call of up to so many; a perturbation's are never split."""
+"""One call scores the texts of several perturbations up to this number; the texts of one perturbation stay together."""
 
 Progress = Callable[[int, int], None]
 
@@ -56,9 +57,9 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     tell(0, total)
     source = TableSource(evaluator, damage) if isinstance(evaluator, TableScores) else _Calls(evaluator, damage)
     originals = source.originals()
-    unstable = source.unstable(originals)
+    unstable = source.unstable(originals) if isinstance(source, _Calls) else ()
     tell(len(items), total)
-    # Only now: some evaluators have the metrics that they return first.
+    # Read only now, because the metrics of some evaluators are those of their first scores.
     metrics = tuple(evaluator.metrics)
     examples = _Examples(items, metrics, originals)
     perturbed: list[PerturbedScores] = []
@@ -71,8 +72,7 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
         perturbed.append(damaged.with_scores(scores))
         tell(len(items) * (1 + len(perturbed)), total)
     scored = Scored(
-        *(evaluator.name, evaluator.signature, metrics, damage.collection, plan, damage.seed, originals),
-        tuple(perturbed),
+        evaluator.name, evaluator.signature, metrics, damage.collection, plan, damage.seed, originals, tuple(perturbed)
     )
     check_some_score(scored)
     work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
@@ -157,7 +157,8 @@ class _Calls:
         """The scores of each perturbation, NaN where it is impossible."""
         n = len(self._items)
         for batch in _batches(self._damage):
-            texts = _core.TextColumn.joined("texts", [each.texts for each in batch])
+            columns = [each.texts for each in batch]
+            texts = columns[0] if len(columns) == 1 else _core.TextColumn.joined("texts", columns)
             evaluator = self._again if _is_scored_again(batch[0]) else self._evaluator
             scores = valid_scores(evaluator, self._items * len(batch), texts)
             for number, each in enumerate(batch):
@@ -179,22 +180,28 @@ class _Examples:
             before, after = self._originals[metric.name], scores[metric.name]
             drop = before - after if metric.higher_is_better else after - before
             for task, rows in self._rows.items():
-                there = rows[~np.isnan(drop[rows])]
-                picked = {"largest": np.argmax, "smallest": np.argmin} if len(there) > 1 else {"largest": np.argmax}
-                for which, pick in picked.items() if len(there) else ():
-                    row = int(there[pick(drop[there])])
+                for which, row in _ends(drop, rows):
                     text, item = damaged.texts[row], self._items[row]
                     if text is not None:
-                        texts_and_scores = (item.text, text, float(before[row]), float(after[row]))
-                        name = damaged.perturbation.name
-                        self._found[task].append(Example(name, metric.name, which, item.id, *texts_and_scores))
+                        named = (damaged.perturbation.name, metric.name, which, item.id)
+                        example = Example(*named, item.text, text, float(before[row]), float(after[row]))
+                        self._found[task].append(example)
 
     def found(self) -> tuple[Example, ...]:
         """The examples, by task, in the order of the plan."""
         return tuple(example for examples in self._found.values() for example in examples)
 
 
-def rows_of_tasks(items: Sequence[Item]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.intp]]]:
+def _ends(drop: Floats, rows: NDArray[np.intp]) -> Iterator[tuple[str, int]]:
+    """The rows whose scores fell most and least, of the rows that have scores."""
+    there = rows[~np.isnan(drop[rows])]
+    if len(there):
+        yield "largest", int(there[np.argmax(drop[there])])
+    if len(there) > 1:
+        yield "smallest", int(there[np.argmin(drop[there])])
+
+
+def rows_of_tasks(items: Sequence[Item]) -> dict[str, NDArray[np.intp]]:
     """The rows of the items of each task, tasks in the order of their first items."""
     rows: dict[str, list[int]] = {}
     for row, item in enumerate(items):

@@ -54,10 +54,6 @@ class TableSource:
         """The scores of the originals."""
         return self._table.originals(self._ids)
 
-    def unstable(self, originals: Mapping[str, Floats]) -> tuple[str, ...]:
-        """No IDs: a table has one score of each text."""
-        return ()
-
     def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
         """The scores of each perturbation; given texts are possible where the table has a row, known or not."""
         for damaged in chain.from_iterable(self._damage):
