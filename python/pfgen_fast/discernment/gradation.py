@@ -151,11 +151,11 @@ def _n80(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> int | None:
 
 
 def curves_of(scores: TaskScores, drawn: Drawn | None) -> Iterator[Curve]:
-    """The curve of each kind with more than one possible degree, by metric; none where no item has all degrees."""
+    """The curve of each kind with more than one degree, by metric; none where no item has all degrees."""
     for kind, rows in kinds_of(scores.perturbations):
-        gradation = Gradation(scores, rows)
-        if len(gradation.perturbations) < 2:
+        if len(rows) < 2:
             continue
+        gradation = Gradation(scores, rows)
         for j, metric in enumerate(scores.metrics):
             complete = gradation.complete(j)
             if not complete.any():
