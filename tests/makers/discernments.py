@@ -74,7 +74,8 @@ def a_discernment(
     kinds = {*KINDS, *(one.kind for one in plan.perturbations if "/" not in one.kind)}
     of_metrics = weights and Weights(weights, {("answers", kind): WeightsRow("", equal) for kind in kinds})
     found = discernment_of(Scoring(scored, tuple(_examples(scored)), work), of_metrics or None, draws=20)
-    return replace(found, **{"notes": (), **changes})
+    curves = tuple(curve for curve in found.curves if len(curve.names) > 1)
+    return replace(found, **{"notes": (), "curves": curves, **changes})
 
 
 def _perturbed(
