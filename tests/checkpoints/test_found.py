@@ -76,6 +76,18 @@ def test_a_checkpoint_is_left_alone_until_it_is_complete(tmp_path, monkeypatch):
     assert steps(Checkpoints(tmp_path / "not there yet")) == []
 
 
+def test_files_newer_than_the_trainers_last_one_are_being_written(tmp_path):
+    checkpoint = add(tmp_path, "checkpoint-3", trainer_state__json="{}")
+    os.utime(checkpoint / "trainer_state.json", (1, 1))  # of an earlier training, or one of its files was removed
+    assert steps(Checkpoints(tmp_path)) == []
+    assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == [3]
+
+
+def test_a_link_to_nothing_is_no_file(tmp_path):
+    (add(tmp_path, "step-1") / "latest").symlink_to("nothing")
+    assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == [1]
+
+
 def test_a_checkpoint_that_vanishes_is_passed_over(tmp_path, monkeypatch):
     for step in (1, 2):
         add(tmp_path, f"step-{step}")
@@ -91,7 +103,7 @@ def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
     weights = os.urandom(n_bytes)
     files = {"config__json": "{}", "optimizer__pt": "1", "trainer_state__json": "{}"}
     usual = add(tmp_path / "a", "checkpoint-1", weights, **files)
-    found = Checkpoints(tmp_path / "a")
+    found = Checkpoints(tmp_path / "a", unchanged_seconds=0)
 
     def digest():
         (checkpoint,) = found.complete()
@@ -102,6 +114,7 @@ def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
     assert checkpoint.model == f"a/checkpoint-1-{first}"
     (usual / "optimizer.pt").write_text("2")
     (usual / "trainer_state.json").write_text('{"log": 1}')
+    (usual / "README.md").write_text("new")
     os.utime(usual / "model.safetensors", (1, 1))
     assert digest() == first
     (usual / "config.json").write_text('{"a": 1}')
@@ -111,7 +124,7 @@ def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
     (usual / "model.safetensors").write_bytes(os.urandom(n_bytes))
     assert digest() != first
     shutil.copytree(usual, tmp_path / "b" / "checkpoint-1")
-    assert [one.digest for one in Checkpoints(tmp_path / "b").complete()] == [digest()]
+    assert [one.digest for one in Checkpoints(tmp_path / "b", unchanged_seconds=0).complete()] == [digest()]
 
 
 def test_weights_may_be_below(tmp_path):

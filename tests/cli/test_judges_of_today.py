@@ -179,6 +179,36 @@ def test_without_schema_where_the_server_refuses_it(judge, runs):
     assert all("schema" not in reply["request"]["parameters"] for reply in replies_of(runs))
 
 
+def test_a_schema_that_is_refused_after_usable_replies_ends_the_command(judge, runs):
+    def behave(request):
+        if "number 3." not in request.prompt and "number 4." not in request.prompt:
+            return as_judge(reply_of(request.prompt, 7))
+        return refusing(422, "response_format is not supported") if request.again else as_judge("unusable")
+
+    code, _, err, requests = judge(behave, "--structured", "--concurrency", "1")
+    assert code == 2
+    assert "without --structured, all ratings are asked for again" in " ".join(err.split())
+    assert all("response_format" in request.body for request in requests)
+    assert len(rows_of(runs)) == N_TASKS - 2
+
+
+def test_a_refusal_that_names_the_schema_and_a_parameter(judge):
+    def behave(request):
+        if "response_format" in request.body:
+            return refusing(400, "response_format is not supported with this model when temperature is set")
+        return as_judge(reply_of(request.prompt, 7))
+
+    code, _, err, _ = judge(behave, "--structured")
+    assert (code, err.count("asking without --structured")) == (0, 1)
+
+
+def test_replies_that_end_in_the_reasoning_name_the_option(judge):
+    code, out, err, _ = judge(lambda request: as_judge("", finish_reason="length"))
+    assert code == 3
+    assert "12 of them ended at the limit of tokens: raise --max-tokens" in out
+    assert "run the same command again" not in err
+
+
 def test_another_refusal_is_not_taken_for_one_of_the_schema(judge):
     code, _, err, requests = judge(lambda request: refusing(400, "the model is broken"), "--structured")
     assert code == 2
@@ -276,6 +306,10 @@ def test_a_judge_of_the_same_family_is_named(judge, runs):
         ("google/gemma-3-27b-it", "gemini-2.5-pro", True),
         ("claude-sonnet-4-5", "anthropic/claude-3-opus", True),
         ("model-a", "model-b", False),
+        ("gpt-4o", "abeja/gpt-neox-japanese-2.7b", False),
+        ("gpt-4o", "AIDC-AI/Marco-o1", False),
+        ("models/Llama-3", "models/Qwen2.5", False),
+        ("accounts/fireworks/models/deepseek-v3", "accounts/fireworks/models/llama-v3", False),
         ("gpt-4o", "Qwen/Qwen3-8B", False),
         ("meta-llama/Llama-3.1-8B", "tokyotech-llm/Llama-3-Swallow-8B", True),
         ("mistralai/Mistral-7B", "pfnet/plamo-13b", False),

@@ -96,9 +96,9 @@ def test_a_server_is_started_for_each_checkpoint_and_ended(watch, training, tmp_
     for path in sorted((tmp_path / "out").rglob("trials.jsonl.xz")):
         config = json.loads(path.with_name("config.json").read_text())
         assert config["served_model"] == f"served-{config['model'].split('/')[1].rpartition('-')[0]}"
-    for checkpoint in training.iterdir():
+    for name in ("iter_0000005", "iter_0000010"):
         with pytest.raises(ProcessLookupError):
-            os.kill(int((checkpoint / "pid").read_text()), 0)
+            os.kill(int((training / f"pid-{name}").read_text()), 0)
 
 
 def test_a_checkpoint_that_fails_is_named_and_the_others_are_scored(watch, training, tmp_path):
@@ -110,6 +110,27 @@ def test_a_checkpoint_that_fails_is_named_and_the_others_are_scored(watch, train
     (training / "iter_0000007" / "broken").unlink()
     assert watch(*SERVED)[0] == 0
     assert list(table(tmp_path)) == [5, 7, 10]
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        ("b'\\x00garbage'", "did not reply within 1 s (BadStatusLine"),
+        ("b'HTTP/1.0 200 OK\\r\\n\\r\\n' + b'[' * 200000", "did not reply within 1 s"),
+        ("b'HTTP/1.0 503 Loading\\r\\n\\r\\n'", "did not reply within 1 s (HTTP Error 503: Loading)"),
+    ],
+)
+def test_a_server_that_replies_garbage_costs_its_checkpoint_only(watch, tmp_path, reply, says):
+    (tmp_path / "garbage.py").write_text(
+        "import socket, sys\n"
+        "server = socket.create_server(('127.0.0.1', int(sys.argv[2])))\n"
+        f"while True:\n    one, _ = server.accept(); one.recv(9999); one.sendall({reply}); one.close()\n"
+    )
+    serve = f"{sys.executable} {tmp_path / 'garbage.py'} {{path}} {{port}}"
+    code, _, err = watch("-e", "openai", "--mode", "chat", "--serve", serve, "--serve-timeout", "1")
+    assert code == 3
+    assert says.split(" (")[0] in " ".join(err.split())
+    assert "step 10: " in err
 
 
 def test_a_server_that_does_not_start_in_time(watch):
@@ -127,11 +148,12 @@ def test_a_kill_leaves_no_server_and_the_next_call_goes_on(watch, training, tmp_
         runs = tmp_path / "out" / "training"
         _until(lambda: sum(path.stat().st_size for path in runs.glob("iter*/*/*") if path.is_file()) > 2000)
         process.send_signal(signal.SIGKILL)
-    server = int((training / "iter_0000005" / "pid").read_text())
+    server = int((training / "pid-iter_0000005").read_text())
     _until(lambda: not _is_alive(server))
     code, out, err = watch(*SERVED, "-n", "50", "--concurrency", "1", "--json")
     assert code == 0, err
     assert {json.loads(line)["n_trials"] for line in out.splitlines()} == {50}
+    assert len(list((tmp_path / "out" / "training").glob("iter_*/*/"))) == 2  # the run that was killed was continued
 
 
 def _until(is_so):
@@ -149,11 +171,13 @@ def _is_alive(process):
 
 
 def test_patience_ends_the_watch(call, training, tmp_path, undrawn):
-    add(training, 15)
+    for step in (15, 20, 25):
+        add(training, step)
     options = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--every", "0.01", *NGRAM)
     code, _, err = call("watch", training, *options, "--patience", "2")
     assert code == 0
     assert "no new best score in the last 2 checkpoints; ending (--patience)" in err
+    assert list(table(tmp_path)) == [5, 10, 15]
 
 
 def test_a_tracker_gets_every_score_once_even_after_an_outage(watch, tmp_path, monkeypatch):
@@ -187,17 +211,18 @@ def test_a_tracker_that_is_away_makes_the_call_incomplete(watch, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--serve", "x {path} {port}", *NGRAM), "the engine ngram asks no server; expected one such as openai"),
+        (("--serve", "true {path} {port}", *NGRAM), "the engine ngram asks no server; expected one such as openai"),
         (("--serve", "x {path}", "-e", "openai"), "expected {port} in the command"),
         (("--serve", "x '{path}", "-e", "openai"), "No closing quotation"),
+        (("--serve", "no-such-program {path} {port}", "-e", "openai"), "no program no-such-program is found"),
         ((*SERVED, "--base-url", "http://localhost:1/v1"), "--serve and --base-url: expected one of them"),
         (("-e", "ngrams"), "ngrams"),
         ((*NGRAM, "--pattern", "("), "pattern (: "),
         ((*NGRAM, "--limit", "2", "--log", "mlflow"), "--log: needs the results of all questions"),
         ((*NGRAM, "--table", "x.txt"), "expected a name that ends in .md, .csv, .json"),
         ((*NGRAM, "--plot", "x.gif"), "expected a picture's name"),
-        ((*NGRAM, "--pattern", "other"), "holds no complete checkpoint; expected names such as checkpoint-100"),
-        ((*NGRAM, "--unchanged", "1000"), "holds no complete checkpoint; 2 of them are not complete"),
+        ((*NGRAM, "--pattern", "other"), "holds no complete checkpoint; expected names that match other"),
+        ((*NGRAM, "--unchanged", "1000"), "holds no complete checkpoint; not complete yet: step 5, 10"),
     ],
 )
 def test_bad_input_is_one_sentence(watch, options, message):
@@ -236,6 +261,20 @@ def test_a_damaged_journal_costs_itself_only(watch, tmp_path, line):
     journal.write_text(f"{line}\n" + journal.read_text())
     code, out, _ = watch(*NGRAM, "--json")
     assert (code, out) == (0, "")
+
+
+def test_checkpoints_that_are_not_complete_are_noted(watch, training):
+    watch(*NGRAM)
+    (training / "iter_0000015").mkdir()
+    code, _, err = watch(*NGRAM)
+    assert (code, err) == (0, "note: 1 of 3 checkpoints not complete yet; see --unchanged\n")
+
+
+def test_a_missing_directory_is_named(call, tmp_path):
+    code, _, err = call("watch", tmp_path / "none", "-s", "mini", *NGRAM, "--once", "-o", tmp_path / "out")
+    assert code == 2
+    assert "none: no such directory" in err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_picture_of_the_scores_by_step(call, training, tmp_path):

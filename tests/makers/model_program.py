@@ -1,4 +1,4 @@
-"""A program that serves a model of a checkpoint: `model_program.py PATH PORT`. It writes its process ID to PATH/pid."""
+"""A program that serves a model of a checkpoint: `model_program.py PATH PORT`. It writes its process ID beside PATH."""
 
 import json
 import os
@@ -31,5 +31,5 @@ class Handler(BaseHTTPRequestHandler):
 
 if (path / "broken").exists():
     sys.exit("the weights are broken")
-(path / "pid").write_text(str(os.getpid()))
+path.with_name(f"pid-{path.name}").write_text(str(os.getpid()))
 ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()

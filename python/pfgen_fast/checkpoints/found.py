@@ -24,8 +24,14 @@ UNCHANGED_SECONDS = 60.0
 _LAST_FILE = "trainer_state.json"
 """The Trainer of Hugging Face writes this file last."""
 
-_NOT_WEIGHTS = re.compile(r"\.|(optimizer|scheduler|scaler|rng_state|trainer_state|training_args)", re.IGNORECASE)
-"""How the names of files begin that do not change answers."""
+_NOT_WEIGHTS = re.compile(
+    r"(\.|optimizer|scheduler|scaler|rng_state|trainer_state|training_args|events\.out).*|.*(\.md|\.log|_results\.json)",
+    re.IGNORECASE,
+)
+"""The names of files that do not change answers."""
+
+_CLOCK_SECONDS = 2.0
+"""How much newer than the Trainer's last file other files may seem, because times are coarse."""
 
 _PIECE_BYTES = 1 << 16
 _N_PIECES = 16
@@ -59,7 +65,7 @@ class Checkpoints:
     """The checkpoints in a directory, which need not exist yet.
 
     A checkpoint is complete if its ready file exists. Without a ready file, it is complete if the Trainer's last file
-    can be read, or if nothing in it has changed for some time.
+    can be read and nothing is newer, or if nothing in it has changed for some time.
 
     Attributes:
         folder: The directory of a training.
@@ -142,18 +148,23 @@ class Checkpoints:
             return False
         if self.ready_file is not None:
             return (path / self.ready_file).exists()
+        folders = {path, *(file.parent for file, _ in files)}  # their times tell of files that were removed
+        states = [*(status for _, status in files), *(folder.stat() for folder in folders)]
         try:
             json.loads((path / _LAST_FILE).read_bytes())
+            last = (path / _LAST_FILE).stat().st_mtime
+            if all(status.st_mtime <= last + _CLOCK_SECONDS for status in states):
+                return True
         except (OSError, ValueError, RecursionError):
-            newest = max(max(status.st_mtime, status.st_ctime) for _, status in files)
-            return time.time() - newest >= self.unchanged_seconds
-        return True
+            pass
+        newest = max(max(status.st_mtime, status.st_ctime) for status in states)
+        return time.time() - newest >= self.unchanged_seconds
 
     def _digest(self, weights: Path, files: list[tuple[Path, os.stat_result]]) -> str:
         parts = [
             (file.relative_to(weights).as_posix(), file, status)
             for file, status in files
-            if file.is_relative_to(weights) and not _NOT_WEIGHTS.match(file.name)
+            if file.is_relative_to(weights) and not _NOT_WEIGHTS.fullmatch(file.name)
         ]
         state = tuple((name, status.st_size, status.st_mtime_ns, status.st_ctime_ns) for name, _, status in parts)
         known = self._digests.get(weights)
@@ -174,7 +185,8 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     for root, _, names in os.walk(folder, onerror=refuse):
         for name in names:
             path = Path(root, name)
-            yield path, path.stat()
+            if path.exists() or not path.is_symlink():  # a link to nothing is no file
+                yield path, path.stat()
 
 
 def _pieces(file: Path, n_bytes: int) -> Iterator[bytes]:

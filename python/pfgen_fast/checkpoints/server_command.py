@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
+import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,7 +27,8 @@ START_SECONDS = 600.0
 """How long a server may take to start by default."""
 
 _LOOK_SECONDS = 0.25
-_NO_LIST_OF_MODELS = (404, 405, 501)
+_NO_LIST_OF_MODELS = (401, 403, 404, 405, 501)
+_NOT_READY = (OSError, ValueError, RecursionError, http.client.HTTPException)
 _MAX_LIST_BYTES = 1 << 20
 _LOG_BYTES = 4096
 
@@ -39,11 +43,12 @@ class ServerCommand:
         seconds: How long the server may take to start.
 
     Raises:
-        EngineError: The command lacks `{path}` or `{port}`, or the system has no process groups.
+        EngineError: The command lacks `{path}` or `{port}`, its program is not found, or the system has no process
+            groups.
 
     Example:
-        >>> ServerCommand.of("vllm serve {path} --port {port}").words
-        ('vllm', 'serve', '{path}', '--port', '{port}')
+        >>> ServerCommand.of("python3 -m serving {path} --port {port}").words
+        ('python3', '-m', 'serving', '{path}', '--port', '{port}')
     """
 
     words: Sequence[str]
@@ -58,6 +63,9 @@ class ServerCommand:
                     f"--serve: expected {needed} in the command, such as 'vllm serve {{path}} --port {{port}}'"
                 )
 
+        if self.words and shutil.which(self.words[0]) is None and "{" not in self.words[0]:
+            raise EngineError(f"--serve: no program {in_one_line(self.words[0])} is found")
+
     @classmethod
     def of(cls, command: str, *, seconds: float = START_SECONDS) -> ServerCommand:
         """Splits a command into words as a shell does; no shell runs it."""
@@ -67,8 +75,8 @@ class ServerCommand:
             raise EngineError(f"--serve {in_one_line(command)}: {error}") from None
 
     @contextlib.contextmanager
-    def running(self, checkpoint: Checkpoint, log: Path) -> Iterator[tuple[str, str]]:
-        """Starts a server for a checkpoint; yields its base URL and the name of its model when it replies.
+    def running(self, checkpoint: Checkpoint, log: Path, *, key: str = "") -> Iterator[RunningServer]:
+        """Starts a server for a checkpoint, and waits until it replies; `key` is sent to it.
 
         The output of the server is written to `log`. At the end, also if this process is killed, the server is ended.
         """
@@ -82,29 +90,49 @@ class ServerCommand:
                 supervised, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
             )
         try:
-            base_url = f"http://127.0.0.1:{port}/v1"
-            yield base_url, self._model_of(base_url, process, log) or checkpoint.folder.name
+            server = RunningServer(f"http://127.0.0.1:{port}/v1", process, log)
+            server.wait(time.monotonic() + self.seconds, self.seconds, key)
+            server.model = server.model or checkpoint.folder.name
+            yield server
         finally:
             if process.stdin is not None:
                 process.stdin.close()
             process.wait()
 
-    def _model_of(self, base_url: str, process: subprocess.Popen[bytes], log: Path) -> str | None:
-        """Waits until the server replies; returns the name of its first model, if it lists any."""
-        deadline = time.monotonic() + self.seconds
+
+@dataclass
+class RunningServer:
+    """A server for a checkpoint."""
+
+    base_url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    model: str = ""  # first model that it lists
+
+    @property
+    def ending(self) -> str:
+        """How the server ended; empty while it runs."""
+        if self.process.poll() is None:
+            return ""
+        return f"the server ended with code {self.process.returncode}{_last_line(self.log)}"
+
+    def wait(self, deadline: float, seconds: float, key: str) -> None:
+        """Waits until the server replies."""
+        problem = ""
         while time.monotonic() < deadline:
-            if process.poll() is not None:
-                raise EngineError(f"the server ended with code {process.returncode}{_last_line(log)}")
-            with contextlib.suppress(OSError, ValueError):  # it does not listen yet, or still loads its model
-                return _first_model(base_url)
+            if self.ending:
+                raise EngineError(self.ending)
+            try:
+                self.model = _first_model(self.base_url, deadline, key)
+                return
+            except _NOT_READY as error:  # it does not listen yet, or still loads its model
+                problem = f" ({in_one_line(error, 200)})"
             time.sleep(_LOOK_SECONDS)
-        raise EngineError(f"the server did not reply within {self.seconds:g} s{_last_line(log)}")
+        raise EngineError(f"the server did not reply within {seconds:g} s{problem}{_last_line(self.log)}")
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        word = word.replace(f"{{{name}}}", value)
-    return word
+    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), word)
 
 
 def _free_port() -> int:
@@ -114,18 +142,25 @@ def _free_port() -> int:
         return port
 
 
-def _first_model(base_url: str) -> str | None:
+def _first_model(base_url: str, deadline: float, key: str) -> str:
+    """The first model that a server lists; empty if it lists none."""
+    request = urllib.request.Request(f"{base_url}/models", headers={"Authorization": f"Bearer {key}"} if key else {})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    content = b""
     try:
-        with opener.open(f"{base_url}/models", timeout=5) as reply:
-            listed = json.loads(reply.read(_MAX_LIST_BYTES))
+        with opener.open(request, timeout=5) as reply:
+            while part := reply.read1(_MAX_LIST_BYTES):
+                content += part
+                if time.monotonic() > deadline or len(content) > _MAX_LIST_BYTES:
+                    raise ValueError("the list of its models is too long, or too slow")
     except urllib.error.HTTPError as error:
         if error.code in _NO_LIST_OF_MODELS:
-            return None
+            return ""
         raise
+    listed = json.loads(content)
     data = listed.get("data") if isinstance(listed, dict) else None
     name = data[0].get("id") if isinstance(data, list) and data and isinstance(data[0], dict) else None
-    return name if isinstance(name, str) and name else None
+    return name if isinstance(name, str) else ""
 
 
 def _last_line(log: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +24,11 @@ from ..scoring.scorer import Scorer
 from ..suite.suite import Suite
 from .found import Checkpoint, Checkpoints
 from .server_command import ServerCommand
+
+_OF_THE_MACHINE = frozenset(
+    {"base_url", "key_env", "concurrency", "timeout", "retries", "requests_per_minute", "tokens_per_minute", "device"}
+)
+"""Options that do not change answers."""
 
 
 @dataclass(frozen=True)
@@ -152,17 +158,21 @@ class Watch:
     @cached_property
     def _settings(self) -> str:
         """Identifies everything that determines the scores besides the checkpoint."""
-        parts = [self.engine, dict(self.options), dict(self.parameters), self.suite.metadata_hash, self.trials]
-        return sha1(json.dumps([*parts, self.until_interval], sort_keys=True, default=repr).encode()).hexdigest()
+        options = {name: value for name, value in self.options.items() if name not in _OF_THE_MACHINE}
+        parts = [self.engine, options, dict(self.parameters), self.suite.metadata_hash, self.trials]
+        parts += [self.until_interval, self.server and list(self.server.words)]
+        return sha1(json.dumps(parts, sort_keys=True, default=repr).encode()).hexdigest()
 
     def _measured(self, checkpoint: Checkpoint) -> Measured:
+        server = None
         with contextlib.ExitStack() as stack:
             try:
                 of_server: dict[str, Any] = {}
                 if self.server is not None:
                     log = self.folder / f"server-{checkpoint.folder.name}.log"
-                    base_url, served = stack.enter_context(self.server.running(checkpoint, log))
-                    of_server = {"base_url": base_url, "served_model": served}
+                    key = os.environ.get(self.options.get("key_env", "OPENAI_API_KEY"), "")
+                    server = stack.enter_context(self.server.running(checkpoint, log, key=key))
+                    of_server = {"base_url": server.base_url, "served_model": server.model}
                 point = self._point(checkpoint, of_server)
             except PfgenError as error:
                 problem = f"step {checkpoint.step}: {error}"
@@ -176,6 +186,8 @@ class Watch:
                 on_progress=self.on_progress,
                 events=self.events,
             )
+            if measured.problems and server is not None and server.ending:
+                return replace(measured, problems=(*measured.problems, f"step {checkpoint.step}: {server.ending}"))
             return measured
 
     def _point(self, checkpoint: Checkpoint, of_server: Mapping[str, Any]) -> Point:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
+from ..errors import SchemaRefused
 from .app import Exit, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
@@ -227,16 +228,21 @@ def _sentinels(judging: Judging, n_answers: int, *, quiet: bool) -> list[Sentine
 
 def _ask(asked: Judging, judging: Judging, server: Server | None, spending: Spending, *, quiet: bool) -> str | None:
     """Asks, and writes the judgements that follow, whatever stops the asking."""
+    problem = None
     try:
-        if server is None or not asked.n_open:
-            return None
-        with watch_over("replies", quiet=quiet) as watch:
-            ask = partial(asked.ask, server.engine, spending=spending)
-            return ask(on_progress=watch.count, events=watch.events)
-    except KeyboardInterrupt:
-        fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
-    finally:
+        if server is not None and asked.n_open:
+            with watch_over("replies", quiet=quiet) as watch:
+                ask = partial(asked.ask, server.engine, spending=spending)
+                problem = ask(on_progress=watch.count, events=watch.events)
+    except SchemaRefused:
+        raise  # there is no reply yet, and former judgements stay
+    except BaseException as error:
         judging.write()
+        if isinstance(error, KeyboardInterrupt):
+            fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
+        raise
+    judging.write()
+    return problem
 
 
 def _finish_sentinels(sentinels: list[Sentinel], *, quiet: bool) -> None:
@@ -259,6 +265,8 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
         if standing.unjudged:
             listed = [f"{id} ({fault})" for id, fault in standing.unjudged]
             parts.append(f"{len(listed):,} unjudged after all tries: {_first(listed)}")
+        if standing.n_out_of_tokens:
+            parts.append(f"{standing.n_out_of_tokens:,} of them ended at the limit of tokens: raise --max-tokens")
         if standing.n_open:
             parts.append(f"{standing.n_open:,} without a reply")
         if one.faults:
@@ -275,7 +283,8 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
             print_line(shown(f"{one.run.key}: {'; '.join(parts)}"))
     if not is_whole:
         why = problem or "some answers have no verdicts"
-        fail(why if is_offline else f"{why}; run the same command again to continue", Exit.PARTIAL)
+        can_go_on = not is_offline and (problem or judging.n_open)
+        fail(f"{why}; run the same command again to continue" if can_go_on else why, Exit.PARTIAL)
 
 
 def _versions(one: RunToJudge) -> list[str]:

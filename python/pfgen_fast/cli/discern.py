@@ -149,7 +149,8 @@ class _Test:
     def make_texts(self) -> None:
         """Asks for the texts that a model makes, if the plan has any."""
         model, path = self.asking.maker or self.given.evaluators.model, self.given.output / MADE_TEXTS
-        self.maker, self.collection = self.asking.texts(model, path, self.collection, self.plan)
+        temperature = self.given.evaluators.temperature
+        self.maker, self.collection = self.asking.texts(model, path, self.collection, self.plan, temperature)
 
     def ask(self, evaluator: Evaluator | TableScores) -> None:
         """Asks a model for the ratings that an evaluator needs; a dry run says what would be asked and scored."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import numpy as np
 import typer
@@ -47,7 +47,7 @@ class Asking(ServerOptions):
     quiet: Quiet = False
 
     def texts(
-        self, model: str | None, cache: Path, collection: Collection, plan: Plan
+        self, model: str | None, cache: Path, collection: Collection, plan: Plan, temperature: Any = None
     ) -> tuple[DamageModel | None, Collection]:
         """Asks for the texts of a plan that a model makes, if any; returns the model and the items that have them."""
         from ..discernment.model_damage import Making, open_maker
@@ -59,7 +59,9 @@ class Asking(ServerOptions):
         if model is None:
             fail("--maker is missing: some kinds of the plan need a language model; or give --rules-only")
         server = self.server or Server()
-        options = self.request_options()
+        options = self.request_options(temperature)
+        if self.maker is not None and self.of_engine.get("served_model"):
+            fail("--maker and --served-model: the server's name of the judge is not that of the other model")
         maker = open_maker(
             model, request_options=options, server=server, spending=self.spending, cache=cache, partial=self.partial
         )

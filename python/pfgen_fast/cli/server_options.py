@@ -154,7 +154,10 @@ def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Call
                 call(given)
             except SchemaRefused as refused:
                 note(f"{refused}; asking without --structured")
-                call(replace(given, **{group: replace(getattr(given, group), structured=False)}))
+                options = getattr(given, group)
+                without = replace(options, structured=False)
+                vars(without).update({name: vars(options)[name] for name in ("spending",) if name in vars(options)})
+                call(replace(given, **{group: without}))
 
         return run
 

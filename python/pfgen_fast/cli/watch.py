@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from typer import Argument, Option
 
+from ..files.untrusted_text import few_names
 from . import options
-from .app import Json, Quiet, exit_if_partial, fail, note, warn
+from .app import Json, Quiet, counted, exit_if_partial, fail, note, warn
 from .asking import watch_over
 from .command_class import command, option_group
 from .engine_options import engine_options
@@ -72,9 +74,9 @@ class _Watch:
 
       pfgen-fast watch runs/my-training -s my-suite -e vllm --ready-file done --log wandb --patience 5
 
-      pfgen-fast watch runs/my-training -s my-suite -e openai --serve 'vllm serve {path} --port {port}'
+      pfgen-fast watch runs/my-training -s my-suite -e openai --mode chat --serve 'vllm serve {path} --port {port}'
 
-      pfgen-fast watch megatron/save -s my-suite -e openai --base-url http://localhost:8000/v1 --once
+      pfgen-fast watch megatron/save -s my-suite -e openai --mode chat --base-url http://localhost:8000/v1 --once
     """
 
     folder: Path = Argument(..., help="The directory in which the training writes its checkpoints.", metavar="DIR")
@@ -96,7 +98,8 @@ class _Watch:
         None, help="Stop asking when the score's 95 % interval is this narrow; see sweep."
     )
     mode: options.ModeChoice | None = Option(
-        None, help="Use prompts of this kind; see generate. Default: chat where there is a chat template."
+        None,
+        help="Use prompts of this kind; see generate. Default: chat where local weights have a template.",
     )
     how: GenerationOptions
     which: CheckpointOptions
@@ -119,6 +122,11 @@ class _Watch:
     as_json: Json = False
 
     def __call__(self) -> None:
+        if not self.folder.is_dir():
+            missing = f"{self.folder}: no such directory"
+            if self.once:
+                fail(missing)
+            note(f"{missing} yet; waiting for it")
         answers = watch_over("answers", quiet=self.quiet or self.as_json)
         watching = self.watching(answers)
         results = _Results(watching, self)
@@ -126,20 +134,28 @@ class _Watch:
             results.begin()
             while not self.is_over(watching, results):
                 time.sleep(self.every)
-        if self.once and not watching.scored and not watching.failed:
-            n_unfinished = len(watching.checkpoints.named())
-            unfinished = f"{n_unfinished} of them are not complete"
-            why = unfinished if n_unfinished else "expected names such as checkpoint-100"
-            fail(f"{self.folder}: holds no complete checkpoint; {why}")
+        if self.once:
+            self.say_what_is_missing(watching)
         exit_if_partial(self.once and (watching.failed or results.unlogged))
+
+    def say_what_is_missing(self, watching: Watch) -> None:
+        """Notes checkpoints that are not complete; ends the command if no checkpoint is."""
+        n_complete = len(watching.checkpoints.complete())
+        steps = [str(step) for step, _ in watching.checkpoints.named()]
+        if not (watching.scored or watching.failed):
+            pattern = f"names that match {self.which.pattern}" if self.which.pattern else "names such as checkpoint-100"
+            why = f"not complete yet: step {few_names(steps)}" if steps else f"expected {pattern}"
+            fail(f"{self.folder}: holds no complete checkpoint; {why}")
+        if len(steps) > n_complete:
+            note(f"{len(steps) - n_complete} of {counted(len(steps), 'checkpoint')} not complete yet; see --unchanged")
 
     def is_over(self, watching: Watch, results: _Results) -> bool:
         """Scores the complete checkpoints, and decides whether that was the last look."""
-        results.take_all()
-        is_patient = self.patience is None or watching.n_since_best < self.patience
-        if not is_patient:
-            note(f"no new best score in the last {watching.n_since_best} checkpoints; ending (--patience)")
-        return self.once or not is_patient
+        for _ in results.take():
+            if self.patience is not None and watching.n_since_best >= self.patience:
+                note(f"no new best score in the last {watching.n_since_best} checkpoints; ending (--patience)")
+                return True
+        return self.once
 
     def watching(self, answers: AskingWatch) -> Watch:
         """How the checkpoints are scored, as the library takes it."""
@@ -189,13 +205,15 @@ class _Results:
         for measured in self._watching.scored:
             self._rows.print(measured)
 
-    def take_all(self) -> None:
+    def take(self) -> Iterator[Measured]:
         """Scores the complete checkpoints, and logs those that the tracker lacks."""
+        self._log()
         for measured in self._watching.look():
             self._show(measured)
             if measured.intervals:
                 self._write()
             self._log()
+            yield measured
         self._log()
 
     def _show(self, measured: Measured) -> None:

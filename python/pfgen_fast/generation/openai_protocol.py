@@ -58,7 +58,7 @@ class RequestForm(ServerForm):
             "max_tokens_name": None if is_usual else self.max_tokens_name,
             "enable_thinking": self.enable_thinking,
             "chat_template_kwargs": self.chat_template_kwargs or None,
-            "reasoning_effort": self.reasoning_effort,
+            "reasoning_effort": self.reasoning_effort or None,
         }
 
     def headers(self, key: str) -> dict[str, str]:
@@ -77,8 +77,8 @@ class RequestForm(ServerForm):
             "stop": list(sampling.stop) or None,  # some servers reject an empty list
             "seed": request.seed,
             "top_k": sampling.top_k,  # not part of the protocol, but most local servers accept it
-            "chat_template_kwargs": self.chat_template_kwargs,
-            "reasoning_effort": self.reasoning_effort,
+            "chat_template_kwargs": self.chat_template_kwargs or None,
+            "reasoning_effort": self.reasoning_effort or None,
         }
         path = "/completions" if prompt.messages is None else "/chat/completions"
         return path, without_none(body)

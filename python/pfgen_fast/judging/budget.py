@@ -88,8 +88,8 @@ class Spending:
         """Counts a request and its reply; servers report tokens of reasoning that the reply does not show."""
         self.n_requests += 1
         self.n_prompt_tokens += prompt_tokens(request)
-        most = request.judge.most_tokens
-        self.n_reply_tokens += min(usage.n_reply_tokens or estimated_tokens(reply), most)
+        estimated = min(estimated_tokens(reply), request.judge.most_tokens)
+        self.n_reply_tokens += usage.n_reply_tokens or estimated
 
 
 @dataclass(frozen=True)

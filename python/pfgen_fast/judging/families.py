@@ -14,7 +14,7 @@ _FAMILIES = {
     "microsoft": ("phi",),
     "mistral": ("mistralai", "mixtral", "ministral", "codestral", "magistral", "devstral"),
     "moonshotai": ("kimi",),
-    "openai": ("gpt", "chatgpt", "davinci", "o1", "o3", "o4"),
+    "openai": ("gpt", "chatgpt", "davinci"),
     "pfnet": ("plamo",),
     "qwen": ("qwq",),
     "xai": ("grok",),
@@ -23,7 +23,10 @@ _FAMILIES = {
 """Families by name, and other words in the names of their models."""
 
 _FAMILY_OF = {word: family for family, words in _FAMILIES.items() for word in (family, *words)}
-_WORD = re.compile(r"[a-z]+\d?")
+_WORD = re.compile(r"[a-z]+")
+_O_MODEL = re.compile(r"o\d(-|$)")
+_NOT_GPT = re.compile(r"gpt-?(neox?|j)\b")
+_NO_ORGANISATIONS = {"models", "checkpoints", "runs", "weights", "local"}
 
 
 def families_of(model: str) -> set[str]:
@@ -33,10 +36,13 @@ def families_of(model: str) -> set[str]:
         >>> sorted(families_of("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B"))
         ['deepseek', 'deepseek-ai', 'qwen']
     """
-    name = model.lower()
-    words = [word for found in _WORD.findall(name) for word in (found, found.rstrip("0123456789"))]
-    organisation, slash, _ = name.rpartition("/")
-    return {_FAMILY_OF[word] for word in words if word in _FAMILY_OF} | ({organisation} if slash else set())
+    organisation, slash, name = model.lower().rpartition("/")
+    words = set(_WORD.findall(_NOT_GPT.sub("", f"{organisation}/{name}")))
+    found = {_FAMILY_OF[word] for word in words if word in _FAMILY_OF}
+    if _O_MODEL.match(name):
+        found.add("openai")
+    is_known = slash and "/" not in organisation and organisation not in _NO_ORGANISATIONS
+    return found | ({organisation} if is_known else set())
 
 
 def of_family(judge: str, models: Iterable[str]) -> list[str]:

@@ -82,12 +82,13 @@ class Judge:
     def signature(self) -> str:
         """All that shapes replies besides the model, as a part of signatures."""
         shaping = f"|request:{_sorted_json(self.options.shaping)}" if self.options.shaping else ""
-        return f"temperature:{self.sampling.temperature:g}|max_tokens:{self.max_tokens}{shaping}"
+        temperature = "none" if self.sent_temperature is None else f"{self.sent_temperature:g}"
+        return f"temperature:{temperature}|max_tokens:{self.max_tokens}{shaping}"
 
     @property
     def sent_temperature(self) -> float | None:
         """The temperature in requests; None if it is left out."""
-        return None if "temperature" in self.options.options.get("omit", ()) else self.temperature
+        return None if "temperature" in self.options.options.get("omit", ()) else self.sampling.temperature
 
     @property
     def most_tokens(self) -> int:
@@ -146,14 +147,14 @@ class JudgeRequest(Request):
     def key(self) -> str:
         """SHA-256 of everything that the reply depends on."""
         sampling = self.judge.sampling
-        parts = [self.judge.model, self.messages, sampling.temperature, sampling.max_tokens, self.seed]
+        parts = [self.judge.model, self.messages, self.judge.sent_temperature, sampling.max_tokens, self.seed]
         parts += [_sorted_json(self._shaping)] if self._shaping else []
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
     def record(self) -> dict[str, Any]:
         """The request in the form in which it is stored with its reply, for audits."""
         sampling = self.judge.sampling
-        parameters = {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens, "seed": self.seed}
+        parameters = {"temperature": self.judge.sent_temperature, "max_tokens": sampling.max_tokens, "seed": self.seed}
         return {"model": self.judge.model, "messages": self.messages, "parameters": {**parameters, **self._shaping}}
 
     @property

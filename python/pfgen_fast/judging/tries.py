@@ -10,6 +10,7 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ..errors import EngineError, SchemaRefused
 from ..generation.engines import ModelEngine
 from ..generation.events import Events
 from ..generation.protocol import Details
@@ -133,7 +134,12 @@ def ask_in_rounds(
                 asking = Asking((one.next_request() for one in asked), shared, keeps_empty=keeps_empty)
                 n_requests = asking.estimate().n_requests
                 judge = asked[0].next_request().judge
-                said = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
+                try:
+                    said = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
+                except SchemaRefused as refused:
+                    if n_before or any(one.n_replied for one in wanted):  # some replies follow the schema
+                        raise EngineError(f"{refused}; without --structured, all ratings are asked for again") from None
+                    raise
                 problem = said or problem
                 if spending.is_used_up:
                     return problem

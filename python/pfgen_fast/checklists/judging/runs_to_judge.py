@@ -149,6 +149,13 @@ class Rating(Tries):
         )
 
     @property
+    def is_out_of_tokens(self) -> bool:
+        """Whether all tries are used up, and the last reply ended at the limit of tokens."""
+        last_key = self.last_key()
+        is_unjudged = self.next_key() is None and self._said is not None and self._said.fault is not None
+        return is_unjudged and last_key is not None and self.replies.details(last_key).is_cut
+
+    @property
     def is_too_long(self) -> bool:
         """Whether the requests are too long to be sent; to find out, only requests about long texts are built."""
         n_characters = len(self.answer.response) + len(self.task.instruction or "")
@@ -163,6 +170,7 @@ class Standing:
     n_judged: int
     n_given: int
     unjudged: tuple[tuple[str, str], ...]
+    n_out_of_tokens: int  # of the unjudged, those whose last reply ended at the limit of tokens
     n_open: int
     n_cut: int
     versions: tuple[tuple[str | None, int], ...]
@@ -226,6 +234,7 @@ class RunToJudge:
             n_judged=len(judged),
             n_given=sum(judgement.tries == 0 for judgement in judged),
             unjudged=tuple((one.id, one.fault or "") for one in found if one.scores is None),
+            n_out_of_tokens=sum(rating.is_out_of_tokens for rating in self.ratings),
             n_open=len(self.ratings) - len(found),
             n_cut=sum(judgement.cut for judgement in judged),
             versions=tuple(sorted(versions.items(), key=lambda pair: (-pair[1], pair[0] or ""))),

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 MAX_REPLY_BYTES = 1 << 21
 """The longest reply that is read: more than any answer with its reasoning, and at most some 60 MiB when decoded."""
 
+_OF_SCHEMAS = re.compile(r"response_?format|json_?schema|output_config|response_?mime_?type", re.IGNORECASE)
+"""Names that only refusals of a JSON schema hold."""
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _CONNECT_SECONDS = 10.0
 _LONGEST_PAUSE_SECONDS = 600.0
 _LONGEST_BACKOFF_SECONDS = 30.0
@@ -198,6 +202,7 @@ class ServerEngine:
             timeout=httpx.Timeout(self._connection.timeout, connect=min(self._connection.timeout, _CONNECT_SECONDS)),
             limits=httpx.Limits(max_connections=self._connection.concurrency),
             verify=_certificates(),
+            mounts={f"all://{name}": None for name in _LOOPBACK},  # no proxy reaches a server on this machine
         )
 
     def _read(self, reply: _Reply, request: Request | None = None) -> str:
@@ -239,6 +244,8 @@ class ServerEngine:
         if status == 404:
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")
         self._check_final(problem)
+        if not self._has_answered and request.schema is not None and _OF_SCHEMAS.search(problem):
+            raise SchemaRefused(f"{self._url}: refuses a request with a JSON schema: {problem}")
         if not self._has_answered and (refused := self._form.refused_parameter(problem)):
             self._fail(f"refuses a parameter: {problem}; {refused}")
         if not (self._has_answered or any(text in problem for text in self._form.refusals_of_one)):
