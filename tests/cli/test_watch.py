@@ -185,7 +185,7 @@ def test_a_tracker_that_is_away_makes_the_call_incomplete(watch, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--serve", "x {path} {port}", *NGRAM), "the engine ngram asks no server; expected one such as openai"),
+        (("--serve", "x {path} {port}", *NGRAM), "the engine ngram uses no server; expected an engine such as openai"),
         (("--serve", "x {path}", "-e", "openai"), "expected {port} in the command"),
         (("--serve", "x '{path}", "-e", "openai"), "No closing quotation"),
         ((*SERVED, "--base-url", "http://localhost:1/v1"), "--serve and --base-url: expected one of them"),
