@@ -117,7 +117,7 @@ def test_a_line_that_breaks_the_rules_is_named(tmp_path, changes, said):
 def test_equal_judgements_count_once_and_others_are_an_error_unless_of_another_judge_or_answer(tmp_path):
     (one,) = read_judgements(written(tmp_path, line(reasons=["a"] * 3), line(reasons=["b"] * 3)), SUITE)
     assert one.reasons == ("a",) * 3
-    with pytest.raises(ChecklistError, match="line 2: another judgement of T00 by the same judge came before"):
+    with pytest.raises(ChecklistError, match="line 2: a second judgement of T00 by the same judge"):
         read_judgements(written(tmp_path, line(), line(scores=[1, 1, 1])), SUITE)
     for changes in ({"judge": "b"}, {"version": "b"}, {"rating": 2}, {"trial": 2}, {"response_sha256": "1" * 64}):
         assert len(read_judgements(written(tmp_path, line(), line(scores=[0, 0, 0], **changes)), SUITE)) == 2

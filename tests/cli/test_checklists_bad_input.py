@@ -166,7 +166,7 @@ ROWS: dict[str, Row] = {
     "a duplicate with other verdicts": Row(
         at(JUDGEMENTS, change_rows, again(scores=[0, 0])),
         OF_JUDGEMENTS,
-        f"{JUDGEMENTS}, line 9: another judgement of thanks-2 by the same judge came before, with other verdicts",
+        f"{JUDGEMENTS}, line 9: a second judgement of thanks-2 by the same judge, with other verdicts than the first",
     ),
     "a duplicate with equal verdicts": Row(at(JUDGEMENTS, change_rows, again()), OF_JUDGEMENTS, "", 0),
     "two answers for one id": Row(

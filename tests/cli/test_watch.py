@@ -211,7 +211,10 @@ def test_a_tracker_that_is_away_makes_the_call_incomplete(watch, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--serve", "true {path} {port}", *NGRAM), "the engine ngram asks no server; expected one such as openai"),
+        (
+            ("--serve", "true {path} {port}", *NGRAM),
+            "the engine ngram uses no server; expected an engine such as openai",
+        ),
         (("--serve", "x {path}", "-e", "openai"), "expected {port} in the command"),
         (("--serve", "x '{path}", "-e", "openai"), "No closing quotation"),
         (("--serve", "no-such-program {path} {port}", "-e", "openai"), "no program no-such-program is found"),

@@ -84,7 +84,7 @@ def test_drawn_answers_are_compared_with_themselves_under_the_usual_constants(va
     ("varied", "problem"),
     [
         ({"colour": [1]}, "there is no constant 'colour'; there are last_order, first_order"),
-        ({"limit": [100]}, "^target length 100 and limit 100: expected the first"),
+        ({"limit": [100]}, "^target length 100 and limit 100: expected a target length"),
         ({"last_order": [2.5]}, "last_order 2.5: expected a whole number"),
     ],
 )

@@ -276,7 +276,7 @@ def test_answers_that_cannot_be_read_stop_the_build(make):
     config = make()
     with (config.path.parent / "raw.jsonl").open("a") as file:
         file.write('{"question": "Why?", "answer": 5}\n')
-    with pytest.raises(TrialsError, match=r"raw\.jsonl, line 801: 'answer' is a string, not int"):
+    with pytest.raises(TrialsError, match=r"raw\.jsonl, line 801: 'answer': expected a string, not int"):
         build(config)
     (config.path.parent / "raw.jsonl").unlink()
     with pytest.raises(TrialsError, match="no such file or folder"):

@@ -218,7 +218,7 @@ def test_files_about_one_question_need_not_name_it(tmp_path):
     for line, problem in {
         b'{"answer": "\\ud800"}': "a lone surrogate, which is not valid text",
         b'{"x": 1}': "the key 'answer' is missing",
-        b'{"answer": 1}': "'answer' is a string, not int",
+        b'{"answer": 1}': "'answer': expected a string, not int",
     }.items():
         (tmp_path / "b.jsonl").write_bytes(b"\n" + line)
         with pytest.raises(TrialsError, match=rf"b\.jsonl, line 2: {problem}"):
@@ -238,12 +238,12 @@ def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b'{"question": "Why?", "answer": 1}', "line 2: 'answer' is a string, not int"),
+        (b'{"question": "Why?", "answer": 1}', "line 2: 'answer': expected a string, not int"),
         (b'{"question": "Why?", "answer": "a", "answ\\u0065r": "b"}', "line 2: the key 'answer' appears twice in one"),
-        (b'{"question": "Why?", "answer": null}', "line 2: 'answer' is a string, not NoneType"),
+        (b'{"question": "Why?", "answer": null}', "line 2: 'answer': expected a string, not NoneType"),
         (b'{"question": "Why?"}', "line 2: the key 'answer' is missing"),
         (b'{"answer": "a"}', "line 2: the key 'question' is missing"),
-        (b'{"question": ["Why?"], "answer": "a"}', "line 2: 'question' is a string, not list"),
+        (b'{"question": ["Why?"], "answer": "a"}', "line 2: 'question': expected a string, not list"),
         (b"[1]", "line 2: expected an object"),
         (b"[" * 100_000, "line 2: JSON nested too deeply"),
         (b'{"question": "Why?", "answer": "\\ud800"}', "line 2: a lone surrogate, which is not valid text"),

@@ -119,9 +119,7 @@ def test_a_source_that_is_gone_is_noted(tmp_path, spec):
     (tmp_path / "in" / names[0]).unlink()
     notes: list[str] = []
     assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec, on_note=notes.append)) == ["current"] * 2
-    assert notes == [
-        f"{tmp_path}/in/a.jsonl: scored earlier, and no longer there; the output directory still has the rows"
-    ]
+    assert notes == [f"{tmp_path}/in/a.jsonl: scored earlier, now missing; the output directory still has the rows"]
 
 
 def test_a_damaged_record_is_named(tmp_path, spec):

@@ -48,8 +48,8 @@ def read_judgements(
             former = several.setdefault(_identity(judgement), judgement)
             if former.scores != judgement.scores:
                 raise ChecklistError(
-                    f"{where}: another judgement of {in_one_line(judgement.id)} by the same judge came before, with "
-                    "other verdicts; expected one"
+                    f"{where}: a second judgement of {in_one_line(judgement.id)} by the same judge, with other "
+                    "verdicts than the first; expected only one"
                 )
             if former is not judgement:
                 continue
@@ -78,7 +78,7 @@ def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
 
 
 def _parquet_rows(path: Path, names: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows of a table with these of its columns, each with its place for error messages."""
+    """The rows of a table with those of its columns that are named, each with its place for error messages."""
     pa, content = pyarrow(), read_stored(path)
     at, n_rows = f"{path}: damaged or no table of judgements", 0
     try:

@@ -17,7 +17,7 @@ MAX_LINE_BYTES = 1 << 26
 """The longest line; the longest published answers have a third of a MiB."""
 
 OnFault = Callable[[str], None]
-"""Called with a sentence for each invalid line, which is then skipped; if missing, the first such line is an error."""
+"""Called with a message for each invalid line, which is then skipped; if None, the first invalid line is an error."""
 
 Row = bytes | Mapping[str, Any] | None
 """A line, None for a line that is too long, or a row of a table."""
@@ -68,7 +68,7 @@ def checked_objects(
     on_fault: OnFault | None = None,
     rows: Iterable[tuple[str, Row]] | None = None,
 ) -> Iterator[tuple[str, T]]:
-    """The objects of a file, or its given rows, as a check converts them, each with its place for error messages."""
+    """The objects of a file (or the given rows), converted by a check, each with its place for error messages."""
     if rows is None:
         rows = table_rows(path) if path.suffix == ".parquet" else _lines(path)
     try:
@@ -86,7 +86,7 @@ def checked_objects(
 
 
 def json_file(path: Path, check: Callable[[Any], T], **limit: int) -> T:
-    """The value in a JSON file as a check converts it."""
+    """The value in a JSON file, converted by a check."""
     return checked(read_json(path, error=ChecklistError, **limit), check, str(path), error=ChecklistError)
 
 
@@ -121,7 +121,7 @@ def filled(what: str) -> Callable[[Any], str]:
 
 
 def one_of(known: Iterable[str]) -> Callable[[Any], Any]:
-    """A check of one of some strings."""
+    """A check that a value is one of the known strings."""
 
     def check(value: Any) -> Any:
         if value not in known:
@@ -161,5 +161,5 @@ def _object(row: Row, where: str) -> Any:
         raise ChecklistError(f"{where}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
     if not isinstance(row, bytes):
         return row
-    # How deep Python's reader goes depends on its version.
+    # `any_object` limits the nesting, because the limit of Python's own reader depends on the version of Python.
     return checked(parse_json(row, where, error=ChecklistError), any_object, where, error=ChecklistError)

@@ -19,7 +19,7 @@ USUAL_PATTERN = r"(?:checkpoint|iter|global_step|step|epoch)[-_]?(\d+)"
 """The names that trainers give to checkpoints; the group is the step."""
 
 UNCHANGED_SECONDS = 60.0
-"""How long nothing in a checkpoint must have changed by default."""
+"""The default of `Checkpoints.unchanged_seconds`."""
 
 _LAST_FILE = "trainer_state.json"
 """The Trainer of Hugging Face writes this file last."""
@@ -28,7 +28,7 @@ _NOT_WEIGHTS = re.compile(
     r"(\.|optimizer|scheduler|scaler|rng_state|trainer_state|training_args|events\.out).*|.*(\.md|\.log|_results\.json)",
     re.IGNORECASE,
 )
-"""The names of files that do not change answers."""
+"""The names of files that do not affect answers."""
 
 _CLOCK_SECONDS = 2.0
 """How much newer than the Trainer's last file other files may seem, because times are coarse."""
@@ -72,7 +72,7 @@ class Checkpoints:
         pattern: A regular expression for the whole name of a checkpoint. Its first group, or else the last digits of
             the name, is the step.
         ready_file: The name of a file that is written last.
-        unchanged_seconds: How long nothing in a checkpoint must have changed.
+        unchanged_seconds: The number of seconds without changes after which a checkpoint counts as complete.
         weights: The directory of weights within a checkpoint, such as `actor/huggingface`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Scores each checkpoint of a training once: a journal holds what is scored, so that a restart continues."""
+"""Scores each checkpoint of a training once; a journal records the scored checkpoints, so that a restart continues."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Watch:
         suite: The suite.
         engine: The name of the engine.
         options: The options of the engine.
-        parameters: Further arguments of `Generation.of`. The model is the checkpoint, and without a mode, each
-            checkpoint has its usual one.
-        trials: How often each question is asked at most.
+        parameters: Further arguments of `Generation.of`. The model is the checkpoint. If there is no mode,
+            each checkpoint is asked in its usual mode.
+        trials: The maximum number of times that each question is asked.
         until_interval: See `sweep`.
         output: The directory below which runs are written.
-        server: A command that starts a server for a checkpoint; without it, an engine that asks a server asks for the
-            model that has the name of the checkpoint's directory.
-        on_progress: Called with the number of answers of the present checkpoint, and their final number.
-        events: Counts what happens.
+        server: A command that starts a server for a checkpoint. Without it, an engine that uses a server requests the
+            model with the name of the checkpoint's directory.
+        on_progress: Called with the number of answers so far for the current checkpoint, and their final number.
+        events: Counts the events of generation, such as timeouts.
 
     Raises:
         EngineError: The engine or an option is unknown, or the engine does not ask the server.
@@ -74,7 +74,7 @@ class Watch:
         mode = self.parameters.get("mode") or "qa"
         _ = Point.of(self.engine, **{**self.parameters, "model": "checkpoint", "mode": mode})
         if self.server is not None and self.engine not in HOSTED:
-            raise EngineError(f"--serve: the engine {self.engine} asks no server; expected one such as openai")
+            raise EngineError(f"--serve: the engine {self.engine} uses no server; expected an engine such as openai")
 
     @property
     def folder(self) -> Path:
@@ -88,7 +88,7 @@ class Watch:
 
     @property
     def failed(self) -> list[Measured]:
-        """The checkpoints that could not be scored, or not in all trials."""
+        """The checkpoints that could not be scored, or that were scored in only some of the trials."""
         return list(self._failed.values())
 
     @property
@@ -99,7 +99,7 @@ class Watch:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Makes this process the only one that watches the training, and reads what is scored.
+        """Makes this process the only one that watches the training, and reads which checkpoints are scored.
 
         Raises:
             EngineError: Another process watches it, or the directory holds the scores of another training.

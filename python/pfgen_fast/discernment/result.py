@@ -1,4 +1,4 @@
-"""What a test of an evaluator finds, as data: `pfgen_fast.report` makes words, pictures and files of it.
+"""The results of a test of an evaluator, as data; `pfgen_fast.report` turns them into text, pictures and files.
 
 A table is a mapping from the names of its columns to their values, all of one length. A value that is undefined is
 None, never NaN.
@@ -34,7 +34,7 @@ class PerturbedScores:
     differs_from_lower: NDArray[np.bool_]
     # by metric, a score for each item; NaN where the perturbation is impossible or a score is missing
     scores: Mapping[str, Floats]
-    # why the perturbation is impossible for the items for which it is, most common reason; None if for none
+    # most common reason why the perturbation is impossible for an item; None if it is possible for all items
     reason: str | None = None
     # median edit distance in characters as a share of the original's length; None unless a model made the texts
     edit_share: float | None = None
@@ -75,7 +75,7 @@ class Curve:
     task: str  # task of the items
     kind: str
     metric: str
-    permille: Floats  # degrees; the first is 0, the originals. Where degrees are no rates, their numbers 0, 1, 2,
+    permille: Floats  # degrees, beginning with 0 for the originals; 0, 1, 2 and so on if degrees are not rates
     names: tuple[str, ...]  # names of the degrees; the first is `original`
     mean: Floats  # mean score at each degree
     mean_low: Floats | None  # lower end of its 95 % interval; None without a bootstrap
@@ -86,13 +86,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Work:
-    """What a test took."""
+    """The work that a test took."""
 
     n_items: int
     n_texts: int  # number of damaged texts
-    n_impossible: int  # how many damaged texts there could not be
+    n_impossible: int  # how many damaged texts were impossible to make
     n_missing: int  # how many scores are missing
-    n_requests: int = 0  # how many requests a model was sent, if one was
+    n_requests: int = 0  # how many requests were sent to models
     cost: float | None = None  # their estimated cost; None if it is not known
     seconds: float = 0.0  # how long making and scoring the texts took
 
@@ -111,9 +111,9 @@ class Discernment:
         controls: A row for each control and metric, with the columns of `CONTROL_COLUMNS`.
         curves: The curve of each kind with more than one degree, by metric.
         examples: The largest and the smallest drop of each cell.
-        work: What the test took.
-        weights: What weights were used (`assumed`, a file's name); None if none were.
-        specificity: By metric, the share of the controls that are not noticed; None if there are none.
+        work: The work that the test took.
+        weights: The weights that were used (`assumed`, or the name of a file); None if no weights were used.
+        specificity: By metric, the share of the controls that are not noticed; None if there are no controls.
         n_draws: The number of bootstrap draws; 0 if there was none.
         notes: What readers must know, one sentence each.
         warnings: Reasons why the figures may mislead, one sentence each.
@@ -151,16 +151,16 @@ SUMMARY_COLUMNS = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined"),
     *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
 )
-"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, where some
-perturbations have no weights, `weighted`: those that have."""
+"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, if some
+perturbations have no weights, `weighted` for the perturbations that have weights."""
 PROFILE_COLUMNS = (
     *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
     *("drop_per_100_permille", "verdict"),
 )
-"""`detectable_at_N` is the smallest degree (its name) from which on all degrees are noticed with N items, `none` if
-there is none, and None if there are fewer items; `n80` is that of the lightest degree from which on all are noticed, or
-if there is none, of the heaviest; `verdict` is `notices`, `needs much`, `blind`, `rewards` or, where nothing is
-defined, None."""
+"""`detectable_at_N` is the name of the smallest degree from which on all degrees are noticed with N items. It is
+`none` if there is no such degree, and None if there are fewer than N items. `n80` is that of the smallest degree from
+which on all degrees are noticed, or of the largest degree if there is no such degree. `verdict` is `notices`,
+`needs much`, `blind`, `rewards`, or None if nothing is defined."""
 CONTROL_COLUMNS = (
     *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
     *("d", "d_low", "d_high", "reverse_d", "mean_drop", "relative_drop", "share_lower", "noticed"),

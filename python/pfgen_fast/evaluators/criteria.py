@@ -1,4 +1,4 @@
-"""Criteria by which a judge rates texts: for each task its metrics, and for each metric what the judge is told.
+"""Criteria by which a judge rates texts: the metrics of each task, and the instructions to the judge for each metric.
 
 The packaged criteria are data (`criteria.toml`), and a user's file has the same form. A prompt is in the language of
 the text, if the criterion is there in that language.
@@ -27,10 +27,10 @@ LANGUAGES: Mapping[str, Mapping[str, str]] = {
     "en": {"en": "English", "ja": "Japanese"},
     "ja": {"en": "英語", "ja": "日本語"},
 }
-"""The languages of prompts, with the names of languages in them."""
+"""The languages of prompts, each with the names of all languages in this language."""
 
 DEFAULT_TASK = "default"
-"""The task whose criteria rate texts of tasks that have none of their own."""
+"""The task whose criteria are used for the texts of tasks without criteria of their own."""
 
 _PACKAGED = Path(__file__).with_name("criteria.toml")
 _PLACEHOLDERS = ("what", "language", "criterion", "definition", "low", "high", "steps", "material", "text")
@@ -57,10 +57,10 @@ class Task:
     """What a judge is told about the texts of a task.
 
     Attributes:
-        criteria: By metric and language, its criterion; in the order in which metrics are listed.
-        what: By language, what a text is.
-        context: By language, what is shown beside it.
-        needs_question: Whether a text without a question cannot be rated.
+        criteria: The criterion of each metric in each language, in the order in which metrics are listed.
+        what: A description of the texts, by language, such as "a summary of a source text".
+        context: The name of the context that is shown with a text, by language, such as "Source text".
+        needs_question: Whether a text can be rated only together with its question.
     """
 
     criteria: Mapping[str, Mapping[str, Criterion]]
@@ -84,7 +84,7 @@ class Criteria:
         return found
 
     def what(self, task: str, language: str) -> str:
-        """What the texts of a task are, in words of a language."""
+        """The description of the texts of a task in a language."""
         return _in_language(self.task(task).what, language)[1]
 
     @cached_property
@@ -132,7 +132,7 @@ class Criteria:
 
 
 def read_criteria(path: Path | None = None) -> Criteria:
-    """Reads criteria from a TOML file; without one, the packaged criteria."""
+    """Reads criteria from a TOML file; without a path, reads the packaged criteria."""
     path = path or _PACKAGED
     try:
         content = read_toml(path, error=JudgingError)
@@ -170,7 +170,7 @@ def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
         if metric not in known:
             raise Fault(unknown_name("criterion", metric, known)).inside(".metrics")
     if not metrics or len(set(metrics)) < len(metrics):
-        raise Fault("expected at least one metric, and none twice").inside(".metrics")
+        raise Fault("expected at least one metric, and each metric only once").inside(".metrics")
     return Task(
         {metric: known[metric] for metric in metrics},
         member(value, "what", _texts, _USUAL_WHAT),
@@ -243,7 +243,7 @@ def _refuse_unknown(value: Any, known: Iterable[str]) -> None:
 
 
 def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:
-    """The entry in a language, or else in the first that there is, with that language."""
+    """The entry in a language, or else in the first language that has one, together with the language of the entry."""
     for found in (language, *LANGUAGES):
         if found in by_language:
             return found, by_language[found]

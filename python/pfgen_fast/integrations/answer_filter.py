@@ -1,4 +1,4 @@
-"""Shared by the filters for data pipelines: which scores are kept, and which answers stay."""
+"""The code that filters for data pipelines share: it decides which scores are kept, and which answers stay."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 
 class AnswerFilter:
-    """Scores answers in batches, and says which stay; it is sent to workers, each of which makes the scorer once.
+    """Scores answers in batches, and decides which answers stay.
+
+    A filter is pickled and sent to workers; each worker makes the scorer once.
 
     Args:
-        suite: A `ScorerSpec`, or a suite or what `Suite.load` takes. A suite is scored with one thread in each process,
-            because the pipelines run a process for each core.
+        suite: A `ScorerSpec`, a suite, or an argument of `Suite.load`. For a suite, each process scores with one
+            thread, because the pipelines run a process for each core.
         minimum: The lowest average of an answer that stays; short for `where="average >= MINIMUM"`.
         where: Which answers stay, such as `"average >= 0.6 and helpfulness > 0"`. Without `minimum` and `where`, all
             answers stay.
@@ -35,11 +37,11 @@ class AnswerFilter:
         prefix: The prefix of the names of the kept scores.
 
     Attributes:
-        spec: What makes the scorer.
-        names: The names under which scores are kept, by the score.
+        spec: The specification from which workers make the scorer.
+        names: For each score to keep, the name of its field.
         question: The name of the field with the questions.
         answer: The name of the field with the answers.
-        columns: The scores that are computed: those to keep, then the others that are compared.
+        columns: The scores that are computed: the scores to keep, then the other scores that the filter compares.
 
     Example:
         >>> good = AnswerFilter("mini", minimum=0.3)
@@ -66,7 +68,9 @@ class AnswerFilter:
         prefix: str = "",
     ) -> None:
         if minimum is not None and where is not None:
-            raise PfgenError(f"minimum {minimum} and where {where!r}: expected one of them, since where can say both")
+            raise PfgenError(
+                f"minimum {minimum} and where {where!r}: expected only one of them; where can have both conditions"
+            )
         self.spec = suite if isinstance(suite, ScorerSpec) else ScorerSpec(suite, threads=1)
         where = where if minimum is None else f"average >= {minimum}"
         job = TableJob(self.spec, question, answer, columns, nulls, where)
@@ -84,7 +88,7 @@ class AnswerFilter:
         return self._filter.passing(scores, len(scores[self.columns[0]]))
 
     def without_score(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-        """Which answers lack a score that is compared, and so do not stay."""
+        """Which answers lack a score that the filter compares, and therefore do not stay."""
         import numpy as np
 
         lacks = np.zeros(len(scores[self.columns[0]]), dtype=np.bool_)
@@ -93,7 +97,7 @@ class AnswerFilter:
         return lacks
 
     def check_has_fields(self, names: Collection[str], location: str) -> None:
-        """Raises TrialsError if there is no field with questions or none with answers."""
+        """Raises TrialsError if the field with the questions or the field with the answers is missing."""
         for name in (self.question, self.answer):
             if name not in names:
                 raise TrialsError(f"{location}: no field {name!r}; there are {', '.join(map(repr, names)) or 'none'}")

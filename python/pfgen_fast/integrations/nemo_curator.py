@@ -26,8 +26,8 @@ _tasks = optional("nemo_curator.tasks", extra=_EXTRA, needed_for=_NEEDED_FOR)
 class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator need not be there
     """Keeps the documents whose answer has a sufficient score, and appends columns of scores.
 
-    A batch remains an Arrow table or a data frame of pandas. A missing score (a missing answer, a set that the question
-    lacks) is null, and passes no filter. Other arguments than these are those of `AnswerFilter`.
+    A batch keeps its type: an Arrow table or a data frame of pandas. A missing score (a missing answer, a set that the
+    question lacks) is null, and passes no filter. All other arguments are those of `AnswerFilter`.
 
     Args:
         question_field: The column with the id or exact text of each question.
@@ -68,19 +68,19 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
         )
 
     def inputs(self) -> tuple[list[str], list[str]]:
-        """What the stage reads of a task."""
+        """The fields of a task that the stage reads."""
         return ["data"], [self._answers.question, self._answers.answer]
 
     def outputs(self) -> tuple[list[str], list[str]]:
-        """What the stage leaves in a task."""
+        """The fields that a task has after the stage."""
         return ["data"], [self._answers.question, self._answers.answer, *self._answers.names.values()]
 
     def ray_stage_spec(self) -> dict[str, Any]:
-        """Workers that stay, so that each makes the scorer once."""
+        """Makes Ray keep the workers, so that each worker makes the scorer once."""
         return {"is_actor_stage": True}
 
     def setup_on_node(self, node_info: Any = None, worker_metadata: Any = None) -> None:
-        """Builds the compiled index of the suite where a node has none in its cache."""
+        """Builds the compiled index of the suite if the cache of a node does not have it."""
         self._answers.spec.scorer  # noqa: B018
 
     def setup(self, worker_metadata: Any = None) -> None:
@@ -88,7 +88,7 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
         self._answers.spec.scorer  # noqa: B018
 
     def process(self, task: DocumentBatch) -> DocumentBatch:
-        """Returns the batch with the documents that stay; errors name the file or task, and the row from 1."""
+        """Returns the batch with the documents that stay; errors name the file or task, and the row, counted from 1."""
         pa = optional("pyarrow", extra=_EXTRA, needed_for=_NEEDED_FOR)
         location = _location(task)
         self._answers.check_has_fields(task.get_columns(), location)
@@ -117,6 +117,6 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
 
 
 def _location(task: DocumentBatch) -> str:
-    """The file that a batch comes from, if it is one that the reader named, or the task."""
+    """The file of a batch if the reader named exactly one; otherwise the task."""
     files: Sequence[str] = task._metadata.get("source_files") or ()
     return str(files[0]) if len(files) == 1 else f"task {task.task_id!r} of {task.dataset_name!r}"

@@ -68,7 +68,7 @@ class QuestionTints:
 def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list[str]:
     """Like `QuestionTints.levels`, but over all sets together, as the published README.md of a run is tinted."""
     question, pooled = suite[question_id], [_pooled_frequencies(suite, question_id)]
-    if question.spelling is None:  # the 3-grams with a literal `^` before and `$` after the answer count too
+    if question.spelling is None:  # 3-grams with a literal `^` before or `$` after the answer count too
         return [levels[1:-1] for levels in _tints(question, pooled, [f"^{answer}$" for answer in answers])]
     return _tints(question, pooled, answers)
 

@@ -27,18 +27,18 @@ TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization"
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run beside the baseline; of the baseline itself, everything from `difference` on is None."""
+    """A run compared with the baseline; for the baseline itself, all fields from `difference` on are None."""
 
     run: str
-    value: float  # mean over questions; where none of the run's questions is left out, as in its result.json
+    value: float  # mean over questions; as in the run's result.json if no question is left out
     # half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread
     half_width: float | None
     difference: float | None = None  # mean of run - baseline
-    # lower end of the 95 % interval of the difference; None where the test or the questions give none
+    # lower end of the 95 % interval of the difference; None if the test or the questions allow no interval
     low: float | None = None
     high: float | None = None  # upper end of the interval; None as `low`
     p_value: float | None = None  # Two-sided p-value of "there is no difference"
-    p_corrected: float | None = None  # same by Holm over all runs; None, no verdict, with too few questions or draws
+    p_corrected: float | None = None  # corrected by Holm over all runs; None if questions or draws are too few
     differs: bool | None = None  # whether run and baseline differ at the level 0.05, corrected; None as `p_corrected`
 
 
@@ -52,7 +52,7 @@ class BaselineComparison:
     seed: int
     n_questions: int  # number of questions that all runs have
     runs: tuple[ComparedRun, ...]  # baseline, and the runs in the order in which they were given
-    left_out: str  # which questions are left out and why, in a sentence; empty if all runs have all
+    left_out: str  # which questions are left out and why, in a sentence; empty if no question is left out
 
     @property
     def verdict(self) -> str:
@@ -101,7 +101,7 @@ def compare_with_baseline(
     seed: int = 0,
     unknown: UnknownQuestions = "error",
 ) -> BaselineComparison:
-    """Compares runs with a baseline, all over the same questions and by the same draws of them."""
+    """Compares runs with a baseline over the same questions, and with the same draws of questions."""
     if not runs:
         raise TrialsError(f"{baseline.folder}: no other run to compare with it")
     if metric not in METRICS:

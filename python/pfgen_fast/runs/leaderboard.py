@@ -38,7 +38,7 @@ _CODE = re.compile(
     r"|(?P<ticks>`+)[^\n]*?(?P=ticks)",
     re.MULTILINE,
 )
-"""Fenced blocks, to the end of the text if they are open, and code within a line."""
+"""Fenced blocks (an unclosed block extends to the end of the text) and inline code."""
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px sans-serif}"
     "table{border-collapse:collapse}td,th{padding:.3em .8em;border-bottom:1px solid #8885}"
@@ -98,7 +98,7 @@ def medal(model: str) -> str:
 
 
 def order_key(score: float | None, name: str) -> tuple[float, str]:
-    """The key that sorts runs by score, best first: those without one last, equal ones by the text of their paths."""
+    """The key that sorts runs by score, best first; runs without a score are last, equal scores are sorted by path."""
     return math.inf if score is None or math.isnan(score) else -score, f"{name}/{_NAME}"
 
 
@@ -149,7 +149,7 @@ def rank(
 
 
 def mixed_suites(results: Iterable[RunSummary]) -> str | None:
-    """A sentence if results were made with different suites, or with other questions of one; None if they were not."""
+    """A warning if results were made with different suites, or different questions of one suite; otherwise None."""
     suites = Counter(result.metadata_hash for result in results)
     if len(suites) < 2:
         return None
@@ -191,7 +191,7 @@ def _padded_head(name: str, cells: Sequence[str]) -> str:
 
 
 def _cells(entry: Entry) -> list[str]:
-    """The texts of a row under `_HEADS`, not yet harmless."""
+    """The texts of a row in the order of `_HEADS`, not yet escaped."""
     result = entry.result
     return [
         "N/A" if entry.rank is None else str(entry.rank),
@@ -259,9 +259,9 @@ def to_csv(entries: Sequence[Entry]) -> str:
 
 
 def update(path: Path, table: str) -> list[str]:
-    """Replaces the text between the two leaderboard comments of a Markdown file, in the line ends of the first.
+    """Replaces the text between the two leaderboard comments of a Markdown file.
 
-    Comments within code are ignored.
+    The new lines end in the same way as the line of the first comment. Comments within code are ignored.
     """
     try:
         text = read_stored(path).decode("utf-8")

@@ -43,7 +43,7 @@ class RunFolder:
     def config(self) -> dict[str, Any] | None:
         """The parameters of the run; None if there is no config.json."""
         path = self.folder / "config.json"
-        if not os.path.exists(path):  # Path.exists raises for a folder that cannot be read, which its trials report
+        if not os.path.exists(path):  # Path.exists raises for an unreadable folder; reading its trials reports it
             return None
         return checked(read_json(path, limit=_MAX_CONFIG_BYTES), any_object, str(path))
 
@@ -55,7 +55,7 @@ class Trials:
     path: Path
     input_hash: str  # SHA-1 of the file as stored
     lines: _core.TrialLines = field(repr=False)  # trials as read by the core; their columns can be scored directly
-    # line number of each trial in the file, from 1, where they are some of its trials; see `part`
+    # for some of the trials of a file (see `part`): the line number of each trial in the file, from 1
     line_numbers: tuple[int, ...] | None = field(default=None, repr=False)
     may_have_reasoning: bool = True  # false if the file has no part of a known tag of reasoning
 
@@ -126,7 +126,7 @@ def _read(path: Path, on_piece: Callable[[], object] = lambda: None) -> Content:
 def _parse(path: Path, first_number: int, index: int, line: bytes) -> tuple[str, str]:
     """The question and answer of a line that the core leaves to Python: unusual (lone surrogates, NaN) or invalid."""
     try:
-        trial = json.loads(line, object_pairs_hook=unique)  # what is wrong with the line, `bad_line` says
+        trial = json.loads(line, object_pairs_hook=unique)  # `bad_line` says what is wrong with the line
         question, answer = trial["question"], trial["answer"]
         if isinstance(question, str) and isinstance(answer, str):
             return question, answer
@@ -153,7 +153,7 @@ def bad_line(path: Path, number: int, line: bytes) -> TrialsError:
         if key not in trial:
             return TrialsError(f"{where}: the key {key!r} is missing")
     key = "question" if not isinstance(trial["question"], str) else "answer"
-    return TrialsError(f"{where}: {key!r} is a string, not {type(trial[key]).__name__}")
+    return TrialsError(f"{where}: {key!r}: expected a string, not {type(trial[key]).__name__}")
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:

@@ -25,9 +25,9 @@ class SetExplanation:
     discount: float  # length discount of that prefix
     baseline: float  # mean raw fluency of the set's own answers
     by_order: tuple[int, ...]  # sum of document frequencies of the prefix's distinct n-grams, for orders 1 to 10
-    # for each order, the number of these n-grams in the set, and the number of all
+    # for each order, how many of these n-grams the set has, and how many there are
     known_by_order: tuple[tuple[int, int], ...]
-    # for each unit of the answer, the largest share of reference answers that hold a 3-gram over it
+    # for each unit of the answer, the largest share of reference answers that hold one of the 3-grams that cover it
     cover: tuple[float, ...]
 
 
@@ -59,7 +59,7 @@ class Explanation:
         return self.question.spelling.read(self.answer).by_character(of_units, 0.0)
 
     def n_characters(self, n_units: int) -> int:
-        """The length in code points of the answer's first units."""
+        """The length in code points of the first `n_units` units of the answer."""
         return len(Reading(self.question, self.answer).cut(n_units))
 
 
@@ -80,7 +80,7 @@ def explain(suite: Suite, question: str, answer: str) -> Explanation:
 def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplanation:
     text = answer[:LOOK_AHEAD]
     scores = enumerate(table.rules.prefix_scores(text, table), start=1)
-    # The longest of equal prefixes is closest to what a reader sees as the answer.
+    # Of prefixes with the same fluency, the longest is closest to what a reader sees as the answer.
     fluency, n = max(((score, n) for n, score in scores if score > 0), default=(0.0, 0))
     ngrams = [{text[i : i + order] for i in range(n - order + 1)} for order in range(1, MAX_ORDER + 1)]
     frequency = table.document_frequency

@@ -1,4 +1,4 @@
-"""The endpoints that answer a batch: `ENDPOINTS`. A new endpoint is a function like those of `Replies`, and a line."""
+"""The endpoints that answer a batch: `ENDPOINTS`. A new endpoint needs a method of `Replies`, and an entry here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def _answers(limits: Limits) -> Schema:
 
 
 def _batch(limits: Limits) -> Schema:
-    questions = {"oneOf": [{"type": "string"}, _TEXTS], "description": "Ids or exact texts: one for all, or one each."}
+    questions = {
+        "oneOf": [{"type": "string"}, _TEXTS],
+        "description": "Ids or exact texts: one for all answers, or one for each.",
+    }
     return json_object(questions=questions, answers=_answers(limits))
 
 
@@ -44,7 +47,7 @@ class Endpoint:
     """An endpoint that takes a batch by POST."""
 
     summary: str
-    answer: Callable[[Replies, bytes, str, str], Reply]  # takes the body, its media type and the accepted one
+    answer: Callable[[Replies, bytes, str, str], Reply]  # takes body, media type and accepted type
     request: Callable[[Limits], Schema]
     reply: Schema
     has_arrow: bool = True  # whether bodies may be Arrow streams, whose columns have the names of the lists

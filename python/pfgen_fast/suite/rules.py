@@ -62,8 +62,8 @@ class Constants:
             raise ValueError(f"threshold {self.threshold}: expected a share above 0 and up to 1")
         if not 1 <= self.target_length < self.limit <= MAX_LIMIT:
             raise ValueError(
-                f"target length {self.target_length} and limit {self.limit}: expected the first from 1, the second "
-                f"above it and up to {MAX_LIMIT}"
+                f"target length {self.target_length} and limit {self.limit}: expected a target length of at least "
+                f"1, and a limit above it and up to {MAX_LIMIT}"
             )
 
     @property

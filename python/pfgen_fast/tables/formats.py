@@ -1,4 +1,4 @@
-"""The formats of tables, selected by the file extension. A new format takes a module and an entry here."""
+"""The formats of tables, selected by the file extension. A new format needs a module and an entry here."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Writer = Callable[[IO[bytes], RowBatch, Columns], contextlib.AbstractContextMana
 _READERS: dict[str, Reader] = {".parquet": read_parquet, ".jsonl": read_json_lines, ".json": read_json_array}
 _WRITERS: dict[str, Writer] = {".parquet": writing_parquet, ".jsonl": writing_json_lines, ".json": writing_json_array}
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-"""The formats that leave their encoding open, and what separates their cells."""
+"""The formats without a fixed encoding, each with the delimiter of its cells."""
 
 
 def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
-    """The reader of a file; an encoding counts where the format leaves it open."""
+    """The reader of a file; the encoding is used only if the format has no fixed encoding."""
     kind = format_of(path)
     if kind in _DELIMITERS:
         return partial(read_csv, delimiter=_DELIMITERS[kind], encoding=encoding)
@@ -40,7 +40,7 @@ def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
 
 
 def writer_to(path: str | Path, encoding: str | None = None) -> Writer:
-    """The writer of a file; an encoding counts where the format leaves it open and the rows come without one."""
+    """The writer of a file; the encoding is used only if neither the format nor the rows have an encoding."""
     kind = format_of(path)
     if kind in _DELIMITERS:
         return partial(writing_csv, delimiter=_DELIMITERS[kind], encoding=encoding)
@@ -48,7 +48,7 @@ def writer_to(path: str | Path, encoding: str | None = None) -> Writer:
 
 
 def has_encoding(path: str | Path) -> bool:
-    """Whether the format of a file leaves its encoding open."""
+    """Whether the format of a file has no fixed encoding."""
     return format_of(path) in _DELIMITERS
 
 

@@ -1,10 +1,10 @@
 """Errors of long answers, found by rules: repetition, rejection, wrong length, and others.
 
-Rules cannot decide whether an answer makes sense; evidence against it is a *signal*. An answer without text is counted
-as far as its judgement has the figures.
+Rules cannot decide whether an answer makes sense; evidence that it does not is called a *signal*. If the text of an
+answer is missing, the figures in its judgement are used.
 
-Two profiles: `ours`, and `published`, which follows the published figures (any sentence counts, by NLTK where its data
-are installed; a rejection begins with `Given the`).
+There are two profiles, `ours` and `published`. `published` follows the published figures: sentences of any length
+count, NLTK splits them if its data are installed, and a rejection begins with `Given the`.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ MIN_CHARACTERS = 20
 _CLOSERS = "[\"'”’»)\\]}）］」』】》〉]*"
 # A sentence ends with a mark before white space, with a full-width mark before anything, and at an empty line.
 # Abbreviations end sentences, too: it only matters that equal sentences are cut alike.
-# Linear: marks are no closing quotes, so that what is tried behind a mark in vain ends at the next mark.
+# Matching takes linear time: no mark is a closing quote, so an attempt that fails after a mark stops at the next mark.
 _BREAK = re.compile(rf"[.!?]{_CLOSERS}(?=\s|\Z)|[。．！？][.!?。．！？]*{_CLOSERS}|\n[^\S\n]*\n")
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerErrors:
-    """The errors of an answer; None for those that need the text or the words where these are unknown."""
+    """The errors of an answer; an error is None if the text or the number of words that it needs is unknown."""
 
     key: AnswerKey
     task: Task
@@ -133,13 +133,14 @@ class ErrorRules:
             found.append(without(self.suite.words, self.counter))
         if self.profile == "published" and not self.has_nltk_sentences:
             found.append(
-                "NLTK's data are not installed: our rules split answers whose commonest sentence was not published"
+                "NLTK's data are not installed: our rules split an answer if the count of its commonest sentence was "
+                "not published"
             )
         return tuple(found)
 
 
 def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
-    """The errors of the answers of a run, in the order of the suite; answers may have only a judgement."""
+    """The errors of the answers of a run, in the order of the suite; a judgement without its answer counts too."""
     answers = run.answers(rules.suite, on_fault=on_fault)
     judgements = run.judgements(rules.suite, with_reasons=False)
     if not answers and not judgements:
@@ -150,7 +151,7 @@ def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -
 def errors_in(
     answers: Mapping[AnswerKey, Answer], judgements: Iterable[Judgement], rules: ErrorRules
 ) -> list[AnswerErrors]:
-    """The same from answers and judgements that have been read."""
+    """Like `errors_of`, for answers and judgements that have been read."""
     facts: dict[AnswerKey, Judgement] = {}  # a judgement of each answer: one with a number of words, or else any
     for judgement in judgements:
         if judgement.key not in facts or (facts[judgement.key].words is None and judgement.words is not None):
@@ -167,7 +168,7 @@ def errors_in(
             is_filtered = len(tasks[answer.response]) > 1
             found.append(_errors(answer, task, fact if is_current else None, rules, is_filtered=is_filtered))
         elif fact is not None:
-            # The commonest sentence of a judgement may be short, as the published profile counts it.
+            # The commonest sentence of a judgement may be short; only the published profile counts short sentences.
             count = fact.most_repeated_sentence if rules.profile == "published" else None
             found.append(AnswerErrors(key, task, fact.words, repeated=count))
     return found
@@ -204,7 +205,7 @@ def _errors(
 
 
 def signals(text: str, listed: list[str]) -> tuple[str, ...]:
-    """Evidence against an answer that decides nothing."""
+    """The signals in an answer: evidence against it that proves no error."""
     found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
     share = repetition(listed)
     if share is not None and share > _MOST_REPETITION:
@@ -224,7 +225,7 @@ def _n_letters(text: str) -> int:
 
 
 def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:
-    """The server's reason for stopping decides if there is one, otherwise the end of the text."""
+    """How an answer is cut off, by the server's reason for stopping; if that is unknown, by the end of the text."""
     if answer.finish_reason == "length":
         return "by its limit"
     # An answer that states its number of words is complete.
@@ -234,7 +235,7 @@ def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:
 
 
 def has_closing_punctuation(text: str) -> bool:
-    """Whether a text ends as a sentence does, but for quotes, brackets, marks of Markdown, or an end token."""
+    """Whether a text ends like a sentence; quotes, brackets, marks of Markdown or an end token may follow."""
     end = text.rstrip(_BEHIND)
     return (
         end.endswith(_CLOSING)
@@ -260,7 +261,7 @@ class Repeated:
 
 
 def repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> Repeated:
-    """The commonest of some sentences; shorter ones do not count, and interrupt no run."""
+    """The commonest sentence; sentences shorter than the minimum are ignored, and do not interrupt a run."""
     long = [sentence for sentence in listed if len(sentence) >= min_characters]
     if not long:
         return Repeated()

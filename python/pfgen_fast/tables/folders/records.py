@@ -2,7 +2,8 @@
 
 An output is finished if it has the size in its record, and the record names the same job and the same source (size, and
 etag or time of modification). An output is replaced in this order: the new file is completed, the old one removed, the
-record written, the new file renamed. So a kill never leaves an unfinished output that looks finished, or a row twice.
+record written, the new file renamed. A killed command therefore never leaves an unfinished output
+that looks finished, and never writes a row twice.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ RECORDS = "_pfgen_fast"
 """The folder of the records in an output directory."""
 _MAX_RECORD_BYTES = 1 << 20
 _README = "README.txt"
-_ABOUT = b"""This folder is from `pfgen-fast score`. For each table beside it, a file here says what made it, so that it
-is not made again. Tables without such a file are taken for those of others.
+_ABOUT = b"""This folder was written by `pfgen-fast score`. For each table in the directory above, a file here
+records how the table was made, so that it is not made again. A table without such a file is treated as a table of
+another program.
 """
 
 
 @dataclass(frozen=True)
 class FileTask:
-    """A table to be scored into a folder, the name of its output there, and what was known of it when it was found."""
+    """A table to be scored into a folder, the name of its output there, and its size and version when it was found."""
 
     source: str
     folder: str
@@ -47,10 +49,10 @@ class FileTask:
 
 @dataclass(frozen=True)
 class Record:
-    """What made an output."""
+    """How an output was made."""
 
     job: Mapping[str, str]
-    source: str  # without passwords; absolute if it is here
+    source: str  # without passwords; an absolute path if it is a local file
     source_info: FileInfo  # before it was read
     n_rows: int
     n_written: int
@@ -79,7 +81,7 @@ class Record:
         return cls(member(value, "job", lambda job: entries(job, text)), name, info, n_rows, n_written, n_bytes)
 
     def is_finished(self, task: FileTask, job: TableJob, source: FileInfo | None, output: FileInfo) -> bool:
-        """Whether the output is what the job makes of the source; raises PfgenError if it is of another job or name."""
+        """Whether the output is up to date; raises PfgenError if another job or another source made it."""
         target = shown_place(task.target)
         if self.job != job.description:
             raise PfgenError(
@@ -96,7 +98,7 @@ class Record:
 
 @dataclass(frozen=True)
 class FolderState:
-    """The records of the tasks whose outputs are finished, by name, and sentences about what else is there."""
+    """The records of the tasks whose outputs are finished, by name, and notes about the other files there."""
 
     finished: Mapping[str, Record]
     notes: tuple[str, ...]
@@ -122,7 +124,7 @@ def read_record(task: FileTask) -> Record | None:
 
 
 def prepare_folder(folder: str) -> None:
-    """Makes the output directory, so that it is known before any work whether it can be written."""
+    """Makes the output directory before any work, to find out whether it can be written."""
     place = joined(folder, f"{RECORDS}/{_README}")
     storage = storage_of(folder)
     if storage.info(place) is None:
@@ -133,7 +135,7 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
     """Looks at the output directory of the tasks before any of them is begun; changes nothing."""
     folder = tasks[0].folder
     storage = storage_of(folder)
-    # The outputs first: what another process adds in between has its record before it is there.
+    # Outputs are listed before records, because another process may add an output now, and writes its record first.
     outputs = {name: info for name, info in storage.below(folder) if is_table(name)}
     of_records = joined(folder, RECORDS)
     names = [name for name, _ in storage.below(of_records) if name.endswith(".json")]
@@ -163,13 +165,13 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
                 f"{shown_place(by_source[record.source].target)}; remove it, or give another output directory"
             )
         if info.n_bytes != record.n_bytes:
-            notes.append(f"{target}: is not as it was written, and its source is not among the inputs")
+            notes.append(f"{target}: was changed after it was written, and its source is not among the inputs")
     gone = [record.source for name, record in records.items() if name in outputs and name not in by_name]
-    near = {_host(source) for source in by_source}  # a record is untrusted, so it leads to no other server
+    near = {_host(source) for source in by_source}  # records are untrusted, so other servers are not asked
     gone = [source for source in gone if _host(source) in near and _is_gone(source)]
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        notes.append(f"{gone[0]}{more}: scored earlier, and no longer there; the output directory still has the rows")
+        notes.append(f"{gone[0]}{more}: scored earlier, now missing; the output directory still has the rows")
     finished = {
         name: records[name]
         for name, task in by_name.items()
@@ -179,7 +181,7 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
 
 
 def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """What tells one job from another, in words."""
+    """The difference between two jobs, in words."""
     parts = [
         f"{'other' if name.endswith('s') else 'another'} {name} "
         f"({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
@@ -190,7 +192,7 @@ def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 
 
 def source_info(task: FileTask) -> FileInfo | None:
-    """What is known of a source now; None if it is gone or cannot be read, which scoring will say."""
+    """The current size and version of a source; None if it is gone or cannot be read, which scoring will report."""
     try:
         return storage_of(task.source).info(task.source)
     except PfgenError:
@@ -214,4 +216,4 @@ def _is_gone(source: str) -> bool:
     try:
         return storage_of(source).info(source) is None
     except PfgenError:
-        return False  # nobody knows
+        return False  # unknown

@@ -1,4 +1,4 @@
-"""Files and directories: those of this machine, and the choice between these and `RemoteStorage`."""
+"""Storage of files and directories: `LocalStorage`, and the choice between it and `RemoteStorage`."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class LocalStorage:
         return os.path.isdir(place)
 
     def below(self, folder: str) -> list[tuple[str, FileInfo]]:
-        """The files at any depth by their relative names, sorted, without hidden ones and those behind links."""
+        """The files at any depth with their relative names, sorted; without hidden files and linked directories."""
         found = []
         for at, folders, files in os.walk(folder, onerror=_refused):
             folders[:] = [name for name in folders if name[0] not in "_."]
             for name in files:
                 if name[0] not in "_.":
                     path = os.path.join(at, name)
-                    info = FileInfo(None, "")  # such as a broken link, which fails when it is read
+                    info = FileInfo(None, "")  # for a broken link, for example; reading it raises an error
                     with contextlib.suppress(OSError):
                         info = _info(os.stat(path))
                     found.append((Path(path).relative_to(folder).as_posix(), info))
         return sorted(found, key=lambda one: one[0])
 
     def matches(self, pattern: str) -> list[str]:
-        """The matches of a glob, sorted; `**` follows no links, since a link that leads back would never end."""
+        """The matches of a glob, sorted; `**` does not follow links, because a cycle of links has no end."""
         path = Path(pattern)
         parts = path.parts
         n_fixed = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
@@ -67,7 +67,7 @@ class LocalStorage:
         write_whole(Path(place), content)
 
     def remove(self, place: str) -> None:
-        """Removes a file, which need not exist."""
+        """Removes a file if it exists."""
         try:
             Path(place).unlink(missing_ok=True)
         except OSError as error:
@@ -111,7 +111,7 @@ def _matches(folder: str, parts: tuple[str, ...]) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
-        return  # no folder, or none that may be read: nothing matches
+        return  # the folder is missing or unreadable: nothing matches
     for entry in entries:
         if part == "**":
             if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
