@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterable
@@ -154,10 +155,9 @@ def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Call
                 call(given)
             except SchemaRefused as refused:
                 note(f"{refused}; asking without --structured")
-                options = getattr(given, group)
-                without = replace(options, structured=False)
-                vars(without).update({name: vars(options)[name] for name in ("spending",) if name in vars(options)})
-                call(replace(given, **{group: without}))
+                options = copy.copy(getattr(given, group))  # with what was spent so far
+                object.__setattr__(options, "structured", False)
+                call(replace(given, **{group: options}))
 
         return run
 

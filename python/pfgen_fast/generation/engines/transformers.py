@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import math
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ _LONGEST_TAG_TOKENS = 16
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
-class LocalEngine:
+class LocalEngine(ABC):
     """Draws the replies to some requests at a time, in a thread."""
 
     def __init__(self, sampling: Sampling, n_at_once: int) -> None:
@@ -61,11 +62,12 @@ class LocalEngine:
         """Releases the model."""
         self._model = None
 
-    def _check(self, requests: Sequence[Request]) -> None:
+    def _check(self, requests: Sequence[Request]) -> None:  # noqa: B027 - not every engine has limits
         """Raises EngineError if a request cannot be answered."""
 
+    @abstractmethod
     def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
-        raise NotImplementedError
+        """The replies to a batch of requests."""
 
 
 class TransformersEngine(LocalEngine):
