@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .errors import PfgenError as PfgenError
     from .errors import SuiteError as SuiteError
     from .errors import TrialsError as TrialsError
+    from .runs.placement import Placement as Placement
+    from .runs.placement import place as place
     from .scoring.score_table import ScoreTable as ScoreTable
     from .scoring.scorer import Scorer as Scorer
     from .scoring.spec import ScorerSpec as ScorerSpec

@@ -16,6 +16,7 @@ from .help import Context
 LINES = {
     "score": "Scores runs, or tables of answers.",
     "leaderboard": "Ranks runs by score, like the published table.",
+    "place": "Tells where runs stand among the 522 published runs.",
     "report": "Creates a page of runs: leaderboard, plots, and sample answers to every question.",
     "view": "Serves the report page on this machine, and shows results as they change.",
     "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",

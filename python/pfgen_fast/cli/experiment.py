@@ -50,7 +50,10 @@ class RunsOrTable:
         None, help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
     )
     table: Path | None = Option(
-        None, help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it.", metavar="FILE.csv"
+        None,
+        help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it, or the published one "
+        "('published').",
+        metavar="FILE.csv",
     )
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from typer import Option
+from typer import Argument, Option
 
 from ..errors import TrialsError
 from ..files.untrusted_text import utf8
@@ -39,9 +39,14 @@ class _Leaderboard:
       pfgen-fast leaderboard result --update README.md
 
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
+
+      pfgen-fast leaderboard result/our --published
     """
 
-    paths: options.Paths
+    paths: list[str] | None = Argument(
+        None, help="Runs: directories with a result.json, or directories with many runs.", metavar="[PATH...]"
+    )
+    published: bool = Option(False, help="Add the 522 published results of pfgen-bench; needs no other run.")
     format: Literal["markdown", "json", "csv", "html"] | None = Option(
         None,
         "-f",
@@ -59,12 +64,20 @@ class _Leaderboard:
 
     def __call__(self) -> None:
         from ..runs.leaderboard import find_results, mixed_suites, rank
+        from ..runs.published import published
 
+        if not self.paths and not self.published:
+            fail("no runs: name directories with results, or take the published results (--published)")
         format = "json" if self.as_json else self.format
         if self.update_file and (format not in (None, "markdown") or self.output):
             fail("--update writes Markdown into the named file: leave out --format and --output")
         problems: list[TrialsError] = []
-        entries = rank(find_results(self.paths), float_sum=self.float_sum, on_problem=problems.append)
+        entries = rank(
+            find_results(self.paths or ()),
+            float_sum=self.float_sum,
+            on_problem=problems.append,
+            others=published() if self.published else (),
+        )
         warn(*map(str, problems))
         mixed = mixed_suites(entry.result for entry in entries)
         if mixed and not self.quiet:

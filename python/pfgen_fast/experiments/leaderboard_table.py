@@ -16,6 +16,8 @@ import numpy as np
 from ..errors import ExperimentError
 from ..files.reading import read_text
 from ..files.untrusted_text import from_csv_value, in_one_line
+from ..runs.leaderboard import rank, to_csv
+from ..runs.published import PUBLISHED, published
 from ..statistics.correlation import MIN_VALUES, Floats
 from ..suite.rules import PARTS
 from .run_means import RunMeans
@@ -36,12 +38,12 @@ class LeaderboardTable:
 
 
 def read_leaderboard(path: Path) -> LeaderboardTable:
-    """Reads a leaderboard from a CSV file.
+    """Reads a leaderboard from a CSV file; the path `published` stands for the published results.
 
     It needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
     `truthfulness_<set>` of each set; others are passed over. Rows that lack a number are left out and named.
     """
-    header, rows = read_rows(path)
+    header, rows = parse_rows(_published(), path) if str(path) == PUBLISHED else read_rows(path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
     columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))
     missing = [name for name in (*_NEEDED, *columns) if name not in header] or ([] if sets else ["fluency_<set>"])
@@ -77,7 +79,15 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The names of the columns, and the other rows that hold anything, each with the number of its line."""
-    text = read_text(path, error=ExperimentError, limit=_MAX_BYTES)
+    return parse_rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES), path)
+
+
+def _published() -> str:
+    return to_csv(rank([], others=published()))
+
+
+def parse_rows(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The columns and rows of a text, as of `read_rows`; errors name the path."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]

@@ -24,7 +24,7 @@ UNHELPFUL = 0.3
 
 def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """The overview of runs that are sorted by score."""
-    of_ranks = ranks(run.model for run in runs)
+    of_ranks = ranks((run.model, run.figures["score"]) for run in runs)
     scores, averages = ([_by_question(run, suite, figure) for run in runs] for figure in ("score", "average"))
     tied = tied_ranks(of_ranks, averages)
     return {

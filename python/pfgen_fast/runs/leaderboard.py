@@ -17,12 +17,12 @@ from typing import Any
 from ..errors import TrialsError
 from ..files.cells import csv_text, markdown_row
 from ..files.reading import read_stored
-from ..files.untrusted_text import html_text, in_one_line, json_text, link_target, markdown_link, utf8
+from ..files.untrusted_text import html_text, in_one_line, json_text, link_target, markdown_link, markdown_text, utf8
 from ..files.writing import write_whole
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum, add_up
 from .checkout import run_name, yardsticks_beside
-from .result import RunSummary, read_scores
+from .result import RunSummary, Scores, read_scores
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 
@@ -49,17 +49,22 @@ _STYLE = (
 class Entry:
     """One run of a leaderboard."""
 
-    folder: Path  # folder of its result
+    folder: Path | None  # folder of its result; None in a table of results
     name: str  # its name, as `run_name` makes it
     result: RunSummary  # its result.json without the questions
     rank: int | None  # its rank by score; None for system runs, which are not models
-    question_scores: tuple[float, ...]  # mean score of each question
+    by_question: Mapping[str, float]  # mean score by question ID
     float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
 
     @property
     def config(self) -> Mapping[str, Any]:
         """The parameters of the run."""
         return self.result.config or {}
+
+    @property
+    def question_scores(self) -> tuple[float, ...]:
+        """The mean score of each question."""
+        return tuple(self.by_question.values())
 
     @property
     def model(self) -> str:
@@ -70,6 +75,10 @@ class Entry:
     def mark(self) -> str:
         """A symbol for system runs, otherwise for the mode in which the model was asked."""
         return medal(self.model) or ("🟢" if self.config.get("mode") == "completion" else "💬")
+
+    def is_same_run(self, other: Entry) -> bool:
+        """Whether both are results of one run, by its name or by its trials."""
+        return self.name == other.name or self.result.input_hash == other.result.input_hash
 
     def part(self, metric: str) -> float:
         """One metric over all sets."""
@@ -102,10 +111,10 @@ def order_key(score: float | None, name: str) -> tuple[float, str]:
     return math.inf if score is None or math.isnan(score) else -score, f"{name}/{_NAME}"
 
 
-def ranks(models: Iterable[str]) -> list[int | None]:
-    """The ranks of ordered runs, given their models; yardsticks have no rank."""
+def ranks(runs: Iterable[tuple[str, float | None]]) -> list[int | None]:
+    """The ranks of ordered runs, given their models and scores; yardsticks and runs without a score have no rank."""
     numbers = itertools.count(1)
-    return [None if is_system(model) else next(numbers) for model in models]
+    return [None if is_system(model) or score is None or math.isnan(score) else next(numbers) for model, score in runs]
 
 
 def find_results(paths: Iterable[str | Path]) -> list[Path]:
@@ -133,8 +142,12 @@ def rank(
     *,
     float_sum: FloatSum = "compensated",
     on_problem: Callable[[TrialsError], None] | None = None,
+    others: Iterable[Entry] = (),
 ) -> list[Entry]:
-    """Reads results and ranks them by score, best first; equal scores are ordered by the text of their paths."""
+    """Reads results and ranks them by score, best first; equal scores are ordered by the text of their paths.
+
+    `others` are ranked with them, except for those that are the same run.
+    """
     entries: list[Entry] = []
     for path in paths:
         try:
@@ -143,8 +156,9 @@ def rank(
             if on_problem is None:
                 raise
             on_problem(problem)
+    entries += [replace(other, float_sum=float_sum) for other in others if not any(map(other.is_same_run, entries))]
     entries.sort(key=lambda entry: order_key(entry.result.score, entry.name))
-    of_entries = ranks(entry.model for entry in entries)
+    of_entries = ranks((entry.model, entry.result.score) for entry in entries)
     return [replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True)]
 
 
@@ -159,18 +173,23 @@ def mixed_suites(results: Iterable[RunSummary]) -> str | None:
 
 def _entry(path: Path, float_sum: FloatSum) -> Entry:
     result, by_question = read_scores(path)
+    return replace(entry_of(result, by_question, run_name(path.parent), path), folder=path.parent, float_sum=float_sum)
+
+
+def entry_of(result: RunSummary, by_question: Mapping[str, Scores], name: str, where: object) -> Entry:
+    """A result as an entry without a rank; raises TrialsError if a figure that is shown is missing."""
     if not by_question:
-        raise TrialsError(f"{path}: a leaderboard needs a result with questions")
+        raise TrialsError(f"{where}: a leaderboard needs a result with questions")
     averages = {question_id: scores.average for question_id, scores in by_question.items()}
-    shown = {
+    figures = {
         **{name: getattr(result, name) for name in ("score", "score_std", "length", "length_std")},
         **{f"scores.{metric}": result.scores.total(metric) for metric in METRICS},
         **{f"questions['{in_one_line(key)}'].scores.average": average for key, average in averages.items()},
     }
-    for place, value in shown.items():
+    for place, value in figures.items():
         if math.isnan(value):
-            raise TrialsError(f"{path}: {place}: a leaderboard needs a finite number here")
-    return Entry(path.parent, run_name(path.parent), result, None, tuple(averages.values()), float_sum)
+            raise TrialsError(f"{where}: {place}: a leaderboard needs a finite number here")
+    return Entry(None, name, result, None, averages)
 
 
 def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
@@ -179,7 +198,10 @@ def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
     heads = [_padded_head(name, [row[column] for row in rows]) for column, name in enumerate(_HEADS)]
     lines = [markdown_row(heads), "|" + "-----|" * len(heads) + "\n"]
     for entry, row in zip(entries, rows, strict=True):
-        row[_MODEL] = markdown_link(row[_MODEL], link_target(entry.folder / "README.md", root or Path.cwd()))
+        if entry.folder is None:
+            row[_MODEL] = markdown_text(row[_MODEL])
+        else:
+            row[_MODEL] = markdown_link(row[_MODEL], link_target(entry.folder / "README.md", root or Path.cwd()))
         lines.append(markdown_row([f"<code>{cell}</code>" for cell in row]))
     return "".join(lines)
 
@@ -224,7 +246,7 @@ def _record(entry: Entry) -> dict[str, Any]:
     interval, result = entry.interval(), entry.result
     return {
         "rank": entry.rank,
-        "run": entry.folder.as_posix(),
+        "run": entry.name if entry.folder is None else entry.folder.as_posix(),
         "model": entry.model,
         "config": entry.config,
         "metadata_hash": result.metadata_hash,

@@ -154,7 +154,12 @@ def read_result(path: Path) -> RunResult:
 
 def read_scores(path: Path) -> tuple[RunSummary, dict[str, Scores]]:
     """Reads the parts of a result.json that rankings and experiments need: the summary, and the scores by question."""
-    return checked(read_json(path), _summary_and_scores, f"{path}: not a result")
+    return parse_scores(read_json(path), str(path))
+
+
+def parse_scores(value: Any, where: str) -> tuple[RunSummary, dict[str, Scores]]:
+    """The same parts of a decoded result.json; error messages call it `where`."""
+    return checked(value, _summary_and_scores, f"{where}: not a result")
 
 
 def parse_result(value: Any, where: str) -> RunResult:

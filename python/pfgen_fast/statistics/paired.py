@@ -80,7 +80,7 @@ def paired_difference(a: Any, b: Any) -> PairedDifference:
         raise ValueError("a difference needs a question that both runs have")
     differences = both[0] - both[1]
     low, high = ends(differences.tolist(), float(np.abs(both).max()))
-    _, _, p = _against([both[0]], [both[1:]])
+    _, _, p = against([both[0]], [both[1:]])
     return PairedDifference(math.fsum(differences) / n, low, high, None if n == 1 else float(p[0]), n)
 
 
@@ -96,7 +96,7 @@ def all_pairs(*strata: Any, alpha: float = 0.05, correction: Correction = "bh") 
     n = np.zeros((n_runs, n_runs), dtype=np.int_)
     np.fill_diagonal(n, sum((~np.isnan(matrix)).sum(axis=1) for matrix in matrices))
     for row in range(n_runs - 1):
-        found = _against([matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices])
+        found = against([matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices])
         for of_pairs, values in zip((differences, n, p), found, strict=True):
             of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
@@ -109,7 +109,7 @@ def all_pairs(*strata: Any, alpha: float = 0.05, correction: Correction = "bh") 
     return Pairs(differences, n, p, after, differs, groups_of(differs))
 
 
-def _against(one: Sequence[Floats], others: Sequence[Floats]) -> tuple[Floats, NDArray[np.int_], Floats]:
+def against(one: Sequence[Floats], others: Sequence[Floats]) -> tuple[Floats, NDArray[np.int_], Floats]:
     """The mean differences between one run and others, the numbers of common questions, and the p-values.
 
     Without a common question in some stratum there is no difference, and the number is 0.

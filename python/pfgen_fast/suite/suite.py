@@ -140,7 +140,7 @@ class Suite:
         whole = self.whole or self
         cut = Suite(f"{whole.name} ({len(questions)} of {len(whole)} questions)", questions)
         ids = [question.question_id for question in questions]
-        metadata_hash = hashlib.sha1(json.dumps([whole.metadata_hash, ids]).encode()).hexdigest()
+        metadata_hash = hash_of_cut(whole.metadata_hash, ids)
         cut.__dict__.update(metadata_hash=metadata_hash, whole=whole, is_checked=whole.is_checked)
         return cut
 
@@ -270,6 +270,11 @@ def _checked(name: str, questions: tuple[Question, ...], metadata_hash: str) -> 
     suite = Suite(name, questions)
     suite.__dict__.update(metadata_hash=metadata_hash, is_checked=True)
     return suite
+
+
+def hash_of_cut(metadata_hash: str, ids: Sequence[str]) -> str:
+    """The hash of a suite that was cut to the questions with these IDs."""
+    return hashlib.sha1(json.dumps([metadata_hash, ids]).encode()).hexdigest()
 
 
 def _metadata_hash(digests: Sequence[str]) -> str:

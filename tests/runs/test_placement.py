@@ -1,0 +1,183 @@
+"""Runs among the published runs: ranks and verdicts by SciPy, what makes a comparison weaker, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pfgen_fast import Suite, TrialsError
+from pfgen_fast.files.untrusted_text import json_text
+from pfgen_fast.report.placement_plot import write_placements
+from pfgen_fast.runs.leaderboard import find_results, rank
+from pfgen_fast.runs.placement import Field, place, size_of
+from pfgen_fast.runs.published import published, read_entries, read_table
+from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.suite.reading import PACKAGED
+from pfgen_fast.suite.suite import hash_of_cut
+
+
+@pytest.fixture(scope="module")
+def table():
+    return published()
+
+
+@pytest.fixture(scope="module")
+def field(table):
+    return Field(table)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory, varied):
+    """Six scored runs of the packaged suite."""
+    folder = shutil.copytree(varied, tmp_path_factory.mktemp("scored") / "result")
+    assert all(outcome.status == "scored" for outcome in RunScorer(suite=Suite.load("mini")).score(find_runs([folder])))
+    return folder
+
+
+def changed(entry, **config):
+    """The same result of another run."""
+    result = replace(entry.result, input_hash="other", config={**entry.config, **config})
+    return replace(entry, name="our/model/abc", result=result)
+
+
+def test_ranks_and_verdicts_are_those_of_scipy(table, field):
+    from scipy.stats import false_discovery_control, ttest_rel
+
+    scores = np.array([entry.question_scores for entry in table])
+    names = [entry.name for entry in table]
+    n_tied = 0
+    for row, entry in enumerate(table):
+        placement = field.place(entry)
+        others = [other for other in range(len(table)) if other != row]
+        differences = scores[row] - scores[others]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = ttest_rel(scores[[row]], scores[others], axis=1).pvalue
+        p = np.where((differences == differences[:, :1]).all(axis=1), 1.0, p)  # without spread: runs of zeros
+        corrected = dict(zip([names[other] for other in others], false_discovery_control(p), strict=True))
+        found, expected = zip(*((other.corrected, corrected[other.run]) for other in placement.others), strict=True)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        means = dict(zip([names[other] for other in others], differences.mean(axis=1), strict=True))
+        for other in placement.others:
+            verdict = "tied" if corrected[other.run] > 0.05 else "worse" if means[other.run] > 0 else "better"
+            assert other.verdict == verdict
+        assert placement.rank == 1 + sum(other.result.score > entry.result.score for other in table)
+        assert placement.rank_low == 1 + len(placement.named("better"))
+        assert placement.rank_high == 522 - len(placement.named("worse"))
+        assert placement.rank_low <= placement.rank <= placement.rank_high <= placement.of == 522
+        n_tied += len(placement.named("tied"))
+    assert n_tied > 10_000
+
+
+def test_ranks_are_those_of_the_leaderboard_but_for_equal_scores(table, field):
+    ranked = rank([], others=table)
+    for entry in ranked:
+        equal = [other.rank for other in ranked if other.result.score == entry.result.score]
+        assert field.place(entry).rank == min(equal)
+
+
+def test_a_usual_run_has_no_weakness_and_others_say_theirs(table, field):
+    entry = next(entry for entry in table if entry.name == "pfnet/plamo-1.0-prime/def2a6f")
+    usual = changed(entry, temperature=1.0, top_p=0.98, max_tokens=300)
+    placement = field.place(usual)
+    assert (placement.of, placement.notes) == (523, ())
+    assert placement.standings[0].what == "organisation pfnet"
+    assert {standing.what.split()[0] for standing in placement.standings} == {"organisation", "mode"}
+    greedy = field.place(changed(usual, temperature=0, mode="mine")).notes
+    assert greedy == ("mode: mine, which no other run has",)
+    assert field.place(changed(usual, temperature=0.0)).notes[0].startswith("temperature: 0, but 1 in 14")
+    unknown = replace(usual, result=replace(usual.result, config=None, num_trials=1))
+    assert [note.split(":")[0] for note in field.place(unknown).notes] == ["1 trial", "mode"]
+
+
+def test_some_questions_are_compared_alone(table, field):
+    entry = changed(table[0])
+    few = dict(list(entry.by_question.items())[:20])
+    result = replace(entry.result, metadata_hash=hash_of_cut(entry.result.metadata_hash, list(few)))
+    placement = field.place(replace(entry, by_question=few, result=result))
+    assert placement.notes[0].startswith("20 of 50 questions: ")
+    five = dict(list(few.items())[:5])
+    result = replace(entry.result, metadata_hash=hash_of_cut(entry.result.metadata_hash, list(five)))
+    placement = field.place(replace(entry, by_question=five, result=result))
+    assert (placement.rank_low, placement.rank_high) == (1, 523)  # too few questions for any verdict
+    assert json.loads(json_text(placement.to_dict()))["nearest"][0]["corrected"] is None
+
+
+def test_a_run_of_another_suite_is_refused(scored):
+    with pytest.raises(TrialsError, match=r"model-0/abc: scored with the suite of .*\(--against\)"):
+        place(scored / "org/model-0")
+
+
+def test_runs_are_placed_among_runs_of_ones_own(call, scored, tmp_path):
+    placement = place(scored / "org/model-2", against=scored)
+    assert (placement.rank, placement.of) == (3, 6)
+    table = tmp_path / "table.jsonl"
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in find_results([scored])]
+    lines = [json.dumps({**result, "run": f"run {number}"}) + "\n" for number, result in enumerate(results)]
+    table.write_text("".join(lines), encoding="utf-8")
+    own = [rank([path])[0] for path in find_results([scored])]
+    assert [entry.by_question for entry in read_entries(table)] == [entry.by_question for entry in own]
+    code, out, err = call("place", scored / "org/model-2", "--against", table)
+    assert (code, err) == (0, "")
+    assert out.startswith("org/model-2/abc: ")
+    assert ", rank 3 of 6, between " in out.splitlines()[0]
+    table.write_text("".join([*lines[:2], '{"run": 7}\n']), encoding="utf-8")
+    problem = f"error: {table}, line 3: not a result: run: expected a string, not 7\n"
+    assert call("place", scored, "--against", table)[::2] == (2, problem)
+    table.write_text("\n")
+    assert "expected lines of JSON" in call("place", scored, "--against", table)[2]
+    with pytest.raises(TrialsError, match="contains 6 results; expected one"):
+        place(scored, against=scored)
+
+
+def test_every_output_has_the_same_ranks(call, scored, tmp_path):
+    against = "--against", scored
+    found = json.loads(call("place", scored, *against, "--json")[1])
+    ranks = [(one["run"], one["rank"], one["of"]) for one in found]
+    assert ranks == [(f"org/model-{n}/abc", n + 1, 6) for n in range(6)]
+    assert set(found[0]) >= {"score", "low", "high", "rank_low", "rank_high", "better", "worse", "tied", "nearest"}
+    markdown = call("place", scored, *against, "-f", "markdown")[1]
+    assert markdown.count("| Run | Score |") == 6
+    picture = tmp_path / "place.svg"
+    assert call("place", scored, *against, "-o", picture)[0] == 0
+    assert "org/model-0" in picture.read_text(encoding="utf-8")
+    assert call("place", scored, *against, "-o", tmp_path / "place.txt")[0] == 2
+    code, out, err = call("place", scored)  # among the published runs
+    assert (code, out, err.count("error: org/model-")) == (3, "", 6)
+
+
+def test_a_picture_marks_runs_of_known_size(table, field, tmp_path):
+    entry = next(entry for entry in table if size_of(entry.model) == 7)
+    write_placements([field.place(changed(entry))], tmp_path / "place.svg")
+    assert f"rank {field.place(changed(entry)).rank} (" in (tmp_path / "place.svg").read_text(encoding="utf-8")
+
+
+def test_sizes_come_from_names():
+    sizes = {"a/b-7b": 7, "a/b-8x7B-v0.1": 56, "a/b-1.8B-chat": 1.8, "a/b-980m": 0.98, "13b/b": None, "a/b4bit": None}
+    assert {name: size_of(name) for name in sizes} == sizes
+
+
+def test_yardsticks_have_no_rank(scored, table, field):
+    yardstick = changed(table[0], model="system/ground-truth")
+    placement = field.place(yardstick)
+    assert (placement.rank, placement.rank_low, placement.standings) == (None, None, ())
+    assert placement.figures().endswith("a yardstick without a rank")
+    assert Field([*table, yardstick]).place(table[0]).of == 522
+    with pytest.raises(TrialsError, match="no runs to compare with"):
+        Field([yardstick])
+
+
+def test_a_leaderboard_takes_the_published_results(call, table):
+    rows = json.loads(call("leaderboard", "--published", "--format", "json")[1])
+    assert [row["rank"] for row in rows] == list(range(1, 523))
+    assert all(math.isclose(row["score"], row["average"], abs_tol=1e-4) for row in rows)
+    assert call("leaderboard")[0] == 2
+
+
+def test_the_table_is_read_as_a_file(table):
+    path = PACKAGED / "published" / "pfgen-bench.jsonl.xz"
+    assert [entry.name for entry in read_table(path)] == sorted(entry.name for entry in table)
