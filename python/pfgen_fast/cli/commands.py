@@ -14,6 +14,7 @@ from . import stopped
 from .help import Context
 
 LINES = {
+    "evaluate": "Generates, scores, places and reports a run in one command.",
     "score": "Scores runs, or tables of answers.",
     "leaderboard": "Ranks runs by score, like the published table.",
     "place": "Tells where runs stand among the 522 published runs.",

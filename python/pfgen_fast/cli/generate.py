@@ -22,6 +22,7 @@ from .suite_line import print_origin, suite_or_here
 if TYPE_CHECKING:
     from ..generation import Generated
     from ..generation.prices import TokenPrices
+    from ..runs.run_scorer import Outcome
     from ..suite.suite import Suite
 
 
@@ -58,31 +59,114 @@ class Ending:
 
     def finish(self, made: Generated, suite: Suite) -> None:
         """Reports the outcome of a run, and scores it."""
-        warn(*made.problems)
-        if not self.is_silent:
-            if made.n_existing:
-                note_existing(made.n_existing, made.oldest_answer)
-            new = f"{counted(made.n_new, 'new answer')}: "
-            stdout().print(f"{new}{shortened(shown(made.folder), rest(len(new)))}")
-        print_replies(made.replies, quiet=self.is_silent)
+        print_answers(made, quiet=self.is_silent)
         outcome = None if self.no_score else made.score(suite)
         if outcome is not None:
             print_outcomes([outcome], quiet=self.is_silent)
         elif not self.is_silent:
             print_origin(suite)
         if self.as_json:
-            row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
-            answers = {
-                "n_existing": made.n_existing,
-                "oldest_answer": made.oldest_answer or None,
-                "replies": made.replies and asdict(made.replies),
-                "n_new": made.n_new,
-            }
-            print_json({**row, **answers, "problems": made.problems, "events": made.events.to_dict()})
+            print_json(as_json(made, suite, outcome))
         exit_if_partial(made.problems or (outcome is not None and outcome.status == "failed"))
 
 
-class _Generate:
+def print_answers(made: Generated, *, quiet: bool) -> None:
+    """Reports which answers are new, and how their replies ended."""
+    warn(*made.problems)
+    if not quiet:
+        if made.n_existing:
+            note_existing(made.n_existing, made.oldest_answer)
+        new = f"{counted(made.n_new, 'new answer')}: "
+        stdout().print(f"{new}{shortened(shown(made.folder), rest(len(new)))}")
+    print_replies(made.replies, quiet=quiet)
+
+
+def as_json(made: Generated, suite: Suite, outcome: Outcome | None) -> dict[str, Any]:
+    """The figures of a run and of its answers, for JSON."""
+    row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
+    return {
+        **row,
+        "n_existing": made.n_existing,
+        "oldest_answer": made.oldest_answer or None,
+        "replies": made.replies and asdict(made.replies),
+        "n_new": made.n_new,
+        "problems": made.problems,
+        "events": made.events.to_dict(),
+    }
+
+
+@option_group
+class Generating:
+    """The options of commands that generate a run."""
+
+    engine: str = Option(
+        ...,
+        "-e",
+        help="Take answers from ngram (needs no model), openai (any OpenAI-compatible server), anthropic, gemini, "
+        "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the answers), replay "
+        "(existing answers), ground-truth and reference (answers of the suite itself); hf and openai-api: "
+        "transformers and openai under the names in the published runs.",
+    )
+    suite: options.SuiteToAsk = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    model: str | None = Option(
+        None,
+        "-m",
+        help="Name the model, and so the run's directory. Default for ngram: ngram/order-N; for answers of the suite "
+        "itself: as published.",
+    )
+    trials: int | None = Option(
+        None, "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."
+    )
+    mode: options.ModeChoice | None = Option(
+        None,
+        help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
+        "chat for local weights with a chat template; for replay, as the config.json beside the input says; "
+        "otherwise completion.",
+    )
+    how: GenerationOptions
+    reasoning: Any
+    of_engine: dict[str, Any]
+    prices: Prices
+    output: options.Root = Path("result")
+
+    def run(self, *, is_silent: bool) -> tuple[Generated, Suite]:
+        """Generates the answers that the run lacks; returns the run and its suite."""
+        from ..generation import Generation
+        from ..generation.batch_api import REQUEST_FORMS
+        from ..generation.engines import HOSTED, INTERACTIVE
+
+        generation = Generation.of(
+            self.engine,
+            model=self.model,
+            mode=self.mode or self.usual_mode(is_silent=is_silent),
+            reasoning=self.reasoning,
+            options=self.of_engine,
+            **self.how.arguments,
+        )
+        loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+        if self.of_engine.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
+            note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
+        watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
+        watch.events.prices = self.prices.of_tokens
+        with watch:
+            made = generation.run(
+                loaded, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
+            )
+        return made, loaded
+
+    def usual_mode(self, *, is_silent: bool) -> options.ModeChoice:
+        """The mode if no option names one; prints why it is not the usual one."""
+        from ..generation.usual_mode import usual_mode
+
+        mode, reason = usual_mode(self.engine, self.model, self.of_engine)
+        if reason and not is_silent:
+            note(f"mode {mode}: {reason}; --mode chooses another")
+        return mode
+
+
+class _Generate(Generating):
     """Generates answers to every question of a suite, and scores the run.
 
     The run's directory is named after the model and its parameters. Existing answers are not requested again: the
@@ -117,72 +201,10 @@ class _Generate:
       pfgen-fast generate --engine ground-truth --suite mini
     """
 
-    engine: str = Option(
-        ...,
-        "-e",
-        help="Take answers from ngram (needs no model), openai (any OpenAI-compatible server), anthropic, gemini, "
-        "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the answers), replay "
-        "(existing answers), ground-truth and reference (answers of the suite itself); hf and openai-api: "
-        "transformers and openai under the names in the published runs.",
-    )
-    suite: options.SuiteToAsk = None
-    questions: options.Questions = None
-    limit: options.Limit = None
-    model: str | None = Option(
-        None,
-        "-m",
-        help="Name the model, and so the run's directory. Default for ngram: ngram/order-N; for answers of the suite "
-        "itself: as published.",
-    )
-    trials: int | None = Option(
-        None, "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."
-    )
-    mode: options.ModeChoice | None = Option(
-        None,
-        help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
-        "chat for local weights with a chat template; for replay, as the config.json beside the input says; "
-        "otherwise completion.",
-    )
-    how: GenerationOptions
-    reasoning: Any
-    of_engine: dict[str, Any]
-    prices: Prices
-    output: options.Root = Path("result")
     ending: Ending
 
     def __call__(self) -> None:
-        from ..generation import Generation
-        from ..generation.batch_api import REQUEST_FORMS
-        from ..generation.engines import HOSTED, INTERACTIVE
-
-        generation = Generation.of(
-            self.engine,
-            model=self.model,
-            mode=self.mode or self.usual_mode(),
-            reasoning=self.reasoning,
-            options=self.of_engine,
-            **self.how.arguments,
-        )
-        loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
-        is_silent = self.ending.is_silent
-        if self.of_engine.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
-            note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
-        watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
-        watch.events.prices = self.prices.of_tokens
-        with watch:
-            made = generation.run(
-                loaded, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
-            )
-        self.ending.finish(made, loaded)
-
-    def usual_mode(self) -> options.ModeChoice:
-        """The mode if no option names one; prints why it is not the usual one."""
-        from ..generation.usual_mode import usual_mode
-
-        mode, reason = usual_mode(self.engine, self.model, self.of_engine)
-        if reason and not self.ending.is_silent:
-            note(f"mode {mode}: {reason}; --mode chooses another")
-        return mode
+        self.ending.finish(*self.run(is_silent=self.ending.is_silent))
 
 
 generate = command(_Generate, of_engine=engine_options(), reasoning=reasoning_options)

@@ -276,7 +276,8 @@ class Field:
             groups[f"size {low:.2g}B to {high:.2g}B"] = (low <= self._sizes) & (self._sizes <= high)
         for what, members in groups.items():
             scores = [self._entries[row].result.score for row in np.flatnonzero(members & is_other)]
-            yield Standing(what, sum(score > entry.result.score for score in scores) + 1, len(scores) + 1)
+            if scores:
+                yield Standing(what, sum(score > entry.result.score for score in scores) + 1, len(scores) + 1)
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, str]:
