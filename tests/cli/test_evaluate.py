@@ -84,12 +84,12 @@ def test_a_run_without_a_complete_trial_is_not_placed(call, field, monkeypatch):
     asked = ("-m", "org/model", "--mode", "qa", "--retries", "0", "-s", "mini", "-n", "1")
 
     def reply(request):
-        return Reply(503) if request.question == last and is_down else answering("An answer.")
+        return Reply(status=503) if request.question == last and is_down else answering("An answer.")
 
-    with serving(reply) as url:
+    with serving(reply) as server:
         is_down = True
-        code, out, err = call("evaluate", "-e", "openai", "--base-url", url, *asked)
-        assert (code, ", rank " in out, "503" in err) == (3, False, True)
+        code, out, err = call("evaluate", "-e", "openai", "--base-url", server.base_url, *asked)
+        assert (code, ", rank " in out, "503" in err) == (3, False, True), err
         is_down = False
-        code, out, err = call("evaluate", "-e", "openai", "--base-url", url, *asked)
+        code, out, err = call("evaluate", "-e", "openai", "--base-url", server.base_url, *asked)
         assert (code, ", rank " in out) == (0, True)
