@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from .errors import PfgenError as PfgenError
     from .errors import SuiteError as SuiteError
     from .errors import TrialsError as TrialsError
+    from .runs.comparison import Comparison as Comparison
+    from .runs.comparison import compare as compare
+    from .runs.leaderboard import Leaderboard as Leaderboard
     from .runs.placement import Placement as Placement
     from .runs.placement import place as place
+    from .runs.published import leaderboard as leaderboard
     from .scoring.score_table import ScoreTable as ScoreTable
     from .scoring.scorer import Scorer as Scorer
     from .scoring.spec import ScorerSpec as ScorerSpec

@@ -11,8 +11,8 @@ from pfgen_fast.errors import PatternTimeout, PfgenError
 from pfgen_fast.report import ReportRun, write_report_folder
 from pfgen_fast.report.answers import N_REFERENCES, packed_answers
 from pfgen_fast.report.safe_runs import check_run
-from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
+from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.keywords import parse_rule
 from pfgen_fast.suite.pattern_time import pattern_time_limit
 from pfgen_fast.suite.questions import Question

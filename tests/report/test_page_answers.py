@@ -11,8 +11,8 @@ from pfgen_fast import Suite
 from pfgen_fast.files.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
-from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
+from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import paired_difference
 from pfgen_fast.suite.units import PatternTokenizer

@@ -21,8 +21,8 @@ from pfgen_fast.files.untrusted_text import harmless_with_tints, in_one_line
 from pfgen_fast.report import ReportRun, page_files, write_report
 from pfgen_fast.report.overview import overview_of, tied_ranks
 from pfgen_fast.report.safe_runs import by_score, check_run
-from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
+from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.suite.questions import Question
 

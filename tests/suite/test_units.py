@@ -14,8 +14,8 @@ from makers.tokens import write_tokenizer
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.experiments.sensitivity import VariantScorer
 from pfgen_fast.oracle import Oracle
-from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.scoring.explanation import explain
+from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.keywords import parse_rule
 from pfgen_fast.suite.questions import Question

@@ -6,7 +6,6 @@ model stopped if its server gives one.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from ..generation.events import Events, Trouble, reports_to
 from ..generation.prompts import Prompt, Request, is_encodable, sampling_seed
 from ..generation.protocol import RawReply
 from ..generation.reasoning import Reasoning
+from ..generation.run_async import run_async
 from .answer_writer import AnswerWriter, writing_answers
 from .judgements import AnswerKey
 from .runs import Answer, shown_key
@@ -201,7 +201,7 @@ def generate_answers(
             writer = stack.enter_context(writing_answers(folder, suite, config))
             return await _Call(engine, setting, wanted, writer, tell, events or Events()).run(folder, tries)
 
-    return asyncio.run(run())
+    return run_async(run())
 
 
 @dataclass

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
 
-from ..errors import TrialsError
 from ..files.cells import markdown_row, signed
 from ..files.untrusted_text import markdown_text
 from . import options
@@ -81,6 +80,8 @@ class _Compare:
         return "json" if self.as_json else self.format
 
     def __call__(self) -> None:
+        from ..runs.trials import one_run
+
         if self.paired_bs and self.paired_ar:
             fail("--paired-bs and --paired-ar: expected one of them")
         is_paired = self.paired_bs or self.paired_ar
@@ -90,9 +91,9 @@ class _Compare:
         if is_paired and self.deciding is not None:
             fail("--deciding is for two runs without --paired")
         if is_paired:
-            self.compare_with_baseline(_one(self.runs[0]), _all(self.runs[1:]))
+            self.compare_with_baseline(one_run(self.runs[0]), _all(self.runs[1:]))
         elif len(self.runs) == 2:
-            self.compare_two(*map(_one, self.runs))
+            self.compare_two(*map(one_run, self.runs))
         else:
             n_runs = counted(len(self.runs), "run")
             fail(f"{n_runs}: expected two, or --paired, which compares all others with the first")
@@ -176,15 +177,6 @@ def _all(paths: list[str]) -> list[RunFolder]:
 def _place(run: RunFolder) -> tuple[Path, Path | None]:
     """Where a run is, however its path is spelt."""
     return run.folder.resolve(), run.trials_path and run.trials_path.resolve()
-
-
-def _one(path: str) -> RunFolder:
-    from ..runs.trials import find_runs
-
-    runs = find_runs([path])
-    if len(runs) != 1:
-        raise TrialsError(f"{path}: holds {len(runs)} runs; expected one")
-    return runs[0]
 
 
 def _print_paired(found: BaselineComparison, scorer: Scorer, *, format: str) -> None:

@@ -5,7 +5,6 @@ Existing answers are not requested again, and a process may be stopped at any mo
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from .prompts import NUM_EXAMPLES, STOP, Mode, Request, Task, check_mode
 from .protocol import RawReply
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
+from .run_async import run_async
 from .run_writer import MAX_TRIALS, RunWriter, run_folder, writing_run
 from .setting import Setting
 
@@ -116,7 +116,7 @@ def generate(
             rounds = _Rounds(suite, engine, setting, writer, tell, counted, trials, stop)
             return await rounds.run(until)
 
-    return asyncio.run(run())
+    return run_async(run())
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Generation:
             return run_folder(Path(output), self.setting.config(suite, opened.name, opened.parameters))
         finally:
             if engine is None:
-                asyncio.run(opened.close())
+                run_async(opened.close())
 
     def run(
         self,

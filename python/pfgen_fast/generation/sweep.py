@@ -6,7 +6,6 @@ with `generate` and with other sweeps.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -29,6 +28,7 @@ from .generating import Generated, Generation, generate
 from .json_parts import without_none
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
+from .run_async import run_async
 from .run_writer import MAX_TRIALS
 from .usual_mode import usual_mode
 
@@ -260,7 +260,7 @@ class _Sweep:
             folder = point.folder(self._suite, self._output, engine)
             first = self._point_of.setdefault(folder, point)
             if first is not point:
-                asyncio.run(engine.close())
+                run_async(engine.close())
                 raise EngineError(
                     f"makes the same run as {first.name}, because the engine {engine.name} ignores what differs"
                 )

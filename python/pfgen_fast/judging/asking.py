@@ -6,7 +6,6 @@ complete.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -15,6 +14,7 @@ from ..generation.engines import ModelEngine
 from ..generation.events import Events, reports_to
 from ..generation.prompts import Request
 from ..generation.protocol import RawReply
+from ..generation.run_async import run_async
 from .budget import NO_USAGE, Estimate, Prices, Spending, prompt_tokens
 from .reply_store import UNKNOWN, KeptReplies
 from .requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
@@ -98,7 +98,7 @@ class Asking:
         if hasattr(engine, "on_reply"):
             engine.on_reply = partial(_note, said)
         tell = on_progress or (lambda done, total: None)
-        return asyncio.run(self._ask(engine, spending or Spending(), tell, events, said))
+        return run_async(self._ask(engine, spending or Spending(), tell, events, said))
 
     async def _ask(
         self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events, said: dict[str, RawReply]

@@ -15,13 +15,13 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..files.untrusted_text import harmless, harmless_with_tints, in_one_line, shown_value
+from ..scoring.tinting import QuestionTints
 from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
 from .page_files import in_parts
 from .safe_runs import CheckedAnswer
 from .templating import page_json
-from .tinting import QuestionTints
 
 N_REFERENCES = 10
 """The maximum number of reference answers shown of a set."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
+from ..scoring.tinting import LEVELS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import page_files
@@ -20,7 +21,6 @@ from .overview import FLUENT, UNHELPFUL, overview_of
 from .page_files import write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
 from .templating import markup, page_json, page_text
-from .tinting import LEVELS
 
 _OVERVIEW = ("leaderboard", "filters", "csv", "plots", "heat_map", "sweep")
 _ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")

@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import groupby
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from ..files.untrusted_text import harmless, in_one_line, json_text, markdown_text
+from ..files.untrusted_text import in_one_line, json_text, markdown_text
 from ..files.writing import write_whole
 from ..runs.result import QuestionResult, ScoredAnswer, Scores
+from ..scoring.tinting import pooled_tints, tinted_html
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from .safe_runs import MAX_SAMPLES, N_SHOWN, ReportRun, check_run
-from .tinting import pooled_tints
 
 _SET_LABELS = {"P": "PFN", "T": "Titech", "S": "Stockmark", "R": "RAG", "X": "Unknown"}
 """Names of the reference sets in the published files, in their order; other sets follow under their own names."""
-
-_TAGS = {"0": "s", "4": "b", "5": "b"}
-"""The element of each tint level that has one: rare characters are struck through, common ones bold."""
 
 
 def write_readme(run: ReportRun, suite: Suite, path: Path) -> None:
@@ -77,7 +72,7 @@ def _section(run: ReportRun, suite: Suite, question: Question, found: QuestionRe
     samples = found.samples[:MAX_SAMPLES]
     tints = pooled_tints(suite, question.question_id, [sample.answer[:N_SHOWN] for sample in samples])
     for sample, levels in zip(samples, tints, strict=True):
-        yield f"<dt>{_summary(sample)}</dt>\n<dd>{_tinted(sample.answer[:N_SHOWN], levels)}"
+        yield f"<dt>{_summary(sample)}</dt>\n<dd>{tinted_html(sample.answer[:N_SHOWN], levels)}"
         n_hidden = len(sample.answer) - N_SHOWN
         yield f" … {n_hidden:,} more characters</dd>\n" if n_hidden > 0 else "</dd>\n"
     yield "</dl>\n\n"
@@ -99,24 +94,6 @@ def _summary(sample: ScoredAnswer) -> str:
 def _in_order(shares: Mapping[str, float]) -> list[tuple[str, float]]:
     known = list(_SET_LABELS)
     return sorted(shares.items(), key=lambda item: known.index(item[0]) if item[0] in known else len(known))
-
-
-def _tinted(answer: str, levels: Sequence[str]) -> str:
-    """An answer as HTML, with an element around each stretch of rare or common characters."""
-    pieces = []
-    for tag, stretch in groupby(zip(answer, levels, strict=True), key=lambda pair: _TAGS.get(pair[1])):
-        shown = "".join(_character(character) for character, _ in stretch)
-        pieces.append(f"<{tag}>{shown}</{tag}>" if tag else shown)
-    return "".join(pieces)
-
-
-@lru_cache(maxsize=10_000)
-def _character(character: str) -> str:
-    """A character of an answer as HTML that is no Markdown either."""
-    shown = repr(character)[1:-1] if character < " " else harmless(character)
-    if shown in "_*`{}[]()#+-.!|":
-        return f"&#{ord(shown)};"
-    return html.escape(shown).replace("\\", "&#92;")
 
 
 def _number(value: float, n_digits: int | None = None) -> str:

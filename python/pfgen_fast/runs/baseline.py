@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import TrialsError
+from ..files.notebook import NotebookTable
 from ..scoring.scorer import Scorer
 from ..statistics.mean_interval import mean_interval
 from ..statistics.paired import MIN_QUESTIONS
 from ..statistics.paired_resampling import PairedTest, against_baseline, default_draws, draws_needed, takes_all_ways
 from .aggregation import UnknownQuestions
-from .comparison import METRICS, counted, means_of
+from .comparison import METRICS, columns_of, counted, means_of
 from .trials import RunFolder
 
 TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
@@ -43,7 +44,7 @@ class ComparedRun:
 
 
 @dataclass(frozen=True)
-class BaselineComparison:
+class BaselineComparison(NotebookTable):
     """The result of `compare_with_baseline`."""
 
     metric: str  # what is compared; `average` is the score
@@ -84,6 +85,12 @@ class BaselineComparison:
     @property
     def _takes_all_ways(self) -> bool:
         return self.test == "randomization" and takes_all_ways(self.n_questions, self.n_draws)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self.runs)
+
+    def _words(self) -> list[str]:
+        return [self.verdict, self.method, *filter(None, [self.left_out])]
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import TrialsError
 from ..files.cells import signed
+from ..files.notebook import NotebookTable
 from ..scoring.scorer import Scorer
 from ..statistics.paired import MIN_QUESTIONS, PairedDifference, paired_difference
 from ..suite.rules import PARTS, FloatSum
 from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
+from .checkout import suite_of_all
 from .result import Figures
-from .trials import RunFolder, Trials
+from .trials import RunFolder, Trials, one_run
 
 METRICS = ("average", *PARTS, "length")
 
@@ -66,7 +69,7 @@ class QuestionDifference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(NotebookTable):
     """The result of `compare`: differences by metric, and by question with the largest first."""
 
     metrics: tuple[Difference, ...]
@@ -90,13 +93,37 @@ class Comparison:
             return f"no significant difference: A - B is {signed(score.difference, 4)}, {interval}"
         return f"{'A' if score.difference > 0 else 'B'} is better by {abs(score.difference):.4f}, {interval}"
 
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self.metrics)
+
+    def _words(self) -> list[str]:
+        return [self.verdict, *filter(None, [self.left_out])]
+
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""
         return {"verdict": self.verdict, **asdict(self)}
 
 
-def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, unknown: UnknownQuestions = "error") -> Comparison:
-    """Compares two runs of one suite."""
+def compare(
+    a: RunFolder | str | Path,
+    b: RunFolder | str | Path,
+    scorer: Scorer | None = None,
+    *,
+    unknown: UnknownQuestions = "error",
+) -> Comparison:
+    """Compares two runs of one suite by the paired t-test over questions.
+
+    Args:
+        a: Directory of run A.
+        b: Directory of run B.
+        scorer: Scores the answers; by default with the suite of the checkout that contains the runs.
+        unknown: Whether answers to questions that the suite lacks are an error, or are left out.
+
+    Raises:
+        PfgenError: A run cannot be read, or the runs have no question in common.
+    """
+    a, b = one_run(a), one_run(b)
+    scorer = scorer or Scorer(suite_of_all([a.folder, b.folder]))
     means_a, means_b = means_of(a, scorer, unknown), means_of(b, scorer, unknown)
     of_a, of_b = means_a.by_question, means_b.by_question
     questions = [question for question in scorer.suite if question.question in of_a and question.question in of_b]
@@ -114,6 +141,11 @@ def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, unknown: UnknownQuest
         by_question.append(QuestionDifference(question.question_id, text, *scores, difference))
     by_question.sort(key=lambda question: -abs(question.difference))
     return Comparison(metrics, tuple(by_question), _left_out(scorer.suite, of_a, of_b))
+
+
+def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """The fields of data classes as columns."""
+    return {part.name: [getattr(row, part.name) for row in rows] for part in fields(rows[0])}
 
 
 def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions) -> MeansOfRun:

@@ -11,11 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
 from ..files.cells import csv_text, markdown_row
+from ..files.notebook import NotebookTable
 from ..files.reading import read_stored
 from ..files.untrusted_text import html_text, in_one_line, json_text, link_target, markdown_link, markdown_text, utf8
 from ..files.writing import write_whole
@@ -89,6 +91,19 @@ class Entry:
         return mean_interval(self.question_scores)
 
 
+class Leaderboard(NotebookTable, list[Entry]):
+    """Ranked runs, best first."""
+
+    def _columns(self) -> dict[str, list[Any]]:
+        records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
+        return {name: [record.get(name) for record in records] for name in dict.fromkeys(chain(*records))}
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[Any]], int]:
+        columns = self._columns()
+        heads = ("rank", "model", "score", "score_low", "score_high", *METRICS[:3], "length", "run")
+        return heads, zip(*(columns[name] for name in heads if name in columns), strict=True), len(self)
+
+
 def model_of(config: Mapping[str, Any] | None, name: str) -> str:
     """The model of a run; the name of the run if its config names none."""
     return str((config or {}).get("model") or name)
@@ -143,7 +158,7 @@ def rank(
     float_sum: FloatSum = "compensated",
     on_problem: Callable[[TrialsError], None] | None = None,
     others: Iterable[Entry] = (),
-) -> list[Entry]:
+) -> Leaderboard:
     """Reads results and ranks them by score, best first; equal scores are ordered by the text of their paths.
 
     `others` are ranked with them, except for those that are the same run.
@@ -159,7 +174,7 @@ def rank(
     entries += [replace(other, float_sum=float_sum) for other in others if not any(map(other.is_same_run, entries))]
     entries.sort(key=lambda entry: order_key(entry.result.score, entry.name))
     of_entries = ranks((entry.model, entry.result.score) for entry in entries)
-    return [replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True)]
+    return Leaderboard(replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True))
 
 
 def mixed_suites(results: Iterable[RunSummary]) -> str | None:
@@ -241,7 +256,7 @@ def to_html(entries: Sequence[Entry]) -> str:
     )
 
 
-def _record(entry: Entry) -> dict[str, Any]:
+def record_of(entry: Entry) -> dict[str, Any]:
     """All figures with full precision: rank, parameters, score with its interval, length and parts."""
     interval, result = entry.interval(), entry.result
     return {
@@ -266,13 +281,13 @@ def _record(entry: Entry) -> dict[str, Any]:
 
 def to_json(entries: Sequence[Entry]) -> str:
     """All figures as JSON; the signatures are null, because result.json records none."""
-    return json_text([{**_record(entry), "signature": None} for entry in entries], indent=2) + "\n"
+    return json_text([{**record_of(entry), "signature": None} for entry in entries], indent=2) + "\n"
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
     """All figures as CSV, with a column for each parameter; values other than numbers and texts become JSON."""
     rows = []
-    for record in map(_record, entries):
+    for record in map(record_of, entries):
         config = record.pop("config")
         parameters = {f"config_{key}": value for key, value in config.items() if key != "model"}
         rows.append({**record, **parameters})

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import TrialsError
 from ..files.cells import markdown_row, signed
+from ..files.notebook import NotebookTable
 from ..files.untrusted_text import in_one_line, markdown_text
 from ..statistics.mean_interval import MeanInterval
 from ..statistics.paired import MIN_QUESTIONS, against, corrected
@@ -58,7 +59,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
+class Placement(NotebookTable):
     """A run among other runs."""
 
     entry: Entry  # the placed run
@@ -140,6 +141,16 @@ class Placement:
             figures = f"{other.score:.4f}", signed(other.difference, 4), f"{other.corrected:.3f}"
             lines.append(markdown_row((markdown_text(other.run), *figures)))
         return "".join(lines)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return _by_name(self.others)
+
+    def _words(self) -> list[str]:
+        return [f"{self.run}: {self.figures()}", *self.sentences(), *self.notes]
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[Any]], int]:
+        """The nearest runs."""
+        return Other._fields, self.nearest, len(self.nearest)
 
     def figures(self) -> str:
         """The score with its interval, and the rank with its range, in one line."""
@@ -307,6 +318,11 @@ def size_of(model: str) -> float | None:
     if found is None:
         return None
     return int(found[1] or 1) * float(found[2]) / (1 if found[3] in "bB" else 1000)
+
+
+def _by_name(others: Sequence[Other]) -> dict[str, list[Any]]:
+    columns = zip(*others, strict=True) if others else [()] * len(Other._fields)
+    return {name: list(column) for name, column in zip(Other._fields, columns, strict=True)}
 
 
 def _list(names: Sequence[str]) -> str:

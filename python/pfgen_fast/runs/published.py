@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import TrialsError
 from ..files.reading import numbered_lines, reading
 from ..files.untrusted_json import checked, member, parse_json, text
-from .leaderboard import Entry, entry_of, find_results, rank
+from .leaderboard import Entry, Leaderboard, entry_of, find_results, rank
 from .result import parse_scores
 
 PUBLISHED = "published"
@@ -23,6 +23,23 @@ _TABLE = Path(__file__).parents[1] / "data" / "published" / "pfgen-bench.jsonl.x
 def published() -> list[Entry]:
     """The published results, by name: those of pfgen-bench's repository on 9 July 2025."""
     return read_table(_TABLE)
+
+
+def leaderboard(*runs: str | Path, with_published: bool = False) -> Leaderboard:
+    """Ranks scored runs by score.
+
+    Args:
+        runs: Directories of runs, or directories with many runs.
+        with_published: Whether the published results are ranked with them.
+
+    Raises:
+        TrialsError: A directory has no result, or a result cannot be read.
+
+    Example:
+        >>> leaderboard(with_published=True)[0].model
+        'claude-opus-4-20250514'
+    """
+    return rank(find_results(runs), others=published() if with_published else ())
 
 
 def read_entries(source: str | Path) -> list[Entry]:

@@ -172,6 +172,16 @@ def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
     return sorted(runs.values(), key=lambda run: run.folder)
 
 
+def one_run(run: RunFolder | str | Path) -> RunFolder:
+    """The only run at a path; a run is returned as it is."""
+    if isinstance(run, RunFolder):
+        return run
+    runs = find_runs([run])
+    if len(runs) != 1:
+        raise TrialsError(f"{run}: contains {len(runs)} runs; expected one")
+    return runs[0]
+
+
 def expand(path: str | Path) -> list[Path]:
     """The files and folders that a path or glob matches, sorted; raises TrialsError if there are none."""
     if os.path.lexists(path):

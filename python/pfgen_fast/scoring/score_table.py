@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
+from ..files.notebook import Html, NotebookTable
 from ..native import _core
 from ..native.threads import cached_property
 from ..suite.rules import COLUMNS
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _AVERAGE = COLUMNS.index("average")
+_N_SHOWN = 300
 
 
 def score_columns(set_names: Sequence[str]) -> tuple[str, ...]:
@@ -45,7 +47,7 @@ class TableScorer(Protocol):
     def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None: ...
 
 
-class ScoreTable:
+class ScoreTable(NotebookTable):
     """Scores of a batch as NumPy columns, with one row for each answer in the order of the batch.
 
     Columns are attributes and items: `question_id`, `fluency`, `truthfulness`, `helpfulness`, `average`, and for each
@@ -173,6 +175,31 @@ class ScoreTable:
             return f"ScoreTable({len(self)} answers, none scored)"
         means = ", ".join(f"{name} {self[name][scored].mean():.4f}" for name in list(self._floats)[:4])
         return f"ScoreTable({len(self)} answers; mean {means})"
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: self[name] for name in self.columns}
+
+    def _words(self) -> list[str]:
+        return [repr(self)]
+
+    def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[Any]], int]:
+        """The scores of each answer, and the answer with rare parts struck through and common parts bold."""
+        from .tinting import QuestionTints, tinted_html
+
+        heads = self.columns[:5]
+        tints: dict[int, QuestionTints] = {}
+
+        def rows() -> Iterator[Sequence[Any]]:
+            for row, (code, scores) in enumerate(zip(self._codes.tolist(), self, strict=True)):
+                answer = self._answers[self._first + row]
+                marked = ""
+                if answer is not None:
+                    tint = tints.get(code) or tints.setdefault(code, QuestionTints(self.scorer.suite.questions[code]))
+                    text = answer[:_N_SHOWN]
+                    marked = tinted_html(text, tint.levels([text])[0]) + ("…" if len(answer) > _N_SHOWN else "")
+                yield (*(scores[name] for name in heads), Html(marked))
+
+        return (*heads, "answer"), rows(), len(self)
 
     def details(self, row: int) -> dict[str, Any]:
         """The object of docs/scoring.md, section 5, for one row: all parts, and the keyword rules that are not met.

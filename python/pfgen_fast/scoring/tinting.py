@@ -5,14 +5,16 @@ Tints are not scores: scoring skips some characters and cuts the answer (docs/sc
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.untrusted_text import harmless
 from ..suite.questions import Question
 from ..suite.suite import Suite
 
@@ -25,6 +27,9 @@ LEVELS = (
     "above 25 %: bold",
 )
 """The meaning of each level: the share of reference answers that hold the 3-grams over a character."""
+
+_TAGS = {"0": "s", "4": "b", "5": "b"}
+"""The element of each tint level that has one: rare characters are struck through, common ones bold."""
 
 _Keys = NDArray[np.uint64]
 _Ints = NDArray[np.int64]
@@ -71,6 +76,24 @@ def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list
     if question.spelling is None:  # 3-grams with a literal `^` before or `$` after the answer count too
         return [levels[1:-1] for levels in _tints(question, pooled, [f"^{answer}$" for answer in answers])]
     return _tints(question, pooled, answers)
+
+
+def tinted_html(answer: str, levels: Sequence[str]) -> str:
+    """An answer as HTML, with an element around each stretch of rare or common characters."""
+    pieces = []
+    for tag, stretch in groupby(zip(answer, levels, strict=True), key=lambda pair: _TAGS.get(pair[1])):
+        shown = "".join(_character(character) for character, _ in stretch)
+        pieces.append(f"<{tag}>{shown}</{tag}>" if tag else shown)
+    return "".join(pieces)
+
+
+@lru_cache(maxsize=10_000)
+def _character(character: str) -> str:
+    """A character of an answer as HTML that is no Markdown either."""
+    shown = repr(character)[1:-1] if character < " " else harmless(character)
+    if shown in "_*`{}[]()#+-.!|":
+        return f"&#{ord(shown)};"
+    return html.escape(shown).replace("\\", "&#92;")
 
 
 @lru_cache(maxsize=256)
