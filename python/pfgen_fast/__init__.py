@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .runs.leaderboard import Leaderboard as Leaderboard
     from .runs.placement import Placement as Placement
     from .runs.placement import place as place
-    from .runs.published import leaderboard as leaderboard
+    from .runs.result_tables import leaderboard as leaderboard
     from .scoring.score_table import ScoreTable as ScoreTable
     from .scoring.scorer import Scorer as Scorer
     from .scoring.spec import ScorerSpec as ScorerSpec

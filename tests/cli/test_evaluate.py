@@ -8,7 +8,7 @@ import shlex
 import pytest
 from makers.fault_server import Reply, answering, serving
 from pfgen_fast import Suite
-from pfgen_fast.runs import published
+from pfgen_fast.runs import result_tables
 from pfgen_fast.runs.leaderboard import find_results
 
 RUN = ("evaluate", "-e", "ngram", "-s", "mini", "-n", "3")
@@ -23,7 +23,7 @@ def field(call, varied, tmp_path, monkeypatch):
     lines = [json.dumps({**result, "run": f"run {number}"}) + "\n" for number, result in enumerate(results)]
     table = tmp_path / "table.jsonl"
     table.write_text("".join(lines), encoding="utf-8")
-    monkeypatch.setattr(published, "_TABLE", table)
+    monkeypatch.setattr(result_tables, "_TABLE", table)
     return tmp_path
 
 

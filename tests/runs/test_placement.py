@@ -14,7 +14,7 @@ from pfgen_fast.files.untrusted_text import json_text
 from pfgen_fast.report.placement_plot import write_placements
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.placement import Field, place, size_of
-from pfgen_fast.runs.published import published, read_entries, read_table
+from pfgen_fast.runs.result_tables import published, read_entries, read_table
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.reading import PACKAGED

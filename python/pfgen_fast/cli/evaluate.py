@@ -90,7 +90,7 @@ class _Evaluate(Generating):
     def placed(self, entry: Entry, *, is_silent: bool) -> Placement | None:
         """The run among the published runs; None, with a note, if it cannot be placed."""
         from ..runs.placement import Field
-        from ..runs.published import published
+        from ..runs.result_tables import published
 
         try:
             placement = Field(published()).place(entry)

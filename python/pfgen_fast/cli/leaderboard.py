@@ -64,7 +64,7 @@ class _Leaderboard:
 
     def __call__(self) -> None:
         from ..runs.leaderboard import find_results, mixed_suites, rank
-        from ..runs.published import published
+        from ..runs.result_tables import published
 
         if not self.paths and not self.published:
             fail("no runs: name directories with results, or take the published results (--published)")

@@ -54,7 +54,7 @@ class _Place:
     def __call__(self) -> None:
         from ..runs.leaderboard import find_results, rank
         from ..runs.placement import Field
-        from ..runs.published import read_entries
+        from ..runs.result_tables import read_entries
 
         if self.output:
             from ..report.sweep_plot import check_picture

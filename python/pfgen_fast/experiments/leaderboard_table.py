@@ -17,7 +17,7 @@ from ..errors import ExperimentError
 from ..files.reading import read_text
 from ..files.untrusted_text import from_csv_value, in_one_line
 from ..runs.leaderboard import rank, to_csv
-from ..runs.published import PUBLISHED, published
+from ..runs.result_tables import PUBLISHED, published
 from ..statistics.correlation import MIN_VALUES, Floats
 from ..suite.rules import PARTS
 from .run_means import RunMeans

@@ -25,7 +25,7 @@ from ..statistics.mean_interval import MeanInterval
 from ..statistics.paired import MIN_QUESTIONS, against, corrected
 from ..suite.suite import hash_of_cut
 from .leaderboard import Entry, find_results, is_system, order_key, rank
-from .published import PUBLISHED, read_entries
+from .result_tables import PUBLISHED, read_entries
 
 ALPHA = 0.05
 FEW_TRIALS = 10
