@@ -167,3 +167,15 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 def varied(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Path:
     """A folder with six runs from good to bad."""
     return make_varied_runs(tmp_path_factory.mktemp("varied"), mini)
+
+
+@pytest.fixture
+def suites_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty directory of fetched suites; the packaged suite is published as `pfgen-bench`, without its address."""
+    from makers.published_suites import write_manifest
+    from pfgen_fast.suite import downloads, published
+
+    monkeypatch.setattr(published, "_MANIFESTS", write_manifest(tmp_path / "manifests"))
+    monkeypatch.setattr(downloads, "_PAUSE_SECONDS", 0.001)
+    monkeypatch.setenv("PFGEN_FAST_HOME", str(tmp_path / "home"))
+    return tmp_path / "home" / "suites"
