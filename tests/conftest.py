@@ -95,6 +95,7 @@ def _plain_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PFGEN_FAST_CACHE", str(folder))
+        patch.setenv("PFGEN_FAST_HOME", str(base / "home"))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             patch.delenv(name, raising=False)  # of the user, which tests of servers must not find
         yield

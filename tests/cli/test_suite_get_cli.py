@@ -66,14 +66,10 @@ def test_another_revision_is_said_to_be_unchecked(call, checkout):
     assert out.endswith("use it: --suite pfgen-bench@v2\n")
 
 
-def test_json_and_quiet(call, suites_home, tmp_path):
+def test_a_directory_of_the_users_choice_keeps_the_licence(call, suites_home, tmp_path):
+    output = tmp_path / "elsewhere"
     with serving(whole) as server:
-        output = tmp_path / "elsewhere"
-        code, out, _ = call("suite", "get", "pfgen-bench", "--from", server.base_url, "-o", output, "--json")
-        assert code == 0
-        got = json.loads(out)
-        assert (got["folder"], got["commit"], got["verified"]) == (str(output), "c0ffee", True)
-        assert call("suite", "get", "pfgen-bench", "--from", server.base_url, "-q") == (0, "", "")
+        assert call("suite", "get", "pfgen-bench", "--from", server.base_url, "-o", output, "-q") == (0, "", "")
     origin = json.loads(call("suite", "info", output, "--json")[1])["origin"]
-    assert origin["licence"] == "as its owners say"
+    assert (origin["licence"], origin["commit"], origin["verified"]) == ("as its owners say", "c0ffee", True)
     assert json.loads(call("suite", "info", "mini", "--json")[1])["origin"] is None

@@ -105,9 +105,9 @@ def test_what_is_no_copy_is_named(suites_home, tmp_path):
         tmp_path / "missing": "no such directory or archive, and not an address",
         tmp_path / "a.rar": "expected a directory or an archive",
         tmp_path / "folder": f"data/Q01.json and {len(FILES) - 1} more not found",
-        "ftp://host/x": "source: expected an address such as https://",
-        "https://user:secret@host/x": "source: expected an address such as https://",
-        "https://host/x?token=secret": "source: expected an address such as https://",
+        "ftp://host/x": r"source \(--from\): expected an address such as https://",
+        "https://user:secret@host/x": r"source \(--from\): expected an address such as https://",
+        "https://host/x?token=secret": r"source \(--from\): expected an address such as https://",
     }.items():
         with pytest.raises(SuiteError, match=sentence) as failure:
             get_suite("pfgen-bench", source=source)

@@ -45,7 +45,6 @@ class _Get:
     )
     output: Path | None = Option(None, "-o", help="Write to this new directory instead.", metavar="DIR")
     quiet: Quiet = False
-    as_json: Json = False
 
     def __call__(self) -> None:
         from ..errors import SuiteError
@@ -55,10 +54,6 @@ class _Get:
             raise SuiteError(f"hellobench: {_HELLOBENCH}")
         with counting("files", quiet=self.quiet) as count:
             got = get_suite(self.name, source=self.source, revision=self.revision, output=self.output, on_file=count)
-        if self.as_json:
-            there = {"folder": str(got.folder), "n_fetched": got.n_fetched, "missing": list(got.missing)}
-            print_json({**got.suite.origin, **there})
-            return
         if not got.suite.is_verified:
             note(f"no checksums are recorded for {got.suite.commit}, so the files are as the source has them")
         if got.missing:
@@ -121,7 +116,7 @@ def _row(name: str, kind: str, state: str, folder: Path | None = None) -> dict[s
     return {"name": name, "kind": kind, "state": state, "folder": folder and str(folder), "n_bytes": n_bytes}
 
 
-def remove(name: str = Argument(help="Name of a fetched suite."), quiet: Quiet = False) -> None:
+def remove(name: str = Argument(help="Name of a fetched suite.")) -> None:
     """Removes a fetched suite, or the files that an interrupted `suite get` left.
 
     Example
@@ -130,9 +125,7 @@ def remove(name: str = Argument(help="Name of a fetched suite."), quiet: Quiet =
     """
     from ..suite.getting import remove_suite
 
-    folder = remove_suite(name)
-    if not quiet:
-        print_line(f"removed: {shown(folder)}")
+    print_line(f"removed: {shown(remove_suite(name))}")
 
 
 get = command(_Get)

@@ -42,7 +42,8 @@ class Download:
     def __init__(self, base_url: str) -> None:
         if not _ADDRESS.fullmatch(base_url):
             raise SuiteError(
-                "source: expected an address such as https://example.org/mirror, without a user, a password and a query"
+                "source (--from): expected an address such as https://example.org/mirror, without a user, a password "
+                "and a query"
             )
         self._base_url = base_url.rstrip("/")
         self._stop = threading.Event()
@@ -51,16 +52,16 @@ class Download:
     def read(self, wanted: Sequence[PublishedFile], take: Take) -> None:
         """Passes the wanted files to `take`, in several threads; files that are not found (404) are left out."""
         pool = ThreadPoolExecutor(_THREADS)
-        is_stopped = True
+        waits = True
         try:
             for one in as_completed([pool.submit(self._fetch, file, take) for file in wanted]):
                 one.result()
-        except Exception:
-            is_stopped = False
+        except KeyboardInterrupt:
+            waits = False  # for a server that may be slow
             raise
-        finally:  # after Ctrl-C nobody waits for a server
+        finally:
             self._stop.set()
-            pool.shutdown(wait=not is_stopped, cancel_futures=True)
+            pool.shutdown(wait=waits, cancel_futures=True)
 
     def _fetch(self, file: PublishedFile, take: Take) -> None:
         url = f"{self._base_url}/{file.path}"
@@ -84,8 +85,9 @@ class Download:
             except _Stopped:
                 return
             except (OSError, HTTPException) as error:
-                reason = getattr(error, "reason", None) or error
-                problem = f"{url}: cannot be reached: {in_one_line(str(reason).strip()) or type(error).__name__}"
+                reason = getattr(error, "reason", error)
+                shown = in_one_line(str(getattr(reason, "strerror", None) or reason).strip())
+                problem = f"{url}: cannot be reached: {shown or type(error).__name__}"
         raise SuiteError(
             f"{problem} ({_TRIES} tries); check the network and the proxy (HTTPS_PROXY), or name a copy (--from)"
         )
