@@ -134,8 +134,9 @@ def test_a_full_disk_keeps_what_is_complete(suites_home, tmp_path, monkeypatch):
     usage = namedtuple("usage", "free")
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "disk_usage", lambda folder: usage(1000))
-        with pytest.raises(SuiteError, match=r"0.0 MB free, and the suite takes 0.8 MB; free some space, or choose"):
+        with pytest.raises(SuiteError, match=r"0.0 MB free, and the suite takes 0.8 MB; free some space, or name"):
             get_suite("pfgen-bench", source=checkout)
+    assert list(suites_home.iterdir()) == []
     real, calls = os.fsync, itertools.count(1)
 
     def full(descriptor: int) -> None:

@@ -103,7 +103,6 @@ def _fetch(
         if path.name not in done:
             path.unlink()
     wanted = [file for file in suite.files if file.name not in done]
-    _check_space(suite, wanted, part)
     lock = threading.Lock()
 
     def take(file: PublishedFile, blocks: Iterator[bytes], where: str) -> None:
@@ -113,6 +112,7 @@ def _fetch(
             on_file(len(done), len(suite.files))
 
     try:
+        _check_space(suite, wanted, part)
         _read(suite, source, wanted, take)
         if lacking := _lacking(suite, done):
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
@@ -178,7 +178,7 @@ def _check_space(suite: PublishedSuite, wanted: Sequence[PublishedFile], folder:
     if suite.is_verified and free < n_bytes:
         raise SuiteError(
             f"{folder.parent}: the disk has {free / 1e6:,.1f} MB free, and the suite takes {n_bytes / 1e6:,.1f} MB; "
-            "free some space, or choose another directory (PFGEN_FAST_HOME)"
+            "free some space, or name another directory (--output, PFGEN_FAST_HOME)"
         )
 
 
