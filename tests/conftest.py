@@ -95,6 +95,7 @@ def _plain_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PFGEN_FAST_CACHE", str(folder))
+        patch.setenv("PFGEN_FAST_HOME", str(base / "home"))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             patch.delenv(name, raising=False)  # of the user, which tests of servers must not find
         yield
@@ -167,3 +168,15 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 def varied(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Path:
     """A folder with six runs from good to bad."""
     return make_varied_runs(tmp_path_factory.mktemp("varied"), mini)
+
+
+@pytest.fixture
+def suites_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty directory of fetched suites; the packaged suite is published as `pfgen-bench`, without its address."""
+    from makers.published_suites import write_manifest
+    from pfgen_fast.suite import downloads, published
+
+    monkeypatch.setattr(published, "_MANIFESTS", write_manifest(tmp_path / "manifests"))
+    monkeypatch.setattr(downloads, "_PAUSE_SECONDS", 0.001)
+    monkeypatch.setenv("PFGEN_FAST_HOME", str(tmp_path / "home"))
+    return tmp_path / "home" / "suites"

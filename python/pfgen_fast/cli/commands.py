@@ -29,7 +29,7 @@ LINES = {
     "watch": "Scores every checkpoint of a training once, as soon as it is complete.",
     "prompts": "Prints the prompts of trials, one per line.",
     "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
-    "suite": "Inspects, checks, compiles and builds suites of questions.",
+    "suite": "Fetches, lists, inspects, checks, compiles and builds suites of questions.",
     "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
     "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to people.",
     "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",

@@ -25,15 +25,16 @@ SuiteOption = Annotated[
     Option(
         "--suite",
         "-s",
-        help="Name the suite: a directory with Q*.json files, or 'mini'. Default: data/ of the checkout that contains "
-        "the runs, or the working directory.",
+        help="Name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). Default: "
+        "data/ of the checkout that contains the runs, or the working directory.",
         metavar="FOLDER",
     ),
 ]
 SuiteArgument = Annotated[
     str | None,
     Argument(
-        help="Directory with Q*.json files, or 'mini'. Default: data/ of the checkout of the working directory.",
+        help="Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: data/ of the checkout of the working "
+        "directory.",
         metavar="[SUITE]",
     ),
 ]
@@ -84,8 +85,8 @@ SuiteToAsk = Annotated[
     Option(
         "--suite",
         "-s",
-        help="Name the suite: a directory with Q*.json files and questions.jsonl, or 'mini'. Default: data/ of the "
-        "checkout that contains the working directory.",
+        help="Name the suite: a directory with Q*.json files and questions.jsonl, 'mini', or 'pfgen-bench' (see "
+        "'suite get'). Default: data/ of the checkout that contains the working directory.",
         metavar="FOLDER",
     ),
 ]

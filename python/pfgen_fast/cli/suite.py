@@ -1,4 +1,4 @@
-"""`pfgen-fast suite`: the contents of a suite, its faults, its index."""
+"""`pfgen-fast suite`: the contents of a suite, its faults, its index; suites on this machine."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .build_suite import build, keywords
 from .command_class import command
 from .commands import LINES, new_group
 from .layout import columns, cut, rest, shortened
+from .suite_get import get, list_suites, origin_lines, remove
 from .suite_line import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
@@ -24,19 +25,24 @@ suite = new_group(LINES["suite"])
 
 @suite.command()
 def info(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
-    """Describes a suite: questions, reference sets, keyword rules.
+    """Describes a suite: questions, reference sets, keyword rules; the licence of a fetched one.
 
     Example
 
       pfgen-fast suite info mini
     """
+    from ..suite.published import origin_of
+
     loaded = suite_or_here(suite)
     rows = [_describe(question) for question in loaded]
+    origin = None if loaded.folder is None else origin_of(loaded.folder)
     if as_json:
-        print_json({"name": loaded.name, "metadata_hash": loaded.metadata_hash, "questions": rows})
+        print_json({"name": loaded.name, "metadata_hash": loaded.metadata_hash, "origin": origin, "questions": rows})
         return
     stdout().print(shortened(shown(loaded.name), columns()), style="bold")
     stdout().print(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
+    for line in origin_lines(origin) if origin else ():
+        stdout().print(line)
     for row in rows:
         sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
         line = f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
@@ -135,5 +141,8 @@ class _Compile:
         print_origin(loaded)
 
 
+suite.command()(get)
+suite.command("list")(list_suites)
+suite.command()(remove)
 suite.command()(build)
 suite.command()(keywords)

@@ -54,7 +54,8 @@ def suite_of(folder: Path, given: Suite | None = None) -> Suite:
     root = checkout_of(folder)
     if root is None:
         raise SuiteError(
-            f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; name its suite (--suite)"
+            f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; name its suite (--suite; "
+            "for the published one, run: pfgen-fast suite get pfgen-bench)"
         )
     with _loading:  # without the lock, threads would load the same suite at once
         return _loaded(root / "data")
@@ -85,7 +86,10 @@ def suite_folder_here() -> Path:
     """The folder of the suite of `suite_here`."""
     root = checkout_of(Path.cwd() / "run")
     if root is None:
-        raise SuiteError("the working folder is not in a checkout with a data/ folder of Q*.json files; name a suite")
+        raise SuiteError(
+            "the working folder is not in a checkout with a data/ folder of Q*.json files; name a suite (for the "
+            "published one, run: pfgen-fast suite get pfgen-bench)"
+        )
     return root / "data"
 
 

@@ -18,6 +18,7 @@ from ..files.reading import file_sha1, opened, read_stored
 from ..files.untrusted_json import parse_json
 from ..files.writing import write_whole
 from .cache import make_cache_folder, own_cache_folder
+from .published import fetched_folder, is_published, missing_suite
 
 PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"
@@ -32,12 +33,21 @@ def question_files(folder: Path) -> list[Path]:
     return files
 
 
+def packaged_names() -> list[str]:
+    """The names of the packaged suites."""
+    return sorted({path.parent.name for path in PACKAGED.glob("*/Q*.json")})
+
+
 def suite_folder(source: str | Path) -> Path:
-    """The folder of a suite, which may be given by the name of a packaged one; raises SuiteError if there is none."""
-    packaged = sorted({path.parent.name for path in PACKAGED.glob("*/Q*.json")})
+    """The folder of a suite, also of a packaged or fetched one by its name; raises SuiteError if there is none."""
+    packaged = packaged_names()
     if str(source) in packaged:
         return PACKAGED / source
+    if (fetched := fetched_folder(str(source))) is not None:
+        return fetched
     folder = Path(source)
+    if is_published(str(source)) and not any(folder.glob("Q*.json")):
+        raise SuiteError(missing_suite(str(source)))
     if not os.path.isdir(folder):
         raise SuiteError(f"{folder}: no such folder, and no packaged suite of that name ({', '.join(packaged)})")
     return folder

@@ -87,11 +87,11 @@ class Suite:
 
     @classmethod
     def load(cls, source: str | Path, *, cached: bool = True) -> Suite:
-        """Reads the suite in a folder, or a packaged suite by its name (`"mini"`).
+        """Reads the suite in a folder, or a packaged or fetched suite by its name (`"mini"`, `"pfgen-bench"`).
 
         Args:
-            source: A directory with `Q*.json` files, or the name of a packaged suite. To load a directory of the same
-                name, write it with a separator, such as `./mini`.
+            source: A directory with `Q*.json` files, or the name of a packaged suite, or of one that
+                `get_suite` has fetched. To load a directory of the same name, write it with a separator: `./mini`.
             cached: Whether to use the cache; otherwise all files are read and hashed.
         """
         folder = folder_of(source)

@@ -1,0 +1,138 @@
+"""Published suites that `get_suite` fetches: their files with checksums, and the directory that keeps them."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..errors import PfgenError, SuiteError
+from ..files.untrusted_json import read_json
+from ..files.untrusted_text import in_one_line, unknown_name
+
+_MANIFESTS = Path(__file__).parents[1] / "data" / "published"
+_REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
+_MAX_FILE_BYTES = 1 << 23
+ORIGIN_FILE = "origin.json"
+"""The file in a fetched suite that says where the suite is from."""
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A file of a repository: its size and SHA-256; without a checksum, `n_bytes` is the largest size accepted."""
+
+    path: str
+    n_bytes: int
+    sha256: str | None
+
+    @property
+    def name(self) -> str:
+        """Its name in the fetched suite, which has no subdirectories."""
+        return PurePosixPath(self.path).name
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether scores or prompts depend on it."""
+        return self.name == "questions.jsonl" or bool(re.fullmatch(r"Q[0-9]+\.json", self.name))
+
+
+@dataclass(frozen=True)
+class PublishedSuite:
+    """A suite in a public repository at one commit, or at another revision, whose files have no checksums."""
+
+    name: str
+    repository: str
+    commit: str
+    licence: str
+    files: tuple[PublishedFile, ...]
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the checksums of its files are recorded."""
+        return all(file.sha256 is not None for file in self.files)
+
+    @property
+    def base_url(self) -> str:
+        """The address that the paths of its files follow."""
+        return f"https://raw.githubusercontent.com/{self.repository}/{self.commit}"
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """The content of `ORIGIN_FILE`."""
+        named = {"name": self.name, "repository": self.repository, "commit": self.commit}
+        return {**named, "verified": self.is_verified, "licence": self.licence}
+
+
+def published_names() -> list[str]:
+    """The names of the published suites."""
+    return sorted(path.stem for path in _MANIFESTS.glob("*.json"))
+
+
+def published_suite(name: str, revision: str | None = None) -> PublishedSuite:
+    """A published suite by name; a revision other than the recorded commit gives the suite `NAME@REVISION`."""
+    if name not in published_names():
+        raise SuiteError(unknown_name("published suite", name, published_names()))
+    suite = _recorded(name)
+    if revision is None or revision == suite.commit:
+        return suite
+    if not _REVISION.fullmatch(revision):
+        raise SuiteError(f"revision: expected a commit, tag or branch without '/', not '{in_one_line(revision, 60)}'")
+    files = tuple(PublishedFile(file.path, _MAX_FILE_BYTES, None) for file in suite.files)
+    return replace(suite, name=f"{name}@{revision}", commit=revision, files=files)
+
+
+def _recorded(name: str) -> PublishedSuite:
+    content = read_json(_MANIFESTS / f"{name}.json", error=SuiteError)
+    files = tuple(PublishedFile(path, n_bytes, sha256) for path, (n_bytes, sha256) in content["files"].items())
+    return PublishedSuite(name, content["repository"], content["commit"], content["licence"], files)
+
+
+def suites_folder() -> Path:
+    """The directory of fetched suites: below `$PFGEN_FAST_HOME`, or `pfgen-fast` in the user's data directory."""
+    chosen = os.environ.get("PFGEN_FAST_HOME")
+    if chosen:
+        return Path(chosen, "suites").absolute()
+    usual = {"win32": "~/AppData/Local", "darwin": "~/Library/Application Support"}.get(sys.platform, "~/.local/share")
+    data = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
+    if not os.path.isabs(data):  # the XDG specification ignores relative paths
+        data = os.path.expanduser(usual)
+    if not os.path.isabs(data):
+        raise SuiteError("the user has no home directory to keep suites in; set PFGEN_FAST_HOME to a directory")
+    return Path(data, "pfgen-fast", "suites")
+
+
+def is_published(name: str) -> bool:
+    """Whether this is the name of a published suite, or of one of its revisions."""
+    base, at, revision = name.partition("@")
+    return base in published_names() and (not at or bool(_REVISION.fullmatch(revision)))
+
+
+def fetched_names() -> list[str]:
+    """The names of the suites that have been fetched."""
+    try:
+        return sorted(path.name for path in suites_folder().iterdir() if is_published(path.name))
+    except (OSError, SuiteError):  # there is no such directory
+        return []
+
+
+def fetched_folder(name: str) -> Path | None:
+    """The directory of a suite that has been fetched; None for other names."""
+    return suites_folder() / name if name in fetched_names() else None
+
+
+def missing_suite(name: str) -> str:
+    """The error message for a published suite that has not been fetched."""
+    base, at, revision = name.partition("@")
+    return f"{name}: not on this machine; run: pfgen-fast suite get {base}{f' --revision {revision}' if at else ''}"
+
+
+def origin_of(folder: Path) -> dict[str, Any] | None:
+    """Where a fetched suite is from, as its directory says; None for other suites."""
+    try:
+        origin = read_json(folder / ORIGIN_FILE, error=SuiteError)
+    except PfgenError:
+        return None
+    return {str(key): value for key, value in origin.items()} if isinstance(origin, dict) else None

@@ -1,0 +1,75 @@
+"""`pfgen-fast suite get`, `list`, `info`, `remove`, and the fetched suite in other commands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from makers.fault_server import serving
+from makers.published_suites import FILES, whole, write_checkout
+
+
+@pytest.fixture
+def checkout(suites_home, tmp_path):
+    return write_checkout(tmp_path / "checkout")
+
+
+def test_a_fetched_suite_is_found_by_its_name(call, checkout, suites_home):
+    folder = suites_home / "pfgen-bench"
+    code, out, err = call("suite", "get", "pfgen-bench", "--from", checkout)
+    origin = "from org/suite, revision c0ffee (every file checked)\nlicence: as its owners say\n"
+    assert (code, err) == (0, "")
+    assert out == f"pfgen-bench: {len(FILES)} files fetched: {folder}\n{origin}use it: --suite pfgen-bench\n"
+    code, out, _ = call("suite", "get", "pfgen-bench")
+    assert (code, out) == (0, f"pfgen-bench: already there: {folder}\nuse it: --suite pfgen-bench\n")
+    code, out, _ = call("suite", "info", "pfgen-bench")
+    assert code == 0
+    assert origin in out
+    code, out, _ = call("explain", "--suite", "pfgen-bench", "-q", "Q07", "-a", "Ice floats.")
+    assert code == 0
+    assert "suite: pfgen-bench\n" in out
+    code, out, _ = call("suite", "list")
+    assert f"pfgen-bench  questions    0.8 MB  fetched: {folder}\n" in out
+    assert call("suite", "remove", "pfgen-bench")[:2] == (0, f"removed: {folder}\n")
+    assert call("suite", "remove", "pfgen-bench")[0] == 2
+
+
+def test_the_list_says_how_each_suite_can_be_had(call, suites_home):
+    code, out, _ = call("suite", "list", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert code == 0
+    assert list(rows) == ["pfgen-bench", "mini", "essays-en", "essays-ja", "hellobench"]
+    assert rows["pfgen-bench"]["state"] == "not fetched: pfgen-fast suite get pfgen-bench"
+    assert rows["mini"]["n_bytes"] == sum(map(len, FILES.values()))
+    assert rows["essays-ja"]["kind"] == "checklists"
+    code, _, err = call("suite", "get", "hellobench")
+    assert code == 2
+    assert err.startswith(
+        "error: hellobench: not fetched, because no checksums of its files are recorded: clone https://"
+    )
+
+
+@pytest.mark.parametrize("arguments", [("explain", "-s", "pfgen-bench", "-q", "Q07", "-a", "x"), ("suite", "info")])
+def test_a_command_that_finds_no_suite_names_this_command(call, suites_home, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(*arguments)
+    assert (code, out) == (2, "")
+    assert "pfgen-fast suite get pfgen-bench" in err
+    assert err.count("\n") == 1
+
+
+def test_another_revision_is_said_to_be_unchecked(call, checkout):
+    code, out, err = call("suite", "get", "pfgen-bench", "--from", checkout, "--revision", "v2")
+    assert code == 0
+    assert err == "note: no checksums are recorded for v2, so the files are as the source has them\n"
+    assert "revision v2 (not checked: no checksums are recorded)\n" in out
+    assert out.endswith("use it: --suite pfgen-bench@v2\n")
+
+
+def test_a_directory_of_the_users_choice_keeps_the_licence(call, suites_home, tmp_path):
+    output = tmp_path / "elsewhere"
+    with serving(whole) as server:
+        assert call("suite", "get", "pfgen-bench", "--from", server.base_url, "-o", output, "-q") == (0, "", "")
+    origin = json.loads(call("suite", "info", output, "--json")[1])["origin"]
+    assert (origin["licence"], origin["commit"], origin["verified"]) == ("as its owners say", "c0ffee", True)
+    assert json.loads(call("suite", "info", "mini", "--json")[1])["origin"] is None

@@ -1,0 +1,67 @@
+"""A published suite for tests: the packaged suite with a manifest, an address that serves it, and archives of it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from makers.fault_server import Reply, Request
+from pfgen_fast.suite.reading import PACKAGED
+
+FILES = {f"data/{path.name}": path.read_bytes() for path in sorted((PACKAGED / "mini").iterdir())}
+Q03 = "data/Q03.json"
+
+
+def write_manifest(folder: Path) -> Path:
+    """Writes the manifest of a suite `pfgen-bench` with the files of the packaged one."""
+    files = {path: [len(content), hashlib.sha256(content).hexdigest()] for path, content in FILES.items()}
+    about = {"repository": "org/suite", "commit": "c0ffee", "licence": "as its owners say"}
+    folder.mkdir()
+    (folder / "pfgen-bench.json").write_text(json.dumps({**about, "files": files}), encoding="utf-8")
+    return folder
+
+
+def write_checkout(folder: Path, **changes: bytes) -> Path:
+    """Writes a checkout of the repository; files by their stems have other contents."""
+    (folder / "data").mkdir(parents=True)
+    for path, content in FILES.items():
+        (folder / path).write_bytes(changes.get(Path(path).stem, content))
+    return folder
+
+
+def whole(request: Request) -> Reply:
+    """Replies with the file of the requested path, or 404."""
+    content = FILES.get(request.path.partition("/v1/")[2])
+    return Reply(b"not found", 404) if content is None else Reply(content)
+
+
+def but_for_q03(reply: Callable[[Request], Reply]) -> Callable[[Request], Reply]:
+    """Replies with every file but one, which has another reply."""
+    return lambda request: reply(request) if request.path.endswith(Q03) else whole(request)
+
+
+def write_tar(path: Path, members: Iterable[tuple[str, bytes | tarfile.TarInfo]]) -> Path:
+    """Writes a tar of members by name: contents, or what is no regular file."""
+    with tarfile.open(path, f"w:{path.suffix[1:] if path.suffix != '.tar' else ''}") as tar:
+        for name, member in members:
+            info = tarfile.TarInfo(name) if isinstance(member, bytes) else member
+            info.name = name
+            if isinstance(member, bytes):
+                info.size = len(member)
+            tar.addfile(info, io.BytesIO(member if isinstance(member, bytes) else b""))
+    return path
+
+
+def write_zip(path: Path, members: Iterable[tuple[str, bytes]], *, mode: int = 0o100644) -> Path:
+    """Writes a zip of members by name, all of one mode."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in members:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            made.writestr(info, content)
+    return path
