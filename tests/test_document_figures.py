@@ -81,9 +81,14 @@ def test_the_drift_of_the_fake_judge_is_that_of_the_page(call, tmp_path, monkeyp
     assert said.splitlines()[0] in page
 
 
-def test_the_picture_of_the_first_page_is_what_its_program_draws():
+def test_the_pictures_of_the_first_page_are_what_their_program_draws():
     program = tool("site_pictures")
     assert program.PICTURE.read_text(encoding="utf-8") == program.draw()
+    _, saved = speed_figures()
+    assert program.SPEED.read_text(encoding="utf-8") == program.draw_speed(saved)
+    shown = re.findall(r"\d[\d,]+(?=</text>)", program.draw_speed(saved))
+    for name in ("README.md", "README.ja.md"):
+        assert all(figure in (ROOT / name).read_text(encoding="utf-8") for figure in shown)
 
 
 def test_the_page_about_the_score_has_the_figures_of_the_file(sensitivity, figures):

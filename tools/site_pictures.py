@@ -1,20 +1,31 @@
-"""`python tools/site_pictures.py`: draws the picture of the site's first page from scores of the packaged suite.
+"""`python tools/site_pictures.py`: draws the pictures of the first page.
 
-A good and a poor answer to one question, each taken apart: which characters the reference answers know, the scores,
-and the keywords. It is plain SVG, equal to the byte wherever it is drawn.
+`one_answer.svg` takes a good and a poor answer apart: the characters that reference answers share, the scores, and the
+keywords. `speed.svg` shows answers a second from bench/results.json. Both are plain SVG, equal to the byte wherever
+they are drawn, and have colours for a dark page.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 import textwrap
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from pfgen_fast import Suite
 from pfgen_fast.scoring.explanation import Explanation, explain
 
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "one_answer.svg"
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # for bench
+
+from bench.table import rows_of  # noqa: E402
+
+PICTURE = ROOT / "docs" / "pictures" / "one_answer.svg"
+SPEED = PICTURE.with_name("speed.svg")
+MEASURED = "score, 57,100 answers, lists of str, 1 thread"
 QUESTION = "Q07"
 ANSWERS = (
     "Ice is less dense than water: its molecules form an open lattice, so it takes up 9% more space.",
@@ -28,10 +39,37 @@ SHADES = ((KNOWN, "#b7e4c7"), (RARE, "#e3f4e8"), (-1.0, "#ffd9cf"))
 LEGEND = ("in many reference answers", "in some", "in almost none")
 
 
+DARK = {
+    "#fbfcfe": "#161b22",
+    "#b7e4c7": "#1f5a3a",
+    "#e3f4e8": "#20392b",
+    "#ffd9cf": "#6b3023",
+    "#e6e9f0": "#30363d",
+}
+
+
 def main() -> None:
-    """Draws the picture into docs/pictures."""
+    """Draws the pictures into docs/pictures."""
     PICTURE.write_text(draw(), encoding="utf-8")
-    print(PICTURE)
+    SPEED.write_text(draw_speed(json.loads((ROOT / "bench/results.json").read_text(encoding="utf-8"))), encoding="utf-8")
+    print(PICTURE, SPEED)
+
+
+def draw_speed(saved: dict[str, Any]) -> str:
+    """Answers a second on one core as SVG: the core, and the oracle in plain Python."""
+    row = next(row for row in rows_of(saved) if row.what == MEASURED)
+    figures = {"pfgen-fast": row.value, "plain Python": row.value / row.ratio}
+    parts, largest = [], max(figures.values())
+    for number, (name, value) in enumerate(figures.items()):
+        y = 20 + 34 * number
+        shown = f"{float(f'{value:.3g}'):,.0f}"
+        parts += [
+            _text(MARGIN, y + 16, name, "plain"),
+            _box(140, y, max(1.0, round(250 * value / largest, 1)), 22, "#3f51b5"),
+            _text(WIDTH - MARGIN, y + 16, shown, "figure"),
+        ]
+    parts.append(_text(MARGIN, 106, "answers scored per second, one core", "small"))
+    return _picture(122, f"Answers scored per second on one core: {', '.join(figures)}", parts)
 
 
 def draw() -> str:
@@ -45,13 +83,19 @@ def draw() -> str:
     for (_, shade), meaning in zip(SHADES, LEGEND, strict=True):
         parts += [_box(x, y + 4, 14, 14, shade), _text(x + 20, y + 16, meaning, "small")]
         x += 40 + 7 * len(meaning)
+    said = "Two answers to a question, with the characters that reference answers know, their scores and their keywords"
+    return _picture(y + 36, said, parts)
+
+
+def _picture(height: int, said: str, parts: list[str]) -> str:
+    """The parts on a ground, with the styles of texts."""
     style = (
         "text{font:15px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}.question{font-size:19px;font-weight:600}"
         ".answer{font:15px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}.small{font-size:13px;fill:#4d5566}"
         ".figure{text-anchor:end;font-variant-numeric:tabular-nums}"
     )
-    height = y + 36
-    said = "Two answers to a question, with the characters that reference answers know, their scores and their keywords"
+    dark = "".join(f'[fill="{light}"]{{fill:{shade}}}' for light, shade in DARK.items())
+    style += f"@media(prefers-color-scheme:dark){{text{{fill:#e6edf3}}.small{{fill:#b3bac4}}{dark}}}"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}">'
     ground = f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#fbfcfe"/>'
     return "\n".join([head, f"<style>{style}</style>", ground, *parts, "</svg>\n"])
