@@ -140,36 +140,3 @@ def test_the_comparison_has_no_figures_beside_its_table():
     page = (DOCS / "comparison.md").read_text(encoding="utf-8")
     rest = page.partition("\n## Speed\n")[2].partition(program.BEGIN)
     assert not re.search(r"\d", re.sub(r"\]\(.*?\)", "", rest[0] + rest[2].partition(program.END)[2]))
-
-
-def in_readme(value: float) -> str:
-    """A figure with three digits from a thousand on, and with two or three below."""
-    return f"{float(f'{value:.3g}'):,.0f}" if value >= 10 else f"{value:.{1 if value >= 1 else 2}f}"
-
-
-@pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
-def test_the_readme_has_the_figures_of_the_bench(name):
-    program, saved = speed_figures()
-    in_order = list(program.rows_of(saved))
-    rows = {row.what: row for row in in_order}
-    compiling = next(place for place, row in enumerate(in_order) if row.what.startswith("compile 50 questions "))
-    expected = [
-        rows["score, 57,100 answers, lists of str, 1 thread"].value,
-        rows["score, 57,100 answers, lists of str, 1 thread"].ratio,
-        rows["score, 57,100 answers, lists of str, 2 threads"].value,
-        rows["reward of one answer, same question again and again"].value,
-        rows["reward of one answer, the mix in its order"].value,
-        rows["compiled file"].value,
-        rows["open the compiled suite after that"].value,
-        in_order[compiling].value,
-        in_order[compiling].ratio,
-        in_order[compiling + 1].value,  # "the same, 2 threads"
-        17,
-        rows["pfgen-fast score, 17 runs, from process start to last byte"].value,
-        rows["  the same as a program, from process start to last byte"].value,
-    ]
-    section = re.search(
-        r"^## (?:Speed|\u901f\u5ea6)$(.*?)^## ", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S
-    )[1]
-    bullets = section.partition("\n* ")[2].partition("\n\n")[0]
-    assert re.findall(r"\d[\d,.]*\d|\d", bullets) == [in_readme(figure) for figure in expected]

@@ -55,7 +55,7 @@ def _between(lines: str) -> str:
 
 def _words(arguments: str) -> list[str]:
     """The words of a command line; a word with an asterisk stands for the paths that it fits."""
-    words = shlex.split(arguments.replace("\\\n", " "))
+    words = shlex.split(arguments.replace("\\\n", " "), comments=True)
     return [path for word in words for path in (sorted(glob.glob(word)) if "*" in word else [word])]
 
 
