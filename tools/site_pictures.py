@@ -51,7 +51,8 @@ DARK = {
 def main() -> None:
     """Draws the pictures into docs/pictures."""
     PICTURE.write_text(draw(), encoding="utf-8")
-    SPEED.write_text(draw_speed(json.loads((ROOT / "bench/results.json").read_text(encoding="utf-8"))), encoding="utf-8")
+    saved = json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
+    SPEED.write_text(draw_speed(saved), encoding="utf-8")
     print(PICTURE, SPEED)
 
 
