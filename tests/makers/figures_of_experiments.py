@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pfgen_fast.experiments import Finding, RunFigures, ScoredRuns
-from pfgen_fast.experiments.external import OutsideScores, models_of
+from pfgen_fast.experiments.external import OutsideScores
 from pfgen_fast.experiments.leaderboard_table import LeaderboardTable, read_leaderboard
 from pfgen_fast.experiments.parts import parts
 from pfgen_fast.experiments.relations import relations
@@ -66,8 +66,9 @@ def results() -> RunFigures:
 @cache
 def of_17() -> dict[str, Finding]:
     """What `pfgen-fast experiment all pfgen-bench/result` finds, and `external` with the best published scores."""
-    best = {model: scores["score"] for model, scores in models_of(leaderboard().runs, "best").items()}
-    outside = OutsideScores(Path("best.csv"), {"score": best}, tuple(best))
+    best = leaderboard().runs.one_per_model("best")
+    scores = dict(zip(best.models, best.means["score"].tolist(), strict=True))
+    outside = OutsideScores(Path("best.csv"), {"score": scores}, best.models)
     everything = Experiments([published.FOLDER / "result"], [outside])
     found = {finding.name: finding for finding in everything.findings()}
     assert not everything.problems
@@ -279,8 +280,8 @@ def of_significance() -> Iterator[str]:
 
 @figures(EXPERIMENTS, "With the best published score of each", *SLOW)
 def of_external() -> Iterator[str]:
-    best = models_of(leaderboard().runs, "best")
-    yield f"{len(best)} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
+    best = leaderboard().runs.one_per_model("best")
+    yield f"{len(best.models)} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
 
 
 @figures(EXPERIMENTS, "`pfgen-fast experiment sensitivity pfgen-bench/result -o DIR`: on", *SLOW)
