@@ -83,12 +83,9 @@ def test_the_analyser_is_in_the_signature_of_a_test():
     assert Damage(items, plan).plan == plan == Plan(plan.perturbations, plan.name, plan.notes)
 
 
-def test_an_unknown_analyser_is_an_error_that_lists_those_there_are():
+def test_an_unknown_analyser_and_a_missing_package_are_named(monkeypatch):
     with pytest.raises(DiscernmentError, match="sudachi"):
         perturb(["氷。"], "word_drop", permille=500, analyser="sudach")
-
-
-def test_a_missing_package_is_an_error_that_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sudachipy", None)
     open_analyser.cache_clear()
     with pytest.raises(DiscernmentError, match=r"sudachi.*pfgen-fast\[japanese\]"):

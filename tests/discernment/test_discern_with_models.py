@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-import pytest
-from makers.fault_server import Reply, answering, refusing, serving
+from makers.fault_server import Reply, answering, serving
 from makers.text_makers import moody_damaged
 from pfgen_fast.discernment import Perturbation, Plan, discern
 from pfgen_fast.discernment.damaged import Damage
@@ -23,16 +22,6 @@ MADE = (
     Perturbation("paraphrase", method="model", level="control"),
 )
 PLAN = Plan((Perturbation("char_delete", "300", 300, level="character"), *MADE))
-
-FAULTS = {
-    "nothing": answering(" "),
-    "no JSON": Reply(b"<html>"),
-    "cut": Reply(b'{"choices"', n_bytes=5),
-    "busy": refusing(503, "busy"),
-}
-
-
-SOME_FAULTS = [fault if fault == "cut" else pytest.param(fault, marks=pytest.mark.slow) for fault in FAULTS]
 
 
 def honest(request):
@@ -61,13 +50,9 @@ def run(folder, server=None, **options):
     return discern(judge, ITEMS, PLAN, maker=maker, min_items=5, draws=20)
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
+def test_what_a_model_made_is_in_the_tables_also_after_faults_and_by_replay(tmp_path):
     with serving(honest) as server:
-        return run(tmp_path_factory.mktemp("honest"), server)
-
-
-def test_what_a_model_made_is_in_the_tables(expected):
+        expected = run(tmp_path, server)
     columns = expected.perturbations
     assert columns["kind"] == ["char_delete", "grammar_error", "paraphrase"]
     assert columns["edit_share"][0] is None
@@ -76,12 +61,11 @@ def test_what_a_model_made_is_in_the_tables(expected):
     assert columns["reason"][1] == "no usable reply"
     assert set(expected.cells["metric"]) == {"coherence", "consistency", "fluency"}
     assert None not in expected.cells["d"][:3]
-
-
-@pytest.mark.parametrize("fault", SOME_FAULTS)
-def test_a_server_with_faults_ends_in_the_same_tables(expected, tmp_path, fault):
-    with serving(lambda request: FAULTS[fault] if request.number % 4 == 1 else honest(request)) as server:
-        asked = run(tmp_path, server, retries=2)
-    for found in (asked, run(tmp_path)):
+    cut = Reply(b'{"choices"', n_bytes=5)
+    again = tmp_path / "again"
+    again.mkdir()
+    with serving(lambda request: cut if request.number % 4 == 1 else honest(request)) as server:
+        asked = run(again, server, retries=2)
+    for found in (asked, run(again)):
         for table in ("cells", "perturbations", "summary", "profile", "signature"):
             assert getattr(found, table) == getattr(expected, table)

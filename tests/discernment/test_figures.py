@@ -75,20 +75,14 @@ def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
     assert row["weighted_d"] is None
 
 
-def test_with_one_metric_weighted_and_unweighted_scores_agree(weights):
-    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50"))
-    for row in rows(found.perturbations)[:5]:
-        assert row["weighted_d"] == pytest.approx(row["d"], rel=1e-12)
-    assert rows(found.perturbations)[5]["weighted_d"] is None
+def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weights):
+    """With one metric, weighted and plain scores agree."""
+    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"), draws=20)
     assert found.weights == "weights.csv"
     assert any("no row for word_drop" in note for note in found.notes)
+    weighted = found.perturbations["weighted_d"]
+    assert weighted == [*(pytest.approx(d, rel=1e-12) for d in found.perturbations["d"][:5]), None, None]
     assert {row["score"] for row in rows(found.summary)} == {"d", "printed_d", "weighted_d"}
-    assert "|weights:none" in discerned().signature
-    assert "|weights:none" not in found.signature
-
-
-def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weights):
-    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"), draws=20)
     plain, weighted = (one(found.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
     for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low", "minimum_high"):
         assert plain[name] == (pytest.approx(weighted[name]) if isinstance(weighted[name], float) else weighted[name])

@@ -15,7 +15,6 @@ from pfgen_fast.evaluators.evaluator import Item
 CRITERIA = read_criteria()
 ORIGINAL = "Ice floats on water."
 LABEL = "Changed text:"
-JA_LABEL = "変更後の文章："
 
 
 def usable(reply, original=ORIGINAL, *, kind="grammar_error", language="en", label=LABEL):
@@ -49,14 +48,12 @@ def test_only_one_pair_and_one_label_are_taken_off(reply, text):
     assert usable(reply) == (text or reply)
 
 
-def test_an_original_in_quotes_keeps_them():
+def test_an_original_in_quotes_keeps_them_and_a_japanese_label_is_taken_off_with_any_colon():
     assert usable('"Ice float on water."', f'"{ORIGINAL}"') == '"Ice float on water."'
-    assert usable("「氷が浮く。」", "「氷は浮く。」", language="ja", label=JA_LABEL) == "「氷が浮く。」"
-
-
-def test_a_japanese_label_is_taken_off_with_any_colon():
+    japanese = {"language": "ja", "label": "変更後の文章："}
+    assert usable("「氷が浮く。」", "「氷は浮く。」", **japanese) == "「氷が浮く。」"
     for reply in ("変更後の文章：氷が浮く。", "変更後の文章:\n「氷が浮く。」", "```\n氷が浮く。\n```"):
-        assert usable(reply, "氷は浮く。", language="ja", label=JA_LABEL) == "氷が浮く。"
+        assert usable(reply, "氷は浮く。", **japanese) == "氷が浮く。"
 
 
 EMPTY = ["", " \n ", '""', "Changed text:", "```\n\n```"]
@@ -134,16 +131,8 @@ def test_a_prompt_shows_no_context_and_no_question():
         assert not any(hidden in prompt for hidden in ("Why is that so?", "Of old.", "Ref\n"))
 
 
-@pytest.mark.parametrize(
-    ("task", "counts"),
-    [
-        ("summarization", ("two", "five")),
-        ("qa", ("one", "three")),
-        ("story", ("one", "five")),
-        ("other", ("two", "five")),
-    ],
-)
-def test_short_texts_get_fewer_errors_of_grammar(task, counts):
-    item = Item("a", "It floats.", task, "en")
-    for degree, count in zip(("minor", "major"), counts, strict=True):
-        assert f"this many: {count}." in made_prompt(item, MADE[f"grammar_error/{degree}"], CRITERIA)
+def test_short_texts_get_fewer_errors_of_grammar():
+    for task, *counts in (("summarization", "two", "five"), ("qa", "one", "three"), ("story", "one", "five")):
+        for degree, count in zip(("minor", "major"), counts, strict=True):
+            prompt = made_prompt(Item("a", "It floats.", task, "en"), MADE[f"grammar_error/{degree}"], CRITERIA)
+            assert f"this many: {count}." in prompt

@@ -101,11 +101,8 @@ def test_kinds_without_degrees_take_any():
     [
         ({"kind": "char_delet", "k": 1}, "unknown kind 'char_delet'; expected one of char_delete, "),
         ({"kind": "paraphrase"}, "kind 'paraphrase' is made by a language model; expected one by rule: char_delete, "),
-        ({"kind": "loop"}, "loop: expected either permille or k, not neither$"),
-        ({"kind": "loop", "k": 2, "permille": 3}, "loop: expected either permille or k, not both$"),
         ({"kind": "loop", "k": 0}, "loop: k 0: expected a whole number from 1 to 1000000000$"),
         ({"kind": "loop", "k": 1.5}, r"loop: k 1\.5: expected a whole number"),
-        ({"kind": "loop", "permille": 0}, "loop: permille 0: expected a whole number from 1 to 1000$"),
         ({"kind": "newline", "permille": 1001}, "newline: permille 1001: expected a whole number from 1 to 1000$"),
         ({"kind": "newline", "language": "jp"}, "unknown language 'jp'; expected 'ja' or 'en'$"),
         ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each"),

@@ -32,21 +32,16 @@ from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.function import FunctionEvaluator
 
 
-def test_damage_is_noticed_by_an_evaluator_that_compares_with_the_original():
-    row = one(discerned().cells, degree="300")
-    assert row["n_items"] == row["n"] == 12
-    assert row["share_lower"] == row["rank_biserial"] == 1
-    assert row["mean_original"] == 1
-    assert row["mean_drop"] == pytest.approx(1 - row["mean_perturbed"])
-    assert row["d"] == row["ceiling_d"] > 2
-    assert row["exact_d"] == pytest.approx(12 * math.log(2) / math.log(20))
-    assert row["noticed"] is row["significant_bh"] is True
-    assert row["few"] is False
-
-
-def test_a_metric_where_lower_is_better_is_turned_and_its_means_are_not():
+def test_damage_is_noticed_and_a_metric_where_lower_is_better_is_turned_but_not_its_means():
     distance = ByText({"distance": lambda item, text: 1 - similarity(item, text)}, metrics=[Metric("distance", False)])
-    found, turned = one(discerned().cells, degree="300"), one(discerned(distance).cells, degree="300")
+    nine = a_collection(9)  # as few as are allowed
+    found, turned = (one(discerned(each, nine, min_items=9).cells, degree="300") for each in (None, distance))
+    assert found["n_items"] == found["n"] == 9
+    assert found["share_lower"] == found["rank_biserial"] == found["mean_original"] == 1
+    assert found["d"] == found["ceiling_d"] > 1
+    assert found["exact_d"] == pytest.approx(9 * math.log(2) / math.log(20))
+    assert (found["noticed"], found["significant_bh"], found["few"]) == (True, True, False)
+    assert found["mean_drop"] == pytest.approx(1 - found["mean_perturbed"])
     for name in ("d", "exact_d", "reverse_d", "share_lower", "r_plus"):
         assert turned[name] == found[name]
     assert turned["mean_drop"] == pytest.approx(found["mean_drop"])
@@ -120,14 +115,6 @@ def test_an_original_without_a_score_is_missing_in_all_cells():
     assert set(found.cells["n_items"]) == {15}
 
 
-def test_no_score_at_all_is_an_error():
-    with pytest.raises(DiscernmentError, match="evaluator by text: no original has a score"):
-        discerned(ByText({"length": lambda item, text: math.nan}))
-    only_originals = ByText({"length": lambda item, text: 1.0 if text == item.text else math.nan})
-    with pytest.raises(DiscernmentError, match="evaluator by text: no damaged text has a score"):
-        discerned(only_originals)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -141,10 +128,6 @@ def test_no_score_at_all_is_an_error():
 def test_too_few_items_and_arguments_out_of_range_are_errors(options, message):
     with pytest.raises(DiscernmentError, match=message):
         discerned(**options)
-
-
-def test_fewer_than_ten_items_may_be_allowed():
-    assert one(discerned(items=a_collection(9), min_items=9).cells, degree="300")["n"] == 9
 
 
 def test_two_scores_for_one_text_are_a_warning_if_the_evaluator_says_that_there_is_one():
@@ -247,7 +230,9 @@ def test_items_plans_weights_and_evaluators_may_be_given_in_short():
     expected = discern(evaluator, rows, a_plan("char_delete/30", "newline"), draws=0)
     assert found.cells == expected.cells
     assert found.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
-    assert len(discern(fluency, items, "usual", draws=0).perturbations["d"]) == len(usual_plan().perturbations)
+    usual = discern(fluency, items, "usual", draws=0, language="ja")
+    assert len(usual.perturbations["d"]) == len(usual_plan().perturbations)
+    assert {item.language for item in usual.scored.collection.items} == {"ja"}
     with pytest.raises(DiscernmentError, match="unknown plan 'unusual'; expected one of usual, "):
         discern(fluency, items, "unusual")
     with pytest.raises(DiscernmentError, match="expected an object with the protocol, a table or a function, not 'ngr"):
@@ -290,12 +275,6 @@ def test_weak_originals_are_a_warning_and_known_ones_a_note(mini, scorer):
     found = found_of(lambda question, n: question.answers[mini.set_names[0]][0])
     assert not any("reference answers" in each for each in found.warnings)
     assert any("originals are reference answers of suite mini" in each for each in found.notes)
-
-
-def test_the_language_of_all_texts_can_be_given():
-    items = [CollectionItem(str(n), f"Café {n} no hana wa ookina hana da.", "headlines") for n in range(12)]
-    found = discerned(items=items, plan=a_plan("word_drop/50"), language="ja")
-    assert {item.language for item in found.scored.collection.items} == {"ja"}
 
 
 def test_what_was_asked_is_a_part_of_the_work():

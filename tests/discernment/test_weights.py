@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 
 import numpy as np
 import pytest
@@ -33,16 +32,11 @@ def problem(function, *arguments):
 # --- the packaged weights
 
 
-def test_assumed_weights_are_called_so():
-    weights = open_weights("assumed")
-    assert weights.name == "assumed"
-    assert all(math.isclose(math.fsum(row.weights.values()), 1, rel_tol=1e-15) for row in weights.rows.values())
-
-
 def test_assumed_weights_serve_the_usual_plan_of_answers():
     perturbations = usual_plan().perturbations
-    matrix, notes = open_weights("assumed").matrix("answers", perturbations, NGRAM)
-    assert notes == ()
+    weights = open_weights("assumed")
+    matrix, notes = weights.matrix("answers", perturbations, NGRAM)
+    assert (weights.name, notes) == ("assumed", ())
     assert all(np.isnan(row).all() == one.is_control for one, row in zip(perturbations, matrix, strict=True))
 
 
@@ -156,15 +150,18 @@ def votes(*choices, kind="negate"):
 
 def test_a_survey_becomes_weights(tmp_path):
     lines = votes(*"aaaabccccc") + votes(*"bbbbbbbbbb", kind="loop")
-    survey = read_survey(write(tmp_path, SURVEY + lines, "survey.csv"))
+    survey = read_survey(write(tmp_path, SURVEY + lines + "v,=cmd(),negate,a\n", "survey.csv"))
     survey.write(tmp_path / "weights.csv")
     with (tmp_path / "weights.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["perturbation"], row["metric"], row["weight"], row["votes"]) for row in rows] == [
         *(("negate", "a", "0.4", "4"), ("negate", "b", "0.1", "1"), ("negate", "c", "0.5", "5")),
         *(("loop", "a", "0.0", "0"), ("loop", "b", "1.0", "10"), ("loop", "c", "0.0", "0")),
+        ("negate", "a", "1.0", "1"),
     ]
-    assert {row["source"] for row in rows} == {"10 voters, survey.csv"}
+    assert {row["source"] for row in rows[:-1]} == {"10 voters, survey.csv"}
+    assert rows[-1]["task"] == "'=cmd()"  # no formula
+    assert ("=cmd()", "negate") in open_weights(tmp_path / "weights.csv").rows
     plan = [perturbation("negate", k=1), perturbation("loop", k=1)]
     matrix, notes = open_weights(tmp_path / "weights.csv").matrix("t", plan, ["a", "b", "c"])
     assert matrix.tolist() == [[0.4, 0.1, 0.5], [0.0, 1.0, 0.0]]
@@ -194,10 +191,3 @@ def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
 def test_a_survey_that_breaks_the_rules_is_named_with_the_line(tmp_path, text, expected):
     path = write(tmp_path, text)
     assert problem(read_survey, path).startswith(f"{path}{expected}")
-
-
-def test_names_in_a_survey_cannot_become_formulas(tmp_path):
-    survey = read_survey(write(tmp_path, SURVEY + "v,=cmd(),negate,a\n"))
-    survey.write(tmp_path / "made.csv")
-    assert "\n'=cmd(),negate" in (tmp_path / "made.csv").read_text()
-    assert ("=cmd()", "negate") in open_weights(tmp_path / "made.csv").rows

@@ -2,12 +2,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pfgen_fast
 import pytest
 from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer
@@ -16,13 +13,12 @@ from pfgen_fast.experiments.cut_references import CutReferences
 from pfgen_fast.experiments.relations import relations
 from pfgen_fast.experiments.run_means import clusters_of
 from pfgen_fast.experiments.sets import scores_by_set, sets
+from pfgen_fast.experiments.significance import significance
 from pfgen_fast.experiments.stability import stability
 from pfgen_fast.experiments.together import Experiments
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
-
-PACKAGED = Path(pfgen_fast.__file__).parent / "data" / "mini"
 
 
 def test_one_pass_gives_what_result_json_holds(scored, varied, mini):
@@ -37,13 +33,8 @@ def test_one_pass_gives_what_result_json_holds(scored, varied, mini):
             assert scored.question_scores["helpfulness"][number, index] == values.helpfulness
             for name, value in values.fluency.items():
                 assert scored.set_scores["fluency"][name][number, index] == value * len(values.fluency)
-
-
-def test_answers_keep_their_run_and_question(scored):
     means = scored.question_means(scored.answer_scores["score"])
     assert means == pytest.approx(scored.question_scores["score"], abs=1e-5)
-    of_cell = (scored.run_numbers == 2) & (scored.question_numbers == 3)
-    assert means[2, 3] == pytest.approx(scored.answer_scores["score"][of_cell].mean())
 
 
 def test_figures_of_a_result_that_is_up_to_date_are_taken_and_others_are_not(tmp_path, mini):
@@ -119,6 +110,10 @@ def test_relations_are_those_of_the_means_and_of_the_answers(scored):
         assert pearson == pytest.approx(np.corrcoef(values["fluency"], values["length"])[0, 1])
     assert "the correlations are of 6 models only" in finding.notes[0]
     assert f"fluency and length {table['runs', 'fluency', 'length'][2]:.4f}" in finding.paragraph
+    of_means = relations(scored.chosen(list(range(6))))
+    assert of_means.tables[0].rows == finding.tables[0].rows[:6]
+    assert [picture.name for picture in of_means.pictures] == ["runs"]
+    assert "answers" not in of_means.paragraph
 
 
 def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, mini):
@@ -161,13 +156,6 @@ def test_an_organisation_is_what_a_name_has_before_the_slash():
     assert clusters_of(["a", "b"], "model").counted("models") == "2 models"
 
 
-def test_means_alone_are_correlated_over_runs(scored):
-    of_means, of_all = relations(scored.chosen(list(range(6)))), relations(scored)
-    assert of_means.tables[0].rows == of_all.tables[0].rows[:6]
-    assert [picture.name for picture in of_means.pictures] == ["runs"]
-    assert "answers" not in of_means.paragraph
-
-
 def runs_that_answer(folder, mini, answer):
     for run in range(3):
         lines = [json.dumps({"question": question.question, "answer": answer(question, run)}) for question in mini]
@@ -180,8 +168,12 @@ def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
     finding = relations(short)
     assert any(note.startswith("helpfulness is 0 for all 3 runs") for note in finding.notes)
     assert not any("helpfulness" in row for row in finding.tables[0].rows)
+    same = runs_that_answer(tmp_path / "b", mini, lambda *_: "")
     with pytest.raises(ExperimentError, match="nothing to correlate: fluency is 0 for all 3 runs"):
-        relations(runs_that_answer(tmp_path / "b", mini, lambda *_: ""))
+        relations(same)
+    for experiment in (stability, significance):
+        with pytest.raises(ExperimentError, match="score is 0 for all 3 runs"):
+            experiment(same)
 
 
 @pytest.mark.parametrize(
@@ -207,25 +199,13 @@ def test_the_command_says_what_it_could_not_draw(call, varied, tmp_path):
     assert err.startswith("error: --references: nothing is drawn with --reference-draws 0")
 
 
-def test_the_command_says_which_sets_are_too_small_to_draw_from(call, varied, tmp_path, undrawn):
-    suite = tmp_path / "suite"
-    shutil.copytree(PACKAGED, suite)
-    content = json.loads((suite / "Q01.json").read_bytes())
-    content["answers"]["A"] = content["answers"]["A"][:30]
-    (suite / "Q01.json").write_text(json.dumps(content), encoding="utf-8")
-    arguments = ("-s", suite, "--draws", "1", "--reference-draws", "1", "--references", "30", "-o", tmp_path / "out")
-    code, _, err = call("experiment", "stability", varied, *arguments)
-    assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("note: 1 of 16 reference sets have fewer than 60 answers and are halved")
-    assert call("experiment", "stability", varied, *arguments, "-q")[1:] == ("", "")
-
-
 def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     make_run(tmp_path / "bad", ["no JSON"])
-    arguments = ("-s", "mini", "--reference-draws", "0", "--draws", "1", "-o", tmp_path / "out", "-q")
-    code, out, err = call("experiment", "stability", varied, tmp_path / "bad", *arguments)
-    assert (code, out) == (3, "")
+    arguments = ("experiment", "relations", varied, tmp_path / "bad", "-s", "mini", "-o", tmp_path / "out")
+    code, out, err = call(*arguments, "-q")
+    assert (code, out, err.count("\n")) == (3, "", 1)
     assert "bad/trials.jsonl, line 1" in err
+    assert "\nnote: the correlations are of 6 models only" in call(*arguments)[2]
 
 
 def test_one_pass_gives_what_each_experiment_gives_alone(varied, mini):

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from makers.leaderboards import write_leaderboard
 from pfgen_fast import ExperimentError
 from pfgen_fast.experiments import RunMeans
-from pfgen_fast.experiments.leaderboard_table import read_leaderboard
 from pfgen_fast.experiments.parts import Rise, parts, rise
 
 
@@ -77,14 +75,3 @@ def test_fewer_than_three_models_are_no_experiment():
     runs = means()
     with pytest.raises(ExperimentError, match=r"^2 runs of models: expected at least 3$"):
         parts(runs.chosen([0, 1, 20, 21]))
-
-
-def test_the_command_takes_a_leaderboard(call, tmp_path, varied, mini, undrawn):
-    path = write_leaderboard(tmp_path, varied, mini)
-    code, out, _ = call("experiment", "parts", "--table", path, "-o", tmp_path / "table")
-    assert code == 0
-    assert "is the hardest part" in out
-    runs = read_leaderboard(path).runs
-    assert runs.means["score"] == pytest.approx(
-        sum(runs.means[part] for part in ("fluency", "truthfulness", "helpfulness")) / 3, abs=1e-4
-    )

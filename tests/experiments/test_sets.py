@@ -65,10 +65,6 @@ def test_a_leaderboard_gives_the_same_where_all_questions_have_all_sets(tmp_path
     for name, scores in of_runs.scores.items():
         assert of_table.scores[name][rows] == pytest.approx(scores, abs=1e-4)  # rounded to five digits, twice
     assert "A 8, B 8" in of_table.notes[0]
-
-
-def test_a_leaderboard_needs_the_sets_of_the_suite(tmp_path, varied, mini):
-    table = read_leaderboard(write_leaderboard(tmp_path, varied, mini))
     other = Suite("other", tuple(replace(q, answers={"A": q.answers["A"], "C": q.answers["B"]}) for q in mini))
     with pytest.raises(ExperimentError, match="no column 'fluency_C', though the suite has this set"):
         scores_in_table(table, other)
@@ -82,6 +78,8 @@ def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini, u
     code, out, _ = call("experiment", "sets", "--table", table, "-s", "mini", "-o", tmp_path / "table")
     assert code == 0
     assert (tmp_path / "table" / "sets-scores.csv").read_text().count("\n") == 7
+    code, out, _ = call("experiment", "parts", "--table", table, "-o", tmp_path / "table")
+    assert (code, "is the hardest part" in out) == (0, True)
     for arguments in ((varied, "--table", table), ()):
         code, _, err = call("experiment", "sets", *arguments, "-s", "mini", "-o", tmp_path / "none")
         assert (code, "expected one of them" in err) == (2, True)

@@ -83,12 +83,6 @@ def test_an_effect_that_asks_for_77_items_has_a_power_of_80_percent():
     assert (signed_rank(drawn, np.zeros_like(drawn)).d >= 1).mean() == pytest.approx(0.81, abs=0.02)
 
 
-def test_where_no_texts_differ_or_no_item_has_all_degrees_it_is_undefined():
-    assert math.isnan(monotonicity([4.0], [[3.0]], [[False]]))
-    assert math.isnan(monotonicity([4.0, math.nan], [[math.nan, 3.0]], [[True, True]]))
-    assert math.isnan(monotonicity([4.0], np.empty((0, 1)), np.empty((0, 1))))
-
-
 DEGREES = st.integers(0, 3).flatmap(
     lambda n: st.lists(
         st.tuples(

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import ExperimentError
-from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.statistics.mean_interval import MeanInterval, mean_interval
 from pfgen_fast.statistics.mean_interval import quantile as quantile_without_numpy
 from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, corrected, groups_of, paired_difference
 from pfgen_fast.statistics.student import half_width, p_value_of, p_values_of, quantile
 
 NAN = math.nan
-P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
 # Student's t
@@ -64,24 +63,10 @@ def test_the_p_value_for_any_degrees_is_that_of_scipy(t, degrees):
     from scipy import stats
 
     assert p_value_of(t, degrees) == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9, abs=1e-300)
-
-
-def test_the_p_value_has_limits():
-    assert p_value_of(1e-300, 3.5) == 1.0
-    assert p_value_of(-1e300, 3.5) == 0.0
+    assert (p_value_of(1e-300, degrees), p_value_of(math.copysign(1e300, t), 3.5)) == (1, 0)
 
 
 # Means and differences
-
-
-@pytest.mark.parametrize("n", [2, 3, 8, 50, 500])
-def test_the_interval_of_a_mean_is_that_of_scipy(n):
-    from scipy import stats
-
-    values = np.random.default_rng(n).normal(0.6, 0.2, n)
-    found, expected = mean_interval(values), stats.ttest_1samp(values, 0).confidence_interval()
-    assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-4)
-    assert (found.mean, found.n) == (pytest.approx(values.mean()), n)
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 50, 51, 500])
@@ -93,6 +78,7 @@ def test_a_paired_difference_is_that_of_scipy(n):
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-3)
     assert (found.mean, found.n) == (pytest.approx((a - b).mean()), n)
+    assert mean_interval(a - b) == MeanInterval(found.mean, found.low, found.high, n)
 
 
 def test_questions_that_one_run_lacks_are_left_out_and_not_counted():
@@ -236,28 +222,19 @@ def test_a_group_is_as_long_as_can_be_and_none_in_it_differ(n, bits):
 
 
 def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
-    p = [0.01, 0.04, 0.03, 0.005]
-    assert corrected(p, "holm") == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    p = [0.01, 0.04, 0.035, 0.005]
+    assert corrected(p, "holm") == pytest.approx([0.03, 0.07, 0.07, 0.02])
     assert corrected(p, "bh") == pytest.approx([0.02, 0.04, 0.04, 0.02])
+    assert (corrected([0.7, 0.6], "holm").tolist(), corrected([0.7, 0.6], "bh").tolist()) == ([1, 1], [0.7, 0.7])
 
 
 @pytest.mark.slow  # importing statsmodels takes longer than all other tests of this file
-@given(P_VALUES)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_corrections_are_those_of_statsmodels(p):
     from statsmodels.stats.multitest import multipletests
 
     assert corrected(p, "holm") == pytest.approx(multipletests(p, method="holm")[1])
     assert corrected(p, "bh") == pytest.approx(multipletests(p, method="fdr_bh")[1])
-
-
-@given(P_VALUES)
-def test_a_correction_keeps_the_order_and_lowers_nothing(p):
-    holm, bh = corrected(p, "holm"), corrected(p, "bh")
-    assert (np.array(p) <= bh + 1e-12).all()
-    assert (bh <= holm + 1e-12).all()
-    assert (holm <= 1).all()
-    for found in (holm, bh):
-        assert (np.diff(found[np.argsort(p, kind="stable")]) >= -1e-12).all()
 
 
 @pytest.mark.parametrize(

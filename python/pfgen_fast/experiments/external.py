@@ -12,7 +12,15 @@ import numpy as np
 
 from ..errors import ExperimentError
 from ..files.untrusted_text import from_csv_value, in_one_line
-from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate
+from ..statistics.correlation import (
+    COEFFICIENTS,
+    MIN_VALUES,
+    Correlation,
+    Floats,
+    check_columns,
+    correlate,
+    is_constant,
+)
 from ..suite.rules import SCORES
 from .chart_data import Points, Scatter
 from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells
@@ -89,26 +97,18 @@ def _unambiguous(names: Sequence[str], form: Callable[[str], str]) -> dict[str, 
 # --- the experiment
 
 
-def models_of(runs: RunMeans, pick: Pick) -> dict[str, dict[str, float]]:
-    """By model, the value of each metric: that of its run with the highest score, or the mean of its runs."""
-    found = runs.one_per_model(pick)
-    return {
-        model: {metric: float(found.means[metric][row]) for metric in SCORES} for row, model in enumerate(found.models)
-    }
-
-
 def external(
     runs: RunMeans, files: Sequence[OutsideScores], *, pick: Pick = "best", cluster: Cluster = "model"
 ) -> Finding:
     """Correlates our scores with the scores of others, model by model."""
-    models = models_of(runs, pick)
+    models = runs.one_per_model(pick)
     compared: list[_Compared] = []
     problems = []
     unmatched: list[tuple[Cell, ...]] = []
     for file in files:
-        partners = match_names(list(models), file.names)
+        partners = match_names(models.models, file.names)
         theirs = {partner for partner, _ in partners.values()}
-        unmatched += [(file.path.name, "ours", model) for model in models if model not in partners]
+        unmatched += [(file.path.name, "ours", model) for model in models.models if model not in partners]
         unmatched += [(file.path.name, "theirs", name) for name in file.names if name not in theirs]
         for column, values in file.columns.items():
             title = in_one_line(f"{file.path.stem}: {column}" if len(files) > 1 else column, 60)
@@ -161,7 +161,7 @@ class _Compared:
         cls,
         name: str,
         where: str,
-        models: Mapping[str, Mapping[str, float]],
+        models: RunMeans,
         values: Mapping[str, float],
         partners: Mapping[str, tuple[str, str]],
         cluster: Cluster,
@@ -170,17 +170,17 @@ class _Compared:
         if len(common) < MIN_VALUES:
             raise ExperimentError(
                 f"{where}: {len(common)} models in common, expected at least {MIN_VALUES}; ours are "
-                f"{_some(list(models))}, theirs {_some(list(values))}"
+                f"{_some(models.models)}, theirs {_some(list(values))}"
             )
         theirs = np.array([values[partner] for partner, _ in common.values()])
         check_columns({where: theirs}, "models")
-        metrics = {metric: np.array([models[model][metric] for model in common]) for metric in SCORES}
+        metrics = models.chosen([models.models.index(model) for model in common]).means
         check_columns({"our score": metrics["score"]}, "models")
         clusters = clusters_of(list(common), cluster)
         correlations = {
-            metric: correlate(ours, theirs, clusters=clusters.of)
-            for metric, ours in metrics.items()
-            if np.ptp(ours) > 0
+            metric: correlate(metrics[metric], theirs, clusters=clusters.of)
+            for metric in SCORES
+            if not is_constant(metrics[metric])
         }
         return cls(name, tuple(common), tuple(common.values()), metrics["score"], theirs, clusters, correlations)
 

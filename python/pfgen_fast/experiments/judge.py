@@ -7,9 +7,10 @@ This module chooses the answers to rate and aggregates the ratings by run and mo
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +25,11 @@ from ..generation.events import Events
 from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, RequestOptions, Server
-from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate, few_values
+from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant
 from ..suite.suite import Suite
-from .chart_data import Points, Scatter
-from .finding import Cell, Finding, Picture, Table
-from .run_means import clusters_of
+from .chart_data import Scatter
+from .finding import Finding, Picture, Table
+from .run_means import RunMeans, clusters_of
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 
 
@@ -160,7 +161,7 @@ class RatedRuns:
         n_missing, n_unrated = self._ratings.asking.n_missing, self._ratings.n_unrated
         if not found:
             raise ExperimentError(f"no ratings: {n_missing:,} are missing, {n_unrated:,} replies hold none")
-        of_runs = run_ratings(scored, found)
+        runs = _rated_means(scored, found)
         notes = list(scored.problems)
         if n_missing:
             n_wanted = len(self._ratings.asking)
@@ -168,18 +169,19 @@ class RatedRuns:
         if n_unrated:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
             notes.append(f"{n_unrated:,} replies hold no rating of the form {form} and are left out")
-        notes += [f"no rating of {name}" for run, name in enumerate(scored.names) if run not in of_runs]
-        answer, words, more = _words(scored, of_runs, len(found), self._evaluator.judge.model)
+        notes += [f"no rating of {name}" for name in scored.names if name not in runs.names]
+        points = replace(runs.points("our score", "rating"), y_label="mean rating")
+        answer, words, more = _words(runs, len(found), self._evaluator.judge.model)
         return Finding(
             "judge",
             answer,
             words,
             (
-                _models_table(_model_means(scored, of_runs)),
-                _runs_table(scored, of_runs, found),
+                _models_table(runs.one_per_model("mean")),
+                runs.table("runs", "The runs", runs.means.items(), with_models=True, by="rating"),
                 _spread_table(found, scale),
             ),
-            (Picture("scatter", "The judge's ratings against our scores", _chart(scored, of_runs)),),
+            (Picture("scatter", "The judge's ratings against our scores", Scatter((points,))),),
             (*notes, *more, *_length_note(found)),
             question="How does a language model rate the same answers?",
             runs=scored.names,
@@ -217,16 +219,21 @@ def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -
     return items
 
 
-def run_ratings(scored: RunFigures, found: Sequence[Rated]) -> dict[int, float]:
-    """By run index, the mean over the questions of their mean ratings."""
-    by_cell: dict[int, dict[int, list[int]]] = {}
+def _rated_means(scored: RunFigures, found: Sequence[Rated]) -> RunMeans:
+    """The runs that have ratings, with the columns of their table; a mean rating is over the means of the questions."""
+    by_run: dict[int, dict[int, list[Rated]]] = {}
     for one in found:
-        by_cell.setdefault(one.run, {}).setdefault(one.question, []).append(one.rating)
-    return {
-        run: float(np.mean([np.mean(ratings) for ratings in by_cell[run].values()]))
-        for run in range(len(scored.names))
-        if run in by_cell
+        by_run.setdefault(one.run, {}).setdefault(one.question, []).append(one)
+    rows = sorted(by_run)
+    of_runs = [list(itertools.chain.from_iterable(by_run[run].values())) for run in rows]
+    by_question = ([np.mean([one.rating for one in of]) for of in by_run[run].values()] for run in rows)
+    means = {
+        "our score": scored.means["score"][rows],
+        "rating": np.array([np.mean(ratings) for ratings in by_question]),
+        "ratings": np.array([len(ratings) for ratings in of_runs]),
+        "code points": np.array([round(float(np.mean([one.n_code_points for one in of]))) for of in of_runs]),
     }
+    return replace(scored.chosen(rows), means=means)
 
 
 def _length_note(found: Sequence[Rated]) -> list[str]:
@@ -238,55 +245,27 @@ def _length_note(found: Sequence[Rated]) -> list[str]:
     return [f"ratings correlate with the lengths of answers by Pearson {r:.3f}; judges tend to prefer long answers"]
 
 
-def _model_means(scored: RunFigures, of_runs: Mapping[int, float]) -> dict[str, float]:
-    by_model: dict[str, list[float]] = {}
-    for run, rating in of_runs.items():
-        by_model.setdefault(scored.models[run], []).append(rating)
-    return {model: float(np.mean(ratings)) for model, ratings in by_model.items()}
-
-
-def _columns(scored: RunFigures, of_runs: Mapping[int, float]) -> tuple[Floats, Floats]:
-    return np.array([scored.means["score"][run] for run in of_runs]), np.array(list(of_runs.values()))
-
-
-def _words(
-    scored: RunFigures, of_runs: Mapping[int, float], n_found: int, judge_name: str
-) -> tuple[str, str, list[str]]:
-    ours, theirs = _columns(scored, of_runs)
-    words = f"The judge gave {n_found:,} ratings to {len(of_runs)} runs, {theirs.mean():.2f} on average over the runs."
-    if len(ours) < MIN_VALUES or np.ptp(ours) == 0 or np.ptp(theirs) == 0:
+def _words(runs: RunMeans, n_found: int, judge_name: str) -> tuple[str, str, list[str]]:
+    ours, theirs = runs.means["our score"], runs.means["rating"]
+    words = f"The judge gave {n_found:,} ratings to {len(ours)} runs, {theirs.mean():.2f} on average over the runs."
+    if len(ours) < MIN_VALUES or is_constant(ours) or is_constant(theirs):
         answer = f"{judge_name} rates the runs {theirs.mean():.2f} on average."
         return answer, words, ["no correlation with our scores: fewer than three runs, or all the same"]
-    clusters = clusters_of([scored.models[run] for run in of_runs], "model")
+    clusters = clusters_of(runs.models, "model")
     found = correlate(ours, theirs, clusters=clusters.of)
     listed = ", ".join(f"{name} {found[name]}" for name in COEFFICIENTS)
-    pearson = f"Pearson {found['Pearson'].value:.3f} over {len(of_runs)} runs"
-    answer = f"The ratings of {judge_name} correlate with our scores by {pearson}."
+    pearson = f"Pearson {found['Pearson'].value:.3f} over {len(ours)} runs"
     return (
-        answer,
+        f"The ratings of {judge_name} correlate with our scores by {pearson}.",
         f"{words} Correlations with our scores over {clusters.counted('runs')} (95 % intervals in brackets): {listed}.",
-        few_values(clusters.n, clusters.what("runs")),
+        clusters.warnings("runs"),
     )
 
 
-def _models_table(means: Mapping[str, float]) -> Table:
-    rows = sorted(means.items(), key=lambda row: (-row[1], row[0]))
-    return Table(
-        "models", "Mean rating of each model, for the experiment external", ("model", "rating"), tuple(rows), 3
-    )
-
-
-def _runs_table(scored: RunFigures, of_runs: Mapping[int, float], found: Sequence[Rated]) -> Table:
-    lengths: dict[int, list[int]] = {}
-    for one in found:
-        lengths.setdefault(one.run, []).append(one.n_code_points)
-    rows: list[tuple[Cell, ...]] = []
-    for run, rating in sorted(of_runs.items(), key=lambda item: -item[1]):
-        n, mean_length = len(lengths[run]), round(float(np.mean(lengths[run])))
-        score = float(scored.means["score"][run])
-        rows.append((scored.names[run], scored.models[run], score, rating, n, mean_length))
-    columns = ("run", "model", "our score", "rating", "ratings", "code points")
-    return Table("runs", "The runs", columns, tuple(rows))
+def _models_table(models: RunMeans) -> Table:
+    means = zip(models.models, models.means["rating"].tolist(), strict=True)
+    rows = tuple(sorted(means, key=lambda row: (-row[1], row[0])))
+    return Table("models", "Mean rating of each model, for the experiment external", ("model", "rating"), rows, 3)
 
 
 def _spread_table(found: Sequence[Rated], scale: Scale) -> Table:
@@ -294,9 +273,3 @@ def _spread_table(found: Sequence[Rated], scale: Scale) -> Table:
     ratings = range(scale.low, scale.high + 1)
     rows = tuple((rating, counts[rating], counts[rating] / len(found)) for rating in ratings)
     return Table("ratings", "How often each rating was given", ("rating", "times", "share"), rows)
-
-
-def _chart(scored: RunFigures, of_runs: Mapping[int, float]) -> Scatter:
-    ours, theirs = _columns(scored, of_runs)
-    labels, runs = (tuple(names[run] for run in of_runs) for names in (scored.labels, scored.names))
-    return Scatter((Points(ours, theirs, x_label="our score", y_label="mean rating", labels=labels, runs=runs),))

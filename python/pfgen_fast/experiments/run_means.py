@@ -106,11 +106,17 @@ class RunMeans:
         return Points(self.means[x], self.means[y], x, y, labels=self.labels, runs=self.names, **options)
 
     def table(
-        self, name: str, title: str, columns: Iterable[tuple[str, Floats]], *, with_models: bool = False
+        self,
+        name: str,
+        title: str,
+        columns: Iterable[tuple[str, Floats | NDArray[np.int_]]],
+        *,
+        with_models: bool = False,
+        by: str = "score",
     ) -> Table:
-        """A table with a row for each run, the highest score first."""
+        """A table with a row for each run, in descending order of a metric."""
         heads, values = zip(*columns, strict=True)
         named = list(zip(self.names, self.models, strict=True) if with_models else zip(self.names, strict=True))
-        order = np.argsort(-self.means["score"], kind="stable").tolist()
-        rows = tuple((*named[run], *(float(column[run]) for column in values)) for run in order)
+        order = np.argsort(-self.means[by], kind="stable").tolist()
+        rows = tuple((*named[run], *(column[run].item() for column in values)) for run in order)
         return Table(name, title, ("run", *(("model",) if with_models else ()), *heads), rows)

@@ -68,15 +68,6 @@ class VariantScorer:
                             f"{name!r} can score, so that nothing can be compared with it"
                         )
 
-    @property
-    def signatures(self) -> tuple[str, ...]:
-        """The signature of each set of constants."""
-        return tuple(
-            f"pfgen-fast:{_core.__version__}|suite:{self.suite.metadata_hash}|profile:leaderboard|sum:compensated"
-            f"|orders:{of.first_order}-{of.last_order}|threshold:{of.threshold:.17g}|lengths:{of.target_length}-{of.limit}"
-            for of in self.constants
-        )
-
     def baselines(self, question_number: int) -> list[list[float]]:
         """The baselines of a question, by constants, then by set."""
         return self._core.baselines(question_number)
