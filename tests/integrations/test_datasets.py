@@ -52,17 +52,6 @@ def test_a_stream_is_scored_batch_by_batch(dataset, rows, scorer):
     assert column(found, "average") == scores_of(rows, scorer).average.tobytes()
 
 
-def test_a_second_map_takes_its_rows_from_the_cache(tmp_path, rows):
-    path = tmp_path / "rows"
-    datasets.Dataset.from_list(rows).save_to_disk(path)
-    first, second, other = (
-        datasets.load_from_disk(path).map(AddScores("mini", answer="text", columns=columns), batched=True)
-        for columns in (["average"], ["average"], ["fluency"])
-    )
-    assert first.cache_files == second.cache_files != other.cache_files
-    assert first._fingerprint == second._fingerprint
-
-
 def fingerprint_elsewhere(expression):
     script = f"""
 from datasets.fingerprint import Hasher

@@ -119,18 +119,8 @@ def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tm
     made = 'TASKS_TABLE = [pfgen_task("mini", "qa", trials=2, num_examples=2)]'
     (tmp_path / "tasks.py").write_text(f"from pfgen_fast.integrations.lighteval import pfgen_task\n{made}\n")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    words = [
-        "custom",
-        "mine",
-        "model.py",
-        "pfgen",
-        "--custom-tasks",
-        "tasks.py",
-        "--output-dir",
-        "out",
-        "--save-details",
-    ]
-    command = [sys.executable, "-c", COMMAND, *words]
+    words = "custom mine model.py pfgen --custom-tasks tasks.py --output-dir out --save-details"
+    command = [sys.executable, "-c", COMMAND, *words.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (results,) = tmp_path.glob("out/results/**/results_*.json")

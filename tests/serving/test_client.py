@@ -34,8 +34,10 @@ def client(server):
 
 
 def test_rewards_and_scores_equal_those_of_the_scorer(client, mini, scorer):
-    questions = [question.question_id for question in mini for _ in range(3)]
-    answers = [answer for question in mini for answer in question.answers["A"][:3]]
+    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
+    names = [name for question in mini for name in (question.question_id, question.question)]
+    pairs = [(name, answer) for name in names for answer in (*mini[name].answers["A"][:3], *odd)]
+    questions, answers = map(list, zip(*pairs, strict=True))
     assert client.reward(questions, answers).tobytes() == scorer.reward(questions, answers).tobytes()
     assert client.reward("Q07", answers).tobytes() == scorer.reward("Q07", answers).tobytes()
     assert client.reward("Q07", []).tolist() == []
