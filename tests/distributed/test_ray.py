@@ -277,7 +277,7 @@ def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(clust
     assert killed == [False] * times
     if times == 4:
         assert outcome.status == "failed"
-        assert outcome.error.startswith(f"{tmp_path / '0.parquet'}: no worker of Ray survived it: ")
+        assert outcome.error.startswith(f"{tmp_path / '0.parquet'}: every worker of Ray died: ")
         assert not target.exists()
         [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
     assert (outcome.status, outcome.n_rows) == ("scored", 150_000)
@@ -340,9 +340,9 @@ def test_the_shares_of_actors_leave_a_whole_core_to_reading(actors, n_cores, sha
 
 def test_shares_that_starve_reading_are_warned_of(cluster):
     dataset = ray.data.from_arrow(answers(2))
-    with pytest.warns(UserWarning, match=r"^actors=3, num_cpus=1: the actors may take all cores of Ray \(3\),"):
+    with pytest.warns(UserWarning, match=r"^actors=3, num_cpus=1: the actors may take all cores of Ray \(3\) "):
         score(dataset, ScorerSpec("mini"), actors=3, num_cpus=1)
-    with pytest.warns(UserWarning, match=r"^num_cpus=4: no node has so many cores \(the largest has 3\)$"):
+    with pytest.warns(UserWarning, match=r"^num_cpus=4: no node has this number of cores \(maximum: 3\)$"):
         score(dataset, ScorerSpec("mini"), num_cpus=4)
     score(dataset, ScorerSpec("mini"), actors=3, num_cpus=0.5)
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import WHERE, column, generated_rows, passing, scores_of
+from makers.generated_answers import WHERE, column, passing, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(data_juicer|datasets|multiprocess|dill)\\b")]
@@ -34,11 +34,6 @@ def _nothing_is_installed(monkeypatch):
     """Data-Juicer installs by itself what it lacks when it is used; a test fails instead."""
     monkeypatch.setenv("UV_OFFLINE", "1")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, N)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
-from makers.generated_answers import column, generated_rows, scores_of
+from makers.generated_answers import column, scores_of
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, Suite, TrialsError
 from pfgen_fast.integrations.datasets import AddScores
 
@@ -21,11 +21,6 @@ datasets = integration("datasets")
 Hasher = integration("datasets.fingerprint").Hasher
 
 NAMES = ("average", "fluency", "truthfulness", "helpfulness")
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, 1000)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import WHERE, column, generated_rows, passing, write_parts
+from makers.generated_answers import WHERE, column, passing, write_parts
 from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = pytest.mark.engines
@@ -23,11 +23,6 @@ PfgenScoreFilter = import_module("pfgen_fast.integrations.datatrove").PfgenScore
 
 ANSWER = "Ice floats because it is less dense than water."
 N = 400
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, N)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import WHERE, column, generated_rows, passing, scores_of, write_parts
+from makers.generated_answers import WHERE, column, passing, scores_of, write_parts
 from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
@@ -46,11 +46,6 @@ pipeline = Pipeline("p", stages=[JsonlReader("in", files_per_partition=1), stage
 pipeline.run(getattr(import_module(sys.argv[1]), sys.argv[2])())
 """
 EXECUTORS = [("ray_data", "RayDataExecutor"), ("xenna", "XennaExecutor")]
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, N)
 
 
 @pytest.fixture

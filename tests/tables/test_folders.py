@@ -159,7 +159,7 @@ def test_progress_covers_all_files(tmp_path, spec):
 def test_an_encoding_is_for_tables_that_have_one(tmp_path, spec):
     folder = tmp_path / "in"
     write(folder, "a.jsonl")
-    with pytest.raises(PfgenError, match="encoding: only CSV and TSV"):
+    with pytest.raises(PfgenError, match="encoding: expected a CSV or TSV file"):
         score_files([folder], tmp_path / "out", spec, encoding="cp932")
     (folder / "b.csv").write_bytes("question,answer\nQ07,氷\n".encode("cp932"))
     assert statuses(score_files([folder], tmp_path / "out", spec, encoding="cp932")) == ["scored"] * 2

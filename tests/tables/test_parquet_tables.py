@@ -37,8 +37,8 @@ def test_types_of_json_values(scorer, tmp_path):
 MISFITS = {
     "text": ('"x": "text"', "column 'x': "),
     "list": ('"x": [1]', "column 'x': "),
-    "late part": ('"x": {"k": 1, "new": 2}', "column 'x': .*, where the first rows have struct<k: int64>"),
-    "float": ('"x": {"k": 1.5}', "column 'x': .*, where the first rows have struct<k: int64>"),
+    "late part": ('"x": {"k": 1, "new": 2}', "column 'x': .*, but the first rows have struct<k: int64>"),
+    "float": ('"x": {"k": 1.5}', "column 'x': .*, but the first rows have struct<k: int64>"),
     "new key": ('"y": 1', "the key 'y' is new; the first rows have 'q', 'a', 'x'"),
     "big": ('"x": {"k": 1' + "0" * 30 + "}", "column 'x': "),
 }

@@ -71,13 +71,13 @@ def test_a_file_url_is_a_path_and_the_case_of_a_scheme_does_not_matter(given, pl
 
 @pytest.mark.parametrize("name", ["../x.csv", "a/../../x.csv", "/etc/x.csv", "a//x.csv", "./x.csv", "a/\0.csv", ""])
 def test_names_that_could_lead_out_of_a_folder_are_refused(name):
-    with pytest.raises(PfgenError, match="s3://b/x: no output can have its name"):
+    with pytest.raises(PfgenError, match="s3://b/x: '?.* cannot be the name of an output"):
         check_name(name, "s3://b/x")
 
 
 def test_a_hostile_key_leaves_nothing_outside_of_the_output_folder(memory, tmp_path, spec):
     memory.store["/in/../../x.jsonl"] = memory.open("/other", "wb")
-    with pytest.raises(PfgenError, match="no output can have its name"):
+    with pytest.raises(PfgenError, match="cannot be the name of an output"):
         score_files(["memory://in"], tmp_path / "deep" / "out", spec)
     assert os.listdir(tmp_path) == []
 
@@ -141,7 +141,7 @@ def test_errors_name_the_url_and_not_the_file_that_was_fetched(some, spec):
             "memory://in/out",
             "memory://in/out: is in the input directory, memory://in; give another one",
         ),
-        ("memory://in", "https://me:secret@host/out", "https://host/out: cannot be written: https:// is only read"),
+        ("memory://in", "https://me:secret@host/out", "https://host/out: cannot be written: https:// is read-only"),
     ],
 )
 def test_places_that_cannot_be_used_are_told_in_one_sentence(some, source, target, told):
@@ -185,7 +185,9 @@ def test_a_file_that_comes_short_is_not_scored(some, spec, monkeypatch):
     monkeypatch.setattr(type(some), "get_file", short)
     [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
     n = len(TABLE)
-    assert outcome.error == f"memory://in/a.jsonl: came with {n - 1} bytes, not {n}: it changes, or was cut off"
+    assert (
+        outcome.error == f"memory://in/a.jsonl: received {n - 1} bytes, expected {n}; the file was changed or cut off"
+    )
 
 
 # Fetching.

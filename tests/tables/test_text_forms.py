@@ -61,7 +61,7 @@ def test_the_encoding_is_that_of_csv_and_json_is_utf8(scorer, tmp_path):
     assert written.startswith(b"\xef\xbb\xbfq,a,fluency,")
     written = score_content(scorer, tmp_path, "q,a\nQ07,氷\n".encode("cp932"), "in.csv out.jsonl", encoding="cp932")
     assert json.loads(written)["a"] == "氷"
-    message = r"encoding: only CSV and TSV leave it open, and neither .*in\.jsonl nor .*out\.json is one of them"
+    message = r"encoding: expected a CSV or TSV file, but the files are .*in\.jsonl and .*out\.json$"
     with pytest.raises(PfgenError, match=message):
         score_content(scorer, tmp_path, line, "in.jsonl out.json", encoding="cp932")
 
@@ -160,7 +160,7 @@ def test_a_json_array_is_read_like_json(tmp_path, monkeypatch, rows, indent, asc
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "expected a JSON array of objects; a file with an object a line is named .jsonl"),
+        ("", "expected a JSON array of objects (JSON lines have the extension .jsonl)"),
         ('{"q": 1}', "expected a JSON array of objects"),
         ("[", ", row 1: expected a JSON object, not the end of the file"),
         ("[1]", ", row 1: expected a JSON object, not '1'"),
@@ -186,7 +186,7 @@ def test_a_json_array_that_cannot_be_read_is_named_with_its_row(tmp_path, monkey
 
 
 def test_an_endless_row_of_a_json_array_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pfgen_fast.tables.json_array.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("pfgen_fast.tables.json_tables.MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(text_form, "_BLOCK_BYTES", 100)
     for content in ('[{"q": "' + "x" * 2000, '[{"q": [' + "1, " * 2000, "[{" + '"a": {' * 2000):
         (tmp_path / "rows.json").write_text(content)

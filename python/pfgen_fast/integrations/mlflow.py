@@ -33,13 +33,9 @@ def log_run(
     artifact run.json.
 
     Args:
-        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
         into: The name of the run of MLflow, which is continued or made; by default the active one, or else a new one
             with the name of the model.
         step: The step of the training that the scores belong to.
-        suite: The suite of the run, for the report; by default the suite of its checkout.
-        signature: The signature of the scores; see `tracked`.
-        prefix: The prefix of all names.
         report: Whether to log the report.
     """
     mlflow = optional("mlflow", extra="mlflow", needed_for="log_run")

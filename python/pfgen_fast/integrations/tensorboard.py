@@ -31,12 +31,8 @@ def log_run(
     """Logs a scored run for TensorBoard, whose scalars are 32-bit floats, and returns the directory.
 
     Args:
-        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
         into: The directory of event files, which is one run of TensorBoard; it is created if needed.
         step: The step of the training that the scores belong to; by default 0.
-        suite: The suite of the run, for the report; by default the suite of its checkout.
-        signature: The signature of the scores; see `tracked`.
-        prefix: The prefix of all names.
         report: Whether to write the report, as `pfgen-report.html` or `pfgen-report-<step>.html`.
     """
     writers = optional("tensorboard.summary.writer.event_file_writer", extra="tensorboard", needed_for="log_run")

@@ -107,7 +107,7 @@ def tracked(
     tables = {"questions": _questions(result), "answers": _answers(result)}
     return Tracked(
         name=name,
-        metrics=dict(_metrics(result, prefix)),
+        metrics={name: value for name, value in _metrics(result, prefix) if math.isfinite(value)},
         parameters=_parameters(result.config or {}),
         tags=_tags(result, signature),
         tables={name: table for name, table in tables.items() if table.rows},
@@ -142,7 +142,7 @@ def _name_of(result: RunResult, folder: Path | None) -> str:
 
 def _metrics(result: RunResult, prefix: str) -> Iterator[tuple[str, float]]:
     for metric, value in _figures(result).items():
-        yield from _finite(f"{prefix}/{metric}", value)
+        yield f"{prefix}/{metric}", value
     for metric in SCORES:
         values = [question.scores.total(column_of(metric)) for question in result.questions.values()]
         if values and all(map(math.isfinite, values)):
@@ -153,12 +153,7 @@ def _metrics(result: RunResult, prefix: str) -> Iterator[tuple[str, float]]:
     yield f"{prefix}/n_trials", float(result.num_trials)
     yield f"{prefix}/n_answers", float(result.num_trials * len(result.questions))
     for question_id, question in result.questions.items():
-        yield from _finite(f"{prefix}_questions/{safe_name(question_id)}", question.score)
-
-
-def _finite(name: str, value: float) -> Iterator[tuple[str, float]]:
-    if math.isfinite(value):
-        yield name, value
+        yield f"{prefix}_questions/{safe_name(question_id)}", question.score
 
 
 def _figures(figures: Figures) -> dict[str, float]:

@@ -28,13 +28,9 @@ def log_run(
     With a `step`, charts use the metric `pfgen/step`, because W&B's own steps cannot go back to an earlier checkpoint.
 
     Args:
-        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
         into: The name of the run of W&B, which is continued or made; by default the active one, or else a new one with
             the name of the model. Offline, the parts of a run are put together when they are synced.
         step: The step of the training that the scores belong to.
-        suite: The suite of the run, for the report; by default the suite of its checkout.
-        signature: The signature of the scores; see `tracked`.
-        prefix: The prefix of all names.
         report: Whether to log the report.
     """
     wandb = optional("wandb", extra="wandb", needed_for="log_run")
