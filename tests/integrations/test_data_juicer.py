@@ -117,9 +117,9 @@ def test_samples_and_settings_that_do_not_fit_are_one_sentence():
     for message, sample in samples.items():
         with pytest.raises(TrialsError, match=rf"^the samples: {message}"):
             PfgenScoreFilter("mini", as_fields=True, num_proc=1).run(NestedDataset.from_list([{"text": "x", **sample}]))
-    with pytest.raises(PfgenError, match="pfgen_score_filter has no suite: expected the folder of a suite, or mini"):
+    with pytest.raises(PfgenError, match="pfgen_score_filter: suite: expected the directory of a suite, or mini"):
         PfgenScoreFilter()
-    with pytest.raises(PfgenError, match="pfgen_score_filter takes no reversed_range: expected minimum"):
+    with pytest.raises(PfgenError, match="pfgen_score_filter: reversed_range is not supported; use minimum or where"):
         PfgenScoreFilter("mini", reversed_range=True)
 
 

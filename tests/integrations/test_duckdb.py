@@ -92,7 +92,7 @@ def test_a_row_that_cannot_be_scored_ends_the_query_with_our_sentence(connection
 
 def test_a_function_that_cannot_be_registered_is_one_sentence(connection):
     register(connection, SPEC)
-    with pytest.raises(PfgenError, match=r"^DuckDB takes no function 'pfgen_score': .*already created.*$"):
+    with pytest.raises(PfgenError, match=r"^DuckDB refuses the function 'pfgen_score': .*already created.*$"):
         register(connection, SPEC)
     connection.remove_function("pfgen_score")
     register(connection, SPEC)
@@ -101,7 +101,7 @@ def test_a_function_that_cannot_be_registered_is_one_sentence(connection):
     with pytest.raises(ValueError, match="nulls"):
         register(connection, SPEC, name="other", nulls="zero")
     connection.close()
-    with pytest.raises(PfgenError, match=r"^DuckDB takes no function 'other': .*closed.*$"):
+    with pytest.raises(PfgenError, match=r"^DuckDB refuses the function 'other': .*closed.*$"):
         register(connection, SPEC, name="other")
 
 

@@ -178,7 +178,7 @@ def test_what_cannot_be_a_log_is_one_sentence(run, tmp_path, mini):
         pfgen.write_eval_log(run, tmp_path / "run.txt", suite=mini)
     make_run(tmp_path / "two" / "b", trial_lines(mini, 1))
     make_run(tmp_path / "two" / "c", trial_lines(mini, 1))
-    with pytest.raises(TrialsError, match=r"two: holds 2 runs; name one of them"):
+    with pytest.raises(TrialsError, match=r"two: contains 2 runs; give the directory of one run"):
         pfgen.write_eval_log(tmp_path / "two", tmp_path / "run.eval", suite=mini)
     with pytest.raises(PfgenError, match="name its suite"):
         pfgen.write_eval_log(run, tmp_path / "run.eval")

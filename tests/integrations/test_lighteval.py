@@ -108,7 +108,7 @@ def test_a_task_has_the_prompts_of_generate(mini, mode):
     ]
     assert [doc.specific for doc in docs] == [{"question_id": t.question_id, "trial": t.trial} for t in tasks]
     assert list(config.stop_sequence) == (["Q:", "\n\n"] if mode == "completion" else ["Q:"])
-    with pytest.raises(PfgenError, match="lighteval has no system message for each document; take 'qa'"):
+    with pytest.raises(PfgenError, match="lighteval has no system message for each document; use 'qa'"):
         pfgen.pfgen_task("mini", "chat")
     with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
         pfgen.pfgen_task("mini", "chatty")

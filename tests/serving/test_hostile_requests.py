@@ -52,7 +52,7 @@ def batch(answers: bytes, questions: bytes = b'"Q07"') -> bytes:
         *((body, "not JSON") for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"answers":' * 100_000)),
         *((batch(answers), "not JSON") for answers in (b'["\xe3\x81"]', b'["\\ud800"]', b"[NaN]")),
         (batch(b"[1e999]"), "not JSON|not a number"),
-        (b"[" * 500 + b"]" * 500, "no JSON object"),
+        (b"[" * 500 + b"]" * 500, "expected a JSON object with"),
         (b'{"questions": "Q07"}', "the key 'answers' is missing"),
         (batch(b'[], "\\u001b[31m": 1'), r"unknown key '\\u001b\[31m'"),
         (batch(b'["a"], "\\u0061nswers" : ["b"]'), "a key appears twice"),
@@ -75,7 +75,7 @@ def test_what_is_no_batch_gets_a_sentence(server, body, sentence):
 @pytest.mark.parametrize(
     ("answers", "sentence"),
     [
-        ([""] * 101, "101 answers; the limit is 100"),
+        ([""] * 101, "101 answers; the limit for a request is 100"),
         (["", "x" * 1001], r"answers\[1\]: 1,001 characters; the limit is 1,000"),
         (["x" * 4_000_000], "larger than 4,000,000 bytes"),
         ([[]] * 1_200_000, "more than 1,000,000 commas and brackets"),  # before the values are made
@@ -182,7 +182,7 @@ def test_bodies_together_have_a_limit():
         wait_until(lambda: re.search(r"pfgen_held_bytes [1-9]", HTTP.get(f"{running.url}/metrics").text))
         status, reply = parsed(running.send(request))
         assert status == 429
-        assert "bodies and replies of" in reply["error"]
+        assert "bodies and replies reach the limit of" in reply["error"]
         connection.sendall(request[-3:])
         assert parsed(received(connection))[0] == 200
 

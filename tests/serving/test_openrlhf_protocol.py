@@ -36,7 +36,7 @@ def test_an_answer_ends_at_every_special_token(token):
 @pytest.mark.parametrize(
     ("queries", "prompts", "labels", "sentence"),
     [
-        (["a"], ["b"], ["Q07"], r"query\[0\]: does not hold its prompt 'b'"),
+        (["a"], ["b"], ["Q07"], r"query\[0\]: does not contain its prompt 'b'"),
         (["ab", "ab"], ["a", "a"], ["Q07", "Q99"], r"labels\[1\]: .*Q99"),
         (["ab"], ["a"], [None], r"labels\[0\]"),
         (["ab"], ["a"], [], "1 queries, 1 prompts, 0 labels"),

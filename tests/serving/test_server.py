@@ -66,7 +66,7 @@ def test_arrow_in_and_out_is_the_same_as_json(server, scorer, batch):
 def test_it_describes_itself_and_loads_nothing(server, scorer):
     assert server.line.startswith("http://127.0.0.1:")
     assert scorer.signature in server.line
-    assert "16,384 answers of 100,000 characters and 32 MiB a request" in server.line
+    assert "16,384 answers of 100,000 characters and 32 MiB per request" in server.line
     document = HTTP.get(f"{server.url}/openapi.json").json()
     assert document["openapi"] == "3.1.0"
     reply = HTTP.get(f"{server.url}/")
@@ -144,7 +144,7 @@ def test_elsewhere_a_token_is_asked_for(guarded, scorer):
 
 def test_an_address_in_use_or_beyond_the_loopback_without_a_token_is_one_sentence(server, call, monkeypatch):
     monkeypatch.delenv("PFGEN_FAST_TOKEN", raising=False)
-    told = {("--host", host): "everybody could ask" for host in ("0.0.0.0", "::")}
+    told = {("--host", host): "everyone could send requests" for host in ("0.0.0.0", "::")}
     told["--port", server.port] = f"port {server.port} of 127.0.0.1 cannot be used"
     for options, sentence in told.items():
         code, _, err = call("serve", "--suite", "mini", *options)

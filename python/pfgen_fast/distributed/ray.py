@@ -221,7 +221,7 @@ def _ray_error_type(kind: Any) -> Any:
     user_code_exception: type[Exception] = _ray().exceptions.UserCodeException
 
     class RayError(user_code_exception, kind):  # type: ignore[misc, valid-type]
-        """An error that Ray treats as an error of user code: Ray hides its frames and appends nothing to the message."""
+        """An error that Ray treats as an error of user code: it hides its frames and does not change the message."""
 
         def __init__(self, sentence: str) -> None:
             Exception.__init__(self, sentence)

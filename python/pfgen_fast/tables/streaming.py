@@ -135,9 +135,8 @@ def scored_table(
 
     original = _status_if_same(source, target)  # before anything is read
     is_arrow = ".parquet" in (format_of(source), format_of(target))
-    taking: Any = (
-        contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead
-    )  # a thread that reads stdin may never end
+    # Stdin is read without a thread, because such a thread might never end.
+    taking: Any = contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead
     with (
         giving_memory_back() if is_arrow else contextlib.nullcontext(),
         taking(read(str(source), job.names, batch_size)) as batches,
