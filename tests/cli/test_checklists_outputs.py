@@ -21,7 +21,7 @@ def test_an_output_folder_that_is_a_file_is_refused_before_any_work(folder: Path
 
     said = call("checklists", command, *COMMANDS[command], "-o", "file")
 
-    assert said == (2, "", "error: file: expected a folder, but file is a file\n")
+    assert said == (2, "", "error: file: expected a directory, but file is a file\n")
     assert (folder / "file").read_text() == "mine"
 
 

@@ -344,9 +344,9 @@ def test_long_texts_are_damaged_all_the_same(call, piece):
 def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, monkeypatch):
     Path("file").touch()
     code, _, err = call("discern", "run", "texts.jsonl", "-e", "python:mine:stops", "-o", "file/out")
-    assert (code, err) == (2, f"error: file/out: expected a folder, but {Path('file').absolute()} is a file\n")
+    assert (code, err) == (2, f"error: file/out: expected a directory, but {Path('file').absolute()} is a file\n")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert "does not allow it" in one_error(run(call, "texts.jsonl", "-e", "python:mine:stops"))
+    assert "is not writable" in one_error(run(call, "texts.jsonl", "-e", "python:mine:stops"))
 
 
 def test_ctrl_c_is_one_line():

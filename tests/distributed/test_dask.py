@@ -9,7 +9,7 @@ import pytest
 from makers.documented import documented_example
 from makers.engines import engine
 from makers.frames import rows
-from pfgen_fast import Scorer, TrialsError
+from pfgen_fast import Scorer
 
 dask = engine("dask")
 dd = engine("dask.dataframe")
@@ -63,11 +63,3 @@ def test_processes_score_as_threads_do(table, tmp_path, monkeypatch):
         found = names["result"].compute().sort_values("id")
     expected = Scorer("mini").score(table["question"], table["answer"])
     assert found["average"].to_numpy().tobytes() == expected.average.tobytes()
-
-
-def test_a_row_that_cannot_be_scored_is_named(table, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    wrong = table.set_column(1, "question", pa.array(["Q77", *table["question"].to_pylist()[1:]]))
-    pq.write_table(wrong, "answers.parquet")
-    with dask.config.set(scheduler="threads", num_workers=2), pytest.raises(TrialsError, match=r"questions\[0\]: unkn"):
-        exec(documented_example("import dask.dataframe"), {})

@@ -119,20 +119,13 @@ def test_empty_partitions_have_no_rows_and_all_columns(spark, n_rows):
     assert frame.count() == n_rows
 
 
-def test_a_missing_answer_has_null_scores_if_asked_for(spark):
-    rows = [(1, "Q07", "Ice floats on water."), (2, "Q07", None), (3, "Q08", "")]
-    found = as_columns(score(frame_of(spark, rows), SPEC, nulls="null", columns=["average"]))
-    [first, none, last] = found["average"]
-    expected = expected_scores(rows, nulls="null")["average"]
-    assert none is None
-    assert bits([first, last]) == bits(expected[[0, 2]])
-
-
-def test_only_rows_that_pass_stay(spark):
-    rows = answers_to(400)
-    expected = expected_scores(rows)
-    least = float(np.median(expected["average"]))
-    found = as_columns(score(frame_of(spark, rows), SPEC, columns=["fluency"], where=f"average > {least!r}"))
+def test_only_rows_that_pass_stay_and_a_missing_answer_may_have_null_scores(spark):
+    rows = [(row[0], row[1], None if row[0] % 9 == 0 else row[2]) for row in answers_to(400)]
+    expected = expected_scores(rows, nulls="null")
+    assert as_columns(score(frame_of(spark, rows[:1]), SPEC, nulls="null", columns=["average"]))["average"] == [None]
+    least = float(np.nanmedian(expected["average"]))
+    options = {"columns": ["fluency"], "where": f"average > {least!r}", "nulls": "null"}
+    found = as_columns(score(frame_of(spark, rows), SPEC, **options))
     passing = expected["average"] > least
     assert 0 < passing.sum() < len(rows)
     assert found["id"] == np.flatnonzero(passing).tolist()
@@ -187,14 +180,14 @@ def test_names_with_dots_backticks_and_spaces_are_names_like_others(spark):
     ("schema", "options", "message"),
     [
         ("q string, answer string", {}, r"^the frame: no column 'question'; there are 'q', 'answer'$"),
-        ("question string", {}, r"^the frame: no column 'answer'; there are 'question'$"),
         ("question string, answer array<int>", {}, r"^the frame: column 'answer': expected texts, not array<int>$"),
-        ("question long, answer string", {}, r"^the frame: column 'question': expected texts, not bigint$"),
         ("question string, answer string, average int", {}, r"^the frame: there is already a column 'average', the na"),
-        ("question string, answer string, Average int", {}, r"'Average', to Spark the same as 'average', the name of"),
+        (
+            "question string, answer string, Average int",
+            {},
+            r"'Average', which Spark does not distinguish from 'average'",
+        ),
         ("question string, answer string", {"columns": ["mean"]}, r"^columns: no score 'mean'; there are fluency, "),
-        ("question string, answer string", {"columns": "average"}, r"^columns: expected a list of names, not the text"),
-        ("question string, answer string", {"where": "mean > 1"}, r"^filter 'mean > 1': no score 'mean'; there are "),
     ],
 )
 def test_columns_are_checked_before_any_job(spark, schema, options, message):
@@ -206,14 +199,6 @@ def last_line(raised):
     return str(raised.value).strip().splitlines()[-1]
 
 
-def test_a_missing_answer_is_named_by_its_partition_and_row(spark):
-    rows = [*((i, "Q07", "Ice.") for i in range(8)), (8, "Q07", None)]
-    frame = spark.createDataFrame(rows, "id long, question string, answer string").coalesce(1)
-    with pytest.raises(pyspark.errors.PythonException) as raised:
-        score(frame, SPEC).collect()
-    assert re.search(r"TrialsError: partition 0 on .*: row 9, column 'answer': ", last_line(raised))
-
-
 def test_a_node_without_the_suite_says_so(spark, make_suite):
     folder = make_suite({})
     frame = spark.createDataFrame([("Q01", "Ice.")], "question string, answer string").coalesce(1)
@@ -223,13 +208,6 @@ def test_a_node_without_the_suite_says_so(spark, make_suite):
         scored.collect()
     assert "SuiteError: partition 0 on " in last_line(raised)
     assert str(folder) in last_line(raised)
-
-
-def test_a_suite_that_was_built_in_memory_is_sent(spark):
-    part = SPEC.suite.only(["Q07", "Q08"])
-    rows = [(1, "Q07", "Ice floats on water."), (2, "Q08", "Because.")]
-    found = as_columns(score(frame_of(spark, rows), ScorerSpec(part), columns=["average"]))
-    assert bits(found["average"]) == bits(Scorer(part).score(["Q07", "Q08"], [row[2] for row in rows]).average)
 
 
 def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
@@ -286,21 +264,6 @@ def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_
     assert (tmp_path / "killed").exists()
     assert found["id"] == list(range(len(rows)))
     assert bits(found["average"]) == bits(np.tile(expected_scores(answers)["average"], 300))
-
-
-def test_a_folder_that_is_written_again_has_each_row_once_and_a_failed_job_marks_none(spark, tmp_path):
-    rows, folder = answers_to(100), tmp_path / "out"
-    faulty = score(frame_of(spark, [*rows, (100, "Q77", "Ice.")]), SPEC, columns=["average"])
-    with pytest.raises(pyspark.errors.PythonException, match="unknown question"):
-        faulty.write.mode("overwrite").parquet(str(folder))
-    assert not (folder / "_SUCCESS").exists()
-    scored = score(frame_of(spark, rows), SPEC, columns=["average"])
-    for _ in range(2):
-        with pytest.raises(pyspark.errors.AnalysisException, match="already exists"):
-            scored.write.mode("errorifexists").parquet(str(folder))
-        scored.write.mode("overwrite").parquet(str(folder))
-        assert (folder / "_SUCCESS").exists()
-        assert as_columns(spark.read.parquet(str(folder)))["id"] == list(range(100))
 
 
 def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_path):

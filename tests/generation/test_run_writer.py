@@ -203,7 +203,7 @@ def test_a_timestamp_that_cannot_be_is_said_before_anything_is_asked(tmp_path, m
 
 def test_a_place_that_cannot_be_written_to_is_named(tmp_path, mini):
     (tmp_path / "file").write_text("")
-    with pytest.raises(PfgenError, match="file/run: cannot be made"):
+    with pytest.raises(PfgenError, match="file/run: cannot be created"):
         fill(tmp_path / "file" / "run", mini, [])
 
 

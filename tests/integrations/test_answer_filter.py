@@ -45,7 +45,7 @@ def test_a_missing_answer_is_an_error_or_passes_no_filter(settings):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"minimum": 0.5, "where": "average > 0"}, "expected only one of them"),
+        ({"minimum": 0.5, "where": "average > 0"}, "expected only one of these"),
         ({"minimum": "high"}, "expected a number, not 'high'"),
         ({"where": "niceness > 0"}, "no score 'niceness'"),
         ({"columns": ["niceness"]}, "no score 'niceness'"),

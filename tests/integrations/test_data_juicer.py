@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import WHERE, column, generated_rows, passing, scores_of
+from makers.generated_answers import WHERE, column, passing, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(data_juicer|datasets|multiprocess|dill)\\b")]
@@ -34,11 +34,6 @@ def _nothing_is_installed(monkeypatch):
     """Data-Juicer installs by itself what it lacks when it is used; a test fails instead."""
     monkeypatch.setenv("UV_OFFLINE", "1")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, N)
 
 
 @pytest.fixture
@@ -117,31 +112,15 @@ def test_the_fields_have_names_of_choice_and_missing_answers_are_dropped_or_kept
         PfgenScoreFilter("mini", 0, **{**settings, "nulls": "error"}).run(dataset)
 
 
-@pytest.mark.parametrize(
-    ("sample", "message"),
-    [
-        ({"q": "Q07", "text": "x"}, "no field 'question'; there are 'q', 'text'"),
-        (
-            {"question": "Q07", "text": "x", "pfgen_average": 1},
-            "there is already a field 'pfgen_average'",
-        ),
-    ],
-)
-def test_samples_whose_fields_do_not_fit_are_one_sentence(sample, message):
-    with pytest.raises(TrialsError, match=rf"^the samples: {message}"):
-        PfgenScoreFilter("mini", as_fields=True, num_proc=1).run(NestedDataset.from_list([sample]))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({}, "pfgen_score_filter has no suite: expected the folder of a suite, or mini"),
-        ({"suite": "mini", "reversed_range": True}, "pfgen_score_filter takes no reversed_range: expected minimum"),
-    ],
-)
-def test_settings_that_do_not_fit_are_one_sentence(settings, message):
-    with pytest.raises(PfgenError, match=message):
-        PfgenScoreFilter(**settings)
+def test_samples_and_settings_that_do_not_fit_are_one_sentence():
+    samples = {"no field 'question'": {"q": "Q07"}, "there is already": {"question": "Q07", "pfgen_average": 1}}
+    for message, sample in samples.items():
+        with pytest.raises(TrialsError, match=rf"^the samples: {message}"):
+            PfgenScoreFilter("mini", as_fields=True, num_proc=1).run(NestedDataset.from_list([{"text": "x", **sample}]))
+    with pytest.raises(PfgenError, match="pfgen_score_filter: suite: expected the directory of a suite, or mini"):
+        PfgenScoreFilter()
+    with pytest.raises(PfgenError, match="pfgen_score_filter: reversed_range is not supported; use minimum or where"):
+        PfgenScoreFilter("mini", reversed_range=True)
 
 
 def test_the_documented_example_keeps_the_good_answer():

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
-from makers.generated_answers import column, generated_rows, scores_of
+from makers.generated_answers import column, scores_of
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, Suite, TrialsError
 from pfgen_fast.integrations.datasets import AddScores
 
@@ -21,11 +21,6 @@ datasets = integration("datasets")
 Hasher = integration("datasets.fingerprint").Hasher
 
 NAMES = ("average", "fluency", "truthfulness", "helpfulness")
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, 1000)
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +45,6 @@ def test_a_stream_is_scored_batch_by_batch(dataset, rows, scorer):
     stream = dataset.to_iterable_dataset().with_format("arrow")
     found = list(stream.map(AddScores("mini", answer="text"), batched=True, batch_size=64).with_format(None))
     assert column(found, "average") == scores_of(rows, scorer).average.tobytes()
-
-
-def test_a_second_map_takes_its_rows_from_the_cache(tmp_path, rows):
-    path = tmp_path / "rows"
-    datasets.Dataset.from_list(rows).save_to_disk(path)
-    first, second, other = (
-        datasets.load_from_disk(path).map(AddScores("mini", answer="text", columns=columns), batched=True)
-        for columns in (["average"], ["average"], ["fluency"])
-    )
-    assert first.cache_files == second.cache_files != other.cache_files
-    assert first._fingerprint == second._fingerprint
 
 
 def fingerprint_elsewhere(expression):

@@ -8,12 +8,10 @@ import pickle
 from importlib import import_module
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import WHERE, column, generated_rows, passing, scores_of, write_parts
+from makers.generated_answers import WHERE, column, passing, write_parts
 from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = pytest.mark.engines
@@ -27,11 +25,6 @@ ANSWER = "Ice floats because it is less dense than water."
 N = 400
 
 
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, N)
-
-
 @pytest.fixture
 def folder(tmp_path, rows):
     """Four files of questions and answers."""
@@ -39,14 +32,13 @@ def folder(tmp_path, rows):
     return tmp_path
 
 
-def run(folder, step, *, reader=readers.JsonlReader, **settings):
+def run(folder, step):
     """Runs a filter on two tasks in two processes; returns its statistics."""
     pipeline = executor.LocalPipelineExecutor(
-        [reader(str(folder / "in")), step, writers.JsonlWriter(str(folder / "out"))],
+        [readers.JsonlReader(str(folder / "in")), step, writers.JsonlWriter(str(folder / "out"))],
         tasks=2,
         workers=2,
         logging_dir=str(folder / "logs"),
-        **settings,
     )
     return pipeline.run()
 
@@ -64,7 +56,8 @@ def documents(folder):
 
 def test_two_workers_keep_what_the_single_process_keeps_bit_for_bit(folder, rows, scorer):
     dropped = writers.JsonlWriter(str(folder / "dropped"))
-    step = PfgenScoreFilter("mini", where=WHERE, columns=["average", "fluency"], exclusion_writer=dropped)
+    columns = ["average", "fluency"]
+    step = PfgenScoreFilter(ScorerSpec("mini"), where=WHERE, columns=columns, exclusion_writer=dropped, batch_size=7)
     stats = counts(run(folder, step))
     table, stays = passing(rows, scorer)
     others = np.setdiff1d(range(N), stays)
@@ -75,16 +68,6 @@ def test_two_workers_keep_what_the_single_process_keeps_bit_for_bit(folder, rows
         assert column(found, "fluency") == table.fluency[expected].tobytes()
     assert {document["metadata"]["filter_reason"] for document in documents(folder / "dropped")} == {"score"}
     assert (stats["total"], stats["forwarded"], stats["dropped_score"]) == (N, len(stays), len(others))
-
-
-def test_parquet_and_small_batches_give_the_same_rows(folder, rows, scorer):
-    for path in (folder / "in").glob("*.jsonl"):
-        part = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        pq.write_table(pa.Table.from_pylist(part), path.with_suffix(".parquet"))
-        path.unlink()
-    run(folder, PfgenScoreFilter(ScorerSpec("mini"), 0.2, batch_size=7), reader=readers.ParquetReader)
-    average = scores_of(rows, scorer).average
-    assert column(documents(folder / "out"), "average") == average[average >= 0.2].tobytes()
 
 
 def test_a_rerun_does_only_the_tasks_that_are_not_complete(folder):
@@ -123,7 +106,6 @@ def test_without_a_filter_all_stay_with_their_scores():
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({}, r"^document '1': no 'question' in its metadata; there are none$"),
         ({"q": "Q07"}, r"^document '1': no 'question' in its metadata; there are 'q'$"),
         ({"question": "Q07", "average": 1}, r"^document '1': there is already a field 'average'"),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
-from makers.generated_answers import generated_rows
 from pfgen_fast import SuiteError, TrialsError
 from pfgen_fast.integrations.evaluate import METRIC
 
@@ -13,11 +12,6 @@ pytestmark = pytest.mark.integrations
 evaluate = integration("evaluate")
 
 SCORES = ("average", "fluency", "truthfulness", "helpfulness")
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, 200)
 
 
 @pytest.fixture

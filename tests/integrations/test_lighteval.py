@@ -108,7 +108,7 @@ def test_a_task_has_the_prompts_of_generate(mini, mode):
     ]
     assert [doc.specific for doc in docs] == [{"question_id": t.question_id, "trial": t.trial} for t in tasks]
     assert list(config.stop_sequence) == (["Q:", "\n\n"] if mode == "completion" else ["Q:"])
-    with pytest.raises(PfgenError, match="lighteval has no system message for each document; take 'qa'"):
+    with pytest.raises(PfgenError, match="lighteval has no system message for each document; use 'qa'"):
         pfgen.pfgen_task("mini", "chat")
     with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
         pfgen.pfgen_task("mini", "chatty")
@@ -119,18 +119,8 @@ def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tm
     made = 'TASKS_TABLE = [pfgen_task("mini", "qa", trials=2, num_examples=2)]'
     (tmp_path / "tasks.py").write_text(f"from pfgen_fast.integrations.lighteval import pfgen_task\n{made}\n")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    words = [
-        "custom",
-        "mine",
-        "model.py",
-        "pfgen",
-        "--custom-tasks",
-        "tasks.py",
-        "--output-dir",
-        "out",
-        "--save-details",
-    ]
-    command = [sys.executable, "-c", COMMAND, *words]
+    words = "custom mine model.py pfgen --custom-tasks tasks.py --output-dir out --save-details"
+    command = [sys.executable, "-c", COMMAND, *words.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (results,) = tmp_path.glob("out/results/**/results_*.json")

@@ -80,7 +80,7 @@ def test_a_mode_and_a_key_can_be_named(tmp_path, scorer):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"text": "Why?"}, "no key of the first document holds a question of suite mini; there are 'text'"),
+        ({"text": "Why?"}, "no key of the first document contains a question of suite mini; the keys are 'text'"),
         ([], "line 1: expected a sample of lm-evaluation-harness, with 'doc' and 'resps'"),
     ],
 )

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import WHERE, column, generated_rows, passing, scores_of, write_parts
+from makers.generated_answers import WHERE, column, passing, scores_of, write_parts
 from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
@@ -46,11 +46,6 @@ pipeline = Pipeline("p", stages=[JsonlReader("in", files_per_partition=1), stage
 pipeline.run(getattr(import_module(sys.argv[1]), sys.argv[2])())
 """
 EXECUTORS = [("ray_data", "RayDataExecutor"), ("xenna", "XennaExecutor")]
-
-
-@pytest.fixture(scope="module")
-def rows(mini):
-    return generated_rows(mini, N)
 
 
 @pytest.fixture
@@ -123,16 +118,11 @@ def test_a_batch_of_which_nothing_stays_is_empty_and_keeps_its_columns():
     assert (result.num_items, result.get_columns()) == (0, ["question", "text", "average"])
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (["q", "text"], r"^task '' of 'made': no field 'question'; there are 'q', 'text'$"),
-        (["question", "text", "average"], r"^task '' of 'made': there is already a field 'average'"),
-    ],
-)
-def test_columns_that_do_not_fit_are_one_sentence(columns, message):
-    with pytest.raises(TrialsError, match=message):
-        PfgenScoreFilter("mini").process(DocumentBatch("made", pa.table({name: ["Q07"] for name in columns})))
+def test_columns_that_do_not_fit_are_one_sentence():
+    columns = {"no field 'question'": ["q", "text"], "there is already": ["question", "text", "average"]}
+    for message, names in columns.items():
+        with pytest.raises(TrialsError, match=rf"^task '' of 'made': {message}"):
+            PfgenScoreFilter("mini").process(DocumentBatch("made", pa.table({name: ["Q07"] for name in names})))
 
 
 def test_a_stage_says_what_it_reads_and_leaves():

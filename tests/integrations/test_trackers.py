@@ -14,7 +14,6 @@ from makers.documented import DOCS
 from makers.engines import integration
 from makers.frames import run_python_blocks
 from makers.tracked_runs import scored_run
-from pfgen_fast import PfgenError
 from pfgen_fast.integrations import mlflow, tensorboard, wandb
 from pfgen_fast.integrations.tracking import tracked
 
@@ -182,13 +181,6 @@ def test_texts_of_answers_are_no_markup_of_tensorboard(read, outcome):
     assert "<script>" not in shown
     assert "&#60;script&#62;a&#60;/script&#62; &#124; b" in shown
     assert max(map(len, shown.splitlines())) < 1000
-
-
-@pytest.mark.usefixtures("read")
-def test_a_directory_of_tensorboard_that_cannot_be_written_is_one_sentence(outcome, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(PfgenError, match=r"expected a folder, but .*file is a file"):
-        tensorboard.log_run(outcome, into=tmp_path / "file" / "logs")
 
 
 def test_the_documented_example_of_tensorboard_runs(read, documented):

@@ -106,7 +106,7 @@ def test_a_second_process_is_refused(tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with (
-        pytest.raises(JudgingError, match="file/replies: cannot be made"),
+        pytest.raises(JudgingError, match="file/replies: cannot be created"),
         Replies(tmp_path / "file" / "replies" / "r.jsonl").adding(),
     ):
         pass

@@ -1,4 +1,4 @@
-"""Rows as a model might have generated them: whole answers, parts of some, and answers to other questions."""
+"""Rows for the filters of data pipelines, their scores in a single process, and which of them pass a filter."""
 
 from __future__ import annotations
 
@@ -8,25 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pfgen_fast import Scorer, ScoreTable, Suite
+from pfgen_fast import Scorer, ScoreTable
+
+from .frames import rows as columns_of_rows
 
 WHERE = "average >= 0.4 and helpfulness > 0"
 """A filter that some generated rows pass."""
 
 
-def generated_rows(suite: Suite, n: int) -> list[dict[str, Any]]:
+def generated_rows(n: int) -> list[dict[str, Any]]:
     """Rows with the keys `id`, `question` and `text`, which have no empty text."""
-    questions = list(suite)
-    rows = []
-    for i in range(n):
-        question = questions[i % len(questions)]
-        answered = questions[(i // 5) % len(questions)] if i % 5 == 0 else question
-        answers = answered.answers[suite.set_names[i % 2]]
-        text = answers[i % len(answers)]
-        rows.append(
-            {"id": f"{i:05}", "question": question.question_id, "text": text[: max(1, len(text) * (i % 7 + 1) // 7)]}
-        )
-    return rows
+    columns = columns_of_rows(n).values()
+    return [{"id": f"{i:05}", "question": key, "text": text or "."} for i, key, text in zip(*columns, strict=True)]
 
 
 def scores_of(rows: list[dict[str, Any]], scorer: Scorer) -> ScoreTable:

@@ -229,7 +229,7 @@ def test_a_folder_that_holds_something_else_is_not_replaced(make):
     assert not config.work.exists()
     (config.suite / "thesis.txt").unlink()
     config.work.write_text("a file")
-    with pytest.raises(PfgenError, match=r"made\.work: cannot be made"):
+    with pytest.raises(PfgenError, match=r"made\.work: cannot be created"):
         build(config)
 
 

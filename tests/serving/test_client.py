@@ -34,8 +34,10 @@ def client(server):
 
 
 def test_rewards_and_scores_equal_those_of_the_scorer(client, mini, scorer):
-    questions = [question.question_id for question in mini for _ in range(3)]
-    answers = [answer for question in mini for answer in question.answers["A"][:3]]
+    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
+    names = [name for question in mini for name in (question.question_id, question.question)]
+    pairs = [(name, answer) for name in names for answer in (*mini[name].answers["A"][:3], *odd)]
+    questions, answers = map(list, zip(*pairs, strict=True))
     assert client.reward(questions, answers).tobytes() == scorer.reward(questions, answers).tobytes()
     assert client.reward("Q07", answers).tobytes() == scorer.reward("Q07", answers).tobytes()
     assert client.reward("Q07", []).tolist() == []
@@ -133,7 +135,7 @@ def test_a_restart_of_a_minute_is_waited_for(waits):
     assert left == []
     assert waits[:8] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
     assert 50 < sum(waits) < 60
-    with RewardClient(url) as client, pytest.raises(ServingError, match=r"cannot be reached.*\(repeated for 60 s\)"):
+    with RewardClient(url) as client, pytest.raises(ServingError, match=r"cannot be reached.*\(retried for 60 s\)"):
         client.reward("Q07", ["Ice."])
 
 
@@ -155,7 +157,7 @@ def test_a_password_in_the_address_is_the_token_and_no_token_is_shown(server, sc
 
 @pytest.mark.parametrize("reply", [[], {}, {"rewards": 3, "signature": "s"}, {"rewards": [], "signature": "s"}])
 def test_a_reply_of_something_else_is_told(reply):
-    told = pytest.raises(ServingError, match="the reply is not that of a reward server")
+    told = pytest.raises(ServingError, match="the reply is not from a reward server")
     with replying((200, {}, reply)) as (url, _), RewardClient(url) as client, told:
         client.reward("Q07", ["Ice."])
 
@@ -164,7 +166,7 @@ def test_a_reply_of_something_else_is_told(reply):
     ("options", "sentence"),
     [
         *(
-            ({"url": url}, "expected one such as http")
+            ({"url": url}, "url: expected an address such as http")
             for url in ("http://[::1", "127.0.0.1:80", "http://127.0.0.1:99999")
         ),
         *(({"retry_seconds": seconds}, "expected at least 0 and 1") for seconds in (float("nan"), -1)),

@@ -264,4 +264,4 @@ def test_an_upgrade_is_refused_because_its_body_would_be_lost():
     upgrade = GOOD.replace(b"\r\n", b"\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n", 1)
     for sent in (upgrade + GOOD, b"CONNECT localhost:80 HTTP/1.1\r\n\r\n"):
         ((status, reply),) = replies_in(exchange([sent]))
-        assert (status, reply["error"][:32]) == (400, "the server speaks only HTTP/1.1;")
+        assert (status, reply["error"][:33]) == (400, "the server supports only HTTP/1.1")

@@ -33,23 +33,11 @@ def test_an_answer_ends_at_every_special_token(token):
     assert answer_in_query(f"{PROMPT} It floats.{token} Not.", PROMPT, "completion") == "It floats."
 
 
-def test_rewards_are_the_scores_of_the_answers(scorer):
-    queries = [f"{PROMPT} {GOOD}</s>", f"{PROMPT} Because.", PROMPT]
-    labels = ["Q07", "Why does ice float on water?", "Q07"]
-    found = scores_of_queries(scorer, queries, [PROMPT] * 3, labels)
-    expected = scorer.score("Q07", [GOOD, "Because.", ""])
-    assert found["rewards"].tobytes() == found["scores"].tobytes() == expected.average.tobytes()
-    assert {name: found["extra_logs"][name].tolist() for name in PARTS} == {
-        name: expected[name].tolist() for name in PARTS
-    }
-
-
 @pytest.mark.parametrize(
     ("queries", "prompts", "labels", "sentence"),
     [
-        (["a"], ["b"], ["Q07"], r"query\[0\]: does not hold its prompt 'b'"),
+        (["a"], ["b"], ["Q07"], r"query\[0\]: does not contain its prompt 'b'"),
         (["ab", "ab"], ["a", "a"], ["Q07", "Q99"], r"labels\[1\]: .*Q99"),
-        (["ab"], ["a"], [""], r"labels\[0\]"),
         (["ab"], ["a"], [None], r"labels\[0\]"),
         (["ab"], ["a"], [], "1 queries, 1 prompts, 0 labels"),
     ],
@@ -61,10 +49,12 @@ def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, senten
 
 def test_the_server_speaks_it(scorer):
     with serving("--suite", "mini", "--mode", "chat") as running:
-        asked = {"query": [f"{PROMPT} A: {GOOD}</s>"], "prompts": [PROMPT], "labels": ["Q07"]}
+        queries = [f"{PROMPT} A: {answer}</s>" for answer in (GOOD, "Because.", "")]
+        labels = ["Q07", "Why does ice float on water?", "Q07"]
+        asked = {"query": queries, "prompts": [PROMPT] * 3, "labels": labels}
         reply = HTTP.post(f"{running.url}/get_reward", json=asked).json()
-        wrong = HTTP.post(f"{running.url}/get_reward", json={**asked, "labels": [None]})
-    expected = scorer.score("Q07", [GOOD])
+        wrong = HTTP.post(f"{running.url}/get_reward", json={**asked, "labels": [None] * 3})
+    expected = scorer.score("Q07", [GOOD, "Because.", ""])
     assert reply == {
         "rewards": expected.average.tolist(),
         "scores": expected.average.tolist(),

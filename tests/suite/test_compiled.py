@@ -137,7 +137,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch, tmp_path):
     [
         ("file", "cannot be written: File exists"),
         ("file/under", "cannot be written: Not a directory"),
-        pytest.param("/proc/self", "cannot be locked: no file can be made there", marks=needs_proc),
+        pytest.param("/proc/self", "cannot be locked: the directory cannot have files", marks=needs_proc),
     ],
 )
 def test_a_cache_that_cannot_be_written_costs_a_warning_and_time(folder, monkeypatch, tmp_path, place, problem):

@@ -25,20 +25,6 @@ def test_only_rows_that_pass_are_written_and_both_are_counted(scorer, tmp_path, 
     assert read_table(out) == [{**row, "average": average} for row in ROWS if row["a"] == GOOD]
 
 
-def test_a_filter_that_nothing_passes_leaves_the_columns(scorer, tmp_path):
-    path = write_table(tmp_path / "in.parquet", ROWS)
-    score(path, path, scorer, where="average > 9")
-    assert (pq.read_table(path).num_rows, pq.read_table(path).column_names) == (0, ["note", "q", "a", *SCORES])
-
-
-def test_a_bad_row_of_a_large_file_is_named_with_its_row_group(scorer, tmp_path):
-    table = pa.Table.from_pylist([*ROWS[:13], {"note": "13", "q": "Q99", "a": ""}, *ROWS[14:]])
-    pq.write_table(table, tmp_path / "in.parquet", row_group_size=5)
-    for batch_size in (1, 4, None):
-        with pytest.raises(TrialsError, match=r"in\.parquet, row group 2, row 14, column 'q': unknown question 'Q99'"):
-            score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, batch_size=batch_size)
-
-
 def test_a_row_that_cannot_be_written_is_named_by_its_place_before_the_filter(scorer, tmp_path):
     rows = [{"q": "Q07", "a": GOOD if i > 5 else "Because.", "note": "\u2603" if i == 9 else "x"} for i in range(12)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")

@@ -48,11 +48,9 @@ def test_a_record_leads_to_no_server_that_was_not_named(tmp_path, spec, monkeypa
     ("sources", "target", "told"),
     [
         (["in"], "in", "in: is the input directory itself"),
-        (["in"], "in/../in/", "is the input directory itself"),
         (["in"], "link", "link: is the input directory itself"),
         (["in"], "in/out", "in/out: is in the input directory, in;"),
         (["in/day=1"], "in", "in/day=1/a.jsonl: is in the output directory, in"),
-        (["in/a.jsonl"], "in", "in/a.jsonl: is in the output directory, in"),
         (["in", "in/*.jsonl"], "link/out", "is in the input directory, in;"),
         (["in/**/*.jsonl"], "out", "in/a.jsonl and in/day=1/a.jsonl would have the same output, out/a.jsonl"),
         (["in/day=2/b.jsonl", "in"], "out", "would be scored twice, into out/b.jsonl and out/day=2/b.jsonl"),
@@ -71,7 +69,6 @@ def test_what_cannot_be_kept_apart_is_refused(tmp_path, monkeypatch, sources, ta
     ("source", "told"),
     [
         ("none", "none: no such file or folder"),
-        ("none/*.csv", "none/*.csv: no such file or folder"),
         ("empty", "empty: there are no tables here"),
         ("notes.txt", "notes.txt: unknown file extension"),
         ("_x.csv", "_x.csv: readers of directories skip names that begin with _"),

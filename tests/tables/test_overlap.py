@@ -66,14 +66,6 @@ def test_leaving_the_block_closes_the_generator():
         assert next(taken) == 0  # nobody asks for more, so there is no error
 
 
-def test_everything_given_is_written_in_order_when_the_block_ends():
-    written: list[int] = []
-    with writing_behind(written.append) as give:
-        for number in range(1000):
-            give(number)
-    assert written == list(range(1000))
-
-
 def test_an_error_of_the_writer_arrives_however_late():
     def write(number: int) -> None:
         if number == 3:
@@ -82,24 +74,6 @@ def test_an_error_of_the_writer_arrives_however_late():
     for numbers in (range(1000), [3]):
         with pytest.raises(OSError, match="disk full"), writing_behind(write) as give:
             list(map(give, numbers))
-
-
-def test_what_waits_is_not_written_after_an_error_of_the_block():
-    written: list[int] = []
-    go_on = threading.Event()
-
-    def write(number: int) -> None:
-        go_on.wait(60)
-        written.append(number)
-
-    def fail(give):
-        give(1)
-        go_on.set()
-        raise KeyError
-
-    with pytest.raises(KeyError), writing_behind(write) as give:
-        fail(give)
-    assert written in ([], [1])
 
 
 def test_an_interrupt_while_the_last_items_are_written_waits_for_the_writer(monkeypatch):

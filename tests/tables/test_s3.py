@@ -159,11 +159,3 @@ def test_a_key_that_looks_like_a_chain_of_protocols_is_a_name(s3, spec):
     [outcome] = score_files(["s3://box/in/*=3/*.jsonl"], "s3://box/out", spec)
     assert (outcome.status, outcome.task.source) == ("scored", "s3://box/in/day=3/a::file:x.jsonl")
     assert "out/a::file:x.jsonl" in keys(s3)
-
-
-def test_the_command_scores_a_bucket(s3, call):
-    put_some(s3)
-    columns = ("--suite", "mini", "--question-column", "question", "--answer-column", "answer")
-    code, out, err = call("score", "s3://box/in", *columns, "--filter", "average > 0", "-o", "s3://box/out")
-    assert (code, err) == (0, "")
-    assert "4 files scored (200 rows scored, 200 passed the filter, 0 did not): s3://box/out" in out

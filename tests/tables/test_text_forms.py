@@ -41,19 +41,6 @@ def rows_of(content: bytes, encoding: str, *, delimiter: str = ",") -> list[list
     return list(csv.reader(io.StringIO(content.decode(encoding), newline=""), delimiter=delimiter, strict=True))
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_scored_table_keeps_encoding_mark_and_line_ends(scorer, tmp_path, encoding, line_end):
-    rows = [["q", "a", "備考"], ["Q07", "氷は\r\n水に浮く", "x\ny"], ["Q07", "", "表\\"]]
-    text = table_text(rows, line_end=line_end)
-    written = score_content(scorer, tmp_path, text.encode(encoding), encoding=encoding)
-    assert written.startswith(MARKS.get(encoding, b""))
-    assert [row[:3] for row in rows_of(written, encoding)] == rows
-    unquoted = written.decode(encoding).replace("氷は\r\n水", "").replace("x\ny", "")
-    assert unquoted.count(line_end) == unquoted.count("\n") == 3
-    assert unquoted.endswith(line_end)
-
-
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_names_the_encoding(scorer, tmp_path, encoding):
     content = "q,a\r\nQ07,氷\r\n".encode(encoding)
@@ -74,7 +61,7 @@ def test_the_encoding_is_that_of_csv_and_json_is_utf8(scorer, tmp_path):
     assert written.startswith(b"\xef\xbb\xbfq,a,fluency,")
     written = score_content(scorer, tmp_path, "q,a\nQ07,氷\n".encode("cp932"), "in.csv out.jsonl", encoding="cp932")
     assert json.loads(written)["a"] == "氷"
-    message = r"encoding: only CSV and TSV leave it open, and neither .*in\.jsonl nor .*out\.json is one of them"
+    message = r"encoding: expected a CSV or TSV file, but the files are .*in\.jsonl and .*out\.json$"
     with pytest.raises(PfgenError, match=message):
         score_content(scorer, tmp_path, line, "in.jsonl out.json", encoding="cp932")
 
@@ -123,13 +110,13 @@ def test_the_names_of_columns_are_told_without_reading_the_table(tmp_path):
     assert column_names(tmp_path / "in.tsv") == ["q", "the answer"]
 
 
-CELLS = st.text(st.sampled_from(['"', ",", "\t", "\n", "\r", " ", "a", "é", "氷", "\\", "'", "="]), max_size=6)
+CELLS = st.text(st.sampled_from(['"', ",", "\t", "\n", "\r", " ", "a", "氷", "表", "\\", "'", "="]), max_size=6)
 
 
 @examples(150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     cells=st.lists(st.tuples(CELLS, CELLS), max_size=9),
-    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32-be"]),
+    encoding=st.sampled_from(ENCODINGS),
     line_end=st.sampled_from(["\n", "\r\n"]),
     suffixes=st.tuples(st.sampled_from([".csv", ".tsv"]), st.sampled_from([".csv", ".tsv"])),
     batch_size=st.integers(1, 4),
@@ -138,7 +125,7 @@ CELLS = st.text(st.sampled_from(['"', ",", "\t", "\n", "\r", " ", "a", "é", "�
 def test_cells_come_out_as_they_went_in(
     scorer, tmp_path, monkeypatch, cells, encoding, line_end, suffixes, batch_size, block_bytes
 ):
-    """Whatever the cells hold, and wherever blocks and batches end."""
+    """Encoding, byte-order mark, line ends and texts stay, wherever blocks and batches end."""
     monkeypatch.setattr(text_form, "_BLOCK_BYTES", block_bytes)
     rows = [["q", "a", "note"], *(["Q07", *pair] for pair in cells)]
     before, after = ("\t" if suffix == ".tsv" else "," for suffix in suffixes)
@@ -147,6 +134,9 @@ def test_cells_come_out_as_they_went_in(
     written = score(source, target, scorer, encoding=encoding, batch_size=batch_size)
     assert written.startswith(MARKS.get(encoding, b""))
     assert [row[:3] for row in rows_of(written, encoding, delimiter=after)] == rows
+    header, end, _ = written.decode(encoding).partition(line_end)
+    assert (end, header[-1]) == (line_end, "B")  # of `truthfulness_B`
+    assert written.decode(encoding).endswith(line_end)
     assert score(source, tmp_path / target.name, scorer, encoding=encoding, batch_size=100) == written
 
 
@@ -170,7 +160,7 @@ def test_a_json_array_is_read_like_json(tmp_path, monkeypatch, rows, indent, asc
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "expected a JSON array of objects; a file with an object a line is named .jsonl"),
+        ("", "expected a JSON array of objects (JSON lines have the extension .jsonl)"),
         ('{"q": 1}', "expected a JSON array of objects"),
         ("[", ", row 1: expected a JSON object, not the end of the file"),
         ("[1]", ", row 1: expected a JSON object, not '1'"),
@@ -179,10 +169,8 @@ def test_a_json_array_is_read_like_json(tmp_path, monkeypatch, rows, indent, asc
         ('[{"q": 1}', ", row 1: expected ',' or ']' after it, not the end of the file"),
         ('[{"q": "}', ", row 1: not JSON: the file ends within it"),
         ('[{"q": [}', ", row 1: not JSON: the file ends within it"),
-        ('[{"q": [}]', ", row 1, column 8: not JSON: "),
         ('[{"q": 1]]', ", row 1, column 8: not JSON: "),
         ("[{}] x", ": expected nothing after the array, not 'x'"),
-        ("[{}, {'q': 1}]", ", row 2, column 2: not JSON: "),
         ("[" + "[" * 100_000, ", row 1: expected a JSON object"),
         ('[{"q": ' + "[" * 100_000 + "]" * 100_000 + "}]", ", row 1: JSON nested too deeply"),
     ],
@@ -198,7 +186,7 @@ def test_a_json_array_that_cannot_be_read_is_named_with_its_row(tmp_path, monkey
 
 
 def test_an_endless_row_of_a_json_array_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pfgen_fast.tables.json_array.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("pfgen_fast.tables.json_tables.MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(text_form, "_BLOCK_BYTES", 100)
     for content in ('[{"q": "' + "x" * 2000, '[{"q": [' + "1, " * 2000, "[{" + '"a": {' * 2000):
         (tmp_path / "rows.json").write_text(content)

@@ -1,1 +1,1 @@
-"""Scores of tables in distributed engines: a module for each, which imports that engine only when it is used."""
+"""Scores tables in distributed engines: one module for each engine, which is imported only when it is used."""

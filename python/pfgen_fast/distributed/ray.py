@@ -1,8 +1,8 @@
-"""Scores with Ray: of a dataset of Ray Data, and of many files with one task for each.
+"""Scores with Ray: a dataset of Ray Data, or many files with one task for each file.
 
-Every worker process makes the scorer once, from a spec of some hundred bytes. By default Ray scores in tasks: it fuses
-them with the tasks that read, so no block is copied in between, and a task holds its core only while it works, so
-scoring cannot starve reading. Actors hold their cores to the end; use them for a fixed number of scorers.
+Every worker process makes the scorer once, from a spec of a few hundred bytes. By default Ray scores in tasks. It fuses
+them with the tasks that read, so blocks are not copied. A task holds its core only while it works, so scoring cannot
+block reading. Actors hold their cores to the end; use them for a fixed number of scorers.
 
 Example:
     >>> import ray, pfgen_fast                                                      # doctest: +SKIP
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _RETRIES = 3
 _AT_ONCE = 1000
-"""How many files Ray knows of at a time: enough for any cluster, and few enough for any number of files."""
+"""Maximum number of files submitted to Ray at a time, so that any number of files can be scored."""
 
 
 def score(
@@ -60,33 +60,33 @@ def score(
 ) -> Dataset:
     """Appends columns of scores to a dataset, lazily.
 
-    The scores equal those of a single process, bit for bit; Ray determines the order of rows. A worker that dies is
-    replaced and its blocks are scored again, so no row is lost or doubled. See `score_files` for files that a rerun
-    does not write twice.
+    The scores equal the scores of a single process, bit for bit. Ray determines the order of rows. If a worker dies,
+    Ray replaces it and scores its blocks again, so no row is lost or duplicated. A rerun writes all rows again; use
+    `score_files` to skip finished files.
 
-    An error in a worker is raised as a `RayTaskError` that is also an error of this package, and its last line is the
-    message; Ray does not retry. Columns are checked at once if Ray knows them, and otherwise when the dataset is read.
-    A dataset without rows gets no columns of scores, because Ray Data calls nothing for it.
+    An error in a worker is raised as a `RayTaskError` that is also an error of this package; its last line is the
+    message. Ray does not retry. Columns are checked at once if Ray knows the schema, and otherwise when the dataset is
+    read. A dataset without rows gets no columns of scores, because Ray Data does not call the scorer for it.
 
     Args:
         dataset: The questions and answers.
-        spec: How to make the scorer. Every node needs the suite at the same path. By default a scorer has one thread
+        spec: The spec of the scorer. Every node needs the suite at the same path. By default a scorer has one thread
             for each whole core of its task.
         question_column: The column with the ID or exact text of each question.
         answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all.
-        nulls: How to treat a missing answer: `"error"` raises an error, `"null"` gives it null scores.
-        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`.
+        columns: The scores to append, such as `["average"]`; by default all scores.
+        nulls: `"error"` raises an error for a missing answer; `"null"` gives it null scores.
+        where: The condition for rows to keep, such as `"average >= 0.6"`.
         actors: The number of actors; by default Ray starts tasks as cores become free.
-        num_cpus: The cores of each task (default: one) or actor (default: one if a node keeps a whole core for reading,
-            and otherwise a share that leaves one on each node; see `share_of_cores`).
+        num_cpus: The cores of each task or actor. The default for tasks is 1. The default for actors is
+            `share_of_cores`, which leaves a whole core for reading.
         batch_size: The number of rows that are scored at a time; by default the rows of a block.
     """
     ray = _ray()
     _check_numbers(actors, num_cpus, batch_size)
     job = TableJob(_checked_spec(spec), question_column, answer_column, columns, nulls, where)
     schema = getattr(dataset.schema(fetch_if_missing=False), "base_schema", None)
-    if isinstance(schema, pyarrow().Schema):  # of frames of pandas Ray knows other types
+    if isinstance(schema, pyarrow().Schema):  # for frames of pandas, the schema has other types
         check_schema(schema, job.names, "the dataset")
     n_cores = _cores_of_nodes(ray)
     if actors is not None and num_cpus is None:
@@ -118,12 +118,12 @@ def score_files(
     on_outcome: Callable[[FileOutcome], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> list[FileOutcome]:
-    """Scores tables into a directory with one task of Ray for each: `pfgen_fast.tables.score_files` on a cluster.
+    """Scores tables into a directory with one task of Ray for each file: `pfgen_fast.tables.score_files` on a cluster.
 
-    If a worker dies, Ray scores its file again, up to three times; then the file has failed, and the others go on.
-    Every node must be able to read the sources and to write the target. `num_cpus` are the cores of each task;
-    `on_outcome` is called in the order in which files end. The other arguments are those of `score` and of
-    `pfgen_fast.tables.score_files`, and so are the outcomes.
+    If a worker dies, Ray scores its file again, up to three times; then the file has failed, and the other files are
+    still scored. Every node must be able to read the sources and to write the target. `num_cpus` is the number of cores
+    of each task. `on_outcome` is called in the order in which the files are finished. The other arguments and the
+    outcomes are those of `pfgen_fast.tables.score_files`.
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)
@@ -141,7 +141,7 @@ def score_files(
 def _outcomes(
     ray: Any, job: TableJob, again: bool, options: dict[str, Any], todo: Sequence[FileTask]
 ) -> Generator[FileOutcome, None, None]:
-    """Yields the outcomes of files as they end; closing it cancels the remaining tasks."""
+    """Yields the outcomes of files as they are finished; closing the generator cancels the remaining tasks."""
     one_file = ray.remote(**options)(score_one_file)
     sent_job = ray.put(job)
     under_way: dict[Any, FileTask] = {}
@@ -165,32 +165,32 @@ def _outcome(ray: Any, reference: Any, task: FileTask) -> FileOutcome:
         return outcome
     except ray.exceptions.RayTaskError:
         raise
-    except ray.exceptions.RayError as error:  # the worker died, again and again, or its node did
+    except ray.exceptions.RayError as error:  # the worker or its node died at every attempt
         problem = in_one_line(str(error), 300)
-        return FileOutcome(task, "failed", error=f"{shown_place(task.source)}: no worker of Ray survived it: {problem}")
+        return FileOutcome(task, "failed", error=f"{shown_place(task.source)}: every worker of Ray died: {problem}")
 
 
 def _from_anywhere(place: str | os.PathLike[str]) -> str:
-    """The absolute place, because workers have another working directory."""
+    """The absolute place, because the working directory of workers is different."""
     name = os.fspath(place)
     return name if is_remote(name) else os.path.abspath(name)
 
 
 def share_of_cores(actors: int, n_cores: Sequence[int]) -> float:
-    """The cores that an actor takes so that a whole core is left for reading; `n_cores` has the cores of each node.
+    """The cores for each actor such that a whole core is left for reading; `n_cores` has the cores of each node.
 
     Example:
         >>> [share_of_cores(actors, [2]) for actors in (1, 2)], share_of_cores(1, [1]), share_of_cores(11, [3, 8])
         ([1.0, 0.5], 0.0, 0.6666)
     """
     if not n_cores or _leaves_room(actors, 1.0, n_cores):
-        return 1.0  # like a read, which Ray Data then does in the actor itself
+        return 1.0  # as for a task that reads, which Ray Data then runs in the actor
     fewest = min(n_cores)
-    return math.floor((fewest - 1) / fewest * 10_000) / 10_000  # Ray counts in units of a ten-thousandth
+    return math.floor((fewest - 1) / fewest * 10_000) / 10_000  # Ray counts in units of 1/10,000 core
 
 
 def _leaves_room(actors: int, share: float, n_cores: Sequence[int]) -> bool:
-    """Whether a node has a whole core left, however Ray distributes the actors."""
+    """Whether some node has a whole core left for any distribution of the actors."""
     if share == 0:
         return True
     return actors < sum(math.floor((cores - 1) / share + 1e-9) + 1 for cores in n_cores)
@@ -221,12 +221,12 @@ def _ray_error_type(kind: Any) -> Any:
     user_code_exception: type[Exception] = _ray().exceptions.UserCodeException
 
     class RayError(user_code_exception, kind):  # type: ignore[misc, valid-type]
-        """An error that Ray treats as one of user code, so it hides its frames and appends no advice to the message."""
+        """An error that Ray treats as an error of user code: it hides its frames and does not change the message."""
 
         def __init__(self, sentence: str) -> None:
             Exception.__init__(self, sentence)
             self.sentence = self.problem = sentence
-            self.column = self.row = None  # as of every TrialsError that is not about the arguments of a call
+            self.column = self.row = None  # not about an argument of a call
 
         def __str__(self) -> str:
             return self.sentence
@@ -244,7 +244,7 @@ def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
 
 
 def _with_threads(job: TableJob, num_cpus: float | None) -> TableJob:
-    """The job with a thread for each whole core, unless its spec says how many threads there are."""
+    """The job with one thread for each whole core, unless its spec sets the number of threads."""
     assert isinstance(job.spec, ScorerSpec)
     return replace(job, spec=job.spec.with_threads(max(1, math.floor(num_cpus or 1))))
 
@@ -269,7 +269,7 @@ def _check_numbers(actors: int | None, num_cpus: float | None, batch_size: int |
 
 
 def _cores_of_nodes(ray: Any) -> list[int]:
-    """The cores of each node of Ray that has any; none if Ray does not run yet."""
+    """The number of cores of each node of Ray that has cores; empty if Ray does not run yet."""
     if not ray.is_initialized():
         return []
     cores = (math.floor(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
@@ -277,15 +277,15 @@ def _cores_of_nodes(ray: Any) -> list[int]:
 
 
 def _warn_of_waiting(actors: int | None, num_cpus: float | None, n_cores: Sequence[int]) -> None:
-    """Warns of shares that block reading forever unless Ray gets more nodes."""
+    """Warns if actors can take all cores, so that reading is blocked forever unless Ray gets more nodes."""
     if not n_cores or num_cpus is None:
         return
     if num_cpus > max(n_cores):
-        sentence = f"num_cpus={num_cpus:g}: no node has so many cores (the largest has {max(n_cores)})"
+        sentence = f"num_cpus={num_cpus:g}: no node has this number of cores (maximum: {max(n_cores)})"
     elif actors is not None and not _leaves_room(actors, num_cpus, n_cores):
         sentence = (
-            f"actors={actors}, num_cpus={num_cpus:g}: the actors may take all cores of Ray ({sum(n_cores)}), so that "
-            "reading waits for ever; take fewer of either, or leave num_cpus out"
+            f"actors={actors}, num_cpus={num_cpus:g}: the actors may take all cores of Ray ({sum(n_cores)}) and block "
+            "reading forever; reduce actors or num_cpus, or omit num_cpus"
         )
     else:
         return

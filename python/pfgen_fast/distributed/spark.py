@@ -1,6 +1,6 @@
-"""Scores in Spark: a frame with columns of scores, made by `mapInArrow` in Spark's own Python workers.
+"""Appends columns of scores to frames of Spark, by `mapInArrow` in the Python workers of Spark.
 
-What is sent is the spec, so each worker process makes the scorer once; the rows go through `scored_batches`.
+The spec is sent to the workers, and each worker process makes the scorer once.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ def score(
 ) -> DataFrame:
     """Appends columns of scores (double) to a frame, lazily; other columns keep their metadata and nullability.
 
-    Columns are checked at once, rows when they are computed. The scores equal those of `Scorer`, bit for bit. Spark
-    scores the rows of a lost worker again, so no row is lost or doubled.
+    Columns are checked at once, and rows when they are computed. The scores equal the scores of `Scorer`, bit for bit.
+    Spark scores the rows of a lost worker again, so no row is lost or duplicated.
 
-    Every node needs this package, and the suite at the same path unless it is packaged or was built in memory. By
-    default a worker scores with one thread, because Spark runs a worker for each core.
+    Every node needs this package. It also needs the suite at the same path, unless the suite is packaged or was built
+    in memory. By default a worker scores with one thread, because Spark runs one worker for each core.
 
     Args:
-        frame: A frame of Spark or of Spark Connect, of files or of a stream.
-        spec: How to make the scorer; each worker process makes it once.
+        frame: A frame of Spark or Spark Connect; it may be a stream.
+        spec: The spec of the scorer.
         question_column: The column with the ID or exact text of each question.
         answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all.
-        nulls: How to treat a missing answer: `"error"` fails the job, `"null"` gives it null scores.
-        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`.
+        columns: The scores to append, such as `["average"]`; by default all scores.
+        nulls: `"error"` fails the job if an answer is missing; `"null"` gives the row null scores.
+        where: The condition for rows to keep, such as `"average >= 0.6"`.
 
-    A row that cannot be scored fails the job with Spark's `PythonException`, which ends with our error; it names the
-    partition (its `spark_partition_id()`), the host, and the row of the partition, from 1.
+    If a row cannot be scored, the job fails with the `PythonException` of Spark. Its last line is the error of this
+    package, with the partition (`spark_partition_id()`), the host, and the row of the partition, counted from 1.
 
     Example:
         ::
@@ -81,7 +81,7 @@ def score(
 
 
 def _check_columns(frame: DataFrame, job: TableJob, types: Any) -> None:
-    """Checks that a frame has the columns that scoring reads, as texts, and none that it adds."""
+    """Checks that a frame has the question and answer columns, as texts, and no column with the name of a score."""
     job.names.check(frame.columns, "the frame")
     for name in (job.question_column, job.answer_column):
         kind = frame.schema[name].dataType
@@ -92,13 +92,13 @@ def _check_columns(frame: DataFrame, job: TableJob, types: Any) -> None:
         for score in job.names.scores:
             if score.lower() in there:
                 raise TrialsError(
-                    f"the frame: there is already a column {there[score.lower()]!r}, to Spark the same as {score!r}, "
-                    "the name of a score; rename or drop it"
+                    f"the frame: there is already a column {there[score.lower()]!r}, which Spark does not distinguish "
+                    f"from {score!r}, the name of a score; rename or drop it"
                 )
 
 
 def _with_plain_names(frame: DataFrame) -> DataFrame:
-    """The frame with plain names, because `mapInArrow` reads dots and backticks in names as expressions."""
+    """The frame with plain column names, because `mapInArrow` parses dots and backticks in names."""
     if not any(mark in name for name in frame.columns for mark in ".`"):
         return frame
     return frame.toDF(*(f"column_{i}" for i in range(len(frame.columns))))

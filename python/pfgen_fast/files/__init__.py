@@ -1,1 +1,1 @@
-"""File access: bounded reading of untrusted input, atomic writing, and sanitizing of untrusted text."""
+"""File access: bounded reading of untrusted files, atomic writing, and escaping of untrusted text."""

@@ -1,4 +1,4 @@
-"""Tables as CSV and Markdown; `untrusted_text` makes the text of untrusted cells harmless."""
+"""Tables as CSV and Markdown; `untrusted_text` escapes untrusted cells."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def signed(value: float, n_digits: int) -> str:
-    """A number with its sign and so many digits; what rounds to zero has no minus."""
+    """A number with its sign and `n_digits` decimals; a number that rounds to zero has a plus sign."""
     text = f"{value:+.{n_digits}f}"
     return text if re.search("[1-9]", text) else f"+{text[1:]}"
 
 
 def markdown_row(cells: Iterable[str]) -> str:
-    """One line of a Markdown table from cells that are already Markdown."""
+    """A line of a Markdown table; the cells are already Markdown."""
     return f"| {' | '.join(cells)} |\n"

@@ -1,7 +1,7 @@
 """Streaming compression and decompression; the file extension selects the format.
 
-The caller bounds how much is decompressed at a time, so a small file cannot exhaust the memory; nor can a file that
-says it needs much memory to be decompressed.
+The caller limits the size of decompressed pieces, so a small file cannot exhaust the memory. Files that need too much
+memory for decompression are refused.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import IO, Any
 PIECE_BYTES = 1 << 20
 
 _MAX_XZ_MEMORY = (1 << 26) + (1 << 20)
-"""What decompressing may need; the strongest preset of xz needs 65 MiB."""
+"""Maximum memory for decompression; the strongest preset of xz needs 65 MiB."""
 
 _MAX_ZST_WINDOW_LOG = 26
-"""How far zst may refer back, as a power of two; levels up to 21 stay within."""
+"""Maximum window of zst, as a power of two; levels up to 21 do not exceed it."""
 
 _SLICE_BYTES = 1 << 15
-"""How much is looked at together behind the first stream of a block."""
+"""Size of the parts in which the rest of a block after its first stream is processed."""
 
 _COMPRESSIONS = (".xz", ".gz", ".zst")
 
@@ -37,7 +37,7 @@ def compression(path: Path) -> str:
 
 
 class Pieces(io.RawIOBase):
-    """A raw file over pieces of bytes, for a BufferedReader."""
+    """A raw file that reads from pieces of bytes, for a BufferedReader."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -61,7 +61,7 @@ class Pieces(io.RawIOBase):
 
 
 def contents(blocks: Iterable[bytes], kind: str, piece: int = PIECE_BYTES) -> Iterator[bytes]:
-    """Decompresses consecutive streams, with zero bytes as padding, into pieces of at most `piece` bytes."""
+    """Decompresses consecutive streams, which zero bytes may separate, into pieces of at most `piece` bytes."""
     start, feed = _DECOMPRESSORS[kind]
     stream = None
     padding = b""
@@ -82,14 +82,14 @@ def contents(blocks: Iterable[bytes], kind: str, piece: int = PIECE_BYTES) -> It
                 stream = None
                 padding = b"\0" if kind != ".zst" else b""
                 part = after
-                if len(after) > _SLICE_BYTES:  # the end of a stream copies the rest, and there may be many streams
+                if len(after) > _SLICE_BYTES:  # each end of a stream copies the rest
                     part, rest, n_bytes = b"", after, _SLICE_BYTES
     if stream is not None:
         raise EOFError("the end of the stream is missing")
 
 
-# Feeds one block to the decompressor of one stream and yields pieces of the content, of a given size at most. Returns
-# the bytes after the end of the stream, or None if the stream has not ended.
+# Passes a block to the decompressor of a stream, and yields pieces of the content with a maximum size. Returns the
+# bytes after the end of the stream, or None if the stream has not ended.
 _Feeding = Generator[bytes, None, bytes | None]
 
 
@@ -141,7 +141,7 @@ _DECOMPRESSORS: dict[str, tuple[Callable[[], Any], Callable[[Any, bytes, int], _
 
 @contextlib.contextmanager
 def compressing(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
-    """A writer that compresses into `file`, which stays open, by the extension of `path`; no name or time is stored."""
+    """A writer that compresses into `file`, in the format of the extension of `path`. It stores no name and no time."""
     start = _COMPRESSORS.get(compression(path))
     if start is None:
         yield file

@@ -1,6 +1,6 @@
-"""Pauses the garbage collector while many objects without cycles are created.
+"""Pauses the garbage collector while many objects without reference cycles are created.
 
-Otherwise it takes a third of the time of reading a hundred thousand rows.
+It would take a third of the time of reading a hundred thousand rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
-    """Pauses the garbage collector within a context; overlapping contexts leave it to the first one."""
+    """Pauses the garbage collector in a context; of nested contexts, only the outermost has an effect."""
     if not gc.isenabled():
         yield
         return

@@ -1,4 +1,4 @@
-"""An append-only journal of JSON objects, one per line; a killed process loses at most the line being written."""
+"""An append-only journal of JSON objects, one per line; after a kill, at most the last line is incomplete."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .untrusted_text import utf8
 from .writing import make_folder, write_whole
 
 MAX_LINE_BYTES = 1 << 26
-"""The longest line that is written or read."""
+"""Maximum length of a line."""
 
 _SKIPPED_BYTES = 1 << 20
 
 
 @contextlib.contextmanager
 def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterator[None]:
-    """Creates a folder that only this process may write to, or raises an `error` about what another one is `doing`."""
+    """Creates and locks a directory, or raises an `error` that says what another process is `doing` there."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     make_folder(folder)
     try:
@@ -33,36 +33,36 @@ def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterato
                 raise error(f"{folder}: another process is {doing}; wait for it, or stop it")
             yield
     finally:
-        with contextlib.suppress(OSError):  # removes new folders that stayed empty
+        with contextlib.suppress(OSError):  # removes new directories that are still empty
             for path in made:
                 path.rmdir()
 
 
 class Journal:
-    """A file of JSON objects to which one process at a time may append (see `locked`); it need not exist yet."""
+    """A file of JSON objects, which may be missing; one process at a time may append to it (see `locked`)."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: IO[bytes] | None = None
-        self._n_read = 0  # bytes of the lines that were read or added here
-        self._read_from: tuple[int, int] | None = None  # which file they are of
+        self._n_read = 0  # size of the lines that were read or added
+        self._read_from: tuple[int, int] | None = None  # device and inode of their file
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """Yields the objects of all readable lines that no earlier call has read, in order."""
+        """Yields the objects in lines that no earlier call has read, in order; invalid lines are skipped."""
         for line in self._lines():
-            with contextlib.suppress(ValueError, RecursionError):  # whatever is wrong with a line, it is skipped
+            with contextlib.suppress(ValueError, RecursionError):  # an invalid line
                 entry = json.loads(line)
                 if isinstance(entry, dict):
                     yield entry
 
     @property
     def has_lines(self) -> bool:
-        """Whether the file had a complete line when it was read, whatever it held."""
+        """Whether the file had a complete line when it was read, even an invalid line."""
         return self._n_read > 0
 
     @contextlib.contextmanager
     def locked(self, *, what: str, error: type[PfgenError]) -> Iterator[None]:
-        """Makes this process the only one that adds to the file; other processes may have added entries before."""
+        """Locks the file, so that only this process adds entries. Other processes may have added entries before."""
         make_folder(self.path.parent, error)
         with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
             if not alone:
@@ -106,7 +106,7 @@ class Journal:
             self._file = None
 
     def _lines(self) -> Iterator[bytes]:
-        """The lines that were not read yet, one at a time, because a journal may not fit into memory."""
+        """The lines that were not read yet, one by one, because a journal may be larger than the memory."""
         if not self.path.exists():
             return
         with opened(self.path) as file:
@@ -117,13 +117,13 @@ class Journal:
                 while end and not end.endswith(b"\n"):
                     end = file.readline(_SKIPPED_BYTES)
                     n_bytes += len(end)
-                if end:  # else the line may still be being written
+                if end:  # otherwise another process may still be writing the line
                     self._n_read += n_bytes
                 if n_bytes == len(line):
                     yield line
 
     def _forget_unless_same(self, file: IO[bytes]) -> None:
-        """Forgets what was read if the file is another one by now, or shorter."""
+        """Starts at the beginning again if the file was replaced or is shorter than before."""
         now = os.fstat(file.fileno())
         if (now.st_dev, now.st_ino) != self._read_from or now.st_size < self._n_read:
             self._n_read, self._read_from = 0, (now.st_dev, now.st_ino)
@@ -134,10 +134,10 @@ class Journal:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
-                file.write(b"\n")  # ends a line that a killed process left incomplete
+                file.write(b"\n")  # ends an incomplete line of a killed process
         return file
 
 
 def json_line(entry: Mapping[str, Any]) -> bytes:
-    """An object as a line of JSON in UTF-8; lone surrogates, which UTF-8 cannot hold, stay JSON escapes."""
+    """An object as a line of JSON in UTF-8. Lone surrogates are written as JSON escapes."""
     return utf8(json.dumps(entry, ensure_ascii=False) + "\n")

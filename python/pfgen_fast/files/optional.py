@@ -1,4 +1,4 @@
-"""Optional packages, imported on demand, with one error message for all that are missing."""
+"""Imports optional packages on demand; the error for a missing package says how to install it."""
 
 from __future__ import annotations
 

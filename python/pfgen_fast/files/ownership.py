@@ -1,6 +1,7 @@
 """Checks that a trusted file is ours: owned by this user or root, and not writable by others.
 
-A checksum finds accidents, not forgeries. Windows has no such owners and modes, so every file there counts as ours.
+A checksum detects damage, but it does not detect a forged file. Windows has no such owners and modes, so there every
+file counts as ours.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from .reading import open_regular
 
 OWN_FILE = 0o644
 OWN_FOLDER = 0o755
-"""The most that modes of own files and folders may allow, whatever the umask."""
+"""The modes of our files and directories, for any umask."""
 
 
 class ForeignFileError(PfgenError):
-    """A file or folder is not own; the message is a sentence that begins with its path."""
+    """A file or directory is not ours. The message begins with its path."""
 
 
 def open_own(path: Path) -> IO[bytes]:
-    """Opens an own file for reading, without following a symbolic link."""
+    """Opens a file of ours for reading, without following a symbolic link."""
     check_own_file(path)
     file = open_regular(path, getattr(os, "O_NOFOLLOW", 0))
     try:
-        _check_owner_and_mode(path, os.fstat(file.fileno()))  # it may have been replaced since
+        _check_owner_and_mode(path, os.fstat(file.fileno()))  # it may have been replaced in the meantime
     except ForeignFileError:
         file.close()
         raise
@@ -36,7 +37,7 @@ def open_own(path: Path) -> IO[bytes]:
 
 
 def check_own_file(path: Path) -> None:
-    """Raises ForeignFileError if this is not a regular file that is own; it need not exist."""
+    """Raises ForeignFileError if a file exists, but is not a regular file of ours."""
     with contextlib.suppress(OSError):
         status = os.lstat(path)
         if not stat.S_ISREG(status.st_mode):
@@ -45,8 +46,8 @@ def check_own_file(path: Path) -> None:
 
 
 def check_own_folder(path: Path) -> None:
-    """Raises ForeignFileError if a directory, which need not exist and may be reached by an own link, is not own."""
-    # Folders above it are not checked: a folder that others put in its place belongs to them, and is refused.
+    """Raises ForeignFileError if a directory exists, but it or a link to it is not ours."""
+    # Parents are not checked: if another user replaces the directory, it belongs to that user and is refused.
     with contextlib.suppress(OSError):
         _check_owner(path, os.lstat(path))
         _check_owner_and_mode(path, os.stat(path))

@@ -1,8 +1,8 @@
-"""Bounded reading of untrusted files; every error is one sentence that names the file.
+"""Bounded reading of untrusted files; each error is one sentence that names the file.
 
-Only regular files are opened, because a FIFO or a device may never begin or never end. Content beyond a limit is
-refused before more than `AT_ONCE_BYTES` of it are in memory, however it is packed. Large files are read in pieces, so
-that Ctrl-C is answered in between.
+Only regular files are opened, because reading a FIFO or a device might never end. Content beyond a limit is refused
+before more than `AT_ONCE_BYTES` of it are in memory, also if it is compressed. Large files are read in pieces, so that
+Ctrl-C works between pieces.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ..errors import PfgenError, TrialsError
 from .compression import DAMAGE, PIECE_BYTES, Pieces, compression, contents
 
 MAX_BYTES = 1 << 30
-"""The largest content of a file that is read as a whole, once decompressed; more is treated as a bomb."""
+"""Maximum size of a file that is read completely, after decompression."""
 
 MAX_LINE_BYTES = 1 << 24
-"""The longest line."""
+"""Maximum length of a line."""
 
 AT_ONCE_BYTES = 1 << 23
-"""The most that is read or decompressed in one call; larger content is scanned in pieces before it is read."""
+"""Maximum number of bytes read or decompressed in one call; larger content is scanned in pieces before it is read."""
 
 
 class Content(NamedTuple):
-    """The content of a file once decompressed, and the SHA-1 of the file as stored."""
+    """The decompressed content of a file, and the SHA-1 of the stored file."""
 
     content: bytes
     sha1: str
@@ -59,12 +59,12 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def open_regular(path: Path, flags: int = 0) -> IO[bytes]:
-    """Opens a regular file for reading, with more flags of `os.open`."""
+    """Opens a regular file for reading, with additional flags of `os.open`."""
     return open(path, "rb", opener=lambda name, usual: _descriptor(name, usual | flags))
 
 
 def _descriptor(path: str, flags: int) -> int:
-    """The descriptor of a regular file, or of a pipe that the caller opened for this process (`<(...)` in a shell)."""
+    """The descriptor of a regular file, or of a pipe that a shell opened for this process (`<(...)`)."""
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISFIFO(mode) and path.startswith("/dev/fd/"):
@@ -78,14 +78,14 @@ def _descriptor(path: str, flags: int) -> int:
 
 
 def stdin() -> IO[bytes]:
-    """The bytes of stdin as an input; raises TrialsError if it is closed."""
-    if sys.__stdin__ is None:  # sys.stdin may be the null device by now
+    """The binary stdin; raises TrialsError if stdin is closed."""
+    if sys.__stdin__ is None:  # sys.stdin may have been replaced by the null device
         raise TrialsError("stdin: cannot be read: it is closed")
     return sys.stdin.buffer
 
 
 def read_stored(path: Path, *, limit: int = MAX_BYTES) -> bytes:
-    """The bytes of a file as they are stored."""
+    """The stored bytes of a file."""
     with opened(path) as file:
         _check_size(path, file, limit)
         return _joined(_bounded(_blocks(file), path, limit))
@@ -97,11 +97,11 @@ def read_content(
     check: Callable[[Iterator[bytes]], object],
     on_piece: Callable[[], object] = lambda: None,
 ) -> Content:
-    """The decompressed content of a file of lines; large content is scanned, and may be refused, before it is read."""
+    """The decompressed content of a file of lines. Large content is first scanned by `check`, which may refuse it."""
     with opened(path) as file:
         _check_size(path, file, MAX_BYTES)
         stored = file.read(AT_ONCE_BYTES)
-        # In one piece if possible, because this thread must wait for the GIL between pieces.
+        # In one piece if possible, because this thread waits for the GIL after each piece.
         content = None if file.read(1) else _decompressed_at_once(stored, path)
         if content is not None:
             return Content(content, hashlib.sha1(stored).hexdigest())
@@ -120,7 +120,7 @@ def read_content(
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file of any size for reading and decompresses it on the fly, in the format that its extension names."""
+    """Opens a file of any size for reading, and decompresses it on the fly in the format of its extension."""
     with opened(path) as file:
         if not compression(path):
             yield file
@@ -129,7 +129,7 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 
 def numbered_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers and line ends, split at LF only; without a byte-order mark."""
+    """The lines of a file with their numbers and line ends, split at LF only, without the byte-order mark."""
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -139,7 +139,7 @@ def numbered_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
 
 
 def file_sha1(path: Path) -> str:
-    """The SHA-1 of a file of any size, as stored."""
+    """The SHA-1 of a stored file of any size."""
     digest = hashlib.sha1()
     with opened(path) as file:
         for _ in _hashed(_blocks(file), digest):
@@ -166,7 +166,7 @@ def _blocks(file: IO[bytes], n_bytes: int = 4 * PIECE_BYTES) -> Iterator[bytes]:
 
 
 def _hashed(blocks: Iterable[bytes], digest: Any) -> Iterator[bytes]:
-    """The blocks as they are, each of which also goes into a digest."""
+    """The unchanged blocks; each block is also added to a digest."""
     for block in blocks:
         digest.update(block)
         yield block
@@ -191,7 +191,7 @@ def _bounded(pieces: Iterable[bytes], path: Path, limit: int) -> Iterator[bytes]
 
 
 def _joined(pieces: Iterable[bytes]) -> bytes:
-    """All pieces as one; unlike `bytes.join`, without holding them twice."""
+    """Joins pieces; unlike `bytes.join`, it does not keep them twice in memory."""
     whole = io.BytesIO()
     for piece in pieces:
         whole.write(piece)
@@ -199,8 +199,8 @@ def _joined(pieces: Iterable[bytes]) -> bytes:
 
 
 def _whole_lines(pieces: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """Cuts the pieces again, so that each ends with a line."""
-    number = 1  # of the line that `rest` begins
+    """Splits the pieces again, so that each piece ends with a complete line."""
+    number = 1  # number of the line in `rest`
     rest = b""
     for piece in pieces:
         lines, end, begun = piece.rpartition(b"\n")

@@ -1,7 +1,7 @@
-"""Untrusted JSON, decoded and validated; each error is one sentence that names the location.
+"""Decodes and validates untrusted JSON; each error is one sentence that names the location.
 
-A check is a function that converts a decoded value or raises a `Fault`. `checked` turns the fault into an error that
-names the file and the location in it, such as `questions['Q01'].scores.fluency`.
+A check is a function that converts a decoded value or raises a `Fault`. `checked` converts the fault to an error that
+contains the file and the location, such as `questions['Q01'].scores.fluency`.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from .untrusted_text import in_one_line
 T = TypeVar("T")
 
 MAX_NUMBER = 1e15
-"""Larger numbers count as infinite, so that sums stay finite."""
+"""Larger numbers count as infinite, so that sums are always finite."""
 
 MAX_JSON_BYTES = 1 << 24
-"""The largest file of JSON that is read as a whole; published results have half a megabyte."""
+"""Maximum size of a JSON file that is read completely; published results have half a megabyte."""
 
 MAX_VALUES = 1_000_000
-"""The most values in a text of JSON, each of which takes many times the memory of its text."""
+"""Maximum number of values in a JSON text; a value needs many times the memory of its text."""
 
 MAX_DEPTH = 50
-"""How deep values of any shape may be nested, so that code that writes or shows them does not exhaust the stack."""
+"""Maximum depth of nested values, so that code that writes or shows them does not exhaust the stack."""
 
 _REQUIRED: Final[Any] = object()
 _MAX_DIGITS = 4300
+"""Python refuses to convert longer texts to integers, because the conversion takes quadratic time."""
 _STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*', re.DOTALL)
-"""Python converts no text to an integer of more digits, because that takes quadratic time."""
 
 
 class Fault(Exception):
-    """An unexpected value, and its location relative to the value being checked."""
+    """An unexpected value, and its location relative to the checked value."""
 
     def __init__(self, problem: str, *, number: str = "") -> None:
         super().__init__(problem)
         self.problem = problem
-        self.number = number  # the JSON number at fault, as written
+        self.number = number  # the text of the invalid number
         self.place = ""
 
     def inside(self, step: str) -> Fault:
@@ -71,7 +71,7 @@ def parse_json(
     error: type[PfgenError] = TrialsError,
     parse_float: Callable[[str], float] | None = None,
 ) -> Any:
-    """Decodes JSON in which no key appears twice in an object; NaN and infinities are accepted."""
+    """Decodes JSON, and refuses duplicate keys; NaN and infinities are accepted."""
     if _n_values(content) > MAX_VALUES:
         raise error(f"{where}: JSON of more than {MAX_VALUES:,} values, which is the limit")
     text = ""
@@ -96,7 +96,7 @@ def parse_json(
 
 
 def _n_values(content: bytes | str) -> int:
-    """At least the number of values; commas and brackets in texts count, too. Not counted in short content."""
+    """An upper bound for the number of values: commas and brackets in strings count too. 0 for short content."""
     if len(content) < MAX_VALUES:
         return 0
     marks = (",", "[", "{", ":")
@@ -104,7 +104,7 @@ def _n_values(content: bytes | str) -> int:
 
 
 def _position(text: str, index: int) -> str:
-    """Names a place in a message; leaves out the line of a single one, which for lines of a file is in `where`."""
+    """A position for a message. The line is omitted if the text has only one line, because `where` contains it."""
     line = f", line {text.count(chr(10), 0, index) + 1}" if "\n" in text.rstrip() else ""
     return f"{line}, column {index - text.rfind(chr(10), 0, index)}"
 
@@ -115,7 +115,7 @@ def _position_of_number(text: str, number: str) -> str:
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these members, for `json.loads`; raises a `Fault` if a key appears twice."""
+    """Makes an object from its members, for `json.loads`; raises a `Fault` if a key appears twice."""
     made = dict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
@@ -125,7 +125,7 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def checked(value: Any, check: Callable[[Any], T], where: str, *, error: type[PfgenError] = TrialsError) -> T:
-    """Returns `check(value)`, or raises an `error` that names the location of the fault."""
+    """Returns `check(value)`, or raises an `error` with the location of the fault."""
     try:
         return check(value)
     except Fault as fault:
@@ -176,7 +176,7 @@ def items(value: Any, check: Callable[[Any], T]) -> tuple[T, ...]:
 
 
 def or_none(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
-    """A check that accepts null as well."""
+    """A check that also accepts null."""
     return lambda value: None if value is None else check(value)
 
 
@@ -220,7 +220,7 @@ def any_object(value: Any) -> dict[str, Any]:
 
 
 def unexpected(expected: str, found: Any) -> Fault:
-    """The fault of a value of the wrong kind; the value is shown shortened and sanitized."""
+    """The fault for a value of another kind; the message contains the value, shortened and escaped."""
     if isinstance(found, dict):
         shown = "an object"
     elif isinstance(found, list):

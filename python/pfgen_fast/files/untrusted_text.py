@@ -1,15 +1,15 @@
-"""Makes untrusted text harmless: one function for each place where it is shown.
+"""Escapes untrusted text, with one function for each destination.
 
-* a terminal: `terminal_text`; within a message, bounded: `in_one_line`
+* a terminal: `terminal_text`; a message, with a limited length: `in_one_line`
 * Markdown: `markdown_text`, `markdown_link`, `markdown_block`
-* HTML: `html_text`; the pages of `report` have it built in
+* HTML: `html_text`; the templates of `report` escape text themselves
 * a CSV cell: `csv_value`
-* JSON: `json_text`, which loses nothing
+* JSON: `json_text`, which is lossless
 * the address of a file in a link: `link_target`
-* a folder: `folder_names`
+* the names of directories: `folder_names`
 
-All of them show control and format characters as escapes: their results cannot move a cursor or change the direction
-of text, and can always be encoded in UTF-8.
+All functions escape control and format characters. So their results cannot move a cursor or change the direction of
+text, and can always be encoded in UTF-8.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from typing import Any
 from urllib.parse import quote
 
 _FORBIDDEN = re.compile('[<>:"|?*]' if os.name == "nt" else "(?!)")
-"""What names of files may not hold on this system, but for separators. Behind a colon, Windows hides a second file."""
+"""Characters that file names of this system cannot contain. On Windows, a colon begins the name of a hidden stream."""
 
 _COMPARED_CODE_POINTS, _MOST_COMPARED = 200, 2000
-"""The time to compare two names grows with the square of their lengths."""
+"""Limits for comparing names, because the time grows with the square of their lengths."""
 
 _MOST_NAMES = 40
-"""The most names that are listed; an untrusted file may have any number."""
+"""Maximum number of names in a message; an untrusted file may have any number of names."""
 
 ESCAPED = "x"
 """The tint of an escaped code point."""
 
 # Controls, direction marks and other invisible format characters, line separators, noncharacters that break XML,
-# lone surrogates, tags. Joiners (U+200C, U+200D) and variation selectors stay: scripts and emoji need them.
+# lone surrogates, tags. Joiners (U+200C, U+200D) and variation selectors are kept, because scripts and emoji need them.
 _ACTING = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f"
     "\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff\\ud800-\\udfff\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a"
     "\\U000e0000-\\U000e007f]"
 )
 
-# Whatever can start markup in GitHub's Markdown, where it can: an underscore within a word or a lonely colon cannot.
+# Characters that can start markup in the Markdown of GitHub. An underscore within a word or a single colon cannot.
 _MARKUP = re.compile(
     r"""
     [\\`*\[\]<>&|~$@\#]
@@ -59,8 +59,8 @@ _MARKUP = re.compile(
 )
 _FENCES = re.compile(r"`+|~+")
 
-# What spreadsheets evaluate: https://owasp.org/www-community/attacks/CSV_Injection. Some drop white space in front of
-# it, and in some countries they take the full-width forms for the others. A plain number is worth what it says.
+# Texts that spreadsheets evaluate: https://owasp.org/www-community/attacks/CSV_Injection. Some programs ignore leading
+# white space, and some also accept the full-width characters. A plain number is safe.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 
@@ -68,7 +68,7 @@ _N_NAMED = 3
 
 
 def harmless(text: str) -> str:
-    """Replaces control and format characters by escapes such as `\\u202e`; line breaks (U+000A) and tabs stay."""
+    """Replaces control and format characters by escapes such as `\\u202e`; keeps line breaks (U+000A) and tabs."""
     return _ACTING.sub(lambda match: _escape(match[0]), text)
 
 
@@ -78,13 +78,13 @@ def terminal_text(text: str) -> str:
 
 
 def in_one_line(text: object, n_code_points: int = 80) -> str:
-    """Converts any value to a bounded, harmless text without line breaks, for messages and names."""
+    """Converts any value to an escaped text of limited length without line breaks, for messages and names."""
     value = text if isinstance(text, str) else str(text)
     return terminal_text(value if len(value) <= n_code_points else value[: n_code_points - 1] + "…")
 
 
 def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float = 0.6) -> list[str]:
-    """The known names that are most similar to a name, for messages; of long ones, only the beginnings are compared."""
+    """The known names that are most similar to a name. For long names, only the beginnings are compared."""
     by_beginning: dict[str, str] = {}
     for one in islice(known, _MOST_COMPARED):
         by_beginning.setdefault(one[:_COMPARED_CODE_POINTS], one)
@@ -92,7 +92,7 @@ def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float 
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
-    """An error message for a name that is none of the known ones."""
+    """An error message for an unknown name."""
     shown = in_one_line(name)
     names = list(known)
     ordered = list(dict.fromkeys((*nearest_names(shown, names, n=_MOST_NAMES), *names)))
@@ -102,7 +102,7 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """A text for a line, a heading or a cell of Markdown, with entities for whatever could be markup."""
+    """A text for a line, a heading or a cell of Markdown; characters that could start markup become entities."""
     return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", terminal_text(text).strip())
 
 
@@ -119,7 +119,7 @@ def markdown_block(text: str) -> str:
 
 
 def link_target(path: Path, root: Path) -> str:
-    """The address of a file relative to a folder, percent-encoded: it has no scheme and ends no syntax around it."""
+    """The address of a file relative to a directory, percent-encoded, without a scheme."""
     try:
         relative = os.path.relpath(path, root)
     except ValueError:  # on another drive of Windows
@@ -128,7 +128,7 @@ def link_target(path: Path, root: Path) -> str:
 
 
 def folder_names(model: str) -> list[str]:
-    """The names of nested folders for a model's name or path, without what leads elsewhere or no file name may hold."""
+    """Converts the name or path of a model to safe names of nested directories."""
     names = _FORBIDDEN.sub("_", model).replace("\\", "/").split("/")
     return [name for name in names if name.strip(" .")]
 
@@ -139,7 +139,7 @@ def html_text(text: str) -> str:
 
 
 def csv_value(value: Any) -> Any:
-    """A value as a CSV cell: a text in one line, behind a `'` if a spreadsheet would evaluate it; lists as JSON."""
+    """A CSV cell: a text in one line, with a leading `'` if a spreadsheet would evaluate it; other values as JSON."""
     if isinstance(value, str):
         text = terminal_text(value)
         return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
@@ -152,12 +152,12 @@ def from_csv_value(cell: str) -> str:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON that decodes to exactly this value, with control and format characters escaped as JSON does it."""
+    """JSON that decodes to exactly this value, with JSON escapes for control and format characters."""
     return _ACTING.sub(_json_escape, json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def utf8(text: str) -> bytes:
-    """A text in UTF-8; lone surrogates, which it cannot hold, become escapes as JSON and Python write them."""
+    """A text in UTF-8; lone surrogates become escapes, as in JSON and Python."""
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -167,7 +167,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def harmless_with_tints(text: str, tints: str) -> tuple[str, str]:
-    """Makes a text harmless and adapts its tints, of which there is one for each code point."""
+    """Escapes a text, and adapts its tints, which have one character for each code point."""
     if not _ACTING.search(text):
         return text, tints
     pieces = list(_pieces(text, tints))
@@ -190,7 +190,7 @@ def _escape(character: str) -> str:
 
 
 def shown_value(value: object) -> str:
-    """A faulty value, shortened for an error message."""
+    """An invalid value, shortened for an error message."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -201,6 +201,6 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def few_names(names: Sequence[str], most: int = _N_NAMED, n_code_points: int = 60) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of other names."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(in_one_line(name, n_code_points) for name in names[:most]) + more

@@ -1,4 +1,4 @@
-"""Untrusted TOML, decoded; each error is one sentence that names the file."""
+"""Decodes untrusted TOML; each error is one sentence that names the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .untrusted_text import in_one_line
 _MAX_BYTES = 1 << 20
 _MAX_KEY = 200
 _MAX_INTEGER = (1 << 63) - 1
-"""The largest integer that TOML promises; Python refuses to print much larger ones."""
+"""The largest integer that TOML requires; Python refuses to print much larger integers."""
 
 
 def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
 
 
 def _showable(value: Any) -> dict[str, Any]:
-    """An object whose keys and integers fit into an error message."""
+    """Checks that the keys and integers of an object fit into an error message."""
     pending: list[tuple[str, Any]] = [("", any_object(value))]
     while pending:
         place, inner = pending.pop()

@@ -1,4 +1,4 @@
-"""Atomic writing: whenever the process is killed, the path holds either the old file or the complete new one."""
+"""Atomic writing: if the process is killed, the path has either the old file or the complete new file."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ..errors import PfgenError
 
 
 def check_folder(folder: Path) -> None:
-    """Raises PfgenError if files cannot be written to the folder, which need not exist; for checks before any work."""
+    """Raises PfgenError if a directory, which may be missing, cannot be written; used for checks before any work."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():
-        raise PfgenError(f"{folder}: expected a folder, but {there} is a file")
+        raise PfgenError(f"{folder}: expected a directory, but {there} is a file")
     if not os.access(there, os.W_OK):
-        raise PfgenError(f"{folder}: cannot be written: {there} does not allow it")
+        raise PfgenError(f"{folder}: cannot be written: {there} is not writable")
 
 
 def make_folder(folder: Path, kind: type[PfgenError] = PfgenError) -> None:
-    """Makes a directory with its parents; a failure is an error of the given kind."""
+    """Creates a directory with its parents, or raises an error of the given kind."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise kind(f"{folder}: cannot be made: {error.strerror or error}") from None
+        raise kind(f"{folder}: cannot be created: {error.strerror or error}") from None
 
 
 def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Writes a file atomically and leaves no temporary file behind; see `writing_whole`."""
+    """Writes a file atomically; see `writing_whole`."""
     with writing_whole(path, mode=mode) as file:
         file.write(content)
 
@@ -49,20 +49,20 @@ def writing_whole(
 ) -> Iterator[IO[bytes]]:
     """Opens a new file that replaces `path` when the block ends without an error.
 
-    Its mode is `mode`, from which the umask takes. By default the file keeps the owner, mode and extended attributes of
-    the file it replaces as far as the system allows. With `sync`, the content is on disk before the replacement;
-    without it, a power failure may damage the file. `on_whole` is called with the number of bytes when all of them are
-    written, just before the file takes its place; where it raises an error, the file does not.
+    The mode of the file is `mode`, limited by the umask. By default the file keeps the owner, mode and extended
+    attributes of the old file as far as the system allows. With `sync`, the content is on disk before the replacement;
+    without it, a power failure may damage the file. `on_whole` is called with the number of bytes when the file is
+    complete, just before the replacement; an error in it cancels the replacement.
 
-    Where the content was made from the file at `path` itself, `original` is its status before it was read: a file that
-    has changed since is not replaced, nor is one of which more than the content would be lost.
+    If the content is derived from the old file itself, pass `original`, the file status from before it was read. Then
+    the file is not replaced if it was changed in the meantime, or if its owner, attributes or links would be lost.
     """
     try:
         _refuse_unless_regular(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
             kept_mode = None
-            if mode is None and os.name == "posix" and path.is_file():  # Windows has no such owners and modes
+            if mode is None and os.name == "posix" and path.is_file():  # Windows has no such modes
                 kept_mode = _take_attributes(path, file.fileno(), all_of_them=original is not None)
             yield file
             file.flush()
@@ -81,9 +81,9 @@ def writing_whole(
 
 @contextlib.contextmanager
 def writing_stdout() -> Iterator[IO[bytes]]:
-    """Yields stdout as the target of an output; raises PfgenError if that cannot be written, as when it is closed."""
+    """Yields the binary stdout; raises PfgenError if stdout is closed or cannot be written."""
     try:
-        if sys.__stdout__ is None:  # sys.stdout may be the null device by now
+        if sys.__stdout__ is None:  # sys.stdout may have been replaced by the null device
             raise OSError(errno.EBADF, "it is closed")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -94,13 +94,13 @@ def writing_stdout() -> Iterator[IO[bytes]]:
 
 
 def _refuse_unless_regular(path: Path) -> None:
-    """Raises PfgenError if something that is no file, such as a device, is where a file would replace it."""
+    """Raises PfgenError if the path is a device, a FIFO or a socket, which must not be replaced by a file."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
 
 
 def _take_attributes(path: Path, new: int, *, all_of_them: bool) -> int:
-    """Gives a new file owner, mode and extended attributes of the file at `path`, or refuses; returns the mode."""
+    """Copies owner, mode and extended attributes of the file at `path` to a new file; returns the mode."""
     old = path.stat()
     if all_of_them and path.is_symlink():
         raise _not_kept(path, "the symbolic link that it is")
@@ -114,7 +114,7 @@ def _take_attributes(path: Path, new: int, *, all_of_them: bool) -> int:
         except OSError:
             if all_of_them:
                 raise _not_kept(path, f"its owner {old.st_uid}:{old.st_gid}") from None
-            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # they would give the rights of another user or group
+            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # with another owner, they would give additional rights
     os.fchmod(new, mode)  # after the change of owner, which clears bits of it
     for name in _attributes(path):
         try:
@@ -139,7 +139,7 @@ def _not_kept(path: Path, what: str) -> PfgenError:
 
 
 def _check_unchanged(path: Path, original: os.stat_result) -> None:
-    """Raises PfgenError if the file at `path` is no longer the one that was read, or has changed since."""
+    """Raises PfgenError if the file at `path` was replaced or changed after it was read."""
     try:
         now = path.stat()
     except FileNotFoundError:
@@ -151,8 +151,8 @@ def _check_unchanged(path: Path, original: os.stat_result) -> None:
 
 @contextlib.contextmanager
 def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
-    """A new file beside `path`: unnamed where the system supports it (a kill leaves nothing behind), else hidden."""
-    # Random, because a process in another container may have the same number; cut, because names are limited.
+    """A new file next to `path`: an unnamed file if the system supports it (a kill leaves nothing), else hidden."""
+    # Random, because a process in another container may have the same id; cut, because the length of names is limited.
     hidden = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.part")
     file = _open_unnamed(path.parent, mode)
     if file is None:
@@ -172,13 +172,13 @@ def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Calla
     with file:
 
         def name(path: Path) -> None:
-            # Python's os.link follows the symbolic link only if it is given src_dir_fd, which an absolute path ignores.
+            # os.link follows the symbolic link only if src_dir_fd is given, which has no effect on an absolute path.
             os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno(), follow_symlinks=True)
 
         def name_and_publish() -> None:
             try:
                 name(path)
-            except FileExistsError:  # only a rename can replace a file, and only a kill just before it leaves `hidden`
+            except FileExistsError:  # only a rename can replace a file; a kill before it leaves `hidden`
                 name(hidden)
                 try:
                     os.replace(hidden, path)

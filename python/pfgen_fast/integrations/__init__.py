@@ -1,1 +1,1 @@
-"""The scores in programs of others: a module for each, which imports that program only when it is used."""
+"""Integrations in other programs: one module for each program, which is imported only when it is used."""

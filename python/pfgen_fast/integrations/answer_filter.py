@@ -1,4 +1,4 @@
-"""The code that filters for data pipelines share: it decides which scores are kept, and which answers stay."""
+"""The shared code of the filters for data pipelines: it scores answers, and applies a condition to the scores."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 
 class AnswerFilter:
-    """Scores answers in batches, and decides which answers stay.
+    """Scores answers in batches, and selects answers by a condition.
 
     A filter is pickled and sent to workers; each worker makes the scorer once.
 
     Args:
         suite: A `ScorerSpec`, a suite, or an argument of `Suite.load`. For a suite, each process scores with one
-            thread, because the pipelines run a process for each core.
-        minimum: The lowest average of an answer that stays; short for `where="average >= MINIMUM"`.
-        where: Which answers stay, such as `"average >= 0.6 and helpfulness > 0"`. Without `minimum` and `where`, all
-            answers stay.
+            thread, because the pipelines run one process for each core.
+        minimum: The minimum average of answers to keep; short for `where="average >= MINIMUM"`.
+        where: The condition for answers to keep, such as `"average >= 0.6 and helpfulness > 0"`. Without `minimum` and
+            `where`, all answers are kept.
         question: The name of the field with the id or exact text of each question.
         answer: The name of the field with the answers.
         columns: The scores to keep.
-        nulls: How to treat a missing answer: `"error"` raises an error that names it, `"null"` gives it no scores, so
-            that it passes no filter.
+        nulls: `"error"` raises an error that names a missing answer; `"null"` gives the answer no scores, so it never
+            passes a filter.
         prefix: The prefix of the names of the kept scores.
 
     Attributes:
         spec: The specification from which workers make the scorer.
-        names: For each score to keep, the name of its field.
+        names: The name of the field of each kept score.
         question: The name of the field with the questions.
         answer: The name of the field with the answers.
-        columns: The scores that are computed: the scores to keep, then the other scores that the filter compares.
+        columns: The computed scores: first the kept scores, then other scores that the condition compares.
 
     Example:
         >>> good = AnswerFilter("mini", minimum=0.3)
@@ -68,9 +68,7 @@ class AnswerFilter:
         prefix: str = "",
     ) -> None:
         if minimum is not None and where is not None:
-            raise PfgenError(
-                f"minimum {minimum} and where {where!r}: expected only one of them; where can have both conditions"
-            )
+            raise PfgenError(f"minimum {minimum} and where {where!r}: expected only one of these; where can have both")
         self.spec = suite if isinstance(suite, ScorerSpec) else ScorerSpec(suite, threads=1)
         where = where if minimum is None else f"average >= {minimum}"
         job = TableJob(self.spec, question, answer, columns, nulls, where)
@@ -80,15 +78,15 @@ class AnswerFilter:
         self._job = replace(job, columns=self.columns, where=None)
 
     def scores(self, questions: Any, answers: Any, location: Location) -> Scores:
-        """The columns of scores of a batch, with NaN for missing ones; `location` names an answer in errors."""
+        """The columns of scores of a batch, with NaN for missing scores; `location` names an answer in errors."""
         return self._job.score(questions, answers, location).scores
 
     def passing(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-        """Which answers stay."""
+        """Whether each answer is kept."""
         return self._filter.passing(scores, len(scores[self.columns[0]]))
 
     def without_score(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-        """Which answers lack a score that the filter compares, and therefore do not stay."""
+        """Whether each answer lacks a score that the condition compares; such an answer is dropped."""
         import numpy as np
 
         lacks = np.zeros(len(scores[self.columns[0]]), dtype=np.bool_)

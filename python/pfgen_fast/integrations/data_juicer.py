@@ -1,9 +1,9 @@
 """A filter by score for Data-Juicer: the operator `pfgen_score_filter`.
 
-Data-Juicer finds it by the entry point of this package, so a recipe may name it at once.
+Data-Juicer finds the operator by the entry point of this package, so a recipe can use it without an import.
 """
 
-# No annotation here waits for TYPE_CHECKING: the parser of recipes reads them.
+# The parser of recipes reads the annotations, so no import is conditional on TYPE_CHECKING.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -28,23 +28,25 @@ _RANGES = ("min_closed_interval", "max_closed_interval", "reversed_range")
 
 
 @_base.OPERATORS.register_module(NAME)
-class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be there
+class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer is optional
     """Keeps the samples whose answer has a sufficient score.
 
-    The answer is the text of a sample (`text_key`); its question is in another field. The scores are stats of the
-    sample, and so is whether it passes (`pfgen_passes`): datasets 5 keeps stats as JSON, where a number may lose its
-    last bit. `as_fields` keeps exact numbers. A missing score (a missing answer, a set that the question lacks) is null
-    and passes no filter. Stats of an earlier run are computed again, since they may be those of another suite.
+    The answer is the text of a sample (`text_key`); its question is in another field. The scores become stats of the
+    sample, and so does the result of the filter (`pfgen_passes`): datasets 5 stores stats as JSON, where a number may
+    lose its last bit. With `as_fields`, exact numbers are stored too. A score is null if the answer or the reference
+    set is missing; a null never passes a filter. Stats of an earlier run are computed again, because they may belong to
+    another suite.
 
-    A sample that cannot be scored is an error, whatever `skip_op_error` says: Data-Juicer would leave out the whole
-    batch, thousands of samples, with a line in its log. Other arguments than these are those of `AnswerFilter`.
+    A sample that cannot be scored raises an error, for any value of `skip_op_error`; otherwise Data-Juicer would drop
+    the whole batch (thousands of samples) and only log it. The arguments that are not listed are those of
+    `AnswerFilter`.
 
     Args:
         question_key: The field with the id or exact text of the question.
-        columns: The scores to keep; those that are compared are stats too.
-        as_fields: Whether scores to keep are also fields of the samples, as exact numbers.
+        columns: The scores to keep; scores that the condition compares are also stats.
+        as_fields: Whether the kept scores are also fields of the samples, as exact numbers.
         prefix: The prefix of the names of stats and fields, because all operators share the stats.
-        kwargs: Options of Data-Juicer's operators, such as `text_key`, `batch_size` and `num_proc`.
+        kwargs: Options of all operators of Data-Juicer, such as `text_key`, `batch_size` and `num_proc`.
 
     Example:
         >>> from data_juicer.core.data import NestedDataset
@@ -59,7 +61,7 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be
 
     def __init__(
         self,
-        suite: str | Path | Suite | ScorerSpec | None = None,  # recipes are parsed with an operator of defaults
+        suite: str | Path | Suite | ScorerSpec | None = None,  # the parser of recipes needs a default
         minimum: float | None = None,
         where: str | None = None,
         question_key: str = "question",
@@ -70,10 +72,10 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be
         **kwargs: Any,
     ) -> None:
         if suite is None:
-            raise PfgenError(f"{NAME} has no suite: expected the folder of a suite, or mini")
+            raise PfgenError(f"{NAME}: suite: expected the directory of a suite, or mini")
         for name in _RANGES:
             if name in kwargs:
-                raise PfgenError(f"{NAME} takes no {name}: expected minimum, or where, which says all of it")
+                raise PfgenError(f"{NAME}: {name} is not supported; use minimum or where")
         super().__init__(**{"batch_size": BATCH_SIZE, **kwargs, "skip_op_error": False})
         self.answers = AnswerFilter(
             suite,
@@ -90,7 +92,7 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be
         self.as_fields = as_fields
 
     def compute_stats_batched(self, samples: Any) -> Any:
-        """Writes the scores into the stats of each sample; errors name a sample by its number in the batch."""
+        """Writes the scores into the stats of each sample; errors contain the number of the sample in the batch."""
         self.answers.check_has_fields(samples, "the samples")
         if self.as_fields:
             self.answers.check_has_no_scores(samples, "the samples")
@@ -107,7 +109,7 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be
         return samples
 
     def process_batched(self, samples: Any) -> list[bool]:
-        """Whether each sample stays, by its stats."""
+        """Whether each sample is kept, according to its stats."""
         return [stat[self.passes_key] for stat in samples[_constant.Fields.stats]]
 
 

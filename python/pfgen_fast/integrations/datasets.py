@@ -1,7 +1,7 @@
 """Hugging Face datasets: a function for `Dataset.map` that appends columns of scores, batch by batch.
 
-datasets names its cache files after a hash of the function, so the pickle of one is the same in every process for the
-same suite, settings and version of this package, and another one for others.
+The package datasets names its cache files by a hash of the pickled function. So the pickle of `AddScores` is the same
+in every process if the suite, the settings and the version of this package are the same, and different otherwise.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 class AddScores:
     """Appends scores to a batch; for `dataset.with_format("arrow").map(AddScores("mini"), batched=True)`.
 
-    Batches in the format `arrow` are read without a copy. Any other format, such as lists, works too. Each process
-    makes its scorer once.
+    Batches in the format `arrow` are read without a copy. All other formats, such as lists, are supported too. Each
+    process makes its scorer once.
 
     Args:
-        suite: A `ScorerSpec`, or a suite or what `Suite.load` takes.
+        suite: A `ScorerSpec`, a suite, or an argument of `Suite.load`.
         question: The column with the id or exact text of each question.
         answer: The column with the answers.
-        columns: The scores to append; `ScorerSpec.columns` has all there are.
-        nulls: How to treat a missing answer: `"error"` raises an error, `"null"` gives it null scores.
+        columns: The scores to append; `ScorerSpec.columns` lists all scores.
+        nulls: `"error"` raises an error for a missing answer; `"null"` gives it null scores.
 
     Example:
         >>> add_scores = AddScores("mini", columns=["average", "helpfulness"])
@@ -57,7 +57,7 @@ class AddScores:
         self.spec = spec
 
     def __call__(self, batch: Any) -> Any:
-        """A batch with scores: an Arrow table with all its columns, of anything else the columns to append."""
+        """Returns an Arrow table with all columns; for other batches, only the columns to append."""
         return self._table(batch) if hasattr(batch, "to_batches") else self._lists(batch)
 
     def _table(self, batch: pa.Table) -> pa.Table:
@@ -82,12 +82,12 @@ class AddScores:
 def _received(
     sent_spec: bytes, signature: str, question: str, answer: str, columns: tuple[str, ...], nulls: Nulls
 ) -> AddScores:
-    """What another process sent; the signature is there for the hash, since scores may change with the version."""
+    """Unpickles `AddScores`. The signature is part of the pickle, because scores may change with the version."""
     return AddScores(pickle.loads(sent_spec), question=question, answer=answer, columns=columns, nulls=nulls)
 
 
 def _of_one_spelling(spec: ScorerSpec) -> ScorerSpec:
-    """The spec with its suite loaded from the absolute path of its folder, however the caller named it."""
+    """The spec with its suite loaded from an absolute path, for any spelling of the path."""
     suite = spec.suite
     folder = (suite.whole or suite).folder
     if folder is None:

@@ -21,21 +21,21 @@ _filters = optional("datatrove.pipeline.filters.base_filter", extra="datatrove",
 BaseFilter: Any = _filters.BaseFilter
 
 NO_SCORE, SCORE = "no_score", "score"
-"""Why a document is dropped: it lacks a score that the filter compares, or has one that does not pass."""
+"""The reasons for a dropped document: a compared score is missing, or a score does not pass."""
 
 
-class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not be there
+class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove is optional
     """Keeps the documents whose answer has a sufficient score, and writes the scores into their metadata.
 
-    The answer is the text of a document; its question is in the metadata. A missing score (a missing answer, a set that
-    the question lacks) becomes None. Statistics have the mean of each score, and count what is dropped under
-    `dropped_score` and `dropped_no_score`, the reason that an exclusion writer finds in `filter_reason`. Other
-    arguments than these are those of `AnswerFilter`.
+    The answer is the text of a document; its question is in the metadata. A score is None if the answer or the
+    reference set is missing. The statistics have the mean of each score, and the numbers of dropped documents
+    (`dropped_score`, `dropped_no_score`). An exclusion writer finds the reason in `filter_reason`. The arguments that
+    are not listed are those of `AnswerFilter`.
 
     Args:
         question_key: The key of the metadata with the id or exact text of the question.
-        answer_key: The key of the metadata with the answer; by default it is the text.
-        exclusion_writer: Writes the documents that are dropped.
+        answer_key: The key of the metadata with the answer; by default the answer is the text.
+        exclusion_writer: Writes the dropped documents.
         batch_size: The number of documents that are scored together.
 
     Example:
@@ -77,11 +77,11 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not 
         )
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
-        """Returns whether a document stays, with the reason if it does not; see `filter_batch`."""
+        """Returns True for a kept document, or False with the reason; see `filter_batch`."""
         return self.filter_batch([doc])[0]
 
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
-        """Writes scores into the metadata of all documents; returns whether each stays, with the reason if not."""
+        """Writes scores into the metadata of all documents; returns True, or False with the reason, for each one."""
         for document in batch:
             self._answers.check_has_no_scores(document.metadata, _location(document))
         scores = self._answers.scores(

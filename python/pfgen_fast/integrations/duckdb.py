@@ -26,25 +26,25 @@ def register(
     columns: Sequence[str] | None = None,
     nulls: Nulls = "error",
 ) -> None:
-    """Gives a connection the function `name(question, answer)`, which scores answers in SQL.
+    """Registers the SQL function `name(question, answer)`, which scores answers.
 
-    DuckDB calls it with up to 2,048 rows at a time, from several threads; all share one scorer. For large tables
-    `score_batches` is faster, see docs/engines/duckdb.md.
+    DuckDB calls the function with up to 2,048 rows at a time, from several threads, which share one scorer. For large
+    tables, `score_batches` is faster; see docs/engines/duckdb.md.
 
     Args:
-        connection: The connection; its cursors have the function, too.
-        spec: How to make the scorer, best with `threads=1`, because DuckDB uses several threads.
+        connection: The connection; its cursors have the function too.
+        spec: The spec of the scorer. Use `threads=1`, because DuckDB calls the function from several threads.
         name: The name of the function, which must be new.
-        column: The score, a DOUBLE.
-        columns: Several scores instead, a STRUCT; `unnest(...)` makes columns of it. For all, `spec.columns`.
-        nulls: How to treat a missing answer: `"error"` ends the query with an error, `"null"` gives it null scores.
+        column: The score to return, as a DOUBLE.
+        columns: The scores to return instead, as a STRUCT, which `unnest(...)` converts to columns; `spec.columns`
+            lists all scores.
+        nulls: `"error"` ends the query with an error if an answer is missing; `"null"` gives it null scores.
 
     Raises:
-        PfgenError: There is no such score, the connection does not take the function, or duckdb or pyarrow is not
-            installed.
+        PfgenError: A score is unknown, DuckDB refuses the function, or duckdb or pyarrow is not installed.
 
-    A row that cannot be scored ends the query with `duckdb.InvalidInputException`; the message counts rows from 1 in
-    what DuckDB handed over at a time.
+    If a row cannot be scored, the query ends with `duckdb.InvalidInputException`. The message counts rows from 1 within
+    one call of the function.
 
     Example:
         >>> import duckdb
@@ -65,9 +65,9 @@ def register(
         arrays = score_arrays(found.scores)
         return arrays[0] if columns is None else pa.StructArray.from_arrays(arrays, names=list(found.scores))
 
-    create: Any = connection.create_function  # its types name enums that moved between versions
+    create: Any = connection.create_function  # its type annotations differ between versions
     try:
         made = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(job.names.scores, "DOUBLE"))
         create(name, score, ["VARCHAR", "VARCHAR"], made, type="arrow", null_handling="special")
     except duckdb.Error as error:
-        raise PfgenError(f"DuckDB takes no function {name!r}: {in_one_line(str(error), 300)}") from None
+        raise PfgenError(f"DuckDB refuses the function {name!r}: {in_one_line(str(error), 300)}") from None

@@ -1,4 +1,4 @@
-"""Inspect: the scores as a scorer, the prompts of a suite as a dataset, both as a task, and runs as eval logs.
+"""Inspect: a scorer, a dataset with the prompts of a suite, a task of both, and eval logs of runs.
 
 Inspect finds the task and the scorer by the entry point of this package: `inspect eval pfgen_fast/pfgen`.
 """
@@ -47,20 +47,21 @@ SCORES = ("average", *PARTS)
 """The values of a score in Inspect: columns of a `ScoreTable`."""
 
 _QUESTION = "question_id"
-"""The key of a sample's metadata with its question. Answers to one question are one cluster of the standard error."""
+"""The key of the question in the metadata of a sample. Standard errors are clustered by question."""
 
 
-@_scorer.scorer(  # type: ignore[untyped-decorator]  # Inspect need not be there
+@_scorer.scorer(  # type: ignore[untyped-decorator]  # Inspect is optional
     metrics={name: [_scorer.mean(), _scorer.stderr(cluster=_QUESTION)] for name in SCORES},
 )
 def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
     """A scorer of Inspect with the values `average`, `fluency`, `truthfulness` and `helpfulness`.
 
-    The metadata of each sample name its question (`question_id`: the id, or the exact text). The explanation of a score
-    lists the keyword rules that the answer does not meet; its metadata have the scores by reference set.
+    The metadata of each sample must have `question_id`, the id or exact text of its question. The explanation of a
+    score lists the keyword rules that the answer does not meet. The metadata of a score has the scores by reference
+    set.
 
     Args:
-        suite: What `Suite.load` takes.
+        suite: An argument of `Suite.load`.
         mode: The kind of prompts, which determines where an answer begins and ends, as in `pfgen-fast generate`. By
             default the whole output is the answer.
 
@@ -102,15 +103,15 @@ def pfgen_dataset(
     """The prompts of `pfgen-fast generate` as samples, one for each question of each trial.
 
     Args:
-        suite: The suite, or what `Suite.load` takes.
+        suite: A suite, or an argument of `Suite.load`.
         mode: `"qa"` (a user message), `"chat"` (a system message and a user message) or `"completion"` (a text).
-        trials: How many prompts there are for each question, with different examples.
-        num_examples: How many sample answers a prompt shows at most.
-        seed: Any text; a different one chooses different examples.
+        trials: The number of prompts for each question, which have different examples.
+        num_examples: The maximum number of sample answers in a prompt.
+        seed: Any text; a different seed selects different examples.
 
     Raises:
         SuiteError: The suite cannot be read, or has no sample answers.
-        EngineError: The mode is unknown, or there are no such prompts.
+        EngineError: The mode is unknown, or the suite has no prompts of this mode.
 
     Example:
         >>> dataset = pfgen_dataset("mini", "chat", trials=2)
@@ -136,9 +137,9 @@ def pfgen_dataset(
 def pfgen(
     suite: str = "mini", mode: Mode = "qa", trials: int = 10, num_examples: int = NUM_EXAMPLES, seed: str = ""
 ) -> Task:
-    """The task of Inspect: `pfgen_dataset`, asked with the sampling of `pfgen-fast generate`, and `pfgen_score`.
+    """A task of Inspect: `pfgen_dataset` with the sampling options of `pfgen-fast generate`, and `pfgen_score`.
 
-    Its arguments are those of `pfgen_dataset`: `inspect eval pfgen_fast/pfgen -T suite=FOLDER -T mode=chat`.
+    The arguments are those of `pfgen_dataset`: `inspect eval pfgen_fast/pfgen -T suite=FOLDER -T mode=chat`.
 
     Example:
         >>> task = pfgen(trials=2)
@@ -162,19 +163,20 @@ def pfgen(
 
 
 def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suite | str | Path | None = None) -> None:
-    """Writes a run as an eval log with all of its answers and their scores, for `inspect view` and `read_eval_log`.
+    """Writes an eval log with all answers and scores of a run, for `inspect view` and `read_eval_log`.
 
-    The log has the ids of `pfgen_dataset`. It names the scorer, so `inspect score` can compute the scores again.
+    Samples have the same ids as in `pfgen_dataset`. The log contains the name of the scorer, so `inspect score` can
+    compute the scores again.
 
     Args:
-        run: The run, or its folder.
-        path: The log; its extension, `.eval` or `.json`, is its format.
-        suite: The suite, or what `Suite.load` takes; by default that of the run's checkout.
+        run: The run, or its directory.
+        path: The path of the log; the extension `.eval` or `.json` selects the format.
+        suite: A suite, or an argument of `Suite.load`; by default the suite in the checkout of the run.
 
     Raises:
         TrialsError: The run cannot be read, or a question is unknown.
-        SuiteError: There is no suite, or it breaks the rules.
-        PfgenError: The path has another extension or cannot be written to.
+        SuiteError: The suite is missing or invalid.
+        PfgenError: The path has another extension or cannot be written.
 
     Example:
         >>> import json, tempfile
@@ -204,13 +206,13 @@ def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suit
 
 
 def _score(table: ScoreTable, row: int, answer: str) -> Score:
-    """The score of a row as Inspect has it."""
+    """The score of a row in the type of Inspect."""
     details = table.details(row)
     unmet = [f"{name or 'a rule without a name'}: {score:.2f}" for name, score in details["helpfulness_results"]]
     return _scorer.Score(
         value={name: float(table[name][row]) for name in SCORES},
         answer=answer,
-        explanation=f"keyword rules that are not met, and the helpfulness they leave: {', '.join(unmet) or 'none'}",
+        explanation=f"unmet keyword rules, each with the remaining helpfulness: {', '.join(unmet) or 'none'}",
         metadata={part: details[part] for part in ("fluency", "truthfulness")},
     )
 
@@ -218,7 +220,7 @@ def _score(table: ScoreTable, row: int, answer: str) -> Score:
 def _only_run(folder: Path) -> RunFolder:
     run, *others = find_runs([folder])
     if others:
-        raise TrialsError(f"{folder}: holds {len(others) + 1} runs; name one of them")
+        raise TrialsError(f"{folder}: contains {len(others) + 1} runs; give the directory of one run")
     return run
 
 
@@ -246,11 +248,11 @@ _METRICS = [
     {"name": "inspect_ai/mean", "options": {}},
     {"name": "inspect_ai/stderr", "options": {"cluster": _QUESTION}},
 ]
-"""What the decorator of `pfgen_score` says, as logs have it."""
+"""The metrics in the decorator of `pfgen_score`, in the form of logs."""
 
 
 def _eval_log(run: RunFolder, scorer: Scorer, samples: list[EvalSample]) -> EvalLog:
-    """The log of scored samples; its results are computed by Inspect."""
+    """The log of scored samples; Inspect computes its results."""
     config = run.config() or {}
     model = config.get("model")
     suite = scorer.suite

@@ -1,6 +1,6 @@
-"""lighteval: the scores as a metric of samples, and the prompts of a suite as a task.
+"""lighteval: a metric of samples, and a task with the prompts of a suite.
 
-A file of two lines, `TASKS_TABLE = [pfgen_task(...)]` below its import, is what `--custom-tasks` takes.
+The file for `--custom-tasks` needs only two lines: the import of `pfgen_task`, and `TASKS_TABLE = [pfgen_task(...)]`.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _QUESTION = "question_id"
 """The key of `Doc.specific` with the question."""
 
 
-class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval need not be there
-    """Computes the scores of the answers to a document, whose `specific` names the question (`question_id`).
+class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval is optional
+    """Computes the scores of the answers to a document; `specific` of the document must have `question_id`.
 
-    Where the model gave several answers, these are the means of their scores.
+    If the model gave several answers, the result has the means of their scores.
 
     Args:
-        suite: The suite, or what `Suite.load` takes.
+        suite: A suite, or an argument of `Suite.load`.
         mode: The kind of prompts, which determines where an answer begins and ends, as in `pfgen-fast generate`. By
             default the whole text is the answer.
 
@@ -72,7 +72,7 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
         self.spec = ScorerSpec(suite)
 
     def compute(self, doc: Doc, model_response: ModelResponse, **others: Any) -> dict[str, float]:
-        """The scores, by name; an error names the document."""
+        """The scores by name; an error contains the document."""
         texts = model_response.final_text
         answers = [without_reasoning(text) if self.mode is None else answer_in(text, self.mode) for text in texts]
         question = (doc.specific or {}).get(_QUESTION)
@@ -87,7 +87,7 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
 
 
 def pfgen_metric(suite: Suite | str | Path = "mini", mode: Mode | None = None) -> SampleLevelMetricGrouping:
-    """The metric for `LightevalTaskConfig(metrics=[...])`: `PfgenScores`, and their means over all documents.
+    """The metric for `LightevalTaskConfig(metrics=[...])`: `PfgenScores` for samples, and means over all documents.
 
     Example:
         >>> pfgen_metric("mini").metric_name
@@ -116,14 +116,14 @@ def pfgen_task(
     """A task for `TASKS_TABLE` in a file of custom tasks, with the prompts of `pfgen-fast generate`.
 
     lighteval reads documents from files, so the prompts are written into the cache (`PFGEN_FAST_CACHE`). The mode is
-    `"qa"` for chat models, or `"completion"` for base models; there is no `"chat"`, because lighteval has no system
-    message for each document. Each question is asked `trials` times with different examples, at most `num_examples` in
-    each prompt; a different `seed` chooses other examples.
+    `"qa"` for chat models, or `"completion"` for base models. The mode `"chat"` is not supported, because lighteval has
+    no system message for each document. Each question is asked `trials` times with different examples, at most
+    `num_examples` in each prompt; a different `seed` selects different examples.
 
     Raises:
         SuiteError: The suite cannot be read, or has no sample answers.
-        EngineError: The mode is unknown or `"chat"`, or there are no such prompts.
-        PfgenError: The cache cannot be written to.
+        EngineError: The mode is unknown or `"chat"`, or the suite has no prompts of this mode.
+        PfgenError: The cache cannot be written.
 
     Example:
         >>> task = pfgen_task("mini", "completion", trials=2)
@@ -132,7 +132,7 @@ def pfgen_task(
     """
     check_mode(mode)
     if mode == "chat":
-        raise EngineError("mode 'chat': lighteval has no system message for each document; take 'qa'")
+        raise EngineError("mode 'chat': lighteval has no system message for each document; use 'qa'")
     loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
     lines = [
         {
@@ -167,7 +167,7 @@ def _document(line: dict[str, Any], task_name: str) -> Doc:
 
 
 def _written(lines: list[dict[str, Any]]) -> Path:
-    """Writes the prompts into a directory that is named by their hash, and returns it."""
+    """Writes the prompts into a directory whose name is their hash, and returns the directory."""
     content = b"".join(utf8(json.dumps(line)) + b"\n" for line in lines)
     cache = own_cache_folder() or Path(tempfile.mkdtemp())
     folder = cache / "lighteval" / hashlib.sha1(content).hexdigest()

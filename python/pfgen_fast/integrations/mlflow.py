@@ -1,4 +1,4 @@
-"""Logs runs to MLflow: metrics, parameters, tags, and the tables and the report as artifacts; see `tracking`."""
+"""Logs runs to MLflow: metrics, parameters and tags, and tables and the report as artifacts; see `tracking`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..suite.suite import Suite
 from .tracking import Run, tracked
 
 _N_METRICS = 1000
-"""How many metrics MLflow takes at a time."""
+"""Maximum number of metrics in a request to MLflow."""
 
 
 def log_run(
@@ -27,20 +27,12 @@ def log_run(
     prefix: str = "pfgen",
     report: bool = True,
 ) -> str:
-    """Logs a scored run to MLflow's current server and experiment, and returns the id of MLflow's run.
+    """Logs a scored run to the current server and experiment of MLflow, and returns the id of the MLflow run.
 
-    Parameters of MLflow cannot change. With a `step`, one run of MLflow gets many results, so the config is only in the
-    artifact run.json.
-
-    Args:
-        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
-        into: The name of the run of MLflow, which is continued or made; by default the active one, or else a new one
-            with the name of the model.
-        step: The step of the training that the scores belong to.
-        suite: The suite of the run, for the report; by default the suite of its checkout.
-        signature: The signature of the scores; see `tracked`.
-        prefix: The prefix of all names.
-        report: Whether to log the report.
+    `into` is the name of an MLflow run, which is continued or created. By default the active run is used, or a new run
+    with the name of the model. `step` is the training step that the scores belong to. With a `step`, one MLflow run
+    gets many results; the config is then only in the artifact run.json, because MLflow parameters cannot change. The
+    other arguments are those of `tracked`.
     """
     mlflow = optional("mlflow", extra="mlflow", needed_for="log_run")
     found = tracked(run, suite=suite, signature=signature, prefix=prefix, report=report)
@@ -63,9 +55,9 @@ def log_run(
 
 @contextmanager
 def _active(mlflow: Any, into: str | None, name: str) -> Iterator[str]:
-    """Activates the run to log into, and yields its ID."""
+    """Activates the MLflow run, and yields its id."""
     active = mlflow.active_run()
-    # Filters of MLflow know no escapes, so its names have no quotes.
+    # Filters of MLflow have no escapes, so quotes in names are replaced.
     wanted = in_one_line(into or name, 200).replace("'", "_")
     if active is not None and (into is None or active.info.run_name == wanted):
         yield active.info.run_id

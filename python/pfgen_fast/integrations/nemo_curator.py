@@ -1,6 +1,6 @@
-"""A filter by score for NeMo Curator: a stage over batches of documents.
+"""A filter by score for NeMo Curator: a stage that scores batches of documents.
 
-A `DocumentFilter` would get one text at a time, without its question; a stage scores a whole batch together.
+It is not a `DocumentFilter`, because a `DocumentFilter` gets one text at a time, without its question.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ ProcessingStage: Any = optional("nemo_curator.stages.base", extra=_EXTRA, needed
 _tasks = optional("nemo_curator.tasks", extra=_EXTRA, needed_for=_NEEDED_FOR)
 
 
-class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator need not be there
+class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator is optional
     """Keeps the documents whose answer has a sufficient score, and appends columns of scores.
 
-    A batch keeps its type: an Arrow table or a data frame of pandas. A missing score (a missing answer, a set that the
-    question lacks) is null, and passes no filter. All other arguments are those of `AnswerFilter`.
+    A batch keeps its type: an Arrow table or a data frame of pandas. A score is null if the answer or the reference set
+    is missing; a null never passes a filter. The arguments that are not listed are those of `AnswerFilter`.
 
     Args:
         question_field: The column with the id or exact text of each question.
@@ -76,11 +76,11 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
         return ["data"], [self._answers.question, self._answers.answer, *self._answers.names.values()]
 
     def ray_stage_spec(self) -> dict[str, Any]:
-        """Makes Ray keep the workers, so that each worker makes the scorer once."""
+        """Makes Ray keep its workers, so that each worker makes the scorer once."""
         return {"is_actor_stage": True}
 
     def setup_on_node(self, node_info: Any = None, worker_metadata: Any = None) -> None:
-        """Builds the compiled index of the suite if the cache of a node does not have it."""
+        """Builds the compiled index of the suite if it is not in the cache of the node."""
         self._answers.spec.scorer  # noqa: B018
 
     def setup(self, worker_metadata: Any = None) -> None:
@@ -88,7 +88,7 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
         self._answers.spec.scorer  # noqa: B018
 
     def process(self, task: DocumentBatch) -> DocumentBatch:
-        """Returns the batch with the documents that stay; errors name the file or task, and the row, counted from 1."""
+        """Returns the batch with the kept documents; errors contain the file or task, and the row, counted from 1."""
         pa = optional("pyarrow", extra=_EXTRA, needed_for=_NEEDED_FOR)
         location = _location(task)
         self._answers.check_has_fields(task.get_columns(), location)
@@ -117,6 +117,6 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
 
 
 def _location(task: DocumentBatch) -> str:
-    """The file of a batch if the reader named exactly one; otherwise the task."""
+    """The file of a batch if it has exactly one source file; otherwise the task."""
     files: Sequence[str] = task._metadata.get("source_files") or ()
     return str(files[0]) if len(files) == 1 else f"task {task.task_id!r} of {task.dataset_name!r}"

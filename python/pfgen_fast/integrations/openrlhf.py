@@ -1,10 +1,10 @@
-"""Reinforcement learning with OpenRLHF: a file with `reward_func`, which it loads by its path.
+"""Reinforcement learning with OpenRLHF, which loads `reward_func` from this file by its path.
 
     --reward.remote_url "$(python -m pfgen_fast.integrations.openrlhf)"
 
-OpenRLHF passes no settings to it, so they are in the environment: `PFGEN_FAST_SUITE` is the suite, `PFGEN_FAST_MODE`
-the kind of prompts. The file is loaded under a name of OpenRLHF's, outside of its package, and may be sent to workers
-as it is, so it keeps nothing itself.
+OpenRLHF passes no settings to the function, so the settings are environment variables: `PFGEN_FAST_SUITE` is the suite,
+and `PFGEN_FAST_MODE` is the kind of prompts. OpenRLHF loads the file outside of its package and may pickle the function
+by value, so the function has no state.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SUITE, MODE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE"
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **others: Any) -> dict[str, Any]:
-    """The rewards of completions as OpenRLHF expects them.
+    """The rewards of completions in the form that OpenRLHF expects.
 
-    A query is a whole text: the prompt and the completion, with special tokens. `labels` are the ids or exact texts of
-    the questions (OpenRLHF's `--data.label_key`). The result has tensors of 64-bit floats: `rewards`, equal `scores`,
-    and in `extra_logs` the parts of the scores.
+    A query is the prompt followed by the completion, with special tokens. `labels` are the ids or exact texts of the
+    questions (option `--data.label_key` of OpenRLHF). The result has tensors of 64-bit floats: `rewards`, `scores` with
+    the same values, and the parts of the scores in `extra_logs`.
 
     Raises:
         PfgenError: torch is not installed, `PFGEN_FAST_SUITE` is missing, or a query cannot be scored.
@@ -45,7 +45,7 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 
 
 def reply(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-    """The rewards of `reward_func` as arrays of NumPy, which need no torch.
+    """The rewards of `reward_func` as arrays of NumPy, without torch.
 
     Example:
         >>> os.environ[SUITE] = "mini"
@@ -54,7 +54,7 @@ def reply(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any])
     """
     suite, mode = os.environ.get(SUITE), os.environ.get(MODE, "completion")
     if suite is None:
-        raise PfgenError(f"{SUITE} is not set; expected the folder of the suite, or 'mini'")
+        raise PfgenError(f"{SUITE} is not set; expected the directory of the suite, or 'mini'")
     check_mode(mode)
     return scores_of_queries(_scorer(suite), queries, prompts, labels, mode)  # type: ignore[arg-type]
 

@@ -26,25 +26,24 @@ def score(
 ) -> pl.Expr:
     """An expression with the scores of answers.
 
-    It works row by row, so that polars may filter before it and stream through it, and its type is known before it
-    runs. The columns of texts are read without a copy, whether they are strings, categories or enums.
+    The expression works row by row, so polars can filter before scoring and can stream. Its type is known before it
+    runs. Strings, categories and enums are read without a copy.
 
     Args:
-        question: The column with the id or exact text of each question, or an expression of it; for one question,
+        question: The column with the id or exact text of each question, or an expression. For one question, pass
             `pl.lit("Q07")`.
-        answer: The column with the answers, or an expression of it.
-        spec: How to make the scorer; each process makes it once. A `Scorer` is taken as it is.
-        column: The score, which becomes a column of floats of this name.
-        columns: Several scores instead, which become a struct named `scores`; `unnest("scores")` makes columns of it.
-            For all, `spec.columns`.
-        nulls: How to treat a missing answer: `"error"` raises an error that names its row, `"null"` gives it null
-            scores.
+        answer: The column with the answers, or an expression.
+        spec: A `ScorerSpec`, from which each process makes one scorer; or a `Scorer`.
+        column: The score, which becomes a column of floats with this name.
+        columns: The scores to return instead, as a struct named `scores`, which `unnest("scores")` converts to columns;
+            `spec.columns` lists all scores.
+        nulls: `"error"` raises an error that names the row of a missing answer; `"null"` gives the row null scores.
 
-    A row with neither a question nor an answer gets null scores, because in `when().then()` polars passes rows of
-    other branches as nulls. Where the question is a literal, pass `nulls="null"` there.
+    If both the question and the answer of a row are null, its scores are null, because polars passes nulls for the rows
+    of other branches of `when().then()`. If the question is a literal there, pass `nulls="null"`.
 
-    When it runs, polars raises `TrialsError` for a row that cannot be scored. The message counts rows from 1 in the
-    part of the frame that polars passed at a time.
+    If a row cannot be scored, polars raises `TrialsError` when it runs the expression. The message counts rows from 1
+    within the part of the frame that polars passed in one call.
 
     Example:
         >>> import polars as pl

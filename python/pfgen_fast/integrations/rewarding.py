@@ -1,6 +1,7 @@
-"""What integrations share: the answer within a completion, its rewards, and the prompts of several trials.
+"""Shared by integrations: the answer in a completion, its rewards, and the prompts of several trials.
 
-A reward is for what `pfgen-fast generate` would keep of a completion, so it is the score that a later run would have.
+A reward is the score of the part of a completion that `pfgen-fast generate` would keep, so a later run has equal
+scores.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from ..suite.rules import SCORES, column_of
 from ..suite.suite import Suite
 
 Completion = str | list[dict[str, Any]]
-"""What a model said: a text, or the messages of a conversation, where the last message counts.
+"""The output of a model: a text, or the messages of a conversation, of which the last message is used.
 
-The content of a message is a text, a list of parts whose texts are joined, or None."""
+The content of a message is a text, None, or a list of parts, whose texts are joined."""
 
 _WITHOUT_TEXT = {"audio", "file", "image", "image_url", "input_audio", "reasoning", "thinking", "video"}
 
 
 def answer_in(completion: Completion, mode: Mode) -> str:
-    """The part of a completion that is the answer: up to the first stop string, without any lead-in.
+    """The answer in a completion: the text up to the first stop string, without any lead-in.
 
     Example:
         >>> answer_in([{"role": "assistant", "content": "A: It floats. Q: And"}], "chat")
@@ -44,7 +45,7 @@ def answer_in(completion: Completion, mode: Mode) -> str:
 
 
 def _text_of_part(part: Any) -> str:
-    """The text of a part of a message; empty for images, sounds and reasoning."""
+    """The text of a part of a message; empty for images, audio and reasoning."""
     if isinstance(part, Mapping) and part.get("type") in _WITHOUT_TEXT:
         return ""
     if not isinstance(part, Mapping) or not isinstance(part.get("text"), str):
@@ -62,13 +63,13 @@ def check_metric(metric: str) -> None:
 
 
 def rewards_of(table: ScoreTable, metric: str) -> list[float]:
-    """One of `SCORES` of each row."""
+    """One score (of `SCORES`) of each row."""
     found: list[float] = table[column_of(metric)].tolist()
     return found
 
 
 def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int, seed: str = "") -> list[Task]:
-    """The requests of the first trials, whose prompts are those of `pfgen-fast generate`."""
+    """The requests of the first trials, with the prompts of `pfgen-fast generate`."""
     loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
     return [
         task

@@ -1,4 +1,4 @@
-"""Logs runs for TensorBoard: scalars, tables as text, and the report as a file; see `tracking`. Needs no TensorFlow."""
+"""Logs runs for TensorBoard, without TensorFlow: scalars, tables as text, and the report as a file; see `tracking`."""
 
 from __future__ import annotations
 
@@ -30,14 +30,9 @@ def log_run(
 ) -> str:
     """Logs a scored run for TensorBoard, whose scalars are 32-bit floats, and returns the directory.
 
-    Args:
-        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
-        into: The directory of event files, which is one run of TensorBoard; it is created if needed.
-        step: The step of the training that the scores belong to; by default 0.
-        suite: The suite of the run, for the report; by default the suite of its checkout.
-        signature: The signature of the scores; see `tracked`.
-        prefix: The prefix of all names.
-        report: Whether to write the report, as `pfgen-report.html` or `pfgen-report-<step>.html`.
+    `into` is the directory of the event files, which TensorBoard shows as one run; it is created if needed. `step` is
+    the training step that the scores belong to; the default is 0. The report is written as `pfgen-report.html` or
+    `pfgen-report-<step>.html`. The other arguments are those of `tracked`.
     """
     writers = optional("tensorboard.summary.writer.event_file_writer", extra="tensorboard", needed_for="log_run")
     events = optional("tensorboard.compat.proto.event_pb2", extra="tensorboard", needed_for="log_run")

@@ -1,6 +1,6 @@
-"""The names and values that experiment trackers log of a run; `mlflow`, `tensorboard` and `wandb` send them.
+"""Collects the names and values of a run for experiment trackers; `mlflow`, `tensorboard` and `wandb` send them.
 
-Names are safe for every tracker, texts are bounded, and numbers that are not finite are omitted.
+Names are safe for every tracker, texts are limited in length, and numbers that are not finite are omitted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..suite.rules import METRICS, PARTS, SCORES, column_of
 from ..suite.suite import Suite
 
 Run = RunResult | Outcome | str | Path
-"""A result, what `RunScorer.score` yields, a run's folder with a result.json, or that file."""
+"""A result, an outcome of `RunScorer.score`, a result.json, or the directory that contains a result.json."""
 
 N_SHOWN = 10_000
 """The maximum number of code points of an answer in a table."""
@@ -43,16 +43,18 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Tracked:
-    """What is logged of a run.
+    """The names and values to log for a run.
 
     Attributes:
         name: The name of the run, such as `openai/gpt-4o/5e1e9f4`.
         metrics: `pfgen/score`, its parts and the length; `..._low` and `..._high`, the ends of the 95 % interval over
             questions (docs/statistics.md); `pfgen/n_trials`, `pfgen/n_answers`; the scores `pfgen_questions/<id>`.
         parameters: The config of the run.
-        tags: What made the scores: `suite_hash`, `trials_hash`, the `version` that logs, `signature` where it is known.
-        tables: `questions`, the figures of each; `answers`, those that the result holds. Empty ones are left out.
-        page: The report of the run, as HTML; None if its suite is not known, or no report was asked for.
+        tags: The origin of the scores: `suite_hash`, `trials_hash`, `version` (of this package), and `signature` if it
+            is known.
+        tables: The table `questions`, with figures for each question, and the table `answers`, with the sample answers
+            of the result. Empty tables are omitted.
+        page: The report of the run, as HTML; None if its suite is unknown, or with `report=False`.
     """
 
     name: str
@@ -74,10 +76,11 @@ def tracked(
     """Collects the values to log of a run.
 
     Args:
-        run: The run.
-        suite: The suite of the run, for the report; by default the suite of the run's checkout, if any.
-        signature: `Scorer.signature`, which a result.json lacks and an `Outcome` of a new score has.
-        prefix: The prefix of the names of metrics: letters, digits, `_` and `-`.
+        run: A result, an outcome of `RunScorer`, a result.json, or its directory.
+        suite: The suite of the run, for the report; by default the suite in the checkout of the run, if it exists.
+        signature: The signature of the scores (`Scorer.signature`), because a result.json has none. By default the
+            signature of the outcome, if the run was scored now.
+        prefix: The prefix of all names: letters, digits, `_` and `-`.
         report: Whether to make the report, which needs Jinja.
 
     Raises:
@@ -107,7 +110,7 @@ def tracked(
     tables = {"questions": _questions(result), "answers": _answers(result)}
     return Tracked(
         name=name,
-        metrics=dict(_metrics(result, prefix)),
+        metrics={name: value for name, value in _metrics(result, prefix) if math.isfinite(value)},
         parameters=_parameters(result.config or {}),
         tags=_tags(result, signature),
         tables={name: table for name, table in tables.items() if table.rows},
@@ -116,7 +119,7 @@ def tracked(
 
 
 def _result_of(run: Run) -> tuple[RunResult, Path | None]:
-    """The result of a run, and the folder it is in."""
+    """The result of a run and its directory."""
     if isinstance(run, RunResult):
         return run, None
     if isinstance(run, Outcome) and run.error:
@@ -125,7 +128,7 @@ def _result_of(run: Run) -> tuple[RunResult, Path | None]:
     if path.is_dir():
         path = path / "result.json"
     if not path.exists():
-        raise TrialsError(f"{path}: no such file; 'pfgen-fast score {path.parent}' writes it")
+        raise TrialsError(f"{path}: no such file; write it with 'pfgen-fast score {path.parent}'")
     return read_result(path), path.parent
 
 
@@ -142,7 +145,7 @@ def _name_of(result: RunResult, folder: Path | None) -> str:
 
 def _metrics(result: RunResult, prefix: str) -> Iterator[tuple[str, float]]:
     for metric, value in _figures(result).items():
-        yield from _finite(f"{prefix}/{metric}", value)
+        yield f"{prefix}/{metric}", value
     for metric in SCORES:
         values = [question.scores.total(column_of(metric)) for question in result.questions.values()]
         if values and all(map(math.isfinite, values)):
@@ -153,12 +156,7 @@ def _metrics(result: RunResult, prefix: str) -> Iterator[tuple[str, float]]:
     yield f"{prefix}/n_trials", float(result.num_trials)
     yield f"{prefix}/n_answers", float(result.num_trials * len(result.questions))
     for question_id, question in result.questions.items():
-        yield from _finite(f"{prefix}_questions/{safe_name(question_id)}", question.score)
-
-
-def _finite(name: str, value: float) -> Iterator[tuple[str, float]]:
-    if math.isfinite(value):
-        yield name, value
+        yield f"{prefix}_questions/{safe_name(question_id)}", question.score
 
 
 def _figures(figures: Figures) -> dict[str, float]:
@@ -170,7 +168,7 @@ def _parts(scores: Scores) -> dict[str, float]:
 
 
 def safe_name(text: str) -> str:
-    """A name of at most 100 characters that every tracker takes; other characters become `_`.
+    """A name of at most 100 characters that every tracker accepts; all other characters become `_`.
 
     Example:
         >>> safe_name("Q07"), safe_name("a/b c")

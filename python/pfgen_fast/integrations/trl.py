@@ -1,6 +1,7 @@
-"""Reinforcement learning with TRL: the score of an answer as its reward, and the prompts as a dataset.
+"""Reinforcement learning with TRL: a reward function, and the prompts of a suite as a dataset.
 
-The reward is for what `pfgen-fast generate` would keep of the answer, so it is the score of a later run.
+The reward is the score of the part of a completion that `pfgen-fast generate` would keep, so a later run has equal
+scores.
 """
 
 from __future__ import annotations
@@ -38,16 +39,17 @@ def make_reward(
 ) -> RewardFunction:
     """A reward function for `GRPOTrainer(reward_funcs=...)`.
 
-    A row without a question (`None`) is of another task; it gets no reward (`None`) from this function. With
-    `metric="score"`, the function also logs the means of the three parts (`pfgen/fluency`, ...) and the answers that
-    were scored (column `pfgen_answer` of the table of completions), where TRL passes what logs them.
+    A row without a question (`None`) belongs to another task; its reward is `None`. With `metric="score"`, the function
+    also logs the means of the three parts (`pfgen/fluency`, ...) and the scored answers (column `pfgen_answer` of the
+    table of completions), if TRL passes the functions for logging.
 
     Args:
-        suite: The suite, or what `Suite.load` takes.
+        suite: A suite, or an argument of `Suite.load`.
         mode: The kind of prompts, which determines where an answer begins and ends.
-        column: The column of the dataset that names the question, by its id or its exact text.
+        column: The column of the dataset with the id or exact text of the question.
         metric: The reward: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`.
-        name: What the function's own name, and whatever it logs, begins with; for several suites in one training.
+        name: The prefix of the name of the function and of the logged names. Use different names if a training run has
+            several suites.
 
     Example:
         >>> reward = make_reward("mini")
@@ -62,7 +64,7 @@ def make_reward(
 
     def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         if column not in columns:
-            raise PfgenError(f"the dataset has no column {column!r}, which names the question of each prompt")
+            raise PfgenError(f"the dataset has no column {column!r} with the question of each prompt")
         questions = columns[column]
         rows = [row for row, question in enumerate(questions) if question is not None]
         answers = [answer_in(completions[row], mode) for row in rows]
@@ -83,7 +85,7 @@ def make_reward(
 
 
 def _placed(values: Sequence[T], rows: Sequence[int], n_rows: int) -> list[T | None]:
-    """A list with these values in these rows, and None in all others."""
+    """A list with these values in these rows, and None in all other rows."""
     placed: list[T | None] = [None] * n_rows
     for row, value in zip(rows, values, strict=True):
         placed[row] = value
@@ -95,7 +97,7 @@ def make_dataset(
 ) -> Dataset:
     """The prompts of some trials (column `prompt`), each with the id of its question (column `question`).
 
-    Each question has `trials` prompts with different examples, at most `num_examples` in each.
+    Each question has `trials` prompts with different examples, at most `num_examples` in each prompt.
     """
     datasets = optional("datasets", extra="trl", needed_for="make_dataset")
     tasks = training_tasks(suite, mode, trials, num_examples)

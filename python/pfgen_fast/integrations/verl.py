@@ -1,7 +1,7 @@
-"""Reinforcement learning with verl: the score of an answer as its reward, and the prompts as a Parquet file.
+"""Reinforcement learning with verl: a reward function, and the prompts of a suite as a Parquet file.
 
-verl loads a reward function by name (`path: pkg://pfgen_fast.integrations.verl`) in each of its reward workers and
-calls it with keyword arguments, those of `reward_kwargs` too. It is not a coroutine, so verl calls it in threads.
+Each reward worker of verl loads the function by name (`path: pkg://pfgen_fast.integrations.verl`) and calls it with
+keyword arguments, which include `reward_kwargs`. It is not a coroutine, so verl calls it in threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..suite.suite import Suite
 from .rewarding import answer_in, check_metric, rewards_of, training_tasks
 
 Reward = float | dict[str, float]
-"""The reward of a completion: a number, or with `parts` the reward as `score` beside the parts of the score."""
+"""The reward of a completion: a number; with `parts`, a dictionary of the reward (`score`) and the parts."""
 
 
 def compute_score(
@@ -38,10 +38,10 @@ def compute_score(
 ) -> Reward:
     """The reward of one completion (`solution_str`), for `reward.custom_reward_function`.
 
-    `ground_truth` is the id or exact text of the question. `suite` is what `Suite.load` takes; each worker loads it
-    once. `mode` is the kind of prompts, which determines where an answer begins and ends. `metric` is `"score"` or one
-    of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`. With `parts`, the result is a dictionary with the
-    reward (`score`) and the three parts, which verl logs. The other arguments are not used.
+    `ground_truth` is the id or exact text of the question. `suite` is an argument of `Suite.load`; each worker loads
+    the suite once. `mode` is the kind of prompts, which determines where an answer begins and ends. `metric` is
+    `"score"` or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`. With `parts`, the result is a
+    dictionary with the reward (`score`) and the three parts, which verl logs. The other arguments are not used.
 
     Example:
         >>> compute_score("pfgen", "A: Ice floats.", "Q07", suite="mini")
@@ -64,7 +64,7 @@ def compute_score_batched(
     metric: str = "score",
     parts: bool = False,
 ) -> list[Reward]:
-    """The rewards of a batch, for managers such as verl's `BatchRewardManager`; arguments as of `compute_score`.
+    """The rewards of a batch, for managers such as `BatchRewardManager`. The arguments are those of `compute_score`.
 
     Example:
         >>> compute_score_batched(["pfgen"] * 2, ["A: Ice floats.", ""], ["Q07", "Q07"], suite="mini")
@@ -83,7 +83,7 @@ def compute_score_batched(
 
 @lru_cache
 def _spec(suite: str) -> ScorerSpec:
-    """The spec of a suite, which reads it once; all threads of a process share the scorer behind it."""
+    """The spec of a suite. All threads of a process share its scorer, which is made once."""
     return ScorerSpec(suite)
 
 
@@ -96,13 +96,13 @@ def write_dataset(
     num_examples: int = NUM_EXAMPLES,
     data_source: str = "pfgen",
 ) -> int:
-    """Writes the prompts of some trials as the Parquet file that verl reads, and returns the number of its rows.
+    """Writes the prompts of some trials to a Parquet file for verl, and returns the number of rows.
 
     A row has the columns `data_source`, `prompt` (messages), `ability`, `reward_model` (with the id of the question as
     `ground_truth`) and `extra_info` (`index`, `question`, `trial`).
 
-    Each question has `trials` prompts with different examples, at most `num_examples` in each. The text of a prompt of
-    mode `completion` becomes one message of the user. verl reports on these rows by the name `data_source`.
+    Each question has `trials` prompts with different examples, at most `num_examples` in each prompt. In mode
+    `completion`, the prompt becomes one user message. verl reports these rows under the name `data_source`.
     """
     pyarrow = optional("pyarrow", extra="verl", needed_for="write_dataset")
     parquet = optional("pyarrow.parquet", extra="verl", needed_for="write_dataset")

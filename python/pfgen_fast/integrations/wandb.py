@@ -23,19 +23,12 @@ def log_run(
     prefix: str = "pfgen",
     report: bool = True,
 ) -> str:
-    """Logs a scored run to W&B, and returns the id of W&B's run.
+    """Logs a scored run to W&B, and returns the id of the W&B run.
 
-    With a `step`, charts use the metric `pfgen/step`, because W&B's own steps cannot go back to an earlier checkpoint.
-
-    Args:
-        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
-        into: The name of the run of W&B, which is continued or made; by default the active one, or else a new one with
-            the name of the model. Offline, the parts of a run are put together when they are synced.
-        step: The step of the training that the scores belong to.
-        suite: The suite of the run, for the report; by default the suite of its checkout.
-        signature: The signature of the scores; see `tracked`.
-        prefix: The prefix of all names.
-        report: Whether to log the report.
+    `into` is the name of a W&B run, which is continued or created. By default the active run is used, or a new run with
+    the name of the model. Parts of a run that are logged offline are joined when they are synced. `step` is the
+    training step that the scores belong to. With a `step`, charts use the metric `pfgen/step`, because the steps of W&B
+    cannot decrease. The other arguments are those of `tracked`.
     """
     wandb = optional("wandb", extra="wandb", needed_for="log_run")
     found = tracked(run, suite=suite, signature=signature, prefix=prefix, report=report)
@@ -61,7 +54,7 @@ def log_run(
 
 @contextmanager
 def _active(wandb: Any, into: str | None, name: str) -> Iterator[Any]:
-    """The run to log into, which ends with the block if it was not active before."""
+    """The W&B run; it ends with the block unless it was active before."""
     if wandb.run is not None and into in (None, wandb.run.name, wandb.run.id):
         yield wandb.run
         return

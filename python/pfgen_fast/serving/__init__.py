@@ -1,1 +1,1 @@
-"""Scores over the network, for trainers on several machines (`pfgen-fast serve`)."""
+"""The reward server (`pfgen-fast serve`) and its client, for trainers on several machines."""

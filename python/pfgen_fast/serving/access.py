@@ -1,4 +1,4 @@
-"""Access: programs on this machine may ask, and programs elsewhere with the token; pages of other origins may not.
+"""Access control: local programs may send requests, remote programs need the token, and other origins are refused.
 
 The token is compared in constant time, and no message contains it.
 """
@@ -22,7 +22,7 @@ _MAX_TOKEN_LENGTH = 4096
 
 
 def find_token(file: Path | None) -> str | None:
-    """The token in a file or, without a file, in the environment (`PFGEN_FAST_TOKEN`); None if it is not set."""
+    """The token in a file; without a file, in the environment (`PFGEN_FAST_TOKEN`). None if no token is set."""
     if file is None:
         token = os.environ.get(TOKEN_VARIABLE)
         return None if token is None else _checked(token, TOKEN_VARIABLE)
@@ -44,10 +44,10 @@ def _checked(token: str, where: str) -> str:
 
 
 class Guard:
-    """Refuses requests that may not be answered.
+    """Refuses requests without permission.
 
-    Without a token, a request must name the loopback as its host, so that a page of another site whose name leads to
-    the loopback (DNS rebinding) learns nothing. Requests of pages of other origins are always refused.
+    Without a token, the host of a request must be the loopback. This protects against websites whose name resolves to
+    the loopback (DNS rebinding). Requests of pages of other origins are always refused.
     """
 
     def __init__(self, token: str | None, port: int, host: str = "127.0.0.1") -> None:
@@ -58,7 +58,7 @@ class Guard:
         self._expected = f"{bound}:{port} or localhost:{port}"
 
     def check(self, headers: Mapping[str, str], *, is_open: bool = False) -> None:
-        """Raises Refusal unless a request with these headers may be answered; `is_open` asks for no token."""
+        """Raises Refusal if a request with these headers may not be answered; with `is_open`, no token is needed."""
         host = headers.get("host", "").lower()
         if self._token is None and host not in self._hosts:
             raise Refusal(421, f"Host: expected {self._expected}")
@@ -73,7 +73,7 @@ class Guard:
 
 
 def _shown_token(headers: Mapping[str, str]) -> bytes:
-    """The token of a request: a bearer token, or the password, as which a URL can hold it."""
+    """The token of a request: a bearer token, or the password of basic authentication, which a URL can contain."""
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip().encode("latin-1", "replace")

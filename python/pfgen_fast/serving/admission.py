@@ -1,6 +1,6 @@
-"""The memory that requests may take together: the number of requests in progress and the bytes that they hold.
+"""Limits the memory of all requests: counts the requests in progress, and the bytes of their bodies and replies.
 
-A request holds its body and its reply until the reply is sent and its worker has ended.
+A request is counted until its reply is sent and its worker has finished.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Receive = Callable[[], Awaitable[Any]]
 
 
 class Room:
-    """Counts the requests of one event loop and the bytes that they hold."""
+    """Counts the requests in progress and their bytes, in one event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -24,7 +24,7 @@ class Room:
 
 
 class Place:
-    """The place of one request in a room: a context manager that gives back what the request took."""
+    """The share of one request in a `Room`; the context manager subtracts it at the end."""
 
     def __init__(self, room: Room) -> None:
         self._room, self._n_bytes, self._n_requests = room, 0, 0
@@ -44,17 +44,17 @@ class Place:
         self._room.n_bytes -= self._n_bytes
 
     def hold(self, n_bytes: int) -> None:
-        """Counts bytes that are held from now on."""
+        """Adds bytes to the count."""
         self._n_bytes += n_bytes
         self._room.n_bytes += n_bytes
 
     def keep_until(self, work: asyncio.Future[Any]) -> None:
-        """Gives nothing back before some work has ended, even if its client has left."""
+        """Keeps the count until some work has finished, even if its client has disconnected."""
         self._work = work
         work.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # asyncio logs an unread error
 
     async def body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
-        """Reads the body of the request; where there is no room, it is dropped, so that the client reads the reply."""
+        """Reads the body of the request. A body beyond the limits is read and dropped; then the client gets a reply."""
         self._n_requests = 1
         self._room.n_requests += 1
         limits = self._room.limits
@@ -74,7 +74,7 @@ class Place:
                 raise _too_large(limits)
             if refusal is None and self._room.n_bytes + len(piece) > limits.n_held_bytes:
                 mib = limits.n_held_bytes / 2**20
-                refusal = too_busy(f"bodies and replies of {mib:g} MiB are held, which is the limit; try again later")
+                refusal = too_busy(f"bodies and replies reach the limit of {mib:g} MiB; try again later")
                 pieces.clear()
             if refusal is None:
                 self.hold(len(piece))
@@ -87,11 +87,11 @@ class Place:
 
 
 def _check_head(headers: Mapping[str, str], limits: Limits) -> None:
-    """Refuses a request that its head shows to be compressed or too large."""
+    """Refuses a request if its headers say that its body is compressed or too large."""
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
         raise Refusal(415, "Content-Encoding: compressed bodies are not accepted", {"Connection": "close"})
-    if int(headers.get("content-length", "0")) > limits.n_body_bytes:  # the HTTP parser lets only digits pass
+    if int(headers.get("content-length", "0")) > limits.n_body_bytes:  # the HTTP parser accepts only digits
         raise _too_large(limits)
 
 

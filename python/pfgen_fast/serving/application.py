@@ -1,7 +1,7 @@
 """The ASGI application of the reward server.
 
-The event loop only moves bytes and counts them; workers read, score and write. A request that waits for a worker is
-dropped when its client leaves or when it has waited too long.
+The event loop only receives, counts and sends bytes. Workers decode bodies, score answers and encode replies. A request
+that waits for a worker is dropped if its client disconnects or if it has waited for too long.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Work = Callable[[bytes, str, str], Reply]
 
 _log = logging.getLogger(__name__)
 _SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
-"""The shares of the time of a request after which a worker must have begun and ended; the rest is for the reply."""
+"""The shares of the time limit after which a worker must have started, and finished; the rest is for the reply."""
 
 _WATCH_AFTER_SECONDS = 0.1
-"""Seconds before the server checks whether a client has left; most requests have their reply before."""
+"""Seconds before the server begins to check whether a client has disconnected; most requests are finished earlier."""
 
 
 class Application:
@@ -63,7 +63,7 @@ class Application:
         }
 
     def close(self) -> None:
-        """Ends the workers and drops the requests that wait for them."""
+        """Stops the workers and drops the requests that wait for them."""
         self._workers.shutdown(wait=False, cancel_futures=True)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -80,10 +80,10 @@ class Application:
             except TrialsError as error:
                 reply = _refused(Refusal(400, str(error)))
             except asyncio.CancelledError:  # by a second signal
-                reply = _refused(Refusal(503, "the server ends", {"Connection": "close"}))
+                reply = _refused(Refusal(503, "the server shuts down", {"Connection": "close"}))
             except Exception as error:
                 _log.error("%s: %s", path, error, exc_info=None if isinstance(error, PfgenError) else error)
-                reply = _refused(Refusal(500, "the server failed; its log tells why"))
+                reply = _refused(Refusal(500, "the server failed; see its log for the cause"))
             known = path if path in self._posted or path in self._shown else "other"
             status, n_answers = (reply.status, reply.n_answers) if reply else (499, 0)
             self._metrics.count(known, status, time.perf_counter() - begin, n_answers)
@@ -99,10 +99,10 @@ class Application:
             if work is None:
                 return self._to_show(path, scope["method"])
             if scope["method"] != "POST":
-                raise Refusal(405, f"{path} takes POST", {"Allow": "POST"})
+                raise Refusal(405, f"{path} requires POST", {"Allow": "POST"})
             kind, accepted = _kinds(headers)
         except Refusal as refusal:
-            refusal.headers = {**refusal.headers, "Connection": "close"}  # for its body is not read
+            refusal.headers = {**refusal.headers, "Connection": "close"}  # because the body is not read
             raise
         begin = time.monotonic()
         body = await place.body(headers, receive)
@@ -111,9 +111,9 @@ class Application:
     def _to_show(self, path: str, method: str) -> Reply:
         show = self._shown.get(path)
         if show is None:
-            raise Refusal(404, f"there are {', '.join((*self._posted, *self._shown))}")
+            raise Refusal(404, f"unknown path; expected one of {', '.join((*self._posted, *self._shown))}")
         if method not in ("GET", "HEAD"):
-            raise Refusal(405, f"{path} takes GET", {"Allow": "GET, HEAD"})
+            raise Refusal(405, f"{path} requires GET", {"Allow": "GET, HEAD"})
         return show()
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
@@ -123,14 +123,14 @@ class Application:
         place.keep_until(future)
         done, _ = await asyncio.wait((future,), timeout=_WATCH_AFTER_SECONDS)
         if not done:
-            leaving = asyncio.ensure_future(receive())  # after the body, the only message is that of leaving
+            leaving = asyncio.ensure_future(receive())  # after the body, the only message is the disconnect
             try:
                 for share in (_SHARE_OF_QUEUE, _SHARE_OF_ALL):
                     left = begin + share * self._limits.seconds - time.monotonic()
                     await asyncio.wait((future, leaving), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
                     if future.done():
                         break
-                    if submitted.cancel():  # which a worker that has begun does not notice
+                    if submitted.cancel():  # succeeds only if no worker has started
                         future.cancel()
                     if leaving.done():
                         raise Gone
@@ -144,7 +144,7 @@ class Application:
 
 
 def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
-    """The headers. Headers of one name are joined, so a request with two hosts names no expected host."""
+    """The headers. Headers with the same name are joined, so a request with two hosts is refused."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
@@ -153,7 +153,7 @@ def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _kinds(headers: Mapping[str, str]) -> tuple[str, str]:
-    """The media types of the body and of the reply; pages of other origins cannot send such bodies unasked."""
+    """The media types of the body and the reply; pages of other origins cannot send these types without a preflight."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (JSON, ARROW):
         raise Refusal(415, f"Content-Type: expected {JSON} or {ARROW}")
@@ -169,7 +169,7 @@ async def _send(reply: Reply, send: Send) -> None:
     encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": reply.status, "headers": encoded})
     await send({"type": "http.response.body", "body": reply.content, "more_body": True})
-    await send({"type": "http.response.body", "body": b""})  # which waits until most of the content is on its way
+    await send({"type": "http.response.body", "body": b""})  # waits until most of the content is sent
 
 
 _PROTECTION = {

@@ -1,7 +1,7 @@
-"""Bodies that are Arrow streams: two columns of texts, uncompressed and valid in every byte, before they are scored.
+"""Bodies that are Arrow streams: checks that they are two columns of valid, uncompressed texts.
 
-Only types whose content is as large as their bytes are taken: dictionaries, views and nulls would let a small body hold
-many large answers, and compressed buffers are as large as they say.
+Dictionaries, views, nulls and compressed buffers are refused, because with them a small body can contain many large
+answers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def texts_of_stream(body: bytes, limits: Limits) -> tuple[Any, Any]:
 
 
 def stream_of(columns: Any, signature: str) -> bytes:
-    """Columns as an Arrow stream, whose schema has the signature in its metadata."""
+    """Columns as an Arrow stream; the metadata of its schema has the signature."""
     pa = pyarrow()
     table = pa.table(columns).replace_schema_metadata({"signature": signature})
     sink = pa.BufferOutputStream()
@@ -52,13 +52,13 @@ def stream_of(columns: Any, signature: str) -> bytes:
 
 
 def pyarrow() -> Any:
-    """The package pyarrow, with its modules of streams and of functions."""
+    """Imports pyarrow with its modules for streams and computations."""
     try:
         for module in ("pyarrow.ipc", "pyarrow.compute"):
             optional(module, extra="tables", needed_for="Arrow")
         return optional("pyarrow", extra="tables", needed_for="Arrow")
     except PfgenError as problem:
-        raise Refusal(501, f"this server takes only JSON: {problem}") from None
+        raise Refusal(501, f"this server accepts only JSON: {problem}") from None
 
 
 def _check_columns(pa: Any, schema: Any) -> None:
@@ -72,8 +72,8 @@ def _check_columns(pa: Any, schema: Any) -> None:
 
 
 def _check_messages(pa: Any, body: bytes) -> None:
-    """Refuses compressed buffers, and more messages than a sensible batch has."""
-    # The reader of messages has verified the metadata when it returns them, so their tables may be followed.
+    """Refuses compressed buffers and too many messages."""
+    # The reader verifies the metadata of each message, so the offsets in it are valid.
     reader = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
     for _ in range(_MAX_MESSAGES):
         try:
@@ -82,11 +82,11 @@ def _check_messages(pa: Any, body: bytes) -> None:
             return
         if _is_compressed(message.metadata.to_pybytes()):
             raise Refusal(415, "the Arrow stream has compressed buffers; write it without compression")
-    raise Refusal(413, f"more than {_MAX_MESSAGES:,} batches in a stream; write larger ones")
+    raise Refusal(413, f"more than {_MAX_MESSAGES:,} batches in a stream; use larger batches")
 
 
 def _is_compressed(metadata: bytes) -> bool:
-    """Whether a message of Arrow has a field `compression` in its record batch."""
+    """Whether the record batch in a message has the field `compression`."""
     message = _at(metadata, 0)
     kind = _field(metadata, message, _HEADER_KIND)
     if kind is None or metadata[kind] not in (_DICTIONARIES, _ROWS):
@@ -98,13 +98,13 @@ def _is_compressed(metadata: bytes) -> bool:
 
 
 def _at(metadata: bytes, place: int) -> int:
-    """Where the table is that a place refers to."""
+    """The position of the table that an offset refers to."""
     offset: int = struct.unpack_from("<I", metadata, place)[0]
     return place + offset
 
 
 def _field(metadata: bytes, table: int, number: int) -> int | None:
-    """Where a field of a table is; None if the table lacks it."""
+    """The position of a field of a table; None if the table lacks the field."""
     fields: int = table - struct.unpack_from("<i", metadata, table)[0]
     n_bytes = struct.unpack_from("<H", metadata, fields)[0]
     place = 4 + 2 * number

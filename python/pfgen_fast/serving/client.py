@@ -1,6 +1,6 @@
-"""The client of the reward server, for training programs: one object, which is called like a scorer.
+"""The client of the reward server, for training programs, with the methods of a scorer.
 
-Needs httpx (`pip install 'pfgen-fast[serve]'`), no suite and no compiled index.
+It needs httpx (`pip install 'pfgen-fast[serve]'`), but no suite.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS, _LONGEST_ASKED_PAUSE_SECONDS = 0.1
 
 
 class RewardClient:
-    """Asks a reward server; thread-safe, and small when pickled, so that it can be sent to workers.
+    """Sends batches to a reward server. It is thread-safe, and can be pickled and sent to workers.
 
-    Connections are kept. A request is repeated while the server is busy, restarts or cannot be reached: after the pause
-    that the server asks for, or else after pauses that grow from 0.1 to 5 seconds.
+    Connections are kept open. A request is retried while the server is busy, restarts or cannot be reached. The pause
+    before a retry is the pause that the server requests; otherwise it grows from 0.1 to 5 seconds.
 
     Args:
         url: The address of the server, such as `"http://127.0.0.1:8000"`; a password in it is the token.
-        token: Its token, if it has one.
-        timeout: Seconds within which a reply must arrive.
-        retry_seconds: How long a request is repeated after its first failure; 0 never repeats it.
+        token: The token of the server, if it needs one.
+        timeout: Timeout for a reply, in seconds.
+        retry_seconds: Maximum time for retries after the first failure, in seconds; 0 disables retries.
         n_answers: The maximum number of answers in a request; a larger batch becomes several requests.
 
     Example:
@@ -64,14 +64,16 @@ class RewardClient:
         headers = {"Content-Type": "application/json"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
-        # Proxies are for addresses elsewhere; a reward server is near.
+        # A reward server is in the local network, so proxies of the environment are not used.
         self._http = self._httpx.Client(timeout=timeout, headers=headers, trust_env=False)
 
     def reward(self, questions: str | Sequence[str], answers: Sequence[str]) -> Floats:
-        """The averages of the answers, equal to `Scorer.reward` bit by bit; `questions` is one for all, or one each.
+        """The averages of the answers, equal to `Scorer.reward` bit for bit.
+
+        `questions` is one question for all answers, or a list with the question of each answer.
 
         Raises:
-            TrialsError: The server cannot score them, or they are too many or too long for it.
+            TrialsError: The server cannot score the answers, or they are too many or too long.
             ServingError: The server cannot be reached, is too busy, or refuses the token.
         """
         import numpy as np
@@ -80,7 +82,7 @@ class RewardClient:
         return np.concatenate(parts)
 
     def score(self, questions: str | Sequence[str], answers: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """The columns of a `ScoreTable` by name; NaN where a question lacks the set. Raises the errors of `reward`."""
+        """The columns of a `ScoreTable` by name, with NaN for missing sets. Raises the errors of `reward`."""
         import numpy as np
 
         tables = [reply["scores"] for reply in self._replies("score", questions, answers)]
@@ -116,7 +118,7 @@ class RewardClient:
         if not isinstance(questions, str):
             questions = list(questions)
             if len(questions) != len(answers):
-                raise TrialsError(f"{len(questions)} questions and {len(answers)} answers; expected as many, or one")
+                raise TrialsError(f"{len(questions)} questions and {len(answers)} answers; expected equal numbers")
         replies = []
         for first in range(0, max(len(answers), 1), self._n_answers):
             rows = slice(first, first + self._n_answers)
@@ -125,7 +127,7 @@ class RewardClient:
         return replies
 
     def _reply(self, path: str, batch: dict[str, Any], first: int) -> dict[str, Any]:
-        """The reply to a batch, whose first row is that of the caller's batch."""
+        """The reply to a part of a batch; `first` is the number of its first row in the batch of the caller."""
         import orjson
 
         last = first + len(batch["answers"]) - 1
@@ -142,7 +144,7 @@ class RewardClient:
             except (ValueError, KeyError, TypeError, AttributeError):
                 is_whole = False
             if not is_whole:
-                raise ServingError(f"{self.url}: the reply is not that of a reward server")
+                raise ServingError(f"{self.url}: the reply is not from a reward server")
             whole: dict[str, Any] = reply
             return whole
         if response.status_code in (400, 413):
@@ -150,7 +152,7 @@ class RewardClient:
         raise ServingError(f"{self.url}: {_sentence(response)}")
 
     def _response(self, url: str, body: bytes) -> Any:
-        """The response to a request, which is repeated while the server is busy or cannot be reached."""
+        """The response to a request, which is retried while the server is busy or cannot be reached."""
         wait, end = _FIRST_PAUSE_SECONDS, None
         while True:
             asked, problem = None, ""
@@ -166,27 +168,27 @@ class RewardClient:
             left = end - time.monotonic()
             if left <= 0:
                 if problem:
-                    raise ServingError(f"{problem} (repeated for {self._retry_seconds:g} s)")
+                    raise ServingError(f"{problem} (retried for {self._retry_seconds:g} s)")
                 return response
             time.sleep(min(_seconds(asked, wait), left))
             wait = min(2 * wait, _LONGEST_PAUSE_SECONDS)
 
 
 def _address(url: str) -> tuple[str, str | None]:
-    """An address without the password in it, which no message shows, and the password."""
+    """The address without its password, so that no message shows it, and the password."""
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_address = False
     if not is_address:
-        raise ServingError("the address of the server: expected one such as http://127.0.0.1:8000")
+        raise ServingError("url: expected an address such as http://127.0.0.1:8000")
     place = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{place}{parts.path}".rstrip("/"), unquote(parts.password) if parts.password else None
 
 
 def _sentence(response: Any) -> str:
-    """The sentence of a refusal, or its status if the server sent no sentence."""
+    """The message of a refusal, or its status if there is no message."""
     import orjson
 
     try:
@@ -196,6 +198,6 @@ def _sentence(response: Any) -> str:
 
 
 def _seconds(retry_after: str | None, otherwise: float) -> float:
-    """The pause that a server asks for in seconds, within bounds."""
+    """The pause in seconds that a server requests, up to a maximum."""
     is_number = retry_after is not None and retry_after.isdecimal() and len(retry_after) < 9
     return min(float(retry_after or 0), _LONGEST_ASKED_PAUSE_SECONDS) if is_number else otherwise

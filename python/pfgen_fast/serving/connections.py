@@ -1,8 +1,8 @@
-"""Connections that cannot be held by being slow, nor fill the memory by their framing: uvicorn's protocol with limits.
+"""The HTTP protocol of uvicorn with limits on time and memory for each connection.
 
-uvicorn limits only how long an idle connection stays. Here the head of a request, and a request from its first byte to
-the last of its reply, have a time each; what takes longer is cut off. The framing
-(heads, trailers, extensions of chunks) is counted until a head, a body or a part of a body is complete.
+uvicorn limits only the time of an idle connection. This protocol also limits the time for the head of a request, and
+the time from the first byte of a request to the last byte of its reply; slower connections are closed. It limits the
+size of the framing (heads, trailers, chunk extensions) between two parts of a body.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .limits import HALF_CLOSED_SECONDS, MAX_HEAD_BYTES, MAX_HEADERS, MAX_PIPELI
 
 
 def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """The class of connections: that of httptools within these limits."""
+    """The class for connections: the class for httptools with these limits."""
     optional("httptools", extra="serve", needed_for="the server")
     module: Any = optional("uvicorn.protocols.http.httptools_impl", extra="serve", needed_for="the server")
 
@@ -25,7 +25,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
         _in_head = _takes_headers = _is_half_closed = False
         _n_framing_bytes = 0
         _n_unanswered = 0
-        """The number of complete requests minus that of replies; -1 while an answered request still arrives."""
+        """The number of complete requests minus the number of replies; -1 if a reply was sent early."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
@@ -38,7 +38,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             while data and not self.transport.is_closing():
                 if not self._has_request() and not self._in_head:
                     self._begin_head()
-                room = MAX_HEAD_BYTES + 1 - self._n_framing_bytes  # a head that comes at once may be no longer
+                room = MAX_HEAD_BYTES + 1 - self._n_framing_bytes  # also limits a head that arrives in one piece
                 self._n_framing_bytes += len(data[:room])
                 super().data_received(data[:room])
                 data = data[room:]
@@ -50,7 +50,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             self._takes_headers = True
 
         def on_header(self, name: bytes, value: bytes) -> None:
-            if self._takes_headers:  # trailers are dropped, which would change the head that is checked
+            if self._takes_headers:  # trailers are dropped, because they would change the checked headers
                 super().on_header(name, value)
             if len(self.headers) > MAX_HEADERS:
                 self._stop(431, f"the request has more than {MAX_HEADERS} headers")
@@ -60,7 +60,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             if len(self.pipeline) >= MAX_PIPELINED:
                 self._stop(429, f"{MAX_PIPELINED} requests wait on the connection, which is the limit")
             if self.parser.should_upgrade():  # the parser would skip the body
-                self._stop(400, "the server speaks only HTTP/1.1; send no Upgrade and no CONNECT")
+                self._stop(400, "the server supports only HTTP/1.1, without Upgrade and CONNECT")
             super().on_headers_complete()
             if self._in_head:
                 self._in_head = False
@@ -79,7 +79,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             self._refuse(400, "the request is not valid HTTP")
 
         def eof_received(self) -> bool:
-            """Keeps a connection whose client has closed its sending side for a moment: it may wait, or have left."""
+            """Keeps the connection briefly if the client closes its sending side, because it may wait for a reply."""
             self._is_half_closed = True
             if self._n_unanswered > 0:
                 self.loop.call_later(HALF_CLOSED_SECONDS, self.transport.abort)
@@ -90,7 +90,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             super().on_response_complete()
             if self._is_half_closed and self._n_unanswered <= 0:
                 self.transport.close()
-            self._allow(limits.seconds)  # for what is not sent yet, and for the next request if it waits already
+            self._allow(limits.seconds)  # for the rest of the reply, and for a pipelined request
 
         def connection_lost(self, exc: Exception | None) -> None:
             if self._timer is not None:
@@ -127,6 +127,6 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
 
         def _stop(self, status: int, sentence: str) -> NoReturn:
             self._refuse(status, sentence)
-            raise ValueError(sentence)  # which stops the parser
+            raise ValueError(sentence)  # stops the parser
 
     return BoundedProtocol

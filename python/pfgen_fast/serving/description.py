@@ -1,4 +1,4 @@
-"""The server described: as an OpenAPI document, and as a page that needs nothing from elsewhere."""
+"""Describes the server: an OpenAPI document, and an HTML page without external resources."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .limits import Limits
 from .replies import ARROW, JSON
 
 _REFUSALS = {
-    "400": "The body is no such batch; the sentence names the row.",
+    "400": "The batch is invalid; the message names the row.",
     "401": "The token is missing or wrong.",
-    "413": "The body, a batch or an answer is too large.",
-    "415": "The body is compressed, or of another media type.",
-    "429": "The server is busy; try again after the seconds of Retry-After.",
+    "413": "The body, the batch or an answer is too large.",
+    "415": "The body is compressed, or has another media type.",
+    "429": "The server is busy; try again after the time in Retry-After.",
     "503": "The request has waited for too long; try again later.",
 }
 
@@ -29,19 +29,23 @@ def described(signature: str, limits: Limits) -> dict[str, Any]:
         "info": {
             "title": "pfgen-fast",
             "version": __version__,
-            "description": f"Rewards of answers. Scores are made by {signature}. Limits: {limits}.",
+            "description": f"Rewards of answers. Signature of the scores: {signature}. Limits: {limits}.",
         },
         "security": [{"bearer": []}, {"basic": []}, {}],
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
-                "basic": {"type": "http", "scheme": "basic", "description": "Any name, and the token as password."},
+                "basic": {
+                    "type": "http",
+                    "scheme": "basic",
+                    "description": "Any name; the password is the token.",
+                },
             },
             "schemas": {"Refusal": json_object(error={"type": "string"})},
         },
         "paths": {
             **{path: _post(endpoint, limits) for path, endpoint in ENDPOINTS.items()},
-            "/healthz": _get("Whether the server runs; asks for no token", JSON),
+            "/healthz": _get("Whether the server runs; needs no token", JSON),
             "/metrics": _get("Metrics for Prometheus", "text/plain"),
         },
     }
@@ -68,13 +72,13 @@ def _get(summary: str, kind: str) -> dict[str, Any]:
 
 
 def page(document: Mapping[str, Any]) -> bytes:
-    """The document as HTML that has no scripts and loads nothing."""
+    """The document as HTML without scripts and external resources."""
     about = document["info"]
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
         f"<title>{html_text(about['title'])}</title><style>{_STYLE}</style>",
         f"<h1>{html_text(about['title'])} {html_text(about['version'])}</h1><p>{html_text(about['description'])}</p>",
-        "<p>The same for programs: <a href=openapi.json>openapi.json</a>",
+        "<p>For programs: <a href=openapi.json>openapi.json</a>",
     ]
     for path, methods in document["paths"].items():
         for method, one in methods.items():

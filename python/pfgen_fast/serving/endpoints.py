@@ -1,4 +1,4 @@
-"""The endpoints that answer a batch: `ENDPOINTS`. A new endpoint needs a method of `Replies`, and an entry here."""
+"""`ENDPOINTS`: the endpoints for batches. A new endpoint needs a method of `Replies`, and an entry here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIGNATURE: Schema = {"type": "string"}
 
 
 def json_object(**properties: Any) -> Schema:
-    """The schema of an object that has exactly these keys."""
+    """The schema of an object with exactly these keys."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -33,7 +33,7 @@ def _answers(limits: Limits) -> Schema:
 def _batch(limits: Limits) -> Schema:
     questions = {
         "oneOf": [{"type": "string"}, _TEXTS],
-        "description": "Ids or exact texts: one for all answers, or one for each.",
+        "description": "Ids or exact texts: one question for all answers, or one question for each answer.",
     }
     return json_object(questions=questions, answers=_answers(limits))
 
@@ -47,10 +47,10 @@ class Endpoint:
     """An endpoint that takes a batch by POST."""
 
     summary: str
-    answer: Callable[[Replies, bytes, str, str], Reply]  # takes body, media type and accepted type
+    answer: Callable[[Replies, bytes, str, str], Reply]  # arguments: body, media type, accepted type
     request: Callable[[Limits], Schema]
     reply: Schema
-    has_arrow: bool = True  # whether bodies may be Arrow streams, whose columns have the names of the lists
+    has_arrow: bool = True  # whether bodies may be Arrow streams; their columns have the names of the keys
 
 
 _SCORES = {"type": "object", "additionalProperties": _FLOATS_OR_NULL, "properties": {"question_id": _TEXTS}}
@@ -64,7 +64,7 @@ ENDPOINTS: Mapping[str, Endpoint] = {
         "All columns of scores", Replies.score, _batch, json_object(scores=_SCORES, signature=_SIGNATURE)
     ),
     "/get_reward": Endpoint(
-        "OpenRLHF's protocol; labels hold the questions",
+        "The protocol of OpenRLHF; labels are the questions",
         Replies.openrlhf,
         _queries,
         json_object(rewards=_FLOATS, scores=_FLOATS, extra_logs=_LOGS),

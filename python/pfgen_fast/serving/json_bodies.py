@@ -1,4 +1,4 @@
-"""Bodies of JSON: decoded strictly, so that a trainer learns of its mistakes."""
+"""JSON bodies, decoded strictly, so that mistakes in training programs are reported."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from ..files.untrusted_text import in_one_line
 from .limits import MAX_VALUES, Refusal
 
-_ESCAPED = re.compile(rb'\\[\\"]')  # with the backslashes, so that one that is escaped escapes nothing
+_ESCAPED = re.compile(rb'\\[\\"]')  # matches escaped backslashes too, so that these do not escape a quotation mark
 
 
 def decoded(body: bytes, keys: tuple[str, ...]) -> list[str | list[str]]:
-    """The values of an object that has exactly these keys, each once: texts, and lists of texts."""
+    """The values of an object with exactly these keys: texts or lists of texts. A duplicate key is refused."""
     import orjson
 
     if len(body) >= MAX_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
@@ -23,7 +23,7 @@ def decoded(body: bytes, keys: tuple[str, ...]) -> list[str | list[str]]:
     except orjson.JSONDecodeError as problem:
         raise Refusal(400, f"the body is not JSON in UTF-8: {in_one_line(problem.msg)} (byte {problem.pos})") from None
     if not isinstance(value, dict):
-        raise Refusal(400, f"the body is no JSON object; expected one with {expected}")
+        raise Refusal(400, f"expected a JSON object with {expected}")
     for key in value:
         if key not in keys:
             raise Refusal(400, f"unknown key '{in_one_line(key, 40)}'; expected {expected}")
@@ -32,8 +32,8 @@ def decoded(body: bytes, keys: tuple[str, ...]) -> list[str | list[str]]:
             raise Refusal(400, f"the key {key!r} is missing; expected {expected}")
     values = [_texts(value[key], key) for key in keys]
     n_values = sum(len(one) if isinstance(one, list) else 1 for one in values)
-    if _n_texts(body) != len(keys) + n_values:  # of values with the same key, only the last has been read
-        raise Refusal(400, f"a key appears twice; expected once {expected}")
+    if _n_texts(body) != len(keys) + n_values:  # orjson keeps only the last value of a duplicate key
+        raise Refusal(400, f"a key appears twice; expected each key once: {expected}")
     return values
 
 

@@ -1,4 +1,4 @@
-"""Limits of requests, and refusals: the status and one sentence."""
+"""Limits of requests, and refusals with a status and a message."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from dataclasses import dataclass, field
 from ..errors import ServingError
 
 MAX_VALUES = 1_000_000
-"""The maximum number of values in a body of JSON; each takes many times the memory of its text."""
+"""Maximum number of values in a JSON body; a value needs many times the memory of its text."""
 
 MAX_HEAD_BYTES = 1 << 15
-"""The maximum number of bytes of the head of a request, of its trailers, and of the extensions of a chunk."""
+"""Maximum size of the head of a request, of its trailers, and of the extensions of a chunk, in bytes."""
 
 HALF_CLOSED_SECONDS = 2.0
-"""Seconds for replies to a client that has closed its sending side, because a client that has left looks equal."""
+"""Seconds for replies to a client that closed its sending side; the server cannot tell whether it disconnected."""
 
 MAX_HEADERS = 100
-"""The maximum number of headers of a request; each takes many times the memory of its text."""
+"""Maximum number of headers of a request; a header needs many times the memory of its text."""
 
 MAX_PIPELINED = 64
-"""The maximum number of requests of a connection that wait for the reply to an earlier one."""
+"""Maximum number of requests on a connection that wait for the reply to an earlier request."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """The limits of a server; requests beyond them are refused."""
 
-    n_body_bytes: int = 32 << 20  # largest body of a request
-    n_answers: int = 16_384  # most answers in a request
-    n_code_points: int = 100_000  # longest answer
-    n_requests: int = 256  # most requests that are read, wait or are scored at a time
-    n_held_bytes: int = 256 << 20  # most bytes of their bodies at a time
+    n_body_bytes: int = 32 << 20  # maximum size of a body
+    n_answers: int = 16_384  # maximum number of answers in a request
+    n_code_points: int = 100_000  # maximum length of an answer
+    n_requests: int = 256  # maximum number of requests in progress
+    n_held_bytes: int = 256 << 20  # maximum total size of bodies and replies
     n_connections: int = 1024
-    seconds: float = 60.0  # from the first byte of a request to the last of its reply
-    head_seconds: float = 10.0  # from the first byte of a request to the first of its body
+    seconds: float = 60.0  # from the first byte of a request to the last byte of its reply
+    head_seconds: float = 10.0  # from the first byte of a request to the first byte of its body
     idle_seconds: float = 75.0  # maximum time between two requests of a connection
 
     def __post_init__(self) -> None:
@@ -44,34 +44,34 @@ class Limits:
 
     def __str__(self) -> str:
         return (
-            f"{self.n_answers:,} answers of {self.n_code_points:,} characters and {self.n_body_bytes / 2**20:g} MiB a "
-            f"request, {self.n_requests:,} requests at a time, {self.seconds:g} s each"
+            f"{self.n_answers:,} answers of {self.n_code_points:,} characters and {self.n_body_bytes / 2**20:g} MiB "
+            f"per request, {self.n_requests:,} requests at a time, {self.seconds:g} s per request"
         )
 
 
 @dataclass
 class Refusal(Exception):
-    """The reason why a request is not answered."""
+    """The reason for refusing a request, with the status, message and additional headers of the reply."""
 
-    status: int  # status of the reply
-    sentence: str  # message of the reply
-    headers: Mapping[str, str] = field(default_factory=dict)  # more headers of the reply
+    status: int
+    sentence: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.sentence
 
 
 def too_busy(sentence: str, status: int = 429) -> Refusal:
-    """The refusal of a request that may be repeated in a second."""
+    """The refusal of a request that may be retried after a second."""
     return Refusal(status, sentence, {"Retry-After": "1"})
 
 
 class Gone(Exception):
-    """The client has left, so no reply is needed."""
+    """The client has disconnected, so no reply is needed."""
 
 
 def checked_answers(answers: list[str], limits: Limits) -> list[str]:
-    """The answers, if they are few and short enough."""
+    """Returns the answers, or raises Refusal if there are too many or one is too long."""
     check_number(len(answers), limits)
     if max(map(len, answers), default=0) > limits.n_code_points:
         place = next(place for place, answer in enumerate(answers) if len(answer) > limits.n_code_points)
@@ -82,9 +82,9 @@ def checked_answers(answers: list[str], limits: Limits) -> list[str]:
 def check_number(n_answers: int, limits: Limits) -> None:
     """Raises Refusal if there are too many answers."""
     if n_answers > limits.n_answers:
-        raise Refusal(413, f"{n_answers:,} answers; the limit is {limits.n_answers:,} a request")
+        raise Refusal(413, f"{n_answers:,} answers; the limit for a request is {limits.n_answers:,}")
 
 
 def too_long(place: int, n_code_points: int, limits: Limits) -> Refusal:
-    """The refusal of an answer."""
+    """The refusal of an answer that is too long."""
     return Refusal(413, f"answers[{place}]: {n_code_points:,} characters; the limit is {limits.n_code_points:,}")

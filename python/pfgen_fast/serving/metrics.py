@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: requests, answers, their time, and requests in progress."""
+"""Metrics for Prometheus: numbers of requests and answers, times, and requests in progress."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Metrics:
         prometheus.ProcessCollector(registry=registry)
 
     def count(self, path: str, status: int, seconds: float, n_answers: int) -> None:
-        """Counts a request; `path` is one of few."""
+        """Counts a request; `path` must have few different values."""
         self._requests.labels(path, status).inc()
         self._seconds.labels(path).observe(seconds)
         self._answers.inc(n_answers)

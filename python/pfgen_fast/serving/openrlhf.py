@@ -1,7 +1,7 @@
-"""OpenRLHF's requests for rewards: whole texts with their prompts and labels, and the answers in them.
+"""Requests for rewards in the protocol of OpenRLHF: queries with their prompts and labels.
 
-A query is the text of a prompt and of the model's reply, with all special tokens. The answer is the part that
-`pfgen-fast generate` would keep, so its reward is its score in a run.
+A query is the prompt followed by the output of the model, with all special tokens. The answer is the part that
+`pfgen-fast generate` would keep, so its reward equals its score in a run.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ END_TOKENS = (
     *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
     *("<|return|>", "<|END_OF_TURN_TOKEN|>", "<end_of_turn>", "<turn|>", "[EOS]", "[PAD]", "<｜end▁of▁sentence｜>"),
 )
-"""The special tokens at which an answer ends."""
+"""The special tokens that end an answer."""
 
 
 def scores_of_queries(
     scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
 ) -> dict[str, Any]:
-    """The reply to OpenRLHF: rewards, equal scores, and the parts of the scores to log."""
+    """The reply to OpenRLHF: rewards, scores with the same values, and the parts of the scores for logs."""
     if not len(queries) == len(prompts) == len(labels):
         raise TrialsError(
-            f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected as many each"
+            f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected equal numbers"
         )
     pairs = enumerate(zip(queries, prompts, strict=True))
     answers = [answer_in_query(query, prompt, mode, row) for row, (query, prompt) in pairs]
@@ -48,10 +48,10 @@ def scores_of_queries(
 
 
 def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
-    """The answer in a query: what follows the prompt, up to the first special token or stop string."""
-    # Some tokenizers put a token before the prompt, so it may begin later than the query.
+    """The answer in a query: the text after the prompt, up to the first special token or stop string."""
+    # Some tokenizers add a token before the prompt, so the query may begin before the prompt.
     _, found, said = query.partition(prompt) if prompt else ("", "found", query)
     if not found:
         shown = in_one_line(prompt, 40)
-        raise TrialsError(f"does not hold its prompt '{shown}'", column="query", row=row)
+        raise TrialsError(f"does not contain its prompt '{shown}'", column="query", row=row)
     return answer_text(opened_by(prompt) + said, mode=mode, stop=(*END_TOKENS, *STOP[mode])).answer

@@ -1,4 +1,4 @@
-"""Replies to batches: a worker reads the body of a request, scores the answers and writes the body of the reply."""
+"""Replies to batches: a worker decodes the body of a request, scores the answers and encodes the reply."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Reply:
     kind: str = JSON
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    n_answers: int = 0  # number of answers that were scored for it
+    n_answers: int = 0  # number of scored answers
 
 
 @dataclass(frozen=True)
 class Replies:
-    """Makes the replies; thread-safe. Each method takes a body, its media type and the media type of the reply."""
+    """Makes replies; thread-safe. The arguments of a method are a body, its media type and that of the reply."""
 
     scorer: Scorer
     limits: Limits
-    mode: Mode  # kind of prompts of OpenRLHF
+    mode: Mode  # kind of prompts for OpenRLHF
 
     def reward(self, body: bytes, kind: str, accepted: str) -> Reply:
         """The rewards of a batch."""
@@ -43,7 +43,7 @@ class Replies:
         return Reply(json_of({"rewards": rewards, "signature": self.scorer.signature}), n_answers=len(rewards))
 
     def score(self, body: bytes, kind: str, accepted: str) -> Reply:
-        """All columns of the scores of a batch. In JSON, a set that a question lacks has null."""
+        """All columns of the scores of a batch; in JSON, missing scores are null."""
         table = self.scorer.score(*read_batch(body, kind, self.limits))
         if accepted == ARROW:
             return Reply(stream_of(table, self.scorer.signature), ARROW, n_answers=len(table))
@@ -53,7 +53,7 @@ class Replies:
     def openrlhf(self, body: bytes, kind: str, accepted: str) -> Reply:
         """The reply to OpenRLHF."""
         if ARROW in (kind, accepted):
-            raise Refusal(415, "OpenRLHF's protocol is JSON")
+            raise Refusal(415, "the protocol of OpenRLHF is JSON")
         keys = ("query", "prompts", "labels")
         queries, prompts, labels = map(in_list, decoded(body, keys), keys)
         checked_answers(queries, self.limits)
@@ -62,7 +62,7 @@ class Replies:
 
 
 def read_batch(body: bytes, kind: str, limits: Limits) -> tuple[Any, Any]:
-    """The questions and answers in a body, as `Scorer.score` takes them."""
+    """The questions and answers in a body, as arguments of `Scorer.score`."""
     if kind == ARROW:
         return texts_of_stream(body, limits)
     questions, answers = decoded(body, ("questions", "answers"))
@@ -70,7 +70,7 @@ def read_batch(body: bytes, kind: str, limits: Limits) -> tuple[Any, Any]:
 
 
 def json_of(value: Any) -> bytes:
-    """JSON in which floats are written so that reading gives every bit back, and NaN is null."""
+    """JSON in which floats keep every bit, and NaN is null."""
     import orjson
 
     return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)

@@ -1,6 +1,6 @@
-"""The reward server as a process: its address, its signals and its end.
+"""Runs the reward server as a process: its address, its signals and its shutdown.
 
-The first SIGTERM or Ctrl-C lets it finish the requests in progress, the second ends it at once.
+After the first SIGTERM or Ctrl-C, the server finishes the requests in progress. The second signal stops it at once.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ def serve(
     workers: int = 2,
     on_start: Callable[[str], None] = print,
 ) -> bool:
-    """Serves rewards until a signal ends it; called in the main thread.
+    """Serves rewards until a signal arrives; must be called in the main thread.
 
     Args:
         scorer: The scorer.
-        host: The address to listen on; one that is not of the loopback needs a token.
-        port: The port; 0 takes a free one.
+        host: The address to listen on; an address that is not the loopback needs a token.
+        port: The port; 0 selects a free port.
         token: The token that every request needs; see `find_token`.
         limits: The limits of requests.
-        mode: The kind of prompts of OpenRLHF, which determines where an answer begins and ends.
-        workers: The number of requests that are scored at a time; with two, one is scored while another is read.
-        on_start: Called with the server's address once it listens.
+        mode: The kind of prompts for OpenRLHF, which determines where an answer begins and ends.
+        workers: The number of concurrent workers; with two workers, one scores while the other decodes a body.
+        on_start: Called with the address of the server when it listens.
 
     Returns:
         Whether all requests in progress were finished; False after a second signal or a timeout.
 
     Raises:
-        ServingError: The address cannot be used, or needs a token.
+        ServingError: The address cannot be used, or it needs a token.
     """
     check_mode(mode)
     uvicorn = optional("uvicorn", extra="serve", needed_for="the server")
@@ -79,13 +79,13 @@ def serve(
 
 
 def _server(uvicorn: Any, config: Any, on_start: Callable[[], None]) -> Any:
-    """The server of uvicorn, which says when it listens, and which a second signal of any kind ends."""
+    """The server of uvicorn, which also calls `on_start` when it listens, and stops at a second signal of any kind."""
 
     class Server(uvicorn.Server):  # type: ignore[misc]
         async def startup(self, *args: Any, **named: Any) -> None:
             await super().startup(*args, **named)
             on_start()
-            sys.stdout.flush()  # a program may wait for the line
+            sys.stdout.flush()  # a program may wait for this line
 
         def handle_exit(self, sig: int, frame: Any) -> None:
             self.force_exit = self.should_exit
@@ -96,7 +96,7 @@ def _server(uvicorn: Any, config: Any, on_start: Callable[[], None]) -> Any:
 
 @contextlib.contextmanager
 def _signals_of_ours() -> Iterator[None]:
-    """Ignores the signals that uvicorn raises again when it has ended."""
+    """Ignores the signals that uvicorn raises again after its shutdown."""
     former = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -106,16 +106,16 @@ def _signals_of_ours() -> Iterator[None]:
 
 
 def _listening(host: str, port: int, *, has_token: bool) -> socket.socket:
-    """A socket that is bound to an address; the address is checked before clients can connect."""
+    """A socket bound to an address, which is checked before clients can connect."""
     try:
         found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
         if not has_token and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
             raise ServingError(
-                f"--host {host}: everybody could ask; expected an address of the loopback such as 127.0.0.1, or a "
+                f"--host {host}: everyone could send requests; expected a loopback address such as 127.0.0.1, or a "
                 f"token in {TOKEN_VARIABLE} or --token-file"
             )
-        bound = socket.socket(family, kind, protocol)  # for a socket without one, asyncio leaves Nagle's algorithm on
+        bound = socket.socket(family, kind, protocol)  # without a protocol, asyncio would not disable Nagle's algorithm
         try:
             if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Input and output of tables of any length: a module for each format, the streaming scorer, and folders of tables."""
+"""Tables of any length: one module for each format, the streaming scorer, and directories of tables."""
 
 from .._on_demand import names_on_demand
 

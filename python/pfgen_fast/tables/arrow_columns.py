@@ -1,4 +1,4 @@
-"""Arrow columns of tables: pyarrow on demand, which types hold texts, and columns of scores."""
+"""Arrow columns of tables: loads pyarrow on demand, checks the types of columns, and makes columns of scores."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 MISFITS = (ValueError, TypeError, OverflowError, NotImplementedError)
-"""The errors of pyarrow for values that fit no array, and for arrays without equivalent Python values."""
+"""The errors that pyarrow raises if values do not fit an array, or if an array has no equivalent Python values."""
 
 
 def pyarrow() -> Any:
-    """The package pyarrow, with its Parquet module loaded."""
+    """Imports pyarrow and its Parquet module."""
     optional("pyarrow.parquet", extra="tables", needed_for="Parquet")
     return optional("pyarrow", extra="tables", needed_for="Parquet")
 
 
 @contextlib.contextmanager
 def giving_memory_back() -> Iterator[None]:
-    """Lets all of pyarrow use the allocator that returns memory soonest; with the default the peak is 100 MB higher."""
+    """Makes pyarrow use jemalloc, which returns memory to the system at once; this lowers the peak by 100 MB."""
     pa = pyarrow()
     usual = pa.default_memory_pool()
-    with contextlib.suppress(NotImplementedError):  # not every system has it
+    with contextlib.suppress(NotImplementedError):  # some systems lack jemalloc
         pa.set_memory_pool(pa.jemalloc_memory_pool())
         pa.jemalloc_set_decay_ms(0)
     try:
@@ -43,7 +43,7 @@ def giving_memory_back() -> Iterator[None]:
 
 
 def check_schema(schema: Any, columns: Columns, location: str) -> None:
-    """Checks that a schema has the columns that scoring reads, as texts, and none that it adds."""
+    """Checks that a schema has the question and answer columns, as texts, and no column with the name of a score."""
     columns.check(schema.names, location)
     for name in filter(schema.names.__contains__, (columns.question, columns.answer)):
         kind = schema.field(name).type
@@ -61,24 +61,24 @@ def _holds_texts(kind: Any) -> bool:
 
 
 def with_scores(schema: Any, columns: Columns) -> Any:
-    """The schema with the columns of scores appended; its metadata stay."""
+    """The schema with the columns of scores appended, and with its metadata."""
     pa = pyarrow()
     return pa.schema([*schema, *((name, pa.float64()) for name in columns.scores)], schema.metadata)
 
 
 def only_passing(batch: Any, passing: NDArray[np.bool_]) -> Any:
-    """The rows of a batch that pass, whatever types it has."""
+    """The rows of a batch that pass; the columns can have any type."""
     pa = pyarrow()
     try:
         return batch.filter(pa.array(passing))
-    except pa.ArrowNotImplementedError:  # pyarrow joins columns of views, such as those of polars, but filters none
+    except pa.ArrowNotImplementedError:  # pyarrow cannot filter columns of views, which polars makes
         runs = [batch.slice(begin, end - begin) for begin, end in _runs(passing)] or [batch.slice(0, 0)]
         columns = [pa.concat_arrays([run.column(i) for run in runs]) for i in range(batch.num_columns)]
         return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def _runs(passing: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """The runs of true values, each with the index of its first value and that after its last."""
+    """The half-open index ranges of consecutive true values."""
     import numpy as np
 
     borders = np.flatnonzero(np.diff(passing, prepend=False, append=False)).tolist()
@@ -86,13 +86,13 @@ def _runs(passing: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 
 
 def score_arrays(scores: Scores) -> list[Any]:
-    """Columns of scores as Arrow arrays, with null for NaN; their memory is shared."""
+    """Columns of scores as Arrow arrays, with null for NaN, without a copy."""
     pa = pyarrow()
     return [pa.array(column, pa.float64(), from_pandas=True) for column in scores.values()]
 
 
 def json_values(column: Any) -> list[Any]:
-    """The values of a column as JSON has them (or NaN, infinity), without the loss of a digit."""
+    """The values of a column in the types of JSON (or NaN, infinity); no digit is lost."""
     kind, convert = _as_json(column.type)
     values: list[Any] = (column if kind == column.type else column.cast(kind)).to_pylist()
     return values if convert is None else list(map(convert, values))
@@ -102,7 +102,7 @@ _Convert = Callable[[Any], Any]
 
 
 def _as_json(kind: Any) -> tuple[Any, _Convert | None]:
-    """The type to which values are cast first, and what makes JSON of them then; None: nothing."""
+    """The type to cast values to, and a function that then converts each value to JSON (None: no conversion)."""
     pa, types = pyarrow(), pyarrow().types
     if isinstance(kind, pa.BaseExtensionType):
         return (kind, _unless_null(str)) if kind.extension_name == "arrow.uuid" else _as_json(kind.storage_type)
@@ -141,9 +141,9 @@ def _unless_null(convert: _Convert) -> _Convert:
 
 
 def _of_parts(converts: Any, split: _Convert, join: _Convert) -> _Convert:
-    """Converts each part of a value in its own way."""
-    ways = [(lambda value: value) if convert is None else convert for convert in converts]
-    return lambda value: join([way(part) for way, part in zip(ways, split(value), strict=True)])
+    """A function that converts the parts of a value, one function for each part."""
+    of_parts = [(lambda value: value) if convert is None else convert for convert in converts]
+    return lambda value: join([of_part(part) for of_part, part in zip(of_parts, split(value), strict=True)])
 
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -151,7 +151,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def _of_time(kind: Any) -> _Convert:
-    """Converts times of a type from whole numbers of its unit: to ISO 8601, durations to seconds."""
+    """A function that converts whole numbers of a unit of time to ISO 8601, or a duration to seconds."""
     pa, per_second = pyarrow(), _PER_SECOND[kind.unit]
     if pa.types.is_duration(kind):
         return partial(_seconds, per_second)
@@ -173,7 +173,7 @@ def _time_of(seconds: int) -> datetime.time:
 
 
 def _iso(part: int, per_second: int, whole: str) -> str:
-    """A time in ISO 8601 with the part of its second, in six digits or nine."""
+    """A time in ISO 8601 with the fraction of its second, in six or nine digits."""
     nanoseconds = f"{part * 10**9 // per_second:09d}"
     digits = nanoseconds if not nanoseconds.endswith("000") else nanoseconds[:6]
     at = whole.index(":") + 6

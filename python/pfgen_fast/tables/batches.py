@@ -1,4 +1,4 @@
-"""Arrow batches in, Arrow batches with scores out; engines score tables through it."""
+"""Appends scores to Arrow batches; the integrations of engines use this module."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AT_ONCE_ROWS = 1 << 16
-"""Rows scored at a time: enough that the index of each question is loaded into the cache once."""
+"""Number of rows scored at a time, so large that the index of each question is loaded into the CPU cache only once."""
 AT_ONCE_BYTES = 1 << 26
-"""The most bytes of batches that are scored at a time."""
+"""Maximum number of bytes of batches scored at a time."""
 
 
 def score_schema(
@@ -28,7 +28,7 @@ def score_schema(
     answer_column: str = "answer",
     columns: Sequence[str] | None = None,
 ) -> pa.Schema:
-    """The schema of the output of `score_batches`: the given schema with columns of scores (float64).
+    """The schema of the output of `score_batches`: the given schema plus columns of scores (float64).
 
     Example:
         >>> import pyarrow as pa
@@ -40,7 +40,7 @@ def score_schema(
 
 
 def scored_schema(schema: pa.Schema, job: TableJob) -> pa.Schema:
-    """The schema of what `scored_batches` makes of batches of a schema."""
+    """The schema of the output of `scored_batches` for batches of a given schema."""
     check_schema(schema, job.names, "the schema")
     return with_scores(schema, job.names)
 
@@ -55,22 +55,22 @@ def score_batches(
     nulls: Nulls = "error",
     where: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Scores a stream of batches; each comes out as it came in, with columns of scores.
+    """Scores a stream of batches, and appends columns of scores to each batch.
 
-    Small batches are scored together, up to 65,536 rows, so a batch is returned after the next ones have been read. All
-    batches must have one schema.
+    Small batches are scored together, up to 65,536 rows, so a batch is returned only after later batches have been
+    read. All batches must have the same schema.
 
     Args:
         batches: Record batches, or any object that exports Arrow data (tables, streams, data frames).
-        spec: How to make the scorer, once in each process; or a `Scorer`.
+        spec: A `ScorerSpec`, from which each process makes one scorer; or a `Scorer`.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all of them.
-        nulls: `"error"` raises an error for a missing answer and names its row; `"null"` gives it null scores.
-        where: Which rows to keep, such as `"average >= 0.6"`; it may use scores not in `columns`.
+        columns: The scores to append, such as `["average"]`; by default all scores.
+        nulls: `"error"` raises an error that names the row of a missing answer; `"null"` gives the row null scores.
+        where: The condition for rows to keep, such as `"average >= 0.6"`; it may use scores that are not in `columns`.
 
     Raises:
-        TrialsError: A column or row is invalid; the message names the row, from 1, in the stream.
+        TrialsError: A column or row is invalid; the message counts rows from 1 in the whole stream.
         PfgenError: An option is invalid, or pyarrow is not installed.
 
     Example:
@@ -104,7 +104,7 @@ def _of_one_schema(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordB
 
 
 def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
-    """The batches of anything that holds Arrow data: a batch, a table, a data frame, a stream, or several of them."""
+    """The batches in a batch, a table, a data frame, a stream, or a sequence of these."""
     pa = pyarrow()
     if isinstance(given, pa.RecordBatch):
         yield given
@@ -120,7 +120,7 @@ def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
 
 
 def _difference(batch: Any, schema: Any) -> str:
-    """The difference between the columns of a batch and the expected ones, in words."""
+    """Describes how the columns of a batch differ from the expected columns."""
 
     def told(field: Any) -> str:
         return f"{field.name!r} ({field.type}{'' if field.nullable else ' not null'})"

@@ -1,7 +1,7 @@
 """CSV and TSV tables with a header: texts are kept unchanged, and an empty field is an empty text.
 
-What is made of a table keeps its form: encoding, byte-order mark, line ends. Texts that a spreadsheet would evaluate
-stay as well: a scored table goes on into other programs.
+The scored table has the encoding, byte-order mark and line ends of its source. Texts that a spreadsheet would evaluate
+are also kept, because other programs read the scored table.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read_csv(
 
 
 class _Records:
-    """The non-blank records of a file, each with the number of the line on which it begins."""
+    """The non-blank records of a file, each with the number of its first line."""
 
     def __init__(self, lines: Iterator[tuple[int, str]], source: str, delimiter: str) -> None:
         self._lines, self._source, self._delimiter = lines, source, delimiter
@@ -53,7 +53,7 @@ class _Records:
         self.last_end = "\n"
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        # The limit is global to the process, so it is only raised. The default is too small for long answers.
+        # The default limit is too small for long answers. It is never lowered, because it is global to the process.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
         reader = csv.reader(self._bounded_lines(), delimiter=self._delimiter, strict=True)
         try:
@@ -65,7 +65,7 @@ class _Records:
             raise TrialsError(f"{self._source}, line {self._first}: not CSV: {error}") from None
 
     def _bounded_lines(self) -> Iterator[str]:
-        """The lines; those of one record are bounded, since a quoted field may span many."""
+        """The lines; the total size of the lines of a record is limited, because a quoted field can span many lines."""
         for _, text in self._lines:
             self._n_code_points += len(text)
             if self._n_code_points > MAX_LINE_BYTES:
@@ -79,7 +79,7 @@ class _Records:
 def writing_csv(
     file: IO[bytes], first: RowBatch, columns: Columns, *, delimiter: str = ",", encoding: str | None = None
 ) -> Iterator[Write]:
-    """Opens a writer of rows as CSV, with the columns of the first batch and the form of the table that it is from."""
+    """Opens a writer of CSV with the columns of the first batch, in the form of the table that was read."""
     known = dict.fromkeys(first.names)
     form = first.form or TextForm.named(encoding)
     line = _csv_line(delimiter, form.line_end)
@@ -97,7 +97,7 @@ def writing_csv(
 
 
 def _csv_line(delimiter: str, line_end: str) -> Callable[[Sequence[Any]], str]:
-    """A function that makes a line of a record; a CR or LF within a field is quoted."""
+    """A function that converts a record to a line; it quotes fields that contain CR or LF."""
     lines: list[str] = []
 
     class Lines:

@@ -1,4 +1,4 @@
-"""The formats of tables, selected by the file extension. A new format needs a module and an entry here."""
+"""The formats of tables; the file extension selects the format. A new format needs a module and an entry here."""
 
 from __future__ import annotations
 
@@ -14,42 +14,41 @@ from ..files.compression import compressing, compression
 from ..files.writing import writing_stdout, writing_whole
 from .arrow_columns import pyarrow
 from .csv_lines import read_csv, writing_csv
-from .json_array import read_json_array, writing_json_array
-from .json_lines import read_json_lines, writing_json_lines
+from .json_tables import read_json_array, read_json_lines, writing_json_array, writing_json_lines
 from .parquet import read_parquet, writing_parquet
 from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Write
 
 Reader = Callable[[str, Columns, "int | None"], RowBatches]
-"""Yields the rows of a source in batches of a given or usual size, after checking its columns; at least one batch."""
+"""Checks the columns of a source, and yields at least one batch of rows; None is the default batch size."""
 
 Writer = Callable[[IO[bytes], RowBatch, Columns], contextlib.AbstractContextManager[Write]]
-"""Opens a writer of rows like those of the first batch, followed by the columns of scores."""
+"""Opens a writer for rows with the columns of the first batch and the columns of scores."""
 
 _READERS: dict[str, Reader] = {".parquet": read_parquet, ".jsonl": read_json_lines, ".json": read_json_array}
 _WRITERS: dict[str, Writer] = {".parquet": writing_parquet, ".jsonl": writing_json_lines, ".json": writing_json_array}
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-"""The formats without a fixed encoding, each with the delimiter of its cells."""
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+"""The formats without a fixed encoding, and their delimiters."""
 
 
 def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
     """The reader of a file; the encoding is used only if the format has no fixed encoding."""
     kind = format_of(path)
-    if kind in _DELIMITERS:
-        return partial(read_csv, delimiter=_DELIMITERS[kind], encoding=encoding)
+    if kind in DELIMITERS:
+        return partial(read_csv, delimiter=DELIMITERS[kind], encoding=encoding)
     return _READERS[kind]
 
 
 def writer_to(path: str | Path, encoding: str | None = None) -> Writer:
     """The writer of a file; the encoding is used only if neither the format nor the rows have an encoding."""
     kind = format_of(path)
-    if kind in _DELIMITERS:
-        return partial(writing_csv, delimiter=_DELIMITERS[kind], encoding=encoding)
+    if kind in DELIMITERS:
+        return partial(writing_csv, delimiter=DELIMITERS[kind], encoding=encoding)
     return _WRITERS[kind]
 
 
 def has_encoding(path: str | Path) -> bool:
     """Whether the format of a file has no fixed encoding."""
-    return format_of(path) in _DELIMITERS
+    return format_of(path) in DELIMITERS
 
 
 def format_of(path: str | Path) -> str:
@@ -58,7 +57,7 @@ def format_of(path: str | Path) -> str:
         return ".jsonl"
     kind = _kind(Path(path))
     if kind is None:
-        *others, last = (kind for kind in (*_DELIMITERS, *_READERS) if kind != ".parquet")
+        *others, last = (kind for kind in (*DELIMITERS, *_READERS) if kind != ".parquet")
         raise TrialsError(
             f"{path}: unknown file extension; expected .parquet, or {', '.join(others)} or {last}, "
             "also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"
@@ -76,18 +75,18 @@ def is_table(path: str | Path) -> bool:
 def _kind(path: Path) -> str | None:
     packed = compression(path)
     kind = Path(path.stem).suffix if packed else path.suffix
-    return kind if kind in _DELIMITERS or (kind in _READERS and not (kind == ".parquet" and packed)) else None
+    return kind if kind in DELIMITERS or (kind in _READERS and not (kind == ".parquet" and packed)) else None
 
 
 def check_target(target: str | Path) -> None:
-    """Raises PfgenError if the folder of a target is missing: it may be misspelt, so it is not made."""
+    """Raises PfgenError if the directory of a target is missing. It is not created, because it may be misspelt."""
     folder = Path(target).parent
     if str(target) != STANDARD_STREAM and not folder.is_dir():
         raise PfgenError(f"{target}: cannot be written: there is no folder {folder}")
 
 
 def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
-    """The names of the columns of a table; of JSON, the keys of the first rows."""
+    """The names of the columns of a table. For JSON, these are the keys in the first rows."""
     with contextlib.closing(reader_of(source, encoding)(str(source), AnyColumns("", "", ()), 100)) as batches:
         return [name for name in next(batches).names if name]
 
@@ -96,7 +95,7 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
 def opened(
     target: str | Path, on_whole: Callable[[int], None] | None = None, original: os.stat_result | None = None
 ) -> Iterator[IO[bytes]]:
-    """Opens a target for writing: stdout, or a file that is written atomically, as `writing_whole` does it."""
+    """Opens stdout for writing, or a file that is written atomically (see `writing_whole`)."""
     if str(target) == STANDARD_STREAM:
         with writing_stdout() as file:
             yield file
@@ -109,7 +108,7 @@ def opened(
 
 
 def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the rows of a table in any format of `score_table`, each with its location for error messages."""
+    """Yields the rows of a table in any format, each with its location for error messages."""
     read = reader_of(source)
     with contextlib.closing(read(str(source), AnyColumns("", "", ()), batch_size)) as batches:
         for batch in batches:

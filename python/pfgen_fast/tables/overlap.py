@@ -1,6 +1,6 @@
-"""Reading ahead and writing behind, each in a thread that ends with the block that began it.
+"""Reads ahead and writes behind in threads that end with their `with` block.
 
-One item is made while one is used, and no more, so memory stays flat.
+At most one item is prepared while another item is in use, so memory use is constant.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _END: Any = object()
 
 @contextlib.contextmanager
 def reading_ahead(items: Generator[T, None, None]) -> Iterator[Iterator[T]]:
-    """Runs a generator in a thread; the block gets its items, and its error after them."""
+    """Runs a generator in a thread and yields an iterator over its items; an error is raised after the last item."""
 
     def taken() -> Iterator[T]:
         made = thread.submit(next, items, _END)
         while (item := made.result()) is not _END:
             made = thread.submit(next, items, _END)
             yield item
-            del item  # it need not stay in memory while the next one is waited for
+            del item  # frees its memory before the next item arrives
 
     with contextlib.closing(items), ThreadPoolExecutor(1, "pfgen-fast reader") as thread:
         yield taken()
@@ -33,7 +33,7 @@ def reading_ahead(items: Generator[T, None, None]) -> Iterator[Iterator[T]]:
 
 @contextlib.contextmanager
 def writing_behind(write: Callable[P, None]) -> Iterator[Callable[P, None]]:
-    """Runs a function in a thread for each given item; its error is raised at the next item or at the end."""
+    """Yields a function that calls `write` in a thread; an error is raised at the next call or at the end."""
     written: Future[None] | None = None
 
     def give(*item: P.args, **options: P.kwargs) -> None:

@@ -1,4 +1,4 @@
-"""Parquet tables: rows stay in Arrow columns and never become Python objects on the way to another Parquet file."""
+"""Parquet tables. Rows remain Arrow columns; they do not become Python objects if the target is also Parquet."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class _ArrowRows:
     source: str  # name of the file
     columns: Any  # rows, as a record batch
     full_schema: Any  # schema of the file
-    metadata: Any  # metadata of the file, which knows its row groups
-    n_rows_before: int  # how many rows of the file come before them
-    passed: NDArray[np.int64] | None = None  # which rows of those that were read they are; None: all
+    metadata: Any  # metadata of the file, with its row groups
+    n_rows_before: int  # number of rows of the file before this batch
+    passed: NDArray[np.int64] | None = None  # indices in the batch that was read; None: all rows
     form: None = None
 
     def __len__(self) -> int:
@@ -61,14 +61,13 @@ class _ArrowRows:
 
     def rows(self) -> list[dict[str, Any]]:
         names = self.names
-        columns = [self._json_values(i, name) for i, name in enumerate(names)]
+        columns = []
+        for i, name in enumerate(names):
+            try:
+                columns.append(json_values(self.columns.column(i)))
+            except MISFITS as error:
+                raise TrialsError(f"{self.source}, column {name!r}: cannot be written as text: {error}") from None
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def _json_values(self, index: int, name: str) -> list[Any]:
-        try:
-            return json_values(self.columns.column(index))
-        except MISFITS as error:
-            raise TrialsError(f"{self.source}, column {name!r}: cannot be written as text: {error}") from None
 
     def schema(self) -> Any:
         return self.full_schema
@@ -83,7 +82,7 @@ class _ArrowRows:
 def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the rows of a Parquet file, page by page."""
     n_rows = 0
-    # The buffer reads pages on demand; otherwise pyarrow would read a whole row group ahead.
+    # With a buffer, pyarrow reads pages on demand; otherwise it would read a whole row group ahead.
     with (
         reading(Path(source)) as file,
         _naming_damage(source),
@@ -100,7 +99,7 @@ def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBa
 
 @contextlib.contextmanager
 def _naming_damage(source: str) -> Iterator[None]:
-    """Turns errors of pyarrow into one sentence; those of the system, which have numbers, pass."""
+    """Converts an error of pyarrow to one sentence; errors of the system, which have an errno, are raised unchanged."""
     try:
         yield
     except (OSError, pyarrow().ArrowException) as error:
@@ -111,7 +110,7 @@ def _naming_damage(source: str) -> Iterator[None]:
 
 
 def _usual_batch_size(metadata: Any) -> int:
-    """How many rows to read at a time: fewer than usual where rows are long, so that memory stays bounded."""
+    """Number of rows to read at a time; it is smaller if rows are long, which limits memory."""
     n_bytes: int = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     n_rows: int = _BATCH_BYTES * metadata.num_rows // max(n_bytes, 1)
     return max(1, min(_BATCH_ROWS, n_rows))
@@ -122,7 +121,7 @@ def writing_parquet(file: IO[bytes], first: RowBatch, columns: Columns) -> Itera
     """Opens a writer of rows as Parquet, in row groups of bounded size."""
     pa = pyarrow()
     source, given = first.location(None), first.schema()
-    del first  # its rows need not stay in memory
+    del first  # frees its memory
     schema = with_scores(given, columns)
     pending: list[Any] = []
 
@@ -138,7 +137,7 @@ def writing_parquet(file: IO[bytes], first: RowBatch, columns: Columns) -> Itera
         pending.clear()
 
     try:
-        # Answers and scores hardly repeat: a dictionary of them takes time and is given up again.
+        # Answers and scores rarely repeat, so the dictionary encoding of Parquet would only cost time.
         repeating = [path for path in _leaves(schema) if path not in {columns.answer, *columns.scores}]
         with pa.parquet.ParquetWriter(file, schema, use_dictionary=repeating) as writer:
             yield write
@@ -149,7 +148,7 @@ def writing_parquet(file: IO[bytes], first: RowBatch, columns: Columns) -> Itera
 
 
 def _leaves(schema: Any) -> list[str]:
-    """The paths of the columns that Parquet stores for a schema; nested ones have several."""
+    """The paths of the columns that Parquet stores for a schema; a nested column has several paths."""
     pa = pyarrow()
     stored = io.BytesIO()
     pa.parquet.write_table(schema.empty_table(), stored)

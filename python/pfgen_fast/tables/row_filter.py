@@ -1,4 +1,4 @@
-"""Which rows of a scored table stay: comparisons of scores with numbers, such as `average >= 0.6`."""
+"""Filters for the rows of a scored table: comparisons of scores with numbers, such as `average >= 0.6`."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _OPERATORS: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]]
 }
 _COMPARISON = re.compile(r"\s*(?P<column>.+?)\s*(?P<operator>>=|<=|==|!=|>|<)\s*(?P<number>\S+)\s*", re.DOTALL)
 _OF_NO_COLUMN = re.compile(r"[<>=!&|,]|\b(and|or|not)\b", re.IGNORECASE)
-"""What shows that a text is no misspelt column but more than one comparison, or another kind of condition."""
+"""Matches a text that is more than a misspelt column, such as a second comparison or another kind of condition."""
 
 
 @dataclass(frozen=True)
 class RowFilter:
-    """Comparisons that a row must all meet; a row whose compared score is missing (NaN) meets none."""
+    """Comparisons that a row must all pass; a comparison with a missing score (NaN) always fails."""
 
     comparisons: tuple[tuple[str, str, float], ...] = ()  # column of scores, operator, number
 
     @classmethod
     def parsed(cls, text: str | None, columns: Sequence[str]) -> RowFilter:
-        """Parses a filter such as `average >= 0.6`; None gives the filter that every row passes."""
+        """Parses a filter such as `average >= 0.6`; every row passes the filter None."""
         parts = () if text is None else re.split(r"\s+and\s+", text.strip())
         return cls(tuple(_comparison(part, str(text), columns) for part in parts))
 
@@ -47,7 +47,7 @@ class RowFilter:
         return tuple(dict.fromkeys(column for column, _, _ in self.comparisons))
 
     def passing(self, scores: Mapping[str, NDArray[np.float64]], n_rows: int) -> NDArray[np.bool_]:
-        """Returns which rows stay."""
+        """Whether each row passes."""
         import numpy as np
 
         passing = np.ones(n_rows, dtype=np.bool_)

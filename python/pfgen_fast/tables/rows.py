@@ -59,10 +59,10 @@ class AnyColumns(Columns):
     """Accepts any columns."""
 
     def check_row(self, row: Mapping[str, Any], location: str) -> None:
-        """Never raises."""
+        """Accepts the row."""
 
     def check(self, names: Sequence[str], location: str) -> None:
-        """Never raises."""
+        """Accepts the columns."""
 
 
 class RowBatch(Protocol):
@@ -72,20 +72,20 @@ class RowBatch(Protocol):
 
     @property
     def form(self) -> TextForm | None:
-        """How the file is written, if it is CSV or TSV."""
+        """The encoding and line ends of the file, if it is CSV or TSV."""
 
     @property
     def names(self) -> Sequence[str]:
         """The names of the columns."""
 
     def location(self, row: int | None) -> str:
-        """The location of a row in the whole table, for messages: its line, or row (from 1) and row group (from 0)."""
+        """The location of a row for messages: its line, or its row (from 1) and row group (from 0)."""
 
     def values(self, column: str) -> Any:
-        """A column in a form that the scorer accepts."""
+        """A column for the scorer."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows, with values that JSON can represent (or NaN, infinity)."""
+        """The rows, with values in the types of JSON (or NaN, infinity)."""
 
     def schema(self) -> Any:
         """The Arrow schema of the columns."""
@@ -99,5 +99,5 @@ class RowBatch(Protocol):
 
 RowBatches = Generator[RowBatch, None, None]
 Scores = Mapping[str, "NDArray[np.float64]"]
-"""Columns of scores by name, in their order; NaN where there is none."""
+"""Columns of scores by name, in order, with NaN for missing scores."""
 Write = Callable[[RowBatch, Scores], None]

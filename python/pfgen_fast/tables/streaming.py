@@ -1,8 +1,8 @@
 """Streaming scoring of tables: reads questions and answers, and writes the same table with columns of scores.
 
-While one batch is scored, the next is read and the last is written, so memory does not grow with the table. Nothing is
-written before the columns are checked, and files are written atomically. Readers yield at least one batch, possibly
-empty, so that writers always learn the columns.
+While one batch is scored, the next batch is read and the previous batch is written, so memory does not grow with the
+table. Nothing is written before the columns are checked, and files are written atomically. Readers yield at least one
+batch, which may be empty, so that writers always know the columns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TableCounts(NamedTuple):
 
 
 OnWhole = Callable[[TableCounts, int], None]
-"""Called with the counts and the bytes of a whole output, before it takes its place, which an error prevents."""
+"""Called with the row counts and the size of a complete output, just before it is published; an error cancels it."""
 
 
 def score_table(
@@ -51,44 +51,49 @@ def score_table(
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> int:
-    """Scores a table batch by batch and writes it with its own columns and the columns of scores.
+    """Scores a table batch by batch, and writes the table with additional columns of scores.
 
-    The file extension selects the format: `.parquet`; or `.csv`, `.tsv`, `.jsonl` (an object a line) or `.json` (an
-    array of objects), optionally followed by `.gz`, `.xz` or `.zst`; `"-"` is stdin or stdout, as JSON lines. A file is
-    written atomically; stdout keeps the rows written before an error. Source and target may have different formats:
+    The file extension selects the format: `.parquet`; or `.csv`, `.tsv`, `.jsonl` (one object per line) or `.json` (an
+    array of objects), each optionally followed by `.gz`, `.xz` or `.zst`; `"-"` is stdin or stdout, as JSON lines. A
+    file is written atomically. On stdout, rows that were written before an error remain. Source and target may have
+    different formats:
 
-    * Parquet keeps the types and the metadata of its columns. From JSON it takes the types of the first batch.
-    * JSON keeps the order of the keys of each row. Values that JSON lacks are written as strings (decimals, and dates
-      and times in ISO 8601, down to nanoseconds), seconds (durations) or null (NaN, infinity). A value that would lose
-      digits is refused.
-    * CSV and TSV keep texts unchanged and have no nulls: an empty field is an empty text. A null becomes an empty
-      field, and values of other types are written as in JSON. Made from each other, they keep the encoding, the
-      byte-order mark and the line ends (those of the header).
+    * Parquet keeps the types and the metadata of its columns. If the source is JSON, the first batch determines the
+      types.
+    * JSON keeps the order of the keys of each row. Decimals, dates and times become strings (dates and times in ISO
+      8601, with up to nine digits for a fraction of a second), durations become seconds, and NaN and infinity become
+      null. A value that would lose digits is refused.
+    * CSV and TSV keep texts unchanged. They have no nulls: an empty field is an empty text, and a null is written as an
+      empty field. Other values are written as in JSON. If source and target are both CSV or TSV, the target has the
+      encoding, the byte-order mark and the line ends of the source (the line end of its header).
 
-    The columns of scores are those of `ScoreTable` without `question_id`. Scores are null (empty in CSV) where a
-    question lacks a set or an answer is missing.
+    The columns of scores are the columns of `ScoreTable` except `question_id`. A score is null (empty in CSV) if the
+    question lacks the reference set or the answer is missing.
 
     Args:
         source: The table to read, or `"-"`.
-        target: The table to write, or `"-"`; its directory must exist. It may be `source`, which is replaced only if it
-            has not changed meanwhile and keeps its owner, mode, extended attributes and hard links.
-        scorer: A `Scorer`, or the spec of one.
+        target: The table to write, or `"-"`; its directory must exist. It may be `source`. The source is replaced only
+            if it was not changed in the meantime, and if its owner, mode, extended attributes and hard links can be
+            kept.
+        scorer: A `Scorer` or a `ScorerSpec`.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all of them.
-        where: Which rows to write, such as `"average >= 0.6"`; by default all. It may use scores not in `columns`.
-        nulls: `"error"` raises an error for a missing answer and names its row; `"null"` gives it null scores.
-        encoding: The encoding of CSV and TSV files, such as `"cp932"`; by default by byte-order mark, or UTF-8.
-        reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores texts unchanged.
-        batch_size: Rows to read at a time; by default up to 65,536 of Parquet, and 8,192 of other formats.
-        on_batch: Called after each batch with the number of rows done so far.
+        columns: The scores to append, such as `["average"]`; by default all scores.
+        where: The condition for rows to write, such as `"average >= 0.6"`; by default all rows are written. It may use
+            scores that are not in `columns`.
+        nulls: `"error"` raises an error that names the row of a missing answer; `"null"` gives the row null scores.
+        encoding: The encoding of CSV and TSV files, such as `"cp932"`; by default the encoding of the byte-order mark,
+            or UTF-8.
+        reasoning: `"strip"` removes the reasoning of a model before scoring; `"keep"` scores texts unchanged.
+        batch_size: Rows to read at a time; by default up to 65,536 for Parquet, and 8,192 for other formats.
+        on_batch: Called after each batch with the number of rows scored so far.
 
     Returns:
         The number of rows that were read.
 
     Raises:
-        TrialsError: The source cannot be read, or a column or row is invalid; the message names the row or line, from
-            1, and the row group, from 0.
+        TrialsError: The source cannot be read, or a column or row is invalid. The message counts rows and lines from
+            1, and row groups from 0.
         PfgenError: The target cannot be written, an option is invalid, or pyarrow is required but not installed.
 
     Example:
@@ -120,7 +125,7 @@ def scored_table(
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     encoding = job.encoding
     if encoding is not None and not (has_encoding(source) or has_encoding(target)):
-        raise PfgenError(f"encoding: only CSV and TSV leave it open, and neither {source} nor {target} is one of them")
+        raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {source} and {target}")
     read, write_to = reader_of(source, encoding), writer_to(target, encoding)
     n_rows = n_written = 0
 
@@ -130,7 +135,8 @@ def scored_table(
 
     original = _status_if_same(source, target)  # before anything is read
     is_arrow = ".parquet" in (format_of(source), format_of(target))
-    taking: Any = contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead  # reading stdin has no end
+    # Stdin is read without a thread, because such a thread might never end.
+    taking: Any = contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead
     with (
         giving_memory_back() if is_arrow else contextlib.nullcontext(),
         taking(read(str(source), job.names, batch_size)) as batches,
@@ -143,7 +149,7 @@ def scored_table(
             writing_behind(write) as give,
         ):
             rest = chain((first,), batches)
-            del first  # its rows need not stay in memory
+            del first  # frees its memory
             for batch in rest:
                 found = job.score(batch.values(job.question_column), batch.values(job.answer_column), batch.location)
                 kept = batch if found.passing is None else batch.only(found.passing)
@@ -151,12 +157,12 @@ def scored_table(
                 give(kept, found.scores)
                 if on_batch is not None:
                     on_batch(n_rows)
-                del batch, kept, found  # they need not stay while the next batch is waited for
+                del batch, kept, found  # frees their memory before the next batch arrives
     return TableCounts(n_rows, n_written)
 
 
 def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | None:
-    """The status of a source that is its own target; None for others."""
+    """The file status of the source if it is also the target; otherwise None."""
     if STANDARD_STREAM in (str(source), str(target)) or not (os.path.exists(source) and os.path.exists(target)):
         return None
     status = os.stat(source)

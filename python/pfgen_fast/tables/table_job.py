@@ -1,4 +1,4 @@
-"""How tables of any kind are scored: which columns are read, which scores are appended, and which rows stay."""
+"""The options for scoring tables: the columns to read, the scores to append, and the filter."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 Nulls = Literal["error", "null"]
 Location = Callable[[int | None], str]
-"""Where a row of a batch is, for error messages; of None, the table."""
+"""Returns the location of a row of a batch for error messages; for None, that of the table."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The columns of scores of a batch, of the rows that stay; `passing` says which rows these are (None: all)."""
+    """The scores of the rows that pass the filter; `passing` has a value for each row (None: all rows pass)."""
 
     scores: Scores
     passing: NDArray[np.bool_] | None
@@ -34,7 +34,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class TableJob:
-    """The options of `score_table` and `score_batches`, checked; picklable, so engines send it to their workers."""
+    """The checked options of `score_table` and `score_batches`. It can be pickled and sent to workers."""
 
     spec: ScorerSpec | Scorer
     question_column: str = "question"
@@ -63,13 +63,13 @@ class TableJob:
 
     @cached_property
     def names(self) -> Columns:
-        """The columns that are read and those that are added."""
+        """The columns to read and to append."""
         scores = tuple(self.columns or ())
         return Columns(self.question_column, self.answer_column, scores, may_lack_answers=self.nulls == "null")
 
     @cached_property
     def description(self) -> Mapping[str, str]:
-        """Everything that an output follows from, besides its source: equal descriptions make equal outputs."""
+        """Everything except the source that determines an output: equal descriptions produce equal outputs."""
         return {
             "signature": self.spec.signature,
             "question column": self.question_column,

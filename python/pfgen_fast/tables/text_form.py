@@ -1,6 +1,6 @@
-"""How a text file is written (encoding, byte-order mark, line ends), and its text, decoded block by block.
+"""The encoding, byte-order mark and line ends of a text file, and its text, decoded block by block.
 
-A file without a byte-order mark is UTF-8 unless its encoding is named.
+Without a byte-order mark and without the option `encoding`, a file is UTF-8.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..files.untrusted_text import in_one_line
 
 _BLOCK_BYTES = 1 << 20
 
-_MARKS = {  # the longer ones first: that of UTF-32 begins like that of UTF-16
+_MARKS = {  # longer marks first, because the mark of UTF-32 begins with the mark of UTF-16
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF8: "utf-8",
@@ -25,20 +25,20 @@ _MARKS = {  # the longer ones first: that of UTF-32 begins like that of UTF-16
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 _ALWAYS_MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-"""Encodings that write a byte-order mark, and what follows the mark."""
+"""Encodings that write a byte-order mark, each with the encoding of the text after the mark."""
 
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is written."""
+    """The encoding, byte-order mark and line ends of a text file."""
 
-    encoding: str = "utf-8"  # encoding of what follows the byte-order mark
-    has_mark: bool = False  # whether a byte-order mark begins the file
-    line_end: str = "\n"  # what ends a line
+    encoding: str = "utf-8"  # encoding of the text after the byte-order mark
+    has_mark: bool = False  # whether the file begins with a byte-order mark
+    line_end: str = "\n"
 
     @classmethod
     def named(cls, encoding: str | None) -> TextForm:
-        """The form of a new file in an encoding that Python knows by this name; by default UTF-8."""
+        """The form of a new file with an encoding that Python supports; by default UTF-8."""
         try:
             name = codecs.lookup("utf-8" if encoding is None else encoding).name
             codecs.getincrementaldecoder(name)
@@ -59,7 +59,7 @@ class TextForm:
 
 
 def decoded(file: IO[bytes], encoding: str | None, where: str) -> tuple[TextForm, Iterator[str]]:
-    """The form of a file, apart from its line ends, and its text in blocks without the byte-order mark."""
+    """The form of a file without its line ends, and its text in blocks without the byte-order mark."""
     form = TextForm.named(encoding)
     first = file.read(_BLOCK_BYTES)
     mark = next((mark for mark in _MARKS if first.startswith(mark)), b"")

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH_ROWS = 8192
-"""Fewer than of Parquet, because each row is a dictionary."""
+"""Smaller than for Parquet, because each row is a dictionary."""
 
 _SAFE_DIGITS = 16
 _TINY = 1e-300
-"""Shorter numbers keep their digits as floats, unless they are too large or too small."""
+"""Shorter numbers between these sizes keep their digits as floats."""
 
 
 def shown_source(source: str) -> str:
@@ -38,7 +38,7 @@ def shown_source(source: str) -> str:
 
 @dataclass(frozen=True)
 class _TextRows:
-    """Rows of a text file, and the numbers of the lines on which they begin (or of the rows, as `unit` says)."""
+    """Rows of a text file, and for each row its number, or the number of its first line (see `unit`)."""
 
     source: str
     names: Sequence[str]
@@ -83,18 +83,18 @@ class _TextRows:
         try:
             return _array(values, kind)
         except MISFITS as error:
-            # pyarrow does not say which value is at fault, but every prefix that contains it fails.
+            # The error of pyarrow does not name the invalid value, but every prefix that contains the value fails.
             row = bisect.bisect_left(range(len(values)), True, key=lambda n: not _is_array(values[: n + 1], kind))
             raise TrialsError(f"{self.location(row)}, column {column!r}: {str(error)[:200]}") from None
 
 
 def _array(values: list[Any], kind: Any) -> Any:
-    """An Arrow array of type `kind`, which all values must fit; of the type of the values if `kind` is None."""
+    """An Arrow array of type `kind`, which must fit all values; None selects the type of the values."""
     array = pyarrow().array(values)
     if kind is None or array.type == kind:
         return array
     if not _fits(array.type, kind):
-        raise TypeError(f"{array.type}, where the first rows have {kind}")
+        raise TypeError(f"{array.type}, but the first rows have {kind}")
     return pyarrow().array(values, kind)
 
 
@@ -107,7 +107,7 @@ def _is_array(values: list[Any], kind: Any) -> bool:
 
 
 def _fits(found: Any, kind: Any) -> bool:
-    """Whether values of one Arrow type fit another; pyarrow itself would silently drop unknown struct fields."""
+    """Whether values of one Arrow type fit another type; pyarrow would silently drop unknown struct fields."""
     types = pyarrow().types
     if found == kind or types.is_null(found):
         return True
@@ -120,7 +120,7 @@ def _fits(found: Any, kind: Any) -> bool:
 
 
 def check_keys(row: dict[str, Any], known: dict[str, None], location: str) -> None:
-    """Raises TrialsError for a new key, because the columns of the output are fixed by the first rows."""
+    """Raises TrialsError for a new key, because the first rows determine the columns of the output."""
     if not row.keys() <= known.keys():
         late = next(key for key in row if key not in known)
         raise TrialsError(f"{location}: the key {late!r} is new; the first rows have {', '.join(map(repr, known))}")
@@ -135,7 +135,7 @@ def text_batches(
     unit: str = "line",
     form: TextForm | None = None,
 ) -> RowBatches:
-    """Groups rows with their numbers into batches; `names_of_none` are the columns if there are no rows."""
+    """Groups numbered rows into batches; `names_of_none` are the columns of a table without rows."""
     n_rows = batch_size or _BATCH_ROWS
     some = list(islice(rows, n_rows))
     if not some:
@@ -150,7 +150,7 @@ def text_batches(
 def json_batches(
     source: str, texts: Iterator[tuple[int, str]], columns: Columns, batch_size: int | None, *, unit: str = "line"
 ) -> RowBatches:
-    """Groups numbered JSON objects into batches, and checks each of them."""
+    """Groups numbered JSON objects into batches, and checks each object."""
     rows = _json_rows(texts, columns, shown_source(source), unit)
     return text_batches(source, rows, (columns.question, columns.answer), batch_size, unit=unit)
 
@@ -158,7 +158,7 @@ def json_batches(
 def _json_rows(
     texts: Iterator[tuple[int, str]], columns: Columns, where: str, unit: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects with their numbers. Answers may be missing, but where all are, the column must be misspelt."""
+    """The objects with their numbers. Some answers may be missing; if all are missing, the column is misspelt."""
     row: Any = {}
     has_answers = False
     for number, text in texts:
@@ -174,18 +174,18 @@ def _json_rows(
 
 
 def _number(text: str) -> float:
-    """A number that loses no digits as a float; those that a float has beyond its shortest form may be there, too."""
+    """Converts a number to a float, and raises a Fault if digits are lost; exact digits of the float are accepted."""
     value = float(text)
     if len(text) < _SAFE_DIGITS and _TINY < abs(value) < math.inf:
         return value
-    if text == repr(value):  # as other programs write it; what follows takes ten times as long
+    if text == repr(value):  # the usual form; the check below takes ten times as long
         return value
     with contextlib.suppress(DecimalException):  # an infinity, or an exponent beyond all bounds
         exact = Decimal(text)
         rounded = Context(prec=max(len(exact.as_tuple().digits), 1)).create_decimal_from_float(value)
         if exact in (Decimal(repr(value)), rounded):
             return value
-    raise Fault(f"the number {in_one_line(text, 60)} loses digits as a float; write it as a text", number=text)
+    raise Fault(f"the number {in_one_line(text, 60)} loses digits as a float; write it as a string", number=text)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

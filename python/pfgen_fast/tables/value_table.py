@@ -1,6 +1,6 @@
-"""Writes tables of values, of any length: JSON lines, CSV, TSV, Parquet; the file extension says which.
+"""Writes tables of values as JSON lines, CSV, TSV or Parquet; the file extension selects the format.
 
-Numbers have all their digits, and what has no value is an empty cell or null.
+Numbers have all their digits, and a missing value is null or an empty cell.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from ..files.journal import json_line
 from ..files.untrusted_text import csv_value, utf8
 from ..files.writing import check_folder, writing_whole
 from .arrow_columns import pyarrow
-from .formats import check_target, format_of
+from .formats import DELIMITERS, check_target, format_of
 from .rows import STANDARD_STREAM
 
 Write = Callable[[Iterable[Sequence[Any]]], None]
 """Appends rows."""
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
+_FORMATS = (*DELIMITERS, ".jsonl", ".parquet")
 
 
 def check_value_table(path: Path) -> str:
@@ -40,7 +39,7 @@ def check_value_table(path: Path) -> str:
 
 @contextlib.contextmanager
 def writing_values(path: Path, types: Mapping[str, type], *, for_spreadsheets: bool = False) -> Iterator[Write]:
-    """Yields a function that appends rows to a table, which takes its place at the end (spreadsheets: `csv_value`)."""
+    """Yields a function that appends rows; `for_spreadsheets` escapes cells with `csv_value`. Writes atomically."""
     kind = check_value_table(path)
     with writing_whole(path) as file, compressing(file, path) as packed:
         if kind == ".parquet":
@@ -50,8 +49,8 @@ def writing_values(path: Path, types: Mapping[str, type], *, for_spreadsheets: b
             yield partial(_write_lines, packed, types)
         else:
             quoting, cell = (csv.QUOTE_MINIMAL, csv_value) if for_spreadsheets else (csv.QUOTE_ALL, None)
-            packed.write(utf8(_DELIMITERS[kind].join(types) + "\n"))
-            yield partial(_write_cells, packed, _DELIMITERS[kind], quoting, cell)
+            packed.write(utf8(DELIMITERS[kind].join(types) + "\n"))
+            yield partial(_write_cells, packed, DELIMITERS[kind], quoting, cell)
 
 
 def _write_lines(file: IO[bytes], names: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -77,7 +76,7 @@ def _parquet(file: IO[bytes], types: Mapping[str, type]) -> Iterator[Write]:
 
         def write(rows: Iterable[Sequence[Any]]) -> None:
             values = list(zip(*rows, strict=True)) or [()] * len(types)
-            # Arrow holds valid UTF-8 only: lone surrogates become the escapes that JSON has for them.
+            # Arrow needs valid UTF-8, so lone surrogates become the escapes of JSON.
             arrays = [
                 pa.array([utf8(one).decode() if isinstance(one, str) else one for one in column], kind)
                 for column, kind in zip(values, schema.types, strict=True)

@@ -3,4 +3,4 @@
 from pathlib import Path
 
 METRIC = str(Path(__file__).parent / "pfgen.py")
-"""The file of the metric, which `evaluate.load` takes."""
+"""The file of the metric, for `evaluate.load`."""

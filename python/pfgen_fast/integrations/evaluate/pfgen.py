@@ -1,4 +1,4 @@
-"""The metric itself, as `evaluate` loads it: it copies this file and runs the copy, so nothing here is relative."""
+"""The metric. `evaluate` copies this file and runs the copy, so the file has no relative imports."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _DESCRIPTION = "Fluency, truthfulness and helpfulness of free-form answers from 
 _INPUTS = """
 Args:
     predictions: The answers.
-    references: For each answer its question, by id or exact text; the reference answers are in the suite.
-    per_answer: Whether to return lists with the scores of each answer instead of their means.
+    references: The id or exact text of the question of each answer; the reference answers are in the suite.
+    per_answer: Whether to return the scores of each answer, in lists, instead of their means.
 
 Returns:
-    `average`, `fluency`, `truthfulness`, `helpfulness`, and the `signature` that says what made them.
+    `average`, `fluency`, `truthfulness`, `helpfulness`, and the `signature` of the scores.
 """
 _SCORES = ("average", *PARTS)
 
 
-class Pfgen(evaluate.Metric):  # type: ignore[misc, name-defined]  # evaluate need not be there
+class Pfgen(evaluate.Metric):  # type: ignore[misc, name-defined]  # evaluate is optional
     """Scores answers; `evaluate.load(METRIC, suite=...)` makes it.
 
     Args:
-        suite: What `Suite.load` takes.
-        others: What every metric takes.
+        suite: An argument of `Suite.load`.
+        others: The arguments of every metric.
 
     Example:
         >>> import evaluate

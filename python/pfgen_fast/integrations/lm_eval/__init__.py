@@ -1,7 +1,7 @@
 """Tasks for lm-evaluation-harness: `pfgen` for base models, `pfgen_qa` and `pfgen_chat` for chat models.
 
-`--include_path "$(python -m pfgen_fast.integrations.lm_eval)"` lets the harness find them. `score_samples` scores what
-it logged for any task that asks the questions of a suite.
+The harness finds them with `--include_path "$(python -m pfgen_fast.integrations.lm_eval)"`. `score_samples` scores the
+logged samples of any task that asks the questions of a suite.
 """
 
 from pathlib import Path
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
     from .task import scores as scores
 
 TASKS = Path(__file__).parent
-"""The folder that holds the tasks: the `include_path` of the harness."""
+"""The directory of the tasks, for the option `--include_path` of the harness."""
 
 __getattr__ = names_on_demand(__name__)

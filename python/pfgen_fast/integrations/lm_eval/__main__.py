@@ -1,6 +1,6 @@
-"""`python -m pfgen_fast.integrations.lm_eval` prints the folder of the tasks; with `samples FILE...` it scores samples.
+"""`python -m pfgen_fast.integrations.lm_eval` prints the directory of the tasks; `samples FILE...` scores samples.
 
-Scores are lines of JSON: one for each file, or with `--rows` one for each answer.
+The scores are lines of JSON: one line for each file, or with `--rows` one line for each answer.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pfgen_fast.integrations.lm_eval", description=__doc__)
     samples = parser.add_subparsers(dest="command").add_parser(
-        "samples", help="score files that lm_eval --log_samples wrote", description="Scores of logged samples as JSON."
+        "samples",
+        help="score files written by lm_eval --log_samples",
+        description="Prints scores of logged samples as JSON.",
     )
     samples.add_argument("files", nargs="+", metavar="FILE", help="samples_*.jsonl of any task that generates answers")
-    samples.add_argument("-s", "--suite", default="mini", help="folder of the suite. Default: mini.")
-    samples.add_argument("--question-column", metavar="KEY", help="key of the documents with the question")
-    samples.add_argument("--mode", help="completion, qa or chat. Default: what the documents say, or completion.")
-    samples.add_argument("--rows", action="store_true", help="a line for each answer instead of each file")
+    samples.add_argument("-s", "--suite", default="mini", help="directory of the suite. Default: mini.")
+    samples.add_argument("--question-column", metavar="KEY", help="key of the question in the documents")
+    samples.add_argument("--mode", help="completion, qa or chat. Default: the mode in the documents, or completion.")
+    samples.add_argument("--rows", action="store_true", help="print a line for each answer instead of each file")
     return parser
 
 

@@ -1,6 +1,6 @@
-"""Scores of samples that lm-evaluation-harness has logged (`--log_samples`), of any task that generates answers.
+"""Scores samples that lm-evaluation-harness logged (`--log_samples`) for any task that generates answers.
 
-The documents of the task need only hold the questions of the suite, as texts or ids, under whichever key.
+The documents of the task must contain questions of the suite, as texts or ids, under any key.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class ScoredSamples(NamedTuple):
     """The answers of a file of samples and their scores.
 
     Attributes:
-        answers: The answers as they were scored, one for each row of the table.
-        table: Their scores.
+        answers: The scored texts, one for each row of the table.
+        table: The scores.
     """
 
     answers: list[str]
@@ -38,20 +38,20 @@ def score_samples(
     question_column: str | None = None,
     mode: Mode | None = None,
 ) -> ScoredSamples:
-    """Scores the answers in a `samples_*.jsonl`, with all repeats of a request.
+    """Scores the answers in a file `samples_*.jsonl`, with all repeats of a request.
 
-    The text is scored up to the stop strings of the task, before any filter of the task.
+    The stop strings of the task end an answer; filters of the task are not applied.
 
     Args:
         path: The file, which may be compressed.
-        suite: The suite, what `Suite.load` takes, or a scorer.
-        question_column: The key of the documents with the id or exact text of the question. By default the first one
-            whose text in the first document is a question of the suite.
-        mode: Which part of an answer is kept, as in `pfgen-fast generate`. By default what the documents say, as those
-            of our tasks do, or else `"completion"`, which only strips white space.
+        suite: A suite, an argument of `Suite.load`, or a scorer.
+        question_column: The key of the id or exact text of the question in the documents. By default the first key
+            whose value in the first document is a question of the suite.
+        mode: Determines which part of an answer is kept, as in `pfgen-fast generate`. By default the mode in the
+            documents, which the tasks of this package have; otherwise `"completion"`, which only strips white space.
 
     Raises:
-        TrialsError: The file cannot be read, a line is no sample of such a task, or a question is unknown.
+        TrialsError: The file cannot be read, a line is not a sample of such a task, or a question is unknown.
 
     Example:
         >>> import json, tempfile
@@ -92,4 +92,6 @@ def _question_column(path: Path, document: dict[str, Any], suite: Suite) -> str:
         if isinstance(value, str) and value in suite:
             return column
     keys = in_one_line(", ".join(map(repr, document)), 200) or "none"
-    raise TrialsError(f"{path}: no key of the first document holds a question of suite {suite.name}; there are {keys}")
+    raise TrialsError(
+        f"{path}: no key of the first document contains a question of suite {suite.name}; the keys are {keys}"
+    )

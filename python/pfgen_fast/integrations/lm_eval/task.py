@@ -1,6 +1,6 @@
-"""Documents, prompts and scores for the tasks in this folder. The harness loads this file by its path.
+"""Documents, prompts and scores for the tasks in this directory. The harness loads this file by its path.
 
-A document is one question of one trial, so every trial has its own examples, as in `pfgen-fast generate`.
+A document is one question of one trial, so each trial has different examples, as in `pfgen-fast generate`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def documents(
 ) -> DatasetDict:
     """The documents of a task, trial by trial.
 
-    The arguments come from `--metadata` of lm-evaluation-harness; `others` are not used. `suite` is the folder of a
-    suite, or `mini`. The mode is `completion`, or with `--apply_chat_template` `qa` or `chat`, whose documents have a
-    system message. Each question is asked `trials` times; a prompt shows at most so many `examples`, which a different
-    `seed` changes.
+    The arguments come from `--metadata` of lm-evaluation-harness; `others` are not used. `suite` is the directory of a
+    suite, or `mini`. The mode is `completion`, or `qa` or `chat` with `--apply_chat_template`; documents of mode `chat`
+    have a system message. Each question is asked `trials` times; `examples` is the maximum number of examples in a
+    prompt, and a different `seed` selects different examples.
     """
     datasets = optional("datasets", extra="lm-eval", needed_for="lm-evaluation-harness")
     rows = [
@@ -58,7 +58,7 @@ def _texts(prompt: Prompt) -> dict[str, str]:
 
 
 def scores(document: dict[str, Any], results: list[str]) -> dict[str, float]:
-    """The scores of the one answer to a document."""
+    """The scores of the answer to a document."""
     answer = answer_text(results[0], mode=document["mode"]).answer
     table = scorer_of(document["suite"]).score(document["question_id"], [answer])
     return {name: rewards_of(table, name)[0] for name in SCORES}

@@ -1,1 +1,1 @@
-"""Many tables scored into a folder: what is to be done, what is finished, and doing it."""
+"""Scores many tables into a directory, and skips finished outputs."""

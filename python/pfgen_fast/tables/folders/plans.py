@@ -1,4 +1,4 @@
-"""Which tables are scored into a folder, and under which names; what cannot be kept apart is refused."""
+"""Lists the tables to score and names their outputs; names that conflict are refused."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from ..places.storage import storage_of
 from .records import FileTask, recorded_name
 
 OnPassedOver = Callable[[str], None]
-"""Called with the place of a file that is left out, because it is no table."""
-
+"""Called with the place of each file that is skipped because it is not a table."""
 
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-"""A file, folder or glob, or several of them."""
+"""One file, directory or glob, or an iterable of these."""
 
 
 def listed(sources: Sources) -> list[str | os.PathLike[str]]:
-    """The sources one by one; a text is one, and not its letters."""
+    """The sources as a list; a string is one source."""
     return [sources] if isinstance(sources, str | os.PathLike) else list(sources)
 
 
@@ -40,11 +39,11 @@ def plan_files(
     *,
     on_passed_over: OnPassedOver = lambda place: None,
 ) -> list[FileTask]:
-    """The tables of some sources, each with its output in a folder.
+    """Lists the tables of some sources, and assigns to each table its output in the target directory.
 
-    An output is named by the path of its input below the given folder, or by the last part of the name of a given file.
-    Files in folders and matches of globs are skipped if their name, or that of a folder above them, begins with `_` or
-    `.`, or if their extension is not that of a table.
+    If the source is a directory, the name of an output is the path of its input below that directory. Otherwise it is
+    the name of the file. Files in directories and matches of globs are skipped if they are not tables, or if a part of
+    their path begins with `_` or `.`.
     """
     folder = place_of(target)
     if not folder:
@@ -70,13 +69,13 @@ def plan_files(
             if earlier != name:
                 raise PfgenError(
                     f"{shown_place(place)}: would be scored twice, into {shown_place(joined(folder, earlier))} and "
-                    f"{shown_place(joined(folder, name))}; name it once"
+                    f"{shown_place(joined(folder, name))}; give it only once"
                 )
             other = tasks.setdefault(name, FileTask(place, folder, name, info))
             if other.source != place and _key(other.source) != _key(place):
                 raise PfgenError(
                     f"{shown_place(other.source)} and {shown_place(place)} would have the same output, "
-                    f"{shown_place(joined(folder, name))}; give the folder above both, or score them separately"
+                    f"{shown_place(joined(folder, name))}; give the directory above both, or score them separately"
                 )
         if is_empty:
             raise TrialsError(f"{shown_place(source)}: there are no tables here, such as .parquet, .jsonl or .csv")
@@ -84,7 +83,7 @@ def plan_files(
 
 
 def first_table(sources: Iterable[str | os.PathLike[str]]) -> str:
-    """The first table of some sources, as `plan_files` would find it."""
+    """The first table that `plan_files` would find in some sources."""
     source = ""
     for source in map(place_of, sources):
         for place, _, _ in _tables(source, None, lambda place: None):
@@ -95,11 +94,11 @@ def first_table(sources: Iterable[str | os.PathLike[str]]) -> str:
 def _tables(
     source: str, folder: str | None, on_passed_over: OnPassedOver
 ) -> Iterator[tuple[str, str, FileInfo | None]]:
-    """The place, the name for the output, and the size of each table of a source."""
+    """The place of each table in a source, the name of its output, and its file information."""
     storage = storage_of(source)
     info = storage.info(source)
     if info is not None and not storage.is_folder(source):
-        format_of(shown_place(source))  # says what is expected of a file that was named
+        format_of(shown_place(source))  # raises an error if the extension is unknown
         yield source, base_name(source), info
     elif storage.is_folder(source):
         yield from _tables_below(source, folder, on_passed_over)
@@ -130,7 +129,7 @@ def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver)
 
 
 def _within(folder: str) -> Callable[[str], bool]:
-    """Tells whether a place is below a folder, at any depth."""
+    """A function that returns whether a place is below a directory, at any depth."""
     parts = _key(folder)
     return lambda place: (key := _key(place))[: len(parts)] == parts and len(key) > len(parts)
 

@@ -1,9 +1,9 @@
-"""Records of finished outputs, in `_pfgen_fast/`, which readers of directories skip.
+"""Records of finished outputs in the directory `_pfgen_fast/`, which readers of directories skip.
 
-An output is finished if it has the size in its record, and the record names the same job and the same source (size, and
-etag or time of modification). An output is replaced in this order: the new file is completed, the old one removed, the
-record written, the new file renamed. A killed command therefore never leaves an unfinished output
-that looks finished, and never writes a row twice.
+An output is finished if its size is the size in its record, and if the record has the current job and the current
+version of the source (size, and etag or time of modification). An output is replaced in four steps: the new file is
+completed, the old file is removed, the record is written, and the new file is renamed. After a kill between two steps,
+no unfinished output looks finished, and no row is written twice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ another program.
 
 @dataclass(frozen=True)
 class FileTask:
-    """A table to be scored into a folder, the name of its output there, and its size and version when it was found."""
+    """A table to score: its place, the directory and name of its output, and its file information."""
 
     source: str
     folder: str
@@ -49,7 +49,7 @@ class FileTask:
 
 @dataclass(frozen=True)
 class Record:
-    """How an output was made."""
+    """Describes the job and the source of an output."""
 
     job: Mapping[str, str]
     source: str  # without passwords; an absolute path if it is a local file
@@ -81,12 +81,12 @@ class Record:
         return cls(member(value, "job", lambda job: entries(job, text)), name, info, n_rows, n_written, n_bytes)
 
     def is_finished(self, task: FileTask, job: TableJob, source: FileInfo | None, output: FileInfo) -> bool:
-        """Whether the output is up to date; raises PfgenError if another job or another source made it."""
+        """Whether the output is up to date; raises PfgenError if it belongs to another job or another source."""
         target = shown_place(task.target)
         if self.job != job.description:
             raise PfgenError(
                 f"{target}: was scored with {_difference(self.job, job.description)}; --force (again=True) scores it "
-                "again; or give another output directory"
+                "again, or give another output directory"
             )
         if source != self.source_info and self.source != recorded_name(task.source):
             raise PfgenError(
@@ -94,14 +94,6 @@ class Record:
                 "(again=True) replaces them, or give another output directory"
             )
         return source == self.source_info and output.n_bytes == self.n_bytes
-
-
-@dataclass(frozen=True)
-class FolderState:
-    """The records of the tasks whose outputs are finished, by name, and notes about the other files there."""
-
-    finished: Mapping[str, Record]
-    notes: tuple[str, ...]
 
 
 def recorded_name(source: str) -> str:
@@ -115,7 +107,7 @@ def record_place(folder: str, name: str) -> str:
 
 
 def read_record(task: FileTask) -> Record | None:
-    """The record of an output; None if there is none."""
+    """The record of an output; None if it has no record."""
     place = record_place(task.folder, task.name)
     storage = storage_of(place)
     if storage.info(place) is None:
@@ -124,18 +116,20 @@ def read_record(task: FileTask) -> Record | None:
 
 
 def prepare_folder(folder: str) -> None:
-    """Makes the output directory before any work, to find out whether it can be written."""
+    """Creates the output directory before any work, so that an error about it is raised early."""
     place = joined(folder, f"{RECORDS}/{_README}")
     storage = storage_of(folder)
     if storage.info(place) is None:
         storage.write(place, _ABOUT)
 
 
-def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False) -> FolderState:
-    """Looks at the output directory of the tasks before any of them is begun; changes nothing."""
+def read_folder(
+    tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
+) -> tuple[dict[str, Record], list[str]]:
+    """Checks the output directory before any work: the records of finished outputs, and notes about other files."""
     folder = tasks[0].folder
     storage = storage_of(folder)
-    # Outputs are listed before records, because another process may add an output now, and writes its record first.
+    # Another process writes a record before its output. So all outputs in a list that is read first have records.
     outputs = {name: info for name, info in storage.below(folder) if is_table(name)}
     of_records = joined(folder, RECORDS)
     names = [name for name, _ in storage.below(of_records) if name.endswith(".json")]
@@ -167,7 +161,7 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
         if info.n_bytes != record.n_bytes:
             notes.append(f"{target}: was changed after it was written, and its source is not among the inputs")
     gone = [record.source for name, record in records.items() if name in outputs and name not in by_name]
-    near = {_host(source) for source in by_source}  # records are untrusted, so other servers are not asked
+    near = {_host(source) for source in by_source}  # records are untrusted, so no other server is contacted
     gone = [source for source in gone if _host(source) in near and _is_gone(source)]
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
@@ -177,11 +171,11 @@ def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False
         for name, task in by_name.items()
         if name in outputs and not again and records[name].is_finished(task, job, task.info, outputs[name])
     }
-    return FolderState(finished, tuple(notes))
+    return finished, notes
 
 
 def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """The difference between two jobs, in words."""
+    """Describes the difference between two jobs."""
     parts = [
         f"{'other' if name.endswith('s') else 'another'} {name} "
         f"({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
@@ -192,7 +186,7 @@ def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 
 
 def source_info(task: FileTask) -> FileInfo | None:
-    """The current size and version of a source; None if it is gone or cannot be read, which scoring will report."""
+    """The current size and version of a source; None if it is missing or unreadable, which scoring reports later."""
     try:
         return storage_of(task.source).info(task.source)
     except PfgenError:
@@ -208,7 +202,7 @@ def foreign(target: str) -> PfgenError:
 
 
 def _host(source: str) -> str:
-    """The scheme with the host or bucket; empty for a place of this machine."""
+    """The scheme and the host or bucket of a URL; empty for a local path."""
     return "/".join(source.split("/", 3)[:3]) if is_remote(source) else ""
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import PfgenError, TrialsError
+from ...files.writing import make_folder
 from ...scoring.reasoning_text import ReasoningChoice
 from ...scoring.spec import ScorerSpec
 from ..formats import has_encoding
 from ..places.fetching import Fetched, Fetching, endings, temporary_folder
 from ..places.place_names import base_name, check_target, is_remote, shown_place
 from ..places.remote import RemoteStorage
-from ..places.storage import LocalStorage, storage_of
+from ..places.storage import storage_of
 from ..streaming import OnWhole, TableCounts, scored_table
 from ..table_job import Nulls, TableJob
 from .plans import Sources, plan_files
@@ -35,7 +36,7 @@ from .records import (
 )
 
 Status = Literal["scored", "current", "pending", "failed"]
-"""Of a file; `current`: its output was finished already; `pending`: only with `dry_run`."""
+"""The status of a file. `current` means that its output was already finished; `pending` occurs only with `dry_run`."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class FileOutcome:
 
 @dataclass(frozen=True)
 class FilesProgress:
-    """Progress over many files; files that were finished before count as done, but their rows and bytes do not."""
+    """Progress over many files. Outputs that were already finished count as files, but not as rows and bytes."""
 
     n_files: int
     n_files_done: int
@@ -75,7 +76,7 @@ class Listeners:
 
 
 class _IsFinished(Exception):
-    """Another process has finished an output meanwhile."""
+    """Raised if another process has finished the output in the meantime."""
 
     def __init__(self, record: Record) -> None:
         super().__init__()
@@ -85,7 +86,7 @@ class _IsFinished(Exception):
 def score_one_file(
     task: FileTask, job: TableJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
 ) -> FileOutcome:
-    """Scores a file unless its output is finished; workers call it, also after a kill, once `read_folder` passed."""
+    """Scores a file unless its output is finished. Workers call it, again after a kill; `read_folder` comes before."""
     with Fetching([task.source]) as fetching:
         return _outcome(task, job, lambda: fetching.get(0), again=again, on_batch=on_batch)
 
@@ -109,25 +110,26 @@ def score_files(
     on_note: Callable[[str], None] | None = None,
     on_passed_over: Callable[[str], None] = lambda place: None,
 ) -> list[FileOutcome]:
-    """Scores tables into a folder, one after another; outputs that are finished already are left as they are.
+    """Scores tables into a directory, one after another. Outputs that are already finished are not changed.
 
-    A file that cannot be scored does not stop the others. After a kill, the same call continues with the unfinished
-    file. A remote file is fetched while the previous one is scored. Two processes may score into one directory.
+    If a file cannot be scored, the other files are still scored. After a kill, the same call continues with the
+    unfinished file. A remote file is fetched while the previous file is scored. Two processes may score into one
+    directory.
 
-    `sources` are files, directories or globs, local or remote; an output is named after its path below a directory. The
-    `target` is a directory, local or remote, which is created and also holds records in `_pfgen_fast`. `again` scores
-    everything again and replaces existing outputs; `dry_run` only reports the status of each file. `on_progress` is
-    called after each batch and each file, `on_outcome` after each file, `on_note` with sentences about other content of
-    the target, and `on_passed_over` with each file that is skipped because it is not a table. The other arguments are
-    those of `score_table`.
+    `sources` are files, directories or globs, local or remote; an output is named by the path of its source below the
+    given directory. The `target` is a directory, local or remote; it is created if needed, and its subdirectory
+    `_pfgen_fast` has the records. `again` scores everything again and replaces existing outputs; `dry_run` only reports
+    the status of each file. `on_progress` is called after each batch and each file, `on_outcome` after each file,
+    `on_note` with sentences about other files in the target, and `on_passed_over` with each file that is skipped
+    because it is not a table. The other arguments are those of `score_table`.
 
     Returns:
-        The outcome of each file, in their order.
+        The outcome of each file, in the order of the files.
 
     Raises:
-        TrialsError: A source does not exist, cannot be listed, or has no table.
-        PfgenError: Outputs would collide with each other or with other tables, or the directory cannot be written;
-            nothing was scored.
+        TrialsError: A source does not exist, cannot be listed, or contains no table.
+        PfgenError: An output would conflict with another output or another table, or the directory cannot be written.
+            Nothing was scored.
 
     Example:
         >>> import pathlib, tempfile
@@ -193,16 +195,16 @@ def run_tasks(
     dry_run: bool = False,
     listeners: Listeners,
 ) -> list[FileOutcome]:
-    """Has `run` score the tasks whose outputs are not finished, and returns the outcomes in the order of the tasks."""
+    """Scores, by `run`, the tasks without a finished output; returns the outcomes in the order of the tasks."""
     if job.encoding is not None and not any(has_encoding(base_name(task.source)) for task in tasks):
-        raise PfgenError("encoding: only CSV and TSV leave it open, and none of the tables is one of them")
-    state = read_folder(tasks, job, again=again)
-    for note in state.notes:
+        raise PfgenError("encoding: expected a CSV or TSV file, but no source is such a file")
+    records, notes = read_folder(tasks, job, again=again)
+    for note in notes:
         listeners.on_note(note)
-    todo = [task for task in tasks if task.name not in state.finished]
+    todo = [task for task in tasks if task.name not in records]
     if todo and not dry_run:
         prepare_folder(todo[0].folder)
-    finished = [_current(task, state.finished[task.name]) for task in tasks if task.name in state.finished]
+    finished = [_current(task, records[task.name]) for task in tasks if task.name in records]
     outcomes: dict[str, FileOutcome] = {}
     with contextlib.closing(run(todo)) as ended:
         for outcome in chain(finished, ended):
@@ -226,7 +228,7 @@ def _outcome(
         finished = _finished(task, job, again)
         if finished is not None:
             raise _IsFinished(finished)
-        # In this order, a kill between any two leaves no output that looks finished and is not.
+        # In this order, no unfinished output looks finished after a kill.
         storage_of(task.target).remove(task.target)
         record = Record(job.description, recorded_name(task.source), source.info, *counts, n_bytes)
         place = record_place(task.folder, task.name)
@@ -237,7 +239,7 @@ def _outcome(
         if record is None:
             source = get()
             if not is_remote(task.target):
-                LocalStorage().make_folder(task.target)
+                make_folder(Path(task.target).parent)
             counts = score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
             return FileOutcome(task, "scored", *counts)
     except _IsFinished as meanwhile:
@@ -248,7 +250,7 @@ def _outcome(
 
 
 def _still_there(task: FileTask, error: str) -> str:
-    """What to add to an error if an output of an earlier time stays, which a reader of the folder reads."""
+    """The text to append to an error if the directory still contains an earlier output."""
     target = shown_place(task.target)
     with contextlib.suppress(PfgenError):
         if target not in error and storage_of(task.target).info(task.target) is not None:
@@ -261,7 +263,7 @@ def _current(task: FileTask, record: Record) -> FileOutcome:
 
 
 def _finished(task: FileTask, job: TableJob, again: bool) -> Record | None:
-    """The record of an output that is finished; None if it is to be made."""
+    """The record of a finished output; None if the table must be scored."""
     output = storage_of(task.target).info(task.target)
     if output is None:
         return None
@@ -284,7 +286,7 @@ def score_fetched(
     on_whole: OnWhole | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> TableCounts:
-    """Scores one table into another; messages call it by its name, and not by the file that was fetched."""
+    """Scores one table into another; error messages contain its name instead of the name of the fetched file."""
     check_target(target)
     names = {str(source.path): name} if is_remote(name) else {}
     if not is_remote(target):
@@ -302,7 +304,7 @@ def score_fetched(
 
 @contextlib.contextmanager
 def _named(names: Mapping[str, str]) -> Iterator[None]:
-    """Gives files their own names in messages, where they have others here."""
+    """Replaces the paths of temporary files in error messages by the names that the user gave."""
     try:
         yield
     except PfgenError as error:

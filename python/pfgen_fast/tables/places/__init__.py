@@ -1,1 +1,1 @@
-"""Files and folders, here or elsewhere: asked about, fetched whole, put whole."""
+"""Local and remote files and directories: information about them, downloads and uploads."""

@@ -1,4 +1,4 @@
-"""Files of any place as local files, one after another: the next is fetched while the one before it is in use."""
+"""Provides local and remote files as local files; the next file is fetched while the current file is in use."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class Fetched(NamedTuple):
-    """A local file with the content of a place, and what was known of the place before it was read."""
+    """A local file with the content of a place, and the file information from before it was read."""
 
     path: Path
     info: FileInfo
 
 
 class Fetching:
-    """Fetches files in their order; at most two are there at a time, and a local file is used where it is.
+    """Fetches files in order. At most two fetched files exist at a time; a local file is used without a copy.
 
-    At the end of the context, its temporary folder is removed and its thread stopped, also within a file.
+    At the end of the context, the temporary directory is removed and the thread is stopped, even within a file.
     """
 
     def __init__(self, places: Sequence[str]) -> None:
@@ -48,7 +48,7 @@ class Fetching:
         self._folder.cleanup()
 
     def get(self, number: int) -> Fetched:
-        """The file of this number, from 0; the one fetched before it is removed."""
+        """The file with this number, from 0; files that were fetched before it are removed."""
         for unused in [other for other in self._ahead if other < number]:
             concurrent.futures.wait([self._ahead.pop(unused)])
             self._local(unused).unlink(missing_ok=True)
@@ -71,9 +71,8 @@ class Fetching:
         path = self._local(number)
         storage.fetch(place, path, self._is_stopped.is_set)
         if info.n_bytes not in (None, n_bytes := path.stat().st_size):
-            raise TrialsError(
-                f"{shown_place(place)}: came with {n_bytes:,} bytes, not {info.n_bytes:,}: it changes, or was cut off"
-            )
+            counts = f"received {n_bytes:,} bytes, expected {info.n_bytes:,}"
+            raise TrialsError(f"{shown_place(place)}: {counts}; the file was changed or cut off")
         return Fetched(path, info)
 
     def _local(self, number: int) -> Path:
@@ -87,7 +86,7 @@ def endings(place: str) -> str:
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for files on their way."""
+    """A directory for files that are fetched or written."""
     try:
         return tempfile.TemporaryDirectory(prefix="pfgen-fast-")
     except OSError as error:

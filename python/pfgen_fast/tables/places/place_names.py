@@ -1,8 +1,7 @@
-"""Files and folders, here or elsewhere: a place is a path, or a URL such as `s3://bucket/in/`.
+"""Names of places: a place is a local path, or a URL such as `s3://bucket/in/`.
 
-What is elsewhere is fetched whole before it is read, and put whole when it is finished, so that formats, wholeness and
-damage are matters of local files alone. Names from outside never lead out of a folder, and URLs are shown without
-passwords.
+A remote file is fetched completely before it is read, and uploaded completely when it is finished. So all readers and
+writers use local files. Untrusted names never lead out of a directory, and URLs are shown without passwords.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _MAX_SHOWN = 300
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What is known of a file without reading it."""
+    """The size and version of a file."""
 
-    n_bytes: int | None  # None if the place does not say
-    version: str  # changes when the file changes: its time of modification, or its etag
+    n_bytes: int | None  # None if the size is unknown
+    version: str  # etag or time of modification; it changes when the file changes
 
 
 def is_remote(place: str) -> bool:
@@ -36,17 +35,17 @@ def is_remote(place: str) -> bool:
 
 
 def scheme_of(url: str) -> str:
-    """The scheme of a URL, in small letters."""
+    """The scheme of a URL, in lower case."""
     return url.partition("://")[0].lower()
 
 
 def is_web(place: str) -> bool:
-    """Whether a place is a page of the web, which has no folders and is only read."""
+    """Whether a place is an HTTP address, which has no directories and is read-only."""
     return is_remote(place) and scheme_of(place) in _WEB
 
 
 def place_of(given: str | os.PathLike[str]) -> str:
-    """The place that a user named: a path, also if given as `file://`, or a URL with its scheme in small letters."""
+    """The place that a user gave: a path, for `file://` too, or a URL with its scheme in lower case."""
     text = os.fspath(given)
     if not is_remote(text):
         return text
@@ -55,7 +54,7 @@ def place_of(given: str | os.PathLike[str]) -> str:
 
 
 def shown_place(place: str) -> str:
-    """A place for messages and records: a URL without user, password and signed query."""
+    """A place for messages and records; a URL is shown without user, password and signed query."""
     if not is_remote(place):
         return place
     user = _USER.search(place)
@@ -65,7 +64,7 @@ def shown_place(place: str) -> str:
 
 
 def without_passwords(text: object, *places: str) -> str:
-    """An untrusted text for a message, in one line, in which no URL has a user and password."""
+    """Converts an untrusted text to one line in which no URL has a user and password."""
     told = str(text)
     for place in places:
         told = told.replace(place, shown_place(place))
@@ -78,7 +77,7 @@ def has_magic(place: str) -> bool:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a part of a relative name begins with `_` or `.`: readers of folders pass over these."""
+    """Whether a part of a relative name begins with `_` or `.`; readers of directories skip such files."""
     return any(part[:1] in ("_", ".") for part in name.split("/") if part not in (".", ".."))
 
 
@@ -89,21 +88,21 @@ def base_name(place: str) -> str:
 
 
 def joined(folder: str, name: str) -> str:
-    """The place of a file by its name relative to a folder; an empty one is the working folder."""
+    """The place of a file from its name relative to a directory; an empty directory is the working directory."""
     if not folder:
         return name
     return f"{folder.rstrip('/')}/{name}" if folder.rstrip("/") else f"/{name}"
 
 
 def check_target(place: str) -> None:
-    """Raises PfgenError if nothing can be written where a place is, for checks before any work."""
+    """Raises PfgenError if a place is read-only; used for checks before any work."""
     if is_web(place):
-        raise PfgenError(f"{shown_place(place)}: cannot be written: {scheme_of(place)}:// is only read")
+        raise PfgenError(f"{shown_place(place)}: cannot be written: {scheme_of(place)}:// is read-only")
 
 
 def check_name(name: str, place: str) -> None:
-    """Raises PfgenError if a relative name, joined to a folder, could lead out of it or stand for another name."""
+    """Raises PfgenError if a relative name could lead out of a directory, or name the same file as another name."""
     parts = name.split("/")
     is_strange = os.name == "nt" and re.search('[\\\\:*?"<>|]', name) is not None
     if is_strange or "\0" in name or any(part in ("", ".", "..") for part in parts):
-        raise PfgenError(f"{shown_place(place)}: no output can have its name, {in_one_line(repr(name))}")
+        raise PfgenError(f"{shown_place(place)}: {in_one_line(repr(name))} cannot be the name of an output")

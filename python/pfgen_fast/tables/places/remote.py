@@ -1,7 +1,6 @@
-"""Places elsewhere, by fsspec; see `Storage`. What the package of a protocol raises becomes one sentence.
+"""Remote storage through fsspec. Any exception of a protocol package becomes one sentence.
 
-No cached listing is believed, a chain of protocols (`::`) is no place, and names that other people gave never choose a
-protocol.
+Cached listings are not used. A chain of protocols (`::`) is not a place, and untrusted names never choose a protocol.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from .place_names import FileInfo, is_hidden, is_web, scheme_of, shown_place, wi
 
 _CHECKSUMS = ("ETag", "etag", "md5Hash", "content_hash", "oid", "blob_id", "sha")
 _TIMES = ("mtime", "LastModified", "last_modified", "modified", "updated", "created")
-"""What protocols call the text or the time that changes with a file."""
+"""The keys that protocols use for a checksum, or a time, that changes with the file."""
 _WITH_FOLDERS = ("ftp", "ftps", "sftp", "ssh", "smb", "hdfs", "webhdfs", "arrow_hdfs", "webdav", "dbfs")
-"""The schemes of storages whose folders must be made."""
+"""The schemes of storage systems whose directories must be created."""
 
 
 class Stopped(Exception):
-    """A file is no longer wanted."""
+    """Raised if a file is no longer needed."""
 
 
 class RemoteStorage:
-    """Files and folders of one kind elsewhere."""
+    """The files and directories of one remote storage system; the methods are those of `LocalStorage`."""
 
     def __init__(self, url: str) -> None:
         fsspec = optional("fsspec", extra="remote", needed_for=f"{scheme_of(url)}://")
         scheme = scheme_of(url)
         try:
             self._kind = fsspec.get_filesystem_class(scheme)
-        except ImportError as error:  # with the sentence that fsspec has for each package
+        except ImportError as error:  # its message says how to install the package
             raise PfgenError(f"{shown_place(url)}: {scheme}:// needs another package: {error}") from None
         except ValueError:
             raise PfgenError(f"{shown_place(url)}: fsspec knows no scheme {scheme}://") from None
@@ -43,7 +42,7 @@ class RemoteStorage:
             self._files = self._kind(**self._kind._get_kwargs_from_urls(url))
 
     def key(self, place: str) -> tuple[str, ...]:
-        """The parts of the path, behind what tells this storage from others."""
+        """The identity of this storage system, and the parts of the path."""
         storage = self._kind.__name__, repr(sorted(self._files.storage_options.items()))
         return *storage, *self._path(place).strip("/").split("/")
 
@@ -53,7 +52,7 @@ class RemoteStorage:
         return None if about is None or about["type"] == "directory" else _info(about)
 
     def is_folder(self, place: str) -> bool:
-        """Whether there is such a folder; where folders are only prefixes of names, whether anything is below it."""
+        """Whether a directory exists; for storage that has only key prefixes, whether a key begins with the path."""
         about = None if is_web(place) else self._about(place)
         return about is not None and about["type"] == "directory"
 
@@ -73,7 +72,7 @@ class RemoteStorage:
         )
 
     def matches(self, pattern: str) -> list[str]:
-        """The places that match, with the scheme and the host of the pattern."""
+        """The matches of a glob, with the scheme and the host of the pattern."""
         self._files.invalidate_cache()
         path = self._path(pattern)
         before = pattern[: pattern.rindex(path)] if path in pattern else f"{scheme_of(pattern)}://"
@@ -81,7 +80,7 @@ class RemoteStorage:
             return [before + one for one in sorted(self._files.glob(path))]
 
     def read_all(self, places: list[str], limit: int) -> list[bytes]:
-        """The contents; many are read at once where the protocol can do that."""
+        """The contents of files, read concurrently if the protocol supports it."""
         if not places:
             return []
         paths = [self._path(place) for place in places]
@@ -104,7 +103,7 @@ class RemoteStorage:
             self._files.rm_file(self._path(place))
 
     def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> None:
-        """Copies the file to a local one; raises `Stopped` as soon as `is_stopped` returns true."""
+        """Copies a file to a local file; raises `Stopped` as soon as `is_stopped` returns true."""
         callbacks = optional("fsspec.callbacks", extra="remote", needed_for=f"{scheme_of(place)}://")
 
         class Stopping(callbacks.Callback):  # type: ignore[misc,name-defined]  # fsspec is untyped
@@ -116,7 +115,7 @@ class RemoteStorage:
             self._files.get_file(self._path(place), str(target), callback=Stopping())
 
     def put(self, source: Path, place: str) -> None:
-        """Copies a local file to its place."""
+        """Uploads a local file."""
         with _telling(place, "cannot be written", PfgenError):
             self._make_folder(place)
             self._files.put_file(str(source), self._path(place))
@@ -132,24 +131,20 @@ class RemoteStorage:
         return str(self._kind._strip_protocol(place))
 
     def _make_folder(self, place: str) -> None:
-        if scheme_of(place) in _WITH_FOLDERS:  # elsewhere this would make a bucket of a misspelt name
+        if scheme_of(place) in _WITH_FOLDERS:  # for other schemes, a misspelt bucket would be created
             self._files.makedirs(self._files._parent(self._path(place)), exist_ok=True)
 
 
 def _info(about: Mapping[str, Any]) -> FileInfo:
-    version = ""
-    for name in (*_CHECKSUMS, *_TIMES):
-        if about.get(name):
-            value = about[name]
-            version = f"{name} {value.timestamp() if isinstance(value, datetime.datetime) else value}"
-            break
+    name, value = next(((name, about[name]) for name in (*_CHECKSUMS, *_TIMES) if about.get(name)), ("", ""))
+    version = f"{name} {value.timestamp() if isinstance(value, datetime.datetime) else value}".strip()
     size = about.get("size")
     return FileInfo(None if size is None else int(size), version)
 
 
 @contextlib.contextmanager
 def _telling(place: str, problem: str, kind: type[PfgenError] = TrialsError) -> Iterator[None]:
-    """Turns whatever the package of a protocol raises, which may be anything, into one sentence."""
+    """Converts any exception of a protocol package to one sentence."""
     try:
         yield
     except (PfgenError, Stopped):

@@ -1,4 +1,4 @@
-"""Storage of files and directories: `LocalStorage`, and the choice between it and `RemoteStorage`."""
+"""Local storage, and the choice between `LocalStorage` and `RemoteStorage`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .remote import RemoteStorage
 
 
 class LocalStorage:
-    """Files and directories of this machine; all errors are `PfgenError` and name the path."""
+    """The files and directories of this machine; each error is a `PfgenError` that names the path."""
 
     def key(self, place: str) -> tuple[str, ...]:
-        """The parts of the path with all links resolved, equal for different spellings of one path."""
+        """The parts of the path with all links resolved; different spellings of a path have equal keys."""
         return Path(os.path.realpath(place)).parts
 
     def info(self, place: str) -> FileInfo | None:
-        """Size and time of modification; None if there is no such file."""
+        """The size and time of modification of a file; None if it does not exist."""
         try:
             return _info(os.stat(place))
         except FileNotFoundError:
@@ -36,21 +36,21 @@ class LocalStorage:
         return os.path.isdir(place)
 
     def below(self, folder: str) -> list[tuple[str, FileInfo]]:
-        """The files at any depth with their relative names, sorted; without hidden files and linked directories."""
+        """The files at any depth, sorted by relative name. Hidden files and linked directories are skipped."""
         found = []
         for at, folders, files in os.walk(folder, onerror=_refused):
             folders[:] = [name for name in folders if name[0] not in "_."]
             for name in files:
                 if name[0] not in "_.":
                     path = os.path.join(at, name)
-                    info = FileInfo(None, "")  # for a broken link, for example; reading it raises an error
+                    info = FileInfo(None, "")  # such as for a broken link, which raises an error when it is read
                     with contextlib.suppress(OSError):
                         info = _info(os.stat(path))
                     found.append((Path(path).relative_to(folder).as_posix(), info))
         return sorted(found, key=lambda one: one[0])
 
     def matches(self, pattern: str) -> list[str]:
-        """The matches of a glob, sorted; `**` does not follow links, because a cycle of links has no end."""
+        """The matches of a glob, sorted; `**` does not follow links, because links can form a cycle."""
         path = Path(pattern)
         parts = path.parts
         n_fixed = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
@@ -72,13 +72,6 @@ class LocalStorage:
             Path(place).unlink(missing_ok=True)
         except OSError as error:
             raise PfgenError(f"{place}: cannot be replaced: {error.strerror or error}") from None
-
-    def make_folder(self, place: str) -> None:
-        """Makes the directory of a file that will be written."""
-        try:
-            Path(place).parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise PfgenError(f"{place}: cannot be written: {error.strerror or error}") from None
 
 
 def storage_of(place: str) -> LocalStorage | RemoteStorage:

@@ -1,4 +1,4 @@
-"""Tables as one JSON array with an object for each row, read and written row by row."""
+"""Tables as JSON lines, or as one JSON array of objects; both are read and written row by row."""
 
 from __future__ import annotations
 
@@ -9,15 +9,45 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import TrialsError
-from ..files.reading import MAX_LINE_BYTES, reading
+from ..files.reading import MAX_LINE_BYTES, numbered_lines, reading, stdin
 from ..files.untrusted_text import in_one_line, utf8
-from .rows import Columns, RowBatch, RowBatches, Scores, Write
+from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import decoded
-from .text_rows import json_batches, json_lines
+from .text_rows import json_batches, json_lines, shown_source
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
-"""Whatever opens or closes a value. A lone quotation mark begins a text of which more must be read."""
+"""Brackets, complete strings, and a quotation mark whose string continues in the next block."""
+
+
+def read_json_lines(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
+    """Reads the objects of a file of JSON lines; each one is checked."""
+    return json_batches(source, _numbered_lines(source), columns, batch_size)
+
+
+def _numbered_lines(source: str) -> Iterator[tuple[int, str]]:
+    """The non-blank lines with their numbers, split at LF only."""
+    is_stdin = source == STANDARD_STREAM
+    with contextlib.nullcontext(stdin()) if is_stdin else reading(Path(source)) as file:
+        for number, line in numbered_lines(file, shown_source(source)):
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                location = f"{shown_source(source)}, line {number}"
+                raise TrialsError(f"{location}: not UTF-8 (byte {error.start} of the line)") from None
+            if text.strip(" \t\r\n"):
+                yield number, text
+
+
+@contextlib.contextmanager
+def writing_json_lines(file: IO[bytes], first: RowBatch, columns: Columns) -> Iterator[Write]:
+    """Opens a writer of rows as JSON lines."""
+
+    def write(batch: RowBatch, scores: Scores) -> None:
+        # Lone surrogates, which UTF-8 cannot hold, stay JSON escapes.
+        file.write(utf8("".join(f"{line}\n" for line in json_lines(batch, scores))))
+
+    yield write
 
 
 def read_json_array(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
@@ -28,10 +58,10 @@ def read_json_array(source: str, columns: Columns, batch_size: int | None) -> Ro
 
 
 def _elements(blocks: Iterator[str], source: str) -> Iterator[tuple[int, str]]:
-    """The texts of the objects in an array with their numbers, from 1."""
+    """The texts of the objects in an array, numbered from 1."""
     text = _Text(blocks)
     if text.next() != "[":
-        raise TrialsError(f"{source}: expected a JSON array of objects; a file with an object a line is named .jsonl")
+        raise TrialsError(f"{source}: expected a JSON array of objects (JSON lines have the extension .jsonl)")
     text.take(1)
     number = 0
     if text.next() == "]":
@@ -57,14 +87,14 @@ def _found(mark: str) -> str:
 
 
 class _Text:
-    """The text of a file, of which as much is in memory as the object that is being read."""
+    """The text of a file. Only the object that is being read is in memory."""
 
     def __init__(self, blocks: Iterator[str]) -> None:
         self._blocks = blocks
         self._text, self._at = "", 0
 
     def next(self) -> str:
-        """The next character that is not blank, which is not taken; empty at the end."""
+        """The next non-blank character, which is not consumed; empty at the end."""
         while True:
             blank = _BLANK.match(self._text, self._at)
             self._at = blank.end() if blank else self._at
@@ -74,14 +104,14 @@ class _Text:
                 return ""
 
     def take(self, n_code_points: int) -> str:
-        """Takes some characters."""
+        """Consumes some characters."""
         begin, self._at = self._at, self._at + n_code_points
         return self._text[begin : self._at]
 
     def object(self, location: str) -> str:
-        """Takes the object that begins here: up to where all its brackets are closed."""
+        """Consumes the object that begins here, up to its closing bracket."""
         depth = 0
-        seen = 0  # how many characters have been looked at
+        seen = 0  # number of characters that were scanned
         while True:
             for found in _BRACKET_OR_TEXT.finditer(self._text, self._at + seen):
                 mark = found[0]
@@ -99,7 +129,7 @@ class _Text:
                 raise TrialsError(f"{location}: not JSON: the file ends within it")
 
     def _read(self) -> bool:
-        """Reads another block and forgets what was taken; returns whether there was one."""
+        """Drops the consumed text and reads another block; returns False at the end of the file."""
         block = next(self._blocks, None)
         if block is None:
             return False
@@ -109,7 +139,7 @@ class _Text:
 
 @contextlib.contextmanager
 def writing_json_array(file: IO[bytes], first: RowBatch, columns: Columns) -> Iterator[Write]:
-    """Opens a writer of rows as a JSON array with a row on each line."""
+    """Opens a writer of rows as a JSON array, with each row on its own line."""
     before = "["
 
     def write(batch: RowBatch, scores: Scores) -> None:
