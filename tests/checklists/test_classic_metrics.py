@@ -120,11 +120,7 @@ def test_a_folder_that_is_not_wordnet_is_named(tmp_path):
         Meteor(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("module", "use"),
-    [("rapidfuzz.distance.LCSseq", lambda: rouge_l("a", ["a"])), ("nltk.translate.meteor_score", Meteor)],
-)
-def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch, module, use):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ChecklistError, match=rf"needs {module}.*pfgen-fast\[metrics\]"):
-        use()
+def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nltk.translate.meteor_score", None)
+    with pytest.raises(ChecklistError, match=r"needs nltk.translate.meteor_score.*pfgen-fast\[metrics\]"):
+        Meteor()

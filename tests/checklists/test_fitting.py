@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from makers.own_checklists import own_suite
 from makers.people import people
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.checklists.weights.fit_finding import fit_finding, fit_to_dict
-from pfgen_fast.checklists.weights.fitting import fit_suite, write_weights
+from pfgen_fast.checklists.weights.fitting import fit_suite
 from pfgen_fast.checklists.weights.marks import Marks
 from pfgen_fast.checklists.weights.regression import fit_weights
 from pfgen_fast.errors import ChecklistError
@@ -27,29 +22,6 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.weights[REQUESTS] == pytest.approx((200 / 3, 100 / 3))
     assert WEATHER not in fit.weights
     assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
-
-
-def test_the_suite_takes_the_weights_and_others_keep_theirs(tmp_path: Path) -> None:
-    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)})
-    write_suite(fit_suite(SUITE, marks).applied(), tmp_path / "suite")
-    suite = ChecklistSuite.load(tmp_path / "suite")
-    assert suite.checklists[THANKS].weights == fit_suite(SUITE, marks).weights[THANKS]
-    assert suite.checklists[REQUESTS] == SUITE.checklists[REQUESTS]
-    assert not suite.checklists[WEATHER].has_weights
-    assert suite.hash != SUITE.hash
-
-
-def test_marks_that_leave_weights_open_give_none_unless_allowed(tmp_path: Path) -> None:
-    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, n_answers=2, annotators="a")
-    fit = fit_suite(SUITE, marks)
-    assert fit.weights == {}
-    assert fit.notes[0] == ("letters/thanks: 2 marks define only 2 of 3 weights; it gets no weights")
-    with pytest.raises(ChecklistError, match="no category has weights that its marks define"):
-        write_weights(fit, tmp_path / "weights.json")
-    allowed = fit_suite(SUITE, marks, allow_unidentified=True)
-    assert sum(allowed.weights[THANKS]) == pytest.approx(100)
-    assert "nearest to equal" in allowed.notes[0]
-    assert "not defined: rank 2 of 3" in fit_finding(fit).to_markdown()
 
 
 def test_annotators_are_pooled_or_their_means_are_fitted() -> None:
@@ -114,14 +86,3 @@ def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
     assert 0 < one.n_undefined < 200
     assert fit.notes[0] == f"letters/thanks: {one.n_undefined} of 200 draws define no weights and are left out"
     assert len(one.spreads) == 3
-
-
-def test_the_finding_holds_the_fitted_weights() -> None:
-    fit = fit_suite(SUITE, people(SUITE, RULE, noise=0.5), draws=50)
-    finding = fit_finding(fit)
-    assert finding.answer.endswith("of 2 of 2 categories; 0 of 5 weights are at the bound.")
-    weights = next(table for table in finding.tables if table.name == "weights")
-    assert [row[3] for row in weights.rows] == [*fit.weights[THANKS], *fit.weights[REQUESTS]]
-    data = json.loads(json.dumps(fit_to_dict(fit)))["categories"]["letters"]["thanks"]
-    assert data["weights"] == list(fit.weights[THANKS])
-    assert data["draws"]["weights"][0]["sd"] > 0

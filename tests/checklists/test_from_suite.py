@@ -19,15 +19,6 @@ def make_trials(folder: Path, lines: list[tuple[str, str]]) -> Path:
     return folder
 
 
-def test_every_question_becomes_a_task_with_its_id(mini: Suite) -> None:
-    suite = checklist_suite_of(mini)
-    assert [task.id for task in suite.tasks] == [question.question_id for question in mini]
-    assert (suite.language, suite.words, len(suite.checklists)) == ("ja", "characters", 1)
-    (checklist,) = suite.checklists.values()
-    assert (len(checklist.questions), checklist.has_weights) == (5, False)
-    assert all(task.is_whole for task in suite.tasks)
-
-
 def test_an_instruction_names_the_keywords_and_never_shows_its_own_sample_answer(mini: Suite) -> None:
     own = {sample.question: sample.answer for sample in mini.samples}
     for question, task in zip(mini, checklist_suite_of(mini).tasks, strict=True):

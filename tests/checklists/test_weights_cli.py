@@ -12,7 +12,7 @@ from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import sha256_of
 
-THANKS, REQUESTS = ("letters", "thanks"), ("letters", "requests")
+THANKS, REQUESTS, WEATHER = ("letters", "thanks"), ("letters", "requests"), ("reports", "weather")
 RULE = {THANKS: (3.0, 2.0, 5.0), REQUESTS: (6.0, 3.0)}
 
 
@@ -47,7 +47,8 @@ def test_fit_prints_and_writes_the_weights(call: Any, tmp_path: Path, marks: Pat
     assert "Does it thank somebody?" in (tmp_path / "page/checklist-weights.html").read_text()
     code, out, _ = call(*common, "--scale", "unit", "--json", "--output", tmp_path / "fitted")
     found = json.loads(out)["categories"]["letters"]
-    fitted = ChecklistSuite.load(tmp_path / "fitted")
+    before, fitted = (ChecklistSuite.load(tmp_path / name) for name in ("suite", "fitted"))
+    assert (fitted.checklists[WEATHER], fitted.hash == before.hash) == (before.checklists[WEATHER], False)
     assert list(fitted.checklists[THANKS].weights) == found["thanks"]["weights"]
     assert call(*common, "--scale", "unit", "--output", tmp_path / "weights.json")[0] == 0
     assert json.loads((tmp_path / "weights.json").read_text())["letters"]["requests"] == found["requests"]["weights"]
@@ -63,7 +64,9 @@ def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, 
     assert "not defined: rank 2 of 3" in out
     assert "letters/thanks: 2 marks define only 2 of 3 weights" in err
     assert not (tmp_path / "w.json").exists()
-    assert call(*common, "--allow-unidentified")[0] == 0
+    code, _, err = call(*common, "--allow-unidentified")
+    assert code == 0
+    assert "nearest to equal" in err
     assert sum(json.loads((tmp_path / "w.json").read_text())["letters"]["thanks"]) == pytest.approx(100)
 
 
@@ -82,7 +85,8 @@ def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite:
     rows = [row_of(one, response_sha256=sha256_of(f"best {one.id}")) for one in (mark, others[-1])]
     path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
     common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
-    assert "1 marks are not used, because no run has their answers" in call(*common, "--run", runs / "best")[2]
+    assert "1 marks are not used, because no run has their answers: letter_1" in call(*common, "--run", runs / "best")[2]
+    assert "no marks are left: the runs have none of the 3 answers" in call(*common, "--run", runs / "last")[2]
 
 
 def test_sensitivity_compares_tables(call: Any, tmp_path: Path, runs: Path) -> None:
