@@ -71,9 +71,7 @@ def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:
         fit_weights(verdicts, marks)
 
 
-@pytest.mark.parametrize(
-    ("bound", "message"), [(-1, "the bound"), (11, "the bound"), (0, "all weights are 0")]
-)
+@pytest.mark.parametrize(("bound", "message"), [(-1, "the bound"), (11, "the bound"), (0, "all weights are 0")])
 def test_an_invalid_bound_and_weights_of_zero_are_refused(bound: float, message: str) -> None:
     with pytest.raises(ChecklistError, match=message):
         fit_weights([[1]], [0], bound=bound)
