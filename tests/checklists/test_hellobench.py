@@ -52,9 +52,8 @@ def test_the_compact_form_gives_the_published_suite(tmp_path):
     assert (again.hash, again.prompts) == (suite.hash, suite.prompts)
 
 
-@pytest.mark.parametrize("is_first_version", [False, True])
-def test_a_checkout_gives_the_suite(tmp_path, is_first_version):
-    suite = import_suite(write_checkout(tmp_path, is_first_version=is_first_version))
+def test_a_checkout_gives_the_suite(tmp_path):
+    suite = import_suite(write_checkout(tmp_path))
     assert suite.areas == AREAS
     assert suite.lengths == ("2k", "16k")
     assert len(suite.tasks) == N_TASKS + 2 * 2
@@ -109,7 +108,7 @@ BAD = {
     ),
     "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
     "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),
-    "no instruction": (rows("chat", lambda rows: rows[1].pop("instruction")), "line 2: the key 'chat_prompt' is miss"),
+    "no instruction": (rows("chat", lambda rows: rows[1].pop("instruction")), "line 2: the key 'instruction' is miss"),
     "length": (weights("WEIGHT_DICT = {'rewrite': [1, 2, 3]}"), "chat/rewrite: expected 2 weights, .*not 3"),
     "unknown": (weights("WEIGHT_DICT = {'rewrites': [1, 1]}"), "unknown category 'unknown area/rewrites'"),
     "computed": (weights("WEIGHT_DICT = dict(rewrite=[1, 2])"), "WEIGHT_DICT: expected an object, not null"),

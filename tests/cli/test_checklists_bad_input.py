@@ -115,7 +115,6 @@ another_suite = at(TASKS, change_rows, lambda rows: [{**row, "id": f"other-{row[
 PLACE = "suite/weights.json: ['letters']['thanks'][0]: expected a weight above 0, not "
 IN_JUDGEMENTS, IN_ANSWERS = f"{JUDGEMENTS}, line 3", f"{ANSWERS}, line 3"
 UNKNOWN = "unknown task 'nobody'; expected one of thanks-0"
-SURROGATE = b'{"id": "thanks-2", "response": "\\ud800"}'
 CHANGED = "the answer, its instruction, the checklist or the prompt has changed"
 STALE = f"stale ({CHANGED} since): "
 HASHES = tuple(f"{name}_sha256" for name in ("response", "instruction", "checklist", "prompt"))
@@ -123,9 +122,6 @@ HASHES = tuple(f"{name}_sha256" for name in ("response", "instruction", "checkli
 ROWS: dict[str, Row] = {
     **bad_lines(JUDGEMENTS, OF_JUDGEMENTS, "partial"),
     **bad_lines(ANSWERS, OF_ANSWERS),
-    "an answer with a lone surrogate": Row(
-        at(ANSWERS, change_line, 2, SURROGATE), OF_ANSWERS, f"{IN_ANSWERS}: response: a lone surrogate", 3
-    ),
     "unknown id": Row(judgement(id="nobody"), OF_JUDGEMENTS, f"{IN_JUDGEMENTS}: {UNKNOWN}"),
     "unknown id of an answer": Row(
         answer(id="nobody"), ("table", "judge", "report", "agree"), f"{IN_ANSWERS}: {UNKNOWN}"
@@ -303,8 +299,6 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
     "no name": (["-m", ""], "the judge has no name; expected the name of a model"),
     "no server": (["-q"], "the variable OPENAI_API_KEY is empty or not set; put the key into it"),
-    "an unknown area": (["--area", "odes", "-q"], "unknown area 'odes'; expected one of letters, stories"),
-    "the judge of imported rows": (["-m", "judge-1"], "holds imported judgements of judge-1, which judging would"),
 }
 
 

@@ -82,9 +82,7 @@ def test_hostile_names_are_harmless_in_the_terminal(tmp_path: Path, call, name: 
         assert not acting(out + err)
 
 
-def test_questions_become_tasks_and_runs_checklist_runs_except_those_of_another_suite(
-    tmp_path: Path, varied: Path, call
-) -> None:
+def test_questions_become_tasks_and_runs_on_them_checklist_runs(tmp_path: Path, varied: Path, call) -> None:
     output, other = tmp_path / "made", tmp_path / "other"
     other.mkdir()
     (other / "trials.jsonl").write_text('{"question": "another?", "answer": "a"}\n')
