@@ -9,7 +9,7 @@ import pytest
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
 from pfgen_fast.checklists.reliability.agreement import agreed, two_tables
 from pfgen_fast.checklists.reliability.agreement_finding import agree
-from pfgen_fast.checklists.reliability.judge_selection import open_sides, sentinel_sides
+from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection
 from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.errors import ChecklistError
 
@@ -97,25 +97,25 @@ def test_a_path_has_a_side_for_each_judge_and_version_and_paths_are_named_by_the
     both = {m: [*listed, *(replace(one, judge="second") for one in listed)] for m, listed in FIRST.items()}
     again = {m: [*listed, *(replace(one, version="judge-2") for one in listed)] for m, listed in FIRST.items()}
     judges, versions = written(tmp_path / "j", both), written(tmp_path / "v", again)
-    assert [one.name for one in open_sides([judges], SUITE)] == ["j judge judge-1", "j second judge-1"]
-    assert [one.version for one in open_sides([versions], SUITE)] == ["judge-1", "judge-2"]
-    (mixed,) = open_sides([versions], SUITE, mixed=True)
+    assert [one.name for one in JudgeSelection(SUITE).of_each([judges])] == ["j judge judge-1", "j second judge-1"]
+    assert [one.version for one in JudgeSelection(SUITE).of_each([versions])] == ["judge-1", "judge-2"]
+    (mixed,) = JudgeSelection(SUITE, mixed=True).of_each([versions])
     assert mixed.version is None
-    (whole,) = open_sides([written(tmp_path / "w", FIRST)], SUITE, mixed=True)
+    (whole,) = JudgeSelection(SUITE, mixed=True).of_each([written(tmp_path / "w", FIRST)])
     assert whole.version == "judge-1"
-    assert [one.judge for one in open_sides([judges], SUITE, judge="second")] == ["second"]
+    assert [one.judge for one in JudgeSelection(SUITE, judge="second").of_each([judges])] == ["second"]
     with pytest.raises(ChecklistError, match=r"judge 'secnd'|secnd"):
-        open_sides([judges], SUITE, judge="secnd")
+        JudgeSelection(SUITE, judge="secnd").of_each([judges])
     paths = [written(tmp_path / name / "runs", FIRST) for name in ("old", "new")]
-    assert [one.name for one in open_sides(paths, SUITE)] == ["old/runs", "new/runs"]
+    assert [one.name for one in JudgeSelection(SUITE).of_each(paths)] == ["old/runs", "new/runs"]
 
 
 def test_runs_without_judgements_are_refused(tmp_path):
     folder = written(tmp_path / "a", {"alpha": []})
     with pytest.raises(ChecklistError, match="holds no judgements"):
-        open_sides([folder], SUITE)
+        JudgeSelection(SUITE).of_each([folder])
     with pytest.raises(ChecklistError, match="no run has sentinels"):
-        sentinel_sides([folder], SUITE)
+        JudgeSelection(SUITE).of_sentinels([folder])
 
 
 def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):

@@ -182,8 +182,6 @@ def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, importe
     config = {"model": "org/heron-1", "name": "Heron", "group": "open", "max_tokens": 2048}
     assert compact["heron"].config == config
     assert same(compact["heron"], runs["heron"], suite)
-    _, alone = imported(folder / "judgements", "alone")
-    assert alone["heron"].judgements(suite) == runs["heron"].judgements(suite)
     (folder / "models.csv").write_bytes(b"key\n\xff\n")
     with pytest.raises(ChecklistError, match=r"models\.csv"):
         imported(folder, "bad")
