@@ -9,28 +9,17 @@ import pytest
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
 from pfgen_fast.checklists.reliability.agreement import agreed, two_tables
 from pfgen_fast.checklists.reliability.agreement_finding import agree
-from pfgen_fast.checklists.reliability.judge_selection import open_sides, sentinel_sides
+from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection
 from pfgen_fast.checklists.reliability.paired_judgements import pair
-from pfgen_fast.checklists.scoring.scores import WHY_STALE
 from pfgen_fast.errors import ChecklistError
 
 SUITE = made_suite()
 FIRST = judged(SUITE)
 
 
-def test_copies_agree_fully():
-    found = agreed(side(FIRST), side(FIRST), SUITE, draws=50)
-    n, figures = found.levels["all"]
-    assert n == 4 * 36 * 4
-    assert figures["same"].cells == (1, 1, 1)
-    assert figures["kappa_quadratic"].cells == (1, 1, 1)
-    assert figures["mean_difference"].cells == (0, 0, 0)
-    assert found.answers["all"][1]["mean_absolute_difference"].cells == (0, 0, 0)
-    assert (found.tables.tau.value, found.tables.largest_change.value, found.tables.reversed_pairs) == (1, 0, [])
-
-
 def test_a_lowered_question_is_seen_at_that_question():
     found = agreed(side(FIRST), side(changed(FIRST, lowered("thanks", 2))), SUITE, draws=50)
+    assert found.levels["all"][0] == 4 * 36 * 4
     questions = zip(found.pairing.questions, found.questions, strict=True)
     ((question, one),) = (pair for pair in questions if pair[1].same != 1)
     assert question.labels == ("letters", "thanks", 2)
@@ -104,46 +93,29 @@ def test_three_judges_are_compared_in_pairs_and_all_together():
     assert pairs.rows[0][4] == 1
 
 
-def test_a_path_with_several_judges_or_versions_has_a_side_for_each(tmp_path):
+def test_a_path_has_a_side_for_each_judge_and_version_and_paths_are_named_by_the_ends_that_differ(tmp_path):
     both = {m: [*listed, *(replace(one, judge="second") for one in listed)] for m, listed in FIRST.items()}
     again = {m: [*listed, *(replace(one, version="judge-2") for one in listed)] for m, listed in FIRST.items()}
     judges, versions = written(tmp_path / "j", both), written(tmp_path / "v", again)
-    assert [one.name for one in open_sides([judges], SUITE)] == ["j judge judge-1", "j second judge-1"]
-    assert [one.version for one in open_sides([versions], SUITE)] == ["judge-1", "judge-2"]
-    (mixed,) = open_sides([versions], SUITE, mixed=True)
+    assert [one.name for one in JudgeSelection(SUITE).of_each([judges])] == ["j judge judge-1", "j second judge-1"]
+    assert [one.version for one in JudgeSelection(SUITE).of_each([versions])] == ["judge-1", "judge-2"]
+    (mixed,) = JudgeSelection(SUITE, mixed=True).of_each([versions])
     assert mixed.version is None
-    (whole,) = open_sides([written(tmp_path / "w", FIRST)], SUITE, mixed=True)
+    (whole,) = JudgeSelection(SUITE, mixed=True).of_each([written(tmp_path / "w", FIRST)])
     assert whole.version == "judge-1"
-    assert [one.judge for one in open_sides([judges], SUITE, judge="second")] == ["second"]
+    assert [one.judge for one in JudgeSelection(SUITE, judge="second").of_each([judges])] == ["second"]
     with pytest.raises(ChecklistError, match=r"judge 'secnd'|secnd"):
-        open_sides([judges], SUITE, judge="secnd")
-
-
-def test_sides_of_paths_are_named_by_the_ends_that_differ(tmp_path):
+        JudgeSelection(SUITE, judge="secnd").of_each([judges])
     paths = [written(tmp_path / name / "runs", FIRST) for name in ("old", "new")]
-    assert [one.name for one in open_sides(paths, SUITE)] == ["old/runs", "new/runs"]
-
-
-def test_unjudged_and_stale_answers_are_counted(tmp_path):
-    changes = {
-        "fable-000": {"checklist_sha256": "0" * 64},
-        "fable-001": {"checklist_sha256": SUITE.checklists["stories", "fable"].sha256},
-        "fable-002": {"scores": None, "fault": "form"},
-    }
-    some = changed(FIRST, lambda _, one: replace(one, **changes.get(one.id, {})))
-    sides = open_sides([written(tmp_path / "a", some), written(tmp_path / "b", FIRST)], SUITE)
-    found = agree(sides, SUITE, draws=0)
-    stale = f"a: 4 answers are stale ({WHY_STALE}): fable-000"
-    assert {stale, "a: 4 answers are unjudged: fable-002"} <= set(found.notes)
-    assert "Over 136 answers" in found.paragraph
+    assert [one.name for one in JudgeSelection(SUITE).of_each(paths)] == ["old/runs", "new/runs"]
 
 
 def test_runs_without_judgements_are_refused(tmp_path):
     folder = written(tmp_path / "a", {"alpha": []})
     with pytest.raises(ChecklistError, match="holds no judgements"):
-        open_sides([folder], SUITE)
+        JudgeSelection(SUITE).of_each([folder])
     with pytest.raises(ChecklistError, match="no run has sentinels"):
-        sentinel_sides([folder], SUITE)
+        JudgeSelection(SUITE).of_sentinels([folder])
 
 
 def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):

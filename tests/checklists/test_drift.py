@@ -17,12 +17,6 @@ def drift(old, new, draws=0):
     return drift_finding(drifted(old, new, SUITE, draws=draws), old, new)
 
 
-def test_copies_have_no_drift():
-    found = drift(side(FIRST, "old"), side(FIRST, "new"), draws=20)
-    assert found.answer == "No drift: all verdicts on all 144 answers are the same."
-    assert not drifted(side(FIRST), side(FIRST), SUITE, draws=20).has_moved
-
-
 def test_damage_is_found_with_its_place_and_size():
     damaged = changed(FIRST, lowered("fable", 1, share=0.6))
     found = drifted(side(FIRST), side(damaged), SUITE, draws=200)
@@ -85,7 +79,7 @@ def test_the_command_ends_with_1_if_asked_to_check(tmp_path, call):
     options = ("--suite", suite, "--check", "--draws", "10")
     code, printed, _ = call("checklists", "drift", old, same, *options)
     assert code == 0
-    assert "No drift" in printed
+    assert printed.startswith("No drift: all verdicts on all 144 answers are the same.")
     code, printed, _ = call("checklists", "drift", old, new, *options, "--json", "--mixed")
     assert code == 1
     assert json.loads(printed)["tables"]["questions"][0]["category"] == "fable"

@@ -1,12 +1,24 @@
-"""Errors of long answers: each by its rule, what judgements alone tell, and the published figures."""
+"""Errors of long answers: sentences, each error by its rule, what judgements alone tell, and hostile text."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from makers.long_answers import run_of, suite_of_essays
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.metrics.error_counts import model_errors
-from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of, has_closing_punctuation, signals
+from pfgen_fast.checklists.metrics.error_modes import (
+    ErrorRules,
+    Repeated,
+    errors_of,
+    has_closing_punctuation,
+    repeated,
+    sentences,
+    signals,
+)
 from pfgen_fast.checklists.metrics.lengths import claim_in
 from pfgen_fast.checklists.metrics.rejections import Rejections, phrases_for, read_phrases
 from pfgen_fast.checklists.runs import Answer, Run
@@ -192,3 +204,60 @@ def test_what_was_published_of_another_answer_does_not_count(tmp_path):
 def test_a_run_without_anything_is_named(tmp_path):
     with pytest.raises(ChecklistError, match="has neither answers nor judgements"):
         errors_of(Run("m", tmp_path), ErrorRules(suite_of_essays()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\n \n", []),
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Version 1.5 costs 3.20 euros.", ["Version 1.5 costs 3.20 euros."]),
+        ('"Go!" he said. (Yes.) No.', ['"Go!"', "he said.", "(Yes.)", "No."]),
+        ("A heading\n\nA line\nthat goes on", ["A heading", "A line that goes on"]),
+        ("A heading\n \t\nA line", ["A heading", "A line"]),
+        ("氷は浮く。水は沈む？はい！", ["氷は浮く。", "水は沈む？", "はい！"]),
+        ("「氷は浮く。」と言った。", ["「氷は浮く。」", "と言った。"]),
+        ("What?! Really...", ["What?!", "Really..."]),
+        ("no end", ["no end"]),
+        ("So...。」and on.)", ["So...。」", "and on.)"]),
+    ],
+)
+def test_where_sentences_end(text, expected):
+    assert sentences(text) == expected
+
+
+@given(st.text(alphabet='a.!?。”" \n　', max_size=40))
+def test_sentences_hold_all_visible_characters_in_order(text):
+    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+
+
+@given(st.lists(st.sampled_from(["The sea is wide today.", "Ice floats on water.", "Yes."]), max_size=9))
+def test_the_longest_run_is_no_longer_than_the_commonest_sentence_is_common(listed):
+    found = repeated(sentences("\n".join(listed)))
+    assert found.longest_run <= found.count
+    assert found.count == max(map(listed.count, [one for one in listed if one != "Yes."]), default=0)
+
+
+def test_short_sentences_count_only_if_they_are_to():
+    listed = ["Yes."] * 5 + ["Ice floats on cold water."]
+    assert repeated(listed) == Repeated("Ice floats on cold water.", 1, 1)
+    assert repeated(listed, 1) == Repeated("Yes.", 5, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "." * 10**6 + "x",
+        '."' * 500_000,
+        "\n " * 500_000,
+        "!?" * 500_000,
+        "。" * 10**6,
+        '.")' * 300_000,
+        "." + ")" * 10**6 + "x",
+    ],
+)
+def test_hostile_text_takes_linear_time(text):
+    begin = time.process_time()
+    repeated(sentences(text))
+    assert time.process_time() - begin < 3

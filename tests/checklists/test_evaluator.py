@@ -15,11 +15,10 @@ from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
 from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError, JudgingError
-from pfgen_fast.evaluators import Evaluator, Item, open_evaluator
-from pfgen_fast.evaluators.asking_evaluator import AskingEvaluator
+from pfgen_fast.evaluators import Item, open_evaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.opening import options_of
-from pfgen_fast.judging import Prices, Replies, Spending
+from pfgen_fast.judging import Replies, Spending
 
 TEXTS = ("Dear neighbour, thank you.", "Dear teacher, thank you so much.", "A book, please.")
 ITEMS = [Item(f"letter_{n}", text, "letters", language="en") for n, text in enumerate(TEXTS, start=1)]
@@ -68,27 +67,16 @@ def path(tmp_path):
     return tmp_path / "checklist-replies.jsonl"
 
 
-def test_there_is_one_request_for_each_text_with_all_questions(path):
-    engine = FakeEngine(by_length)
-    judge = judge_of(path, engine)
-    scores = scores_of(judge)
-    assert len(engine.asked) == 3
-    contents = {content_of(request) for request in engine.asked}
-    assert all(TASKS[n].instruction in text for text in contents for n in range(3) if TEXTS[n] in text)
-    assert {n_questions(content) for content in contents} == {3, 2}
-    assert [metric.name for metric in judge.metrics] == ["checklist", "plain", "q0", "q1", "q2"] == list(scores)
-    assert [metric.combined for metric in judge.metrics] == [False, False, True, True, True]
-    evaluator: Evaluator = judge
-    assert isinstance(evaluator, AskingEvaluator)
-
-
 def test_the_score_is_the_weighted_sum_and_a_text_has_no_score_by_a_question_of_others(path):
     replies = {"letter_1": listed(1, 0.5, 0), "letter_2": listed(0.25, 0.25, 1), "letter_3": listed(0.75, 0.5)}
 
     def reply(request):
         return replies[request.name.rpartition(" of ")[2]]
 
-    scores = scores_of(judge_of(path, FakeEngine(reply)))
+    judge = judge_of(path, FakeEngine(reply))
+    scores = scores_of(judge)
+    assert [metric.name for metric in judge.metrics] == ["checklist", "plain", "q0", "q1", "q2"] == list(scores)
+    assert [metric.combined for metric in judge.metrics] == [False, False, True, True, True]
     assert scores["checklist"].tolist() == pytest.approx([65.0, 40.0, 65.0])
     assert scores["plain"].tolist() == pytest.approx([50.0, 50.0, 62.5])
     assert scores["q0"].tolist() == [1, 0.25, 0.75]
@@ -157,19 +145,6 @@ def test_again_asks_everything_anew_with_other_seeds_into_the_same_file(path):
         assert len(engine.asked) == 9
         assert len({one.signature for one in (judge, judge.again(), judge.again().again())}) == 3
     assert len(Replies(path)) == 18
-
-
-def test_the_estimate_is_what_is_sent_and_equal_requests_count_once(path):
-    engine = FakeEngine(by_length)
-    judge = judge_of(path, engine)
-    column = text_column([*TEXTS, TEXTS[0]])
-    items = [*ITEMS, ITEMS[0]]
-    estimate = judge.estimate(items, column, Prices(1, 2))
-    assert (estimate.n_replies, estimate.n_equal, estimate.n_requests) == (4, 1, 3)
-    assert estimate.n_reply_tokens == 3 * 4096
-    judge.score(items, column)
-    assert len(engine.asked) == 3
-    assert judge.estimate(items, column).n_requests == 0
 
 
 # Which task an item belongs to

@@ -1,20 +1,89 @@
+"""Weights from marks: the regression of one checklist, and the fit of a suite."""
+
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from makers.checklist_data import needs_hellobench, vectors
 from makers.own_checklists import own_suite
 from makers.people import people
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.checklists.weights.fit_finding import fit_finding, fit_to_dict
-from pfgen_fast.checklists.weights.fitting import fit_suite, write_weights
+from pfgen_fast.checklists.weights.fitting import fit_suite
 from pfgen_fast.checklists.weights.marks import Marks
 from pfgen_fast.checklists.weights.regression import fit_weights
 from pfgen_fast.errors import ChecklistError
+
+
+def cases() -> Any:
+    return vectors("regression")["cases"]
+
+
+@needs_hellobench
+def test_the_worked_examples_follow() -> None:
+    names = []
+    for case in cases():
+        fitted, expected = fit_weights(case["x"], case["y"]), case["fit"]
+        assert fitted.mse == pytest.approx(expected["mse"], abs=1e-9)
+        assert fitted.r2 == pytest.approx(expected["r2"], abs=1e-9)
+        assert fitted.rank == expected["rank"]
+        if fitted.is_identified:
+            names.append(case["name"])
+            assert fitted.raw == pytest.approx(expected["weights"], abs=1e-9)
+            assert fitted.raw == pytest.approx(expected["bvls"], abs=1e-9)
+            assert fitted.raw == pytest.approx(expected["published_procedure"], abs=1e-4)
+            assert fitted.weights == pytest.approx(expected["normalised"], abs=1e-9)
+            assert fitted.at_bound == tuple(expected["at_bound"])
+    assert len(names) == len(cases()) - 1
+
+
+@needs_hellobench
+def test_open_weights_fit_as_well_and_are_equal() -> None:
+    (case,) = (case for case in cases() if case["fit"]["rank"] < len(case["x"][0]))
+    fitted = fit_weights(case["x"], case["y"])
+    assert not fitted.is_identified
+    assert fitted.weights == pytest.approx((50, 50))
+    assert fitted.raw == pytest.approx(case["fit"]["bvls"])
+
+
+def test_weights_have_the_sum_100_equal_marks_no_r2_and_another_bound_is_kept() -> None:
+    fitted = fit_weights([[1, 1, 0.5], [0.5, 1, 0], [0, 0.5, 1], [1, 0, 1]], [7, 4, 5, 7])
+    assert (sum(fitted.weights), fitted.n_rows) == (pytest.approx(100), 4)
+    assert fitted.perfect_mark == pytest.approx(sum(fitted.raw))
+    fitted = fit_weights([[1, 0.5], [0.5, 1]], [6, 6])
+    assert (fitted.r2, fitted.mse) == (None, pytest.approx(0))
+    fitted = fit_weights([[1, 0], [0, 1], [1, 1]], [3, 0, 3], bound=0)
+    assert (fitted.raw, fitted.at_bound) == ((3, 0), (False, True))
+    beyond = fit_weights([[1, 1], [1, 0], [0.5, 0]], [11.3, 4.0, -0.7])  # simulated marks, not whole numbers
+    assert beyond.perfect_mark == pytest.approx(11.3, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "marks", "message"),
+    [
+        ([], [], "no marks: expected at least one"),
+        ([[1, 0]], [1, 2], "1 rows of verdicts for 2 marks"),
+        ([[1, 0], [1]], [1, 2], "verdicts are not a table of numbers"),
+        ([1, 0], [1, 2], "verdicts of 1 dimensions"),
+        ([[]], [1], "verdicts without a question"),
+        ([[1, None]], [1], "row 0, question 1: the verdict is missing or no number"),
+        ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),
+        ([[1], [1]], [1, 11], "row 1: the mark is 11; expected a number from 0 to 10"),
+        ([[1], [1]], [1, float("inf")], "row 1: the mark is inf"),
+        ([[1], [1]], [[1], [2]], "marks of 2 dimensions"),
+    ],
+)
+def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:
+    with pytest.raises(ChecklistError, match=f"^{message}"):
+        fit_weights(verdicts, marks)
+
+
+@pytest.mark.parametrize(("bound", "message"), [(-1, "the bound"), (11, "the bound"), (0, "all weights are 0")])
+def test_an_invalid_bound_and_weights_of_zero_are_refused(bound: float, message: str) -> None:
+    with pytest.raises(ChecklistError, match=message):
+        fit_weights([[1]], [0], bound=bound)
+
 
 SUITE = own_suite()
 THANKS, REQUESTS, WEATHER = ("letters", "thanks"), ("letters", "requests"), ("reports", "weather")
@@ -27,29 +96,6 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.weights[REQUESTS] == pytest.approx((200 / 3, 100 / 3))
     assert WEATHER not in fit.weights
     assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
-
-
-def test_the_suite_takes_the_weights_and_others_keep_theirs(tmp_path: Path) -> None:
-    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)})
-    write_suite(fit_suite(SUITE, marks).applied(), tmp_path / "suite")
-    suite = ChecklistSuite.load(tmp_path / "suite")
-    assert suite.checklists[THANKS].weights == fit_suite(SUITE, marks).weights[THANKS]
-    assert suite.checklists[REQUESTS] == SUITE.checklists[REQUESTS]
-    assert not suite.checklists[WEATHER].has_weights
-    assert suite.hash != SUITE.hash
-
-
-def test_marks_that_leave_weights_open_give_none_unless_allowed(tmp_path: Path) -> None:
-    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, n_answers=2, annotators="a")
-    fit = fit_suite(SUITE, marks)
-    assert fit.weights == {}
-    assert fit.notes[0] == ("letters/thanks: 2 marks define only 2 of 3 weights; it gets no weights")
-    with pytest.raises(ChecklistError, match="no category has weights that its marks define"):
-        write_weights(fit, tmp_path / "weights.json")
-    allowed = fit_suite(SUITE, marks, allow_unidentified=True)
-    assert sum(allowed.weights[THANKS]) == pytest.approx(100)
-    assert "nearest to equal" in allowed.notes[0]
-    assert "not defined: rank 2 of 3" in fit_finding(fit).to_markdown()
 
 
 def test_annotators_are_pooled_or_their_means_are_fitted() -> None:
@@ -114,14 +160,3 @@ def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
     assert 0 < one.n_undefined < 200
     assert fit.notes[0] == f"letters/thanks: {one.n_undefined} of 200 draws define no weights and are left out"
     assert len(one.spreads) == 3
-
-
-def test_the_finding_holds_the_fitted_weights() -> None:
-    fit = fit_suite(SUITE, people(SUITE, RULE, noise=0.5), draws=50)
-    finding = fit_finding(fit)
-    assert finding.answer.endswith("of 2 of 2 categories; 0 of 5 weights are at the bound.")
-    weights = next(table for table in finding.tables if table.name == "weights")
-    assert [row[3] for row in weights.rows] == [*fit.weights[THANKS], *fit.weights[REQUESTS]]
-    data = json.loads(json.dumps(fit_to_dict(fit)))["categories"]["letters"]["thanks"]
-    assert data["weights"] == list(fit.weights[THANKS])
-    assert data["draws"]["weights"][0]["sd"] > 0

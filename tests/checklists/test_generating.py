@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import os
 import signal
 import subprocess
@@ -103,43 +104,24 @@ def test_lengths_areas_and_a_limit_choose_tasks_with_a_whole_instruction():
             chosen_tasks(chosen_from, **options)
 
 
-def test_existing_answers_are_not_asked_for_again_and_lengths_come_into_the_same_run(tmp_path):
+def test_existing_answers_are_kept_in_their_packed_file_and_lengths_come_into_the_same_run(tmp_path):
     suite = own_suite()
     with serving(told) as server:
         asked(tmp_path, suite, server, tasks=chosen_tasks(suite, limit=2))
         first = len(server.requests)
+        (tmp_path / "answers.jsonl.xz").write_bytes(lzma.compress((tmp_path / "answers.jsonl").read_bytes()))
+        (tmp_path / "answers.jsonl").unlink()
         made = asked(tmp_path, suite, server)
         asked(tmp_path, suite, server, tasks=chosen_tasks(suite, lengths=["90"]))
         asked(tmp_path, suite, server, trials=2)
+        with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same"):
+            asked(tmp_path, suite, server, setting=Setting("org/m", Sampling(16384, 0.7, None, stop=())))
+    assert sorted(files_of(tmp_path)) == ["answers.jsonl.xz", "config.json"]
     assert (first, made.n_new, made.n_answers, len(server.requests)) == (2, 3, 5, 11)
-    lines = map(json.loads, (tmp_path / "answers.jsonl").read_text().splitlines())
-    keys = [(line["id"], line["length"], line.get("trial", 1)) for line in lines]
-    assert keys == [
+    (run,) = open_runs([tmp_path])
+    assert list(run.answers(suite)) == [
         (task.id, task.length, trial) for task in TASKS for trial in (1, 2) if not (task.length and trial == 2)
     ]
-
-
-def test_a_packed_file_of_answers_stays_packed(tmp_path):
-    import lzma
-
-    suite = own_suite()
-    with serving(told) as server:
-        asked(tmp_path, suite, server, tasks=chosen_tasks(suite, limit=2))
-        path = tmp_path / "answers.jsonl"
-        (tmp_path / "answers.jsonl.xz").write_bytes(lzma.compress(path.read_bytes()))
-        path.unlink()
-        asked(tmp_path, suite, server)
-    assert sorted(files_of(tmp_path)) == ["answers.jsonl.xz", "config.json"]
-    (run,) = open_runs([tmp_path])
-    assert len(run.answers(suite)) == 5
-
-
-def test_other_parameters_need_another_folder(tmp_path):
-    with serving(told) as server:
-        asked(tmp_path, own_suite(), server)
-        with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same"):
-            asked(tmp_path, own_suite(), server, setting=Setting("org/m", Sampling(16384, 0.7, None, stop=())))
-        assert len(server.requests) == 5
 
 
 def test_an_empty_answer_is_asked_for_again_with_another_seed_and_then_missing(tmp_path):
@@ -210,9 +192,9 @@ def command(call, tmp_path, monkeypatch):
     return lambda *arguments: call("checklists", "generate", *arguments)
 
 
-def test_the_command_writes_a_run_and_says_what_it_did(tmp_path, command):
+def test_the_command_writes_a_run_says_what_it_did_and_ends_with_3_where_answers_are_missing(tmp_path, command):
     own_suite_in(tmp_path / "suite")
-    with serving(told) as server:
+    with serving(lambda request: answering("") if "90 words" in request.prompt else told(request)) as server:
         usual = ("--suite", "suite", "--model", "org/m", "--base-url", server.base_url, "-o", "runs")
         code, out, _ = command(*usual, "--dry-run")
         assert (code, out) == (0, "5 answers: prompts of about 52 tokens, answers of 81,920 at most\n")
@@ -222,21 +204,15 @@ def test_the_command_writes_a_run_and_says_what_it_did(tmp_path, command):
         os.utime(tmp_path / "runs/org_m/answers.jsonl", (1790000000, 1790000000))
         _, again, _ = command(*usual, "--json")
         _, _, err = command(*usual)
+        code, _, missing = command(*usual, "--length", "90", "--tries", 1)
     existed = "note: 5 answers existed already, last written at 2026-09-21 14:13; if the model has changed since then"
     assert existed in err
     again = json.loads(again)
     assert (again["n_new"], again["n_existing"], again["last_written"]) == (0, 5, "2026-09-21T14:13:20+00:00")
-    assert len(server.requests) == 5
-    assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]
-
-
-def test_the_command_ends_with_3_where_answers_are_missing(tmp_path, command):
-    own_suite_in(tmp_path / "suite")
-    with serving(lambda request: answering("") if "Oslo" in request.prompt else told(request)) as server:
-        usual = ("--suite", "suite", "--model", "m", "--base-url", server.base_url, "-o", "runs")
-        code, _, err = command(*usual, "--tries", 1)
     assert code == 3
-    assert "error: runs/m: 1 answers are missing: report_1" in err
+    assert "error: runs/org_m: 1 answers are missing: report_1 (90)" in missing
+    assert len(server.requests) == 6
+    assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]
 
 
 @pytest.mark.parametrize("kills", [(3,), pytest.param((0, 1, 7, 5, 6), marks=pytest.mark.slow)])

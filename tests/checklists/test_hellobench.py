@@ -52,9 +52,8 @@ def test_the_compact_form_gives_the_published_suite(tmp_path):
     assert (again.hash, again.prompts) == (suite.hash, suite.prompts)
 
 
-@pytest.mark.parametrize("is_first_version", [False, True])
-def test_a_checkout_gives_the_suite(tmp_path, is_first_version):
-    suite = import_suite(write_checkout(tmp_path, is_first_version=is_first_version))
+def test_a_checkout_gives_the_suite(tmp_path):
+    suite = import_suite(write_checkout(tmp_path))
     assert suite.areas == AREAS
     assert suite.lengths == ("2k", "16k")
     assert len(suite.tasks) == N_TASKS + 2 * 2
@@ -108,17 +107,13 @@ BAD = {
         "chat.jsonl, line 2: another checklist than the other tasks of chat/rew",
     ),
     "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
-    "task twice": (rows("chat", lambda rows: rows[1].update(id=rows[0]["id"])), "line 2: the task chat_000 appears tw"),
     "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),
-    "no instruction": (rows("chat", lambda rows: rows[1].pop("instruction")), "line 2: the key 'chat_prompt' is miss"),
+    "no instruction": (rows("chat", lambda rows: rows[1].pop("instruction")), "line 2: the key 'instruction' is miss"),
     "length": (weights("WEIGHT_DICT = {'rewrite': [1, 2, 3]}"), "chat/rewrite: expected 2 weights, .*not 3"),
-    "zero": (weights("WEIGHT_DICT = {'rewrite': [0, 1]}"), r"\['rewrite'\]\[0\]: expected a weight above 0, not 0"),
     "unknown": (weights("WEIGHT_DICT = {'rewrites': [1, 1]}"), "unknown category 'unknown area/rewrites'"),
     "computed": (weights("WEIGHT_DICT = dict(rewrite=[1, 2])"), "WEIGHT_DICT: expected an object, not null"),
-    "missing": (weights("OTHER = 1"), "WEIGHT_DICT: expected an object, not null"),
     "syntax": (weights("WEIGHT_DICT = {"), "compute.py: cannot be read as a Python script: SyntaxError"),
     "deep": (weights("WEIGHT_DICT = " + "-" * 100_000 + "1"), "cannot be read as a Python script"),
-    "nul": (weights("WEIGHT_DICT = 1\0"), "cannot be read as a Python script"),
     "script too long": (weights("#" * (1 << 20) + "#"), "compute.py: holds more than 1 MiB"),
     "no prompt": (
         lambda folder: (folder / "llm_judge.py").write_text("USER_PROMPT = open('x').read()"),
@@ -135,11 +130,7 @@ def test_a_bad_checkout_is_one_sentence_and_its_scripts_are_never_executed(tmp_p
         import_suite(tmp_path)
 
 
-def test_a_directory_of_something_else_is_an_error(tmp_path):
-    with pytest.raises(ChecklistError, match=r"no data of HelloBench in .*; expected a checkout of its repository, or"):
-        import_suite(tmp_path)
-    with pytest.raises(ChecklistError, match="no such folder"):
-        import_suite(tmp_path / "x")
+def test_a_compact_form_without_tasks_is_an_error(tmp_path):
     (tmp_path / "checklists.json").write_text('{"chat": {"rewrite": ["Is it?"]}}')
     with pytest.raises(ChecklistError, match=r"expected tasks.jsonl, which may be compressed, beside checklists.json"):
         import_suite(tmp_path)

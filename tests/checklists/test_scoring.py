@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
-from makers.checklists_to_judge import N_TASKS, answers_of, suite
+from makers.checklists_to_judge import N_TASKS, suite
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, write_run
@@ -111,16 +110,6 @@ def test_a_judgement_of_another_text_is_stale(tmp_path):
     assert model.areas["tales"].stale == (TALES[0],)  # and not the other, of which there is a new judgement
     assert model.areas["letters"].stale == (LETTERS[0],)
     assert (scores.n_stale, scores.n_missing, scores.n_unjudged) == (2, 0, 0)
-
-
-def test_a_judgement_by_another_checklist_is_stale(tmp_path):
-    rows = [replace(row, checklist_sha256=SUITE.checklist(SUITE.by_key[row.id, None]).sha256) for row in good()]
-    assert score(tmp_path, judgements=rows).n_stale == 0
-    key = "tales", "short"
-    changed = replace(SUITE.checklists[key], questions=("Changed?", *SUITE.checklists[key].questions[1:]))
-    (model,) = score(tmp_path, of=suite(checklists={**SUITE.checklists, key: changed}), judgements=rows).models
-    assert model.areas["tales"].stale == tuple(TALES)
-    assert model.areas["letters"].n == 6
 
 
 def test_ratings_are_averaged_but_two_judgements_of_unknown_texts_are_an_error(tmp_path):
@@ -261,17 +250,3 @@ def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):
     of_suite = {"suite": f"small {SUITE.hash}", "questions": SUITE.checklists_hash, "weights": "suite"}
     of_judge = {"method": "checklist", "judge": "j (j-1)", "prompt": PROMPT, "profile": "plain", "temperature": "0"}
     assert parts == {**of_suite, **of_judge, "missing": "skip", "words": "none"}
-
-
-def test_lines_that_cannot_be_read_are_told(tmp_path):
-    write_run(tmp_path / "m", answers_of("m"), [], {})
-    rows = [json.dumps({"id": "T00", "response_sha256": answers_of("m")[0].sha256, "scores": [1, 1, 1]}), "{"]
-    (tmp_path / "m" / "judgements.jsonl").write_text("\n".join(rows))
-    runs = open_runs([tmp_path / "m"])
-    faults = []
-    (model,) = score_runs(SUITE, runs, draws=0, on_fault=faults.append).models
-    assert model.areas["tales"].n == 1
-    assert len(faults) == 1
-    assert "line 2" in faults[0]
-    with pytest.raises(ChecklistError, match="line 2"):
-        score_runs(SUITE, runs, draws=0)

@@ -73,8 +73,8 @@ def test_a_model_without_an_area_is_left_out_and_named() -> None:
     assert "left out, because an area has no judged answer: half" in found.notes
 
 
-def test_each_decision_is_compared_with_the_usual_table() -> None:
-    found = sensitivity(scores_of({"fair": FAIR, "good": GOOD, "few": MISSING}), draws=0)
+def test_each_decision_is_compared_with_the_usual_table_and_the_finding_names_who_moves_farthest() -> None:
+    found = sensitivity(scores_of({"fair": FAIR, "good": GOOD, "few": MISSING}), draws=50)
     assert found.models == ("few", "good", "fair")
     equal, as_zero, over_answers = found.variations
     names = ("equal weights", "missing answers as zero", "the mean of all answers")
@@ -84,7 +84,12 @@ def test_each_decision_is_compared_with_the_usual_table() -> None:
     assert as_zero.kendall == pytest.approx(-1 / 3)
     assert as_zero.shifts[1:].tolist() == [0, 0]
     assert equal.averages[0] == over_answers.averages[0] == pytest.approx(100)
-    assert found.drawn is None
+    finding = sensitivity_finding(found)
+    assert "at most few moves by 2 places (missing answers as zero)" in finding.answer
+    assert [len(table.rows) for table in finding.tables] == [3, 3, 3, 3]
+    data = sensitivity_to_dict(found)
+    assert data["variations"]["missing answers as zero"]["models"][0]["place"] == 3
+    assert data["draws"]["concentration"] == 100
 
 
 def test_equal_weights_shift_a_category_by_what_its_scores_lose() -> None:
@@ -152,16 +157,3 @@ def test_draws_of_fitted_weights_make_draws_of_the_table() -> None:
     assert found.usual[found.models.index("good")] == pytest.approx(usual)
     assert "above the next" in fit_finding(fit, found).to_markdown()
     assert fitted_stability(fit_suite(SUITE, marks), verdict_sums(scores_of({"good": GOOD}))) is None
-
-
-def test_the_finding_names_who_moves_farthest() -> None:
-    found = sensitivity(scores_of({"fair": FAIR, "good": GOOD, "few": MISSING}), draws=50)
-    finding = sensitivity_finding(found)
-    assert "at most few moves by 2 places (missing answers as zero)" in finding.answer
-    variations, models, categories, draws = finding.tables
-    assert [row[0] for row in models.rows] == ["1", "2", "3"]
-    assert len(categories.rows) == 3
-    data = sensitivity_to_dict(found)
-    assert data["variations"]["missing answers as zero"]["models"][0]["place"] == 3
-    assert data["draws"]["concentration"] == 100
-    assert len(variations.rows) == len(draws.rows) == 3

@@ -57,14 +57,6 @@ def test_a_suite_replaces_another_one_wholly(tmp_path: Path) -> None:
     assert not ChecklistSuite.load(folder).has_weights
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "answers.jsonl"])
-def test_a_suite_is_not_written_over_something_else(tmp_path: Path, name: str) -> None:
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / name).write_text("mine")
-    with pytest.raises(ChecklistError, match="is not the folder of a suite"):
-        write_suite(suite_with(tmp_path / "a"), tmp_path / "b")
-
-
 def suite_with(folder: Path, files: dict[str, Any] | None = None, **settings: Any) -> ChecklistSuite:
     return ChecklistSuite.load(write_suite_files(folder, files, **settings))
 
@@ -115,7 +107,7 @@ def weights(*fable: Any) -> dict[str, Any]:
     return {"weights.json": {"stories": {"fable": list(fable)}}}
 
 
-def prompt(content: str | bytes) -> dict[str, Any]:
+def prompt(content: str) -> dict[str, Any]:
     return {"mine.txt": content, "suite.json": {**SETTINGS, "prompts": {"user": "mine.txt"}}}
 
 
@@ -128,25 +120,19 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "area-twice": ({"suite.json": {**SETTINGS, "areas": ["letters"] * 2}}, "areas: the area 'letters' appears twice"),
     "levels-not-ascending": ({"suite.json": {**SETTINGS, "levels": [0, 1, 0.5]}}, "levels: .*from 0 to 1, ascending"),
     "one-level": ({"suite.json": {**SETTINGS, "levels": [1]}}, "levels: expected at least two numbers"),
-    "level-no-number": ({"suite.json": {**SETTINGS, "levels": [0, "a"]}}, r"levels\[1\]: expected a number, not 'a'"),
     "factor": ({"suite.json": {**SETTINGS, "rescale": {"factor": 0}}}, r"rescale.factor: expected a number above 0"),
     "words": ({"suite.json": {**SETTINGS, "words": "syllables"}}, "words: expected one of regex, nltk, characters"),
-    "missing": ({"suite.json": {**SETTINGS, "missing": "one"}}, "missing: expected one of skip, zero, not 'one'"),
-    "no-checklists": ({"checklists.json": None}, "checklists.json: cannot be read"),
     "no-questions": ({"checklists.json": {"letters": {"thanks": []}}}, r"\['thanks'\]: expected at least one question"),
     "empty-question": ({"checklists.json": {"letters": {"thanks": [" "]}}}, "expected a question, not ' '"),
-    "question-no-text": ({"checklists.json": {"letters": {"thanks": [1]}}}, r"\['thanks'\]\[0\]: expected a string"),
     "empty-checklists": ({"checklists.json": {}}, "checklists.json: no checklists"),
     "unknown-common": ({"checklists.json": {"letters": {"thanks": {"common": "x"}}}}, "unknown common list 'x'"),
     "at": (
         {"checklists.json": {"common": {"x": ["A?"]}, "letters": {"thanks": {"common": "x", "own": ["B?"], "at": 2}}}},
         r"\.at: expected a place from 0 to 1 in the list 'x', not 2",
     ),
-    "weights-nan": ({"weights.json": '{"stories": {"fable": [50, 50, NaN]}}'}, "expected a weight above 0, not NaN"),
     "weights-infinite": ({"weights.json": '{"stories": {"fable": [1, 1, 1e999]}}'}, "a weight above 0, not Infinity"),
     "weights-true": (weights(50, 50, True), "expected a weight above 0, not true"),
     "weights-category": ({"weights.json": {"stories": {"fabel": [1]}}}, "unknown category 'stories/fabel'; .*fable"),
-    "weights-area": ({"weights.json": {"storys": {"fable": [1, 1, 1]}}}, "unknown category 'storys/fable'"),
     "no-tasks": ({"tasks.jsonl": None}, r"expected tasks.jsonl, which may be compressed"),
     "empty-tasks": ({"tasks.jsonl": "\n"}, "no tasks; expected one in each line"),
     "two-files": ({"tasks.jsonl.xz": lzma.compress(b"")}, "holds both tasks.jsonl and tasks.jsonl.xz; expected one"),
@@ -154,23 +140,16 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "task-area": ({"tasks.jsonl": with_task(area="poems")}, "line 3: unknown area 'poems'; expected one of letters"),
     "task-category": ({"tasks.jsonl": with_task(category="fabel")}, "line 3: .*unknown category 'fabel'; .*fable"),
     "task-id": ({"tasks.jsonl": with_task(id="")}, "line 3: id: expected a name, not ''"),
-    "task-id-number": ({"tasks.jsonl": with_task(id=7)}, "line 3: id: expected a string, not 7"),
     "task-words": ({"tasks.jsonl": with_task(wanted_words=0)}, "wanted_words: expected a whole number from 1, not 0"),
     "task-hash": ({"tasks.jsonl": with_task(sha256="abc")}, "sha256: expected 64 hexadecimal digits, not 'abc'"),
-    "task-surrogate": ({"tasks.jsonl": with_task(instruction="a\ud800")}, r"instruction: a lone surrogate \(char"),
-    "prompt-missing": ({"suite.json": {**SETTINGS, "prompts": {"user": "no.txt"}}}, "no.txt: cannot be read"),
     "prompt-unknown": ({"suite.json": {**SETTINGS, "prompts": {"usr": "a"}}}, "prompts: unknown prompt 'usr'"),
     "prompt-no-user": ({"suite.json": {**SETTINGS, "prompts": {"user": None}}}, r"prompts.user: expected the name"),
     "prompt-outside": ({"suite.json": {**SETTINGS, "prompts": {"user": "../a"}}}, "expected a file in the folder of"),
     "prompt-no-checklists": (prompt("{instruction} {response}"), r"expected the place {checklists}"),
     "prompt-doubled-only": (prompt("{{response}} {checklists}"), r"expected the place {response}"),
-    "prompt-unnamed": (prompt("{response} {checklists} {}"), "unknown place ''"),
     "prompt-attribute": (prompt("{response.__class__} {checklists}"), "unknown place 'response.__class__'"),
     "prompt-format": (prompt("{response:>99999999} {checklists}"), "the place response has a format"),
-    "prompt-conversion": (prompt("{response!r} {checklists}"), "the place response has a format"),
     "prompt-single-brace": (prompt("{response} {checklists} }"), "not a format string: .*double each brace that does"),
-    "prompt-open-brace": (prompt("{response} {checklists} {"), "not a format string"),
-    "prompt-no-utf8": (prompt(b"\xff{response}"), r"mine.txt: not UTF-8 \(byte 0"),
     "prompt-absolute": ({"suite.json": {**SETTINGS, "prompts": {"user": "/etc/passwd"}}}, "in the folder of the suite"),
 }
 

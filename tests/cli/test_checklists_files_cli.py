@@ -12,35 +12,25 @@ from makers.suite_folders import CHECKLISTS, TASKS, write_suite_files
 from pfgen_fast.checklists import ChecklistSuite, open_runs
 
 
-def test_a_checkout_becomes_a_suite_and_its_results_runs(tmp_path: Path, call) -> None:
+def test_a_checkout_becomes_a_suite_and_its_results_runs_without_bad_lines(tmp_path: Path, call) -> None:
     checkout = write_checkout(tmp_path / "checkout")
 
     code, out, err = call("checklists", "import-suite", "hellobench", checkout, "-o", tmp_path / "suite")
     assert (code, err) == (0, "")
     assert out.startswith("hellobench (en): 20 tasks and 4 with a wanted length (2k, 16k), 5 areas, 10 categories: ")
 
+    path = checkout / "results/judgements/main_exp/heron/chat_results.jsonl"
+    with path.open("a") as file:
+        file.write("{]\n")
     code, out, err = call("checklists", "import", checkout, "--suite", tmp_path / "suite", "-o", tmp_path / "runs")
-    assert (code, err) == (0, "")
+    said = f"error: {path}, line 3, column 2: not JSON: Expecting property name enclosed in double quotes\n"
+    assert (code, err) == (3, said)
     assert [line.partition(": /")[0] for line in out.splitlines()] == [
         "heron: 22 answers, 22 judgements",
         "stork: 22 answers, 22 judgements",
     ]
     suite = ChecklistSuite.load(tmp_path / "suite")
     assert [len(run.judgements(suite)) for run in open_runs([tmp_path / "runs"])] == [22, 22]
-
-
-def test_a_bad_line_is_named_and_the_exit_code_is_3(tmp_path: Path, call) -> None:
-    checkout = write_checkout(tmp_path / "checkout")
-    call("checklists", "import-suite", "hellobench", checkout, "-o", tmp_path / "suite", "-q")
-    path = checkout / "results/judgements/main_exp/heron/chat_results.jsonl"
-    with path.open("a") as file:
-        file.write("{]\n")
-
-    code, out, err = call("checklists", "import", checkout, "-s", tmp_path / "suite", "-o", tmp_path / "runs")
-
-    assert code == 3
-    assert err == f"error: {path}, line 3, column 2: not JSON: Expecting property name enclosed in double quotes\n"
-    assert len(out.splitlines()) == 2
 
 
 def test_tasks_that_no_judge_can_be_asked_about_are_named(tmp_path: Path, call) -> None:
@@ -55,7 +45,7 @@ def test_tasks_that_no_judge_can_be_asked_about_are_named(tmp_path: Path, call) 
     )
 
 
-def test_a_suite_is_shown_with_questions_and_weights(call) -> None:
+def test_a_suite_is_shown_with_questions_and_weights_or_as_json(call) -> None:
     code, out, err = call("checklists", "show", "essays-en", "--questions")
 
     assert code == 0
@@ -64,15 +54,9 @@ def test_a_suite_is_shown_with_questions_and_weights(call) -> None:
     assert "    4  20.00  Is the answer without any flaw" in out
     assert err == "note: the weights of essays-en are a guess, not fitted to anybody's marks\n"
 
-
-def test_a_suite_is_shown_as_json(call) -> None:
-    _, out, _ = call("checklists", "show", "essays-ja", "--json")
-
-    shown = json.loads(out)
-    suite = ChecklistSuite.load("essays-ja")
+    shown, suite = json.loads(call("checklists", "show", "essays-ja", "--json")[1]), ChecklistSuite.load("essays-ja")
     assert (shown["hash"], shown["areas"], shown["lengths"]) == (suite.hash, list(suite.areas), ["2k"])
-    assert [one["tasks"] for one in shown["categories"]] == [3, 2, 2]
-    assert shown["categories"][0]["weights"] == [20, 20, 20, 20, 20]
+    assert [(one["tasks"], one["weights"]) for one in shown["categories"]] == [(n, [20] * 5) for n in (3, 2, 2)]
     assert shown["not_whole"] == []
 
 
@@ -98,26 +82,18 @@ def test_hostile_names_are_harmless_in_the_terminal(tmp_path: Path, call, name: 
         assert not acting(out + err)
 
 
-def test_questions_become_tasks_and_runs_checklist_runs(tmp_path: Path, varied: Path, call) -> None:
-    output = tmp_path / "made"
+def test_questions_become_tasks_and_runs_on_them_checklist_runs(tmp_path: Path, varied: Path, call) -> None:
+    output, other = tmp_path / "made", tmp_path / "other"
+    other.mkdir()
+    (other / "trials.jsonl").write_text('{"question": "another?", "answer": "a"}\n')
+    options = ("--runs", varied, "--runs", other, "--trials", "2")
 
-    code, out, err = call("checklists", "from-suite", "mini", "-o", output, "--runs", varied, "--trials", "2")
+    code, out, err = call("checklists", "from-suite", "mini", "-o", output, *options)
 
-    assert (code, err) == (0, "")
+    assert code == 3
+    assert "trials.jsonl, line 1: unknown question 'another?'" in err
     assert out.startswith("mini checklists (ja): 8 tasks, 1 area, 1 category, equal weights: ")
     runs = open_runs([output / "runs"])
     assert len(runs) == len(out.splitlines()) - 1
     for run in runs:
         assert len(run.answers(ChecklistSuite.load(output))) == 16
-
-
-def test_a_run_on_another_suite_is_named_and_the_exit_code_is_3(tmp_path: Path, varied: Path, call) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "trials.jsonl").write_text('{"question": "another?", "answer": "a"}\n')
-
-    code, out, err = call("checklists", "from-suite", "mini", "-o", tmp_path / "m", "--runs", varied, "--runs", other)
-
-    assert code == 3
-    assert "trials.jsonl, line 1: unknown question 'another?'" in err
-    assert len(out.splitlines()) == 7

@@ -121,9 +121,6 @@ def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, ca
         (["errors", "runs", "-s", "suite", "-o", "a.xlsx"], "unknown file extension"),
         (["errors", "runs", "-s", "suite", "-o", "none/a.csv"], "there is no folder none"),
         (["errors", "runs", "-s", "suite", "--phrases", "none.toml"], "none.toml"),
-        (["metrics", "runs", "-s", "suite", "--metric", "blue"], "unknown metric 'blue'"),
-        (["metrics", "runs", "-s", "suite", "--tokens", "letters"], "unknown kind of tokens"),
-        (["metrics", "runs", "-s", "suite", "--wordnet", "runs"], "has no file lexnames"),
     ],
 )
 def test_bad_input_is_one_sentence(at_work, call, arguments, fault):

@@ -16,7 +16,7 @@ def suite(tmp_path):
     return own_suite_in(tmp_path / "suite")
 
 
-def test_a_page_and_the_table_beside_it_are_written(call, tmp_path, suite):
+def test_a_page_or_a_folder_of_one_is_written_with_the_table(call, tmp_path, suite):
     some_runs(tmp_path / "runs", suite)
     page = tmp_path / "out" / "essays.html"
     code, out, err = call(
@@ -27,18 +27,11 @@ def test_a_page_and_the_table_beside_it_are_written(call, tmp_path, suite):
     assert "beside it essays.md, essays.csv, essays.json" in out
     assert json.loads(page.with_suffix(".json").read_text())["draws"] == 50
     assert page.read_text().startswith("<!doctype html>")
-
-
-def test_a_folder_is_a_page_with_its_data(call, tmp_path, suite):
-    judged_run(tmp_path / "m", suite)
-    output = tmp_path / "out"
-    code, out, _ = call(
-        "checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", output, "--draws", 0, "-q"
-    )
+    folder = tmp_path / "page"
+    code, out, _ = call("checklists", "report", tmp_path / "runs", "-s", tmp_path / "suite", "-o", folder, "-q")
     assert (code, out) == (0, "")
-    assert sorted(path.name for path in output.iterdir()) == [
-        *("data", "index.html", "table.csv", "table.json", "table.md")
-    ]
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["data", "index.html", "table.csv", "table.json", "table.md"]
 
 
 def test_unjudged_answers_and_lines_that_cannot_be_read_end_with_3(call, tmp_path, suite):

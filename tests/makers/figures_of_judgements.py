@@ -15,7 +15,7 @@ from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
-from pfgen_fast.checklists.reliability.judge_selection import counted_words, open_together
+from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
 from pfgen_fast.checklists.reliability.noise import measured
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
 from pfgen_fast.checklists.runs import Run
@@ -48,7 +48,7 @@ def weights() -> Sensitivity:
 @cache
 def noise() -> Finding:
     files = sorted((folder() / "judgements").iterdir())
-    side = open_together(files, suite())[0]
+    side = JudgeSelection(suite()).together(files)[0]
     return noise_finding(measured(side, suite(), counted_words(files, side, suite())))
 
 

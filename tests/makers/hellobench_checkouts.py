@@ -1,10 +1,8 @@
-"""Checkouts of HelloBench's repository with other words in them, in the form of its last and of its first version."""
+"""Checkouts of HelloBench's repository with other words in them."""
 
 from __future__ import annotations
 
-import gzip
 import json
-import lzma
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -83,8 +81,7 @@ def result_lines(area: str, model: str, length: str | None = None, *, judged: bo
 def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
-    packed = {".xz": lzma.compress, ".gz": gzip.compress}.get(path.suffix, bytes)(content)
-    path.write_bytes(packed)
+    path.write_bytes(content)
     return path
 
 
@@ -95,20 +92,15 @@ def change(path: Path, what: Callable[[list[dict[str, Any]]], object]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def write_checkout(
-    folder: Path, *, is_first_version: bool = False, without: tuple[str, ...] = (), ending: str = ".jsonl"
-) -> Path:
+def write_checkout(folder: Path, *, without: tuple[str, ...] = ()) -> Path:
     """Writes a checkout; `without` names what is missing: an area, "lengths", "weights", "prompts" or "files"."""
-    last = "data/main_data", "data/length_constrained_data", "instruction", "checklists"
-    first = "HelloBench", "HelloBench/length_constrained_experiments_data", "chat_prompt", "Checklists"
-    main, lengths, instruction, checklists = first if is_first_version else last
 
     def tasks(area: str, length: str | None) -> list[dict[str, Any]]:
         return [
             {
                 "id": id,
                 "category": category,
-                instruction: instruction_of(area, id, category, length),
+                "instruction": instruction_of(area, id, category, length),
                 "checklists": questions_of(category),
                 "label": "something else",
             }
@@ -117,12 +109,12 @@ def write_checkout(
 
     for area, categories in CATEGORIES.items():
         if area not in without:
-            write_lines(folder / main / f"{area}.jsonl", tasks(area, None))
+            write_lines(folder / f"data/main_data/{area}.jsonl", tasks(area, None))
         if "files" not in without:
             asked = {category: questions_of(category) for category in categories}
-            write_lines(folder / checklists / f"{area}_checklist.json", [asked])
+            write_lines(folder / f"checklists/{area}_checklist.json", [asked])
     for length in () if "lengths" in without else ("2k", "16k"):
-        write_lines(folder / lengths / f"{WEIGHTED}_{length}.jsonl", tasks(WEIGHTED, length))
+        write_lines(folder / f"data/length_constrained_data/{WEIGHTED}_{length}.jsonl", tasks(WEIGHTED, length))
     if "weights" not in without:
         sizes = {category: len(questions_of(category)) for listed in CATEGORIES.values() for category in listed}
         weights = {category: [100 / n] * n for category, n in sizes.items()}
@@ -134,10 +126,10 @@ def write_checkout(
     for model in MODELS:
         for area in CATEGORIES:
             for kind in ("generations", "judgements"):
-                path = folder / f"results/{kind}/main_exp/{model}/{area}_results{ending}"
+                path = folder / f"results/{kind}/main_exp/{model}/{area}_results.jsonl"
                 write_lines(path, result_lines(area, model, judged=kind == "judgements"))
         # The answers of one published model with a wanted length lie among the others.
         experiment = "main_exp" if model == "stork" else "length_constrained_exp"
-        path = folder / f"results/judgements/{experiment}/{model}/{WEIGHTED}_2k_results{ending}"
+        path = folder / f"results/judgements/{experiment}/{model}/{WEIGHTED}_2k_results.jsonl"
         write_lines(path, result_lines(WEIGHTED, model, "2k", judged=True))
     return folder

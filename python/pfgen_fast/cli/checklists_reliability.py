@@ -48,10 +48,10 @@ class _Agree:
 
     def __call__(self) -> None:
         from ..checklists.reliability.agreement_finding import agree as find
-        from ..checklists.reliability.judge_selection import open_sides
+        from ..checklists.reliability.judge_selection import JudgeSelection
 
         given, suite = self.given, self.given.loaded
-        sides = open_sides(self.paths, suite, **given.of_judge)
+        sides = JudgeSelection(suite, **given.of_judge).of_each(self.paths)
         given.finish(find(sides, suite, draws=given.draws, seed=given.seed))
 
 
@@ -76,12 +76,13 @@ class _Drift:
 
     def __call__(self) -> None:
         from ..checklists.reliability.drift import drift_finding, drifted
-        from ..checklists.reliability.judge_selection import check_pair, open_sides, sentinel_sides
+        from ..checklists.reliability.judge_selection import JudgeSelection, check_pair
 
         given, suite = self.given, self.given.loaded
-        sides = open_sides(self.paths, suite, **{**given.of_judge, "mixed": given.mixed or self.sentinels})
+        selection = JudgeSelection(suite, given.judge, given.mixed or self.sentinels, given.faults)
+        sides = selection.of_each(self.paths)
         if self.sentinels:
-            sides.append(sentinel_sides(self.paths, suite, judge=given.judge, on_fault=given.faults)[-1])
+            sides.append(selection.of_sentinels(self.paths)[-1])
         old, new = check_pair(sides, "drift")
         found = drifted(old, new, suite, draws=given.draws, seed=given.seed)
         finding = drift_finding(found, old, new)
@@ -109,14 +110,14 @@ class _Noise:
     given: FindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.reliability.judge_selection import check_single, counted_words, open_together
+        from ..checklists.reliability.judge_selection import JudgeSelection, check_single, counted_words
         from ..checklists.reliability.noise import measured
         from ..checklists.reliability.noise_finding import noise_finding
 
         if not math.isfinite(self.wanted):
             raise ChecklistError(f"--wanted: expected a number of points, not {self.wanted}")
         given, suite = self.given, self.given.loaded
-        side = check_single(open_together(self.runs, suite, **given.of_judge))
+        side = check_single(JudgeSelection(suite, **given.of_judge).together(self.runs))
         found = measured(side, suite, counted_words(self.runs, side, suite))
         given.finish(noise_finding(found, self.wanted))
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import typer
 from typer import Argument, Option
 
-from ..errors import ChecklistError
 from .app import exit_if_partial, print_line, shown
 from .checklists_options import FindingOptions, JudgedRuns, ScaleChoice
 from .command_class import command, option_group
@@ -18,7 +17,6 @@ from .options import RandomSeed
 if TYPE_CHECKING:
     from ..checklists.runs import Run
     from ..checklists.scoring.scores import Scores
-    from ..checklists.weights.fitting import Fit
 
 
 @option_group
@@ -98,7 +96,7 @@ class _Fit:
         finding, data = fit_finding.fit_finding(found, order), fit_finding.fit_to_dict(found, order)
         given.present(finding, data, tables=("fitted", "draws"))
         if self.to is not None:
-            _write(found, self.to)
+            fitting.write_weights(found, self.to)
             if not (given.quiet or given.as_json):
                 print_line(f"weights of {len(found.weights)} categories: {shown(self.to)}")
         exit_if_partial(given.faults)
@@ -148,18 +146,6 @@ def _scores(given: FindingOptions, paths: Sequence[Path]) -> Scores:
     from ..checklists.scoring.scoring import score_runs
 
     return score_runs(given.loaded, _runs(paths), draws=0, **given.of_judge)
-
-
-def _write(found: Fit, output: Path) -> None:
-    from ..checklists.suite_writing import write_suite
-    from ..checklists.weights.fitting import write_weights
-
-    if output.suffix == ".json":
-        write_weights(found, output)
-        return
-    if not found.weights:
-        raise ChecklistError(f"{output}: no category has weights that its marks define; see --allow-unidentified")
-    write_suite(found.applied(), output)
 
 
 fit = command(_Fit)

@@ -1,12 +1,12 @@
-"""Reads a checkout of HelloBench's repository; its first version had other names, on the right.
+"""Reads a checkout of HelloBench's repository.
 
-    data/main_data/AREA.jsonl                    HelloBench/AREA.jsonl
-    data/length_constrained_data/AREA_2k.jsonl   HelloBench/length_constrained_experiments_data/AREA_2k.jsonl
-    checklists/AREA_checklist.json               Checklists/AREA_checklist.json
-    results/scripts/compute.py                   the weights, a dictionary
-    llm_judge.py                                 the prompts, strings
+    data/main_data/AREA.jsonl                    the tasks, with their checklists
+    data/length_constrained_data/AREA_2k.jsonl   the tasks with a wanted length
+    checklists/AREA_checklist.json               the checklists of tasks that have none in their line
+    results/scripts/compute.py                   the weights: a dictionary
+    llm_judge.py                                 the prompts: strings
 
-Its scripts are parsed, never executed.
+The scripts are parsed, never executed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from ..line_files import checked_objects, json_file, stem, whole_text, whole_tex
 from ..prompt_files import packaged_prompts, prompt_of
 from ..tasks import Checklist, Prompts, Task
 
-_MAIN = ("data/main_data", "HelloBench")
-_LENGTHS = ("data/length_constrained_data", "HelloBench/length_constrained_experiments_data")
-_CHECKLISTS = ("checklists", "Checklists")
+_MAIN = "data/main_data"
+_LENGTHS = "data/length_constrained_data"
+_CHECKLISTS = "checklists"
 _WEIGHTS = "results/scripts/compute.py"
 _PROMPTS = "llm_judge.py"
 _PROMPT_NAMES = {
@@ -61,11 +61,11 @@ def read_checkout(
 ) -> tuple[list[tuple[str, Task]], Categories[Checklist], Prompts, list[str]]:
     """Reads the tasks, the checklists and the prompts in a checkout, and notes on what the checkout lacks."""
     main = [row for area in areas for row in _rows_of_area(folder, area)]
-    long = [row for area in areas for row in _rows_in(folder, _LENGTHS, area)]
+    long = [row for area in areas for row in _rows_in(folder / _LENGTHS, area)]
     questions = _questions(folder, [*main, *long], areas)
     constants, prompts = _constants(folder / _WEIGHTS), _constants(folder / _PROMPTS)
     lacking = {
-        f"{_LENGTHS[0]}, so the suite has no tasks with a wanted length": not long,
+        f"{_LENGTHS}, so the suite has no tasks with a wanted length": not long,
         f"{_WEIGHTS}, so all questions have equal weights": constants is None,
         f"{_PROMPTS}, so the suite has the packaged prompts": prompts is None,
     }
@@ -98,7 +98,7 @@ def wanted_words(length: str | None) -> int | None:
 
 
 def _rows_of_area(folder: Path, area: str) -> list[Row]:
-    found = _rows_in(folder, _MAIN, area)
+    found = _rows_in(folder / _MAIN, area)
     if not found and area == _SUMMARIES:  # the answers of models hold the instructions, too
         answers = sorted(folder.glob(f"results/*/main_exp/*/{area}_results.jsonl*"))
         of_ids = {row[1][0].id: row for path in reversed(answers) for row in _rows(path, area)}
@@ -106,24 +106,22 @@ def _rows_of_area(folder: Path, area: str) -> list[Row]:
     if not found:
         instead = f" or results/generations/main_exp/MODEL/{area}_results.jsonl" if area == _SUMMARIES else ""
         raise ChecklistError(
-            f"{folder}: no data of HelloBench in {_MAIN[0]}/{area}.jsonl{instead}; expected a checkout of its "
+            f"{folder}: no data of HelloBench in {_MAIN}/{area}.jsonl{instead}; expected a checkout of its "
             "repository, or its compact form, with checklists.json and tasks.jsonl"
         )
     return found
 
 
-def _rows_in(folder: Path, names: Sequence[str], area: str) -> list[Row]:
-    """The rows of the files AREA.jsonl, or AREA_LENGTH.jsonl by length, in directories of these names."""
-    paths = (path for name in names for path in (folder / name).glob(f"{area}*.jsonl*"))
-    found = ((path, re.fullmatch(rf"{area}(?:_([0-9]+k))?", stem(path))) for path in paths)
+def _rows_in(folder: Path, area: str) -> list[Row]:
+    """The rows of the files AREA.jsonl, or AREA_LENGTH.jsonl in the order of lengths."""
+    found = ((path, re.fullmatch(rf"{area}(?:_([0-9]+k))?", stem(path))) for path in folder.glob(f"{area}*.jsonl*"))
     by_length = sorted((wanted_words(match[1]) or 0, path, match[1]) for path, match in found if match)
     return [row for _, path, length in by_length for row in _rows(path, area, length)]
 
 
 def _rows(path: Path, area: str, length: str | None = None) -> Iterator[Row]:
     def check(value: Any) -> tuple[Task, tuple[str, ...] | None]:
-        name = "chat_prompt" if value.get("instruction") is None else "instruction"
-        instruction = member(value, name, whole_text)
+        instruction = member(value, "instruction", whole_text)
         category = member(value, "category", whole_text_or_none, None)
         if category is None and area == _SUMMARIES:
             category = summary_category(instruction)
@@ -138,10 +136,10 @@ def _rows(path: Path, area: str, length: str | None = None) -> Iterator[Row]:
 def _questions(folder: Path, rows: Sequence[Row], areas: Sequence[str]) -> Categories[tuple[str, ...]]:
     """The checklists in the lines of tasks, which the judge saw; where these have none, those of the files."""
     found: Categories[tuple[str, ...]] = {}
-    for path in (folder / name / f"{area}_checklist.json" for area in areas for name in _CHECKLISTS):
-        if path.is_file():
-            listed = json_file(path, lambda value: entries(value, questions_of))
-            found |= {(path.name.removesuffix("_checklist.json"), name): asked for name, asked in listed.items()}
+    for area in areas:
+        path = folder / _CHECKLISTS / f"{area}_checklist.json"
+        listed = json_file(path, lambda value: entries(value, questions_of)) if path.is_file() else {}
+        found |= {(area, name): asked for name, asked in listed.items()}
     of_lines: Categories[tuple[str, ...]] = {}
     for where, (task, asked) in rows:
         key = (task.area, task.category)
@@ -150,7 +148,7 @@ def _questions(folder: Path, rows: Sequence[Row], areas: Sequence[str]) -> Categ
     found |= of_lines
     for where, (task, _) in rows:
         if (key := (task.area, task.category)) not in found:
-            raise ChecklistError(f"{where}: no checklist of {shown_key(key)}; expected one in {_CHECKLISTS[0]}/")
+            raise ChecklistError(f"{where}: no checklist of {shown_key(key)}; expected one in {_CHECKLISTS}/")
     return {key: found[key] for key in sorted(found, key=lambda key: areas.index(key[0]))}
 
 

@@ -91,8 +91,6 @@ def _sources(folder: Path) -> list[_Source]:
     for path in sorted(root.rglob(f"*{_RESULTS}*")):
         if is_data_file(path) and path.is_file():
             found.setdefault(path.resolve().parent.name, []).append(path)
-    if not found:  # perhaps the directory of compact judgements itself
-        return [_Source(key, (), path) for key, path in sorted(_by_model(folder).items())]
     return [_Source(key, paths) for key, paths in sorted(found.items())]
 
 

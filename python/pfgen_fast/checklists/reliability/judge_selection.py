@@ -47,48 +47,6 @@ class Side:
         return [f"{self.name}: {sentence}" for sentence in _left_out(self.unjudged, self.stale)]
 
 
-def open_sides(
-    paths: Sequence[Path],
-    suite: ChecklistSuite,
-    *,
-    judge: str | None = None,
-    mixed: bool = False,
-    on_fault: OnFault | None = None,
-) -> list[Side]:
-    """The sides in each path, by judge and version in the order of the rows."""
-    chosen = _Chosen(suite, judge, mixed, on_fault)
-    return _named_apart([side for path in paths for side in chosen.sides(str(path), open_runs([path]))], paths)
-
-
-def open_together(
-    paths: Sequence[Path],
-    suite: ChecklistSuite,
-    *,
-    judge: str | None = None,
-    mixed: bool = False,
-    on_fault: OnFault | None = None,
-) -> list[Side]:
-    """The sides of all paths together, by judge and version."""
-    return _Chosen(suite, judge, mixed, on_fault).sides(", ".join(map(str, paths)), open_runs(paths))
-
-
-def sentinel_sides(
-    paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, on_fault: OnFault | None = None
-) -> list[Side]:
-    """The repeated judgements: a side for each time, in order, of all runs together."""
-    of_times: dict[str, list[Run]] = {}
-    for run in open_runs(paths):
-        for path in (run.folder / SENTINELS).glob("*.jsonl"):
-            if path.stem.isdecimal():
-                of_times.setdefault(path.stem, []).append(Run(run.key, path.parent, None, path))
-    if not of_times:
-        raise ChecklistError(
-            f"{', '.join(map(str, paths))}: no run has sentinels; expected those of 'checklists judge --sentinel N'"
-        )
-    chosen = _Chosen(suite, judge, True, on_fault)
-    return [side for time in sorted(of_times) for side in chosen.sides(f"sentinels {time}", of_times[time])]
-
-
 def signature_of_sides(suite: ChecklistSuite, sides: Sequence[Side], *, draws: int = 0, seed: int = 0) -> str:
     """The inputs of a comparison of sides, besides the verdicts."""
     judges = (f"{side.judge or 'unknown'} ({'; '.join(side.variants)})" for side in sides)
@@ -141,16 +99,38 @@ def counted_words(paths: Sequence[Path], side: Side, suite: ChecklistSuite) -> d
 
 
 @dataclass(frozen=True)
-class _Chosen:
-    """Which judgements are wanted, and who is told of invalid lines."""
+class JudgeSelection:
+    """Reads the judgements of one judge, or of all judges, and sorts them by judge and version."""
 
     suite: ChecklistSuite
-    judge: str | None
-    mixed: bool
-    on_fault: OnFault | None
+    judge: str | None = None
+    mixed: bool = False
+    on_fault: OnFault | None = None
 
-    def sides(self, name: str, runs: Iterable[Run]) -> list[Side]:
-        """The sides of some runs, by judge and version in the order of the rows."""
+    def of_each(self, paths: Sequence[Path]) -> list[Side]:
+        """The sides in each path; their names differ."""
+        return _named_apart([side for path in paths for side in self._sides(str(path), open_runs([path]))], paths)
+
+    def together(self, paths: Sequence[Path]) -> list[Side]:
+        """The sides in all paths together."""
+        return self._sides(", ".join(map(str, paths)), open_runs(paths))
+
+    def of_sentinels(self, paths: Sequence[Path]) -> list[Side]:
+        """The sides in the repeated judgements of all runs together: those of each round, in order."""
+        rounds: dict[str, list[Run]] = {}
+        for run in open_runs(paths):
+            for path in (run.folder / SENTINELS).glob("*.jsonl"):
+                if path.stem.isdecimal():
+                    rounds.setdefault(path.stem, []).append(Run(run.key, path.parent, None, path))
+        if not rounds:
+            raise ChecklistError(
+                f"{', '.join(map(str, paths))}: no run has sentinels; expected the output of "
+                "'checklists judge --sentinel N'"
+            )
+        return [side for number in sorted(rounds) for side in self._sides(f"sentinels {number}", rounds[number])]
+
+    def _sides(self, name: str, runs: Iterable[Run]) -> list[Side]:
+        """The sides of some runs, in the order of their first judgements."""
         gathered: dict[tuple[str, str | None], list[tuple[str, Judgement, bool]]] = {}
         known: dict[str, None] = {}
         for run in runs:
@@ -164,7 +144,7 @@ class _Chosen:
             raise ChecklistError(f"{name}: {unknown_name('judge', self.judge, list(known))}")
         sides = [_side(name, of_judge, rows) for (of_judge, _), rows in gathered.items()]
         if not sides:
-            raise ChecklistError(f"{name}: holds no judgements by checklists; ask a judge first, or import some")
+            raise ChecklistError(f"{name}: holds no judgements by checklists; ask a judge first, or import judgements")
         if not any(side.models for side in sides):
             why = [sentence for side in sides for sentence in _left_out(side.unjudged, side.stale)]
             raise ChecklistError(f"{name}: no judgement counts: {'; '.join(why)}; ask the judge again")

@@ -26,6 +26,7 @@ from ...statistics.correlation import Floats
 from ...statistics.resampling import bootstrap_counts, interval
 from ..checklist_files import by_area
 from ..suite import ChecklistSuite
+from ..suite_writing import write_suite
 from ..tasks import Checklist
 from .marks import Mark, Marks
 from .regression import BOUND, HIGHEST_MARK, FittedWeights, fit_weights
@@ -138,12 +139,15 @@ def fit_suite(
 
 
 def write_weights(fit: Fit, path: Path) -> None:
-    """Writes the fitted weights as the file weights.json of a suite, atomically."""
+    """Writes the fitted weights to a .json file, in the form of weights.json, or the suite with them to a directory."""
     if not fit.weights:
         raise ChecklistError(
             f"{path}: no category has weights that its marks define; expected more marks, or --allow-unidentified"
         )
-    write_whole(path, json_bytes(by_area(fit.weights)))
+    if path.suffix == ".json":
+        write_whole(path, json_bytes(by_area(fit.weights)))
+    else:
+        write_suite(fit.applied(), path)
 
 
 def _fitted(
