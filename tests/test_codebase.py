@@ -69,14 +69,6 @@ pfgen_fast.cli.main()"""
     assert printed_by(script, "--help").endswith("set()\n")
 
 
-def test_runs_are_read_before_the_rest_is_imported():
-    script = """import sys
-import pfgen_fast.cli.score, pfgen_fast.runs
-pfgen_fast.runs.RunScorer
-print({'numpy', 'orjson', 'rich', 'mmap'} & set(sys.modules))"""
-    assert printed_by(script) == "set()\n"
-
-
 def test_runs_are_scored_without_numpy(mini, tmp_path):
     make_run(tmp_path, trial_lines(mini))
     script = """import atexit, sys
@@ -108,12 +100,6 @@ def test_the_help_says_of_a_command_what_it_says_itself():
     assert said == commands.LINES
 
 
-def test_no_command_prints_markup():
-    """Rich would find tags in names too; `styled` needs none."""
-    for path in (PACKAGE / "cli").glob("*.py"):
-        assert not re.search(r"\[/?(bold|dim|red|green|yellow)\]", path.read_text(encoding="utf-8")), path
-
-
 def test_no_file_holds_the_marks_of_a_merge_conflict():
     folders = ("python", "tests", "docs", "bench", "examples", "cpp")
     paths = [*ROOT.glob("*"), *(path for name in folders for path in (ROOT / name).rglob("*"))]
@@ -121,12 +107,6 @@ def test_no_file_holds_the_marks_of_a_merge_conflict():
     assert len(texts) > 300
     for path in texts:
         assert not re.search(r"^(<{7}|>{7}) ", path.read_text(encoding="utf-8"), flags=re.MULTILINE), path
-
-
-def test_public_names_are_sorted_and_documented():
-    assert pfgen_fast.__all__ == sorted(pfgen_fast.__all__)
-    for name in pfgen_fast.__all__:
-        assert name == "__version__" or inspect.getdoc(getattr(pfgen_fast, name))
 
 
 def test_the_stub_names_what_the_core_has():

@@ -49,13 +49,6 @@ def test_the_build_tools_are_those_of_the_package():
     assert set(re.findall(r'"(.+?)"', requires)) <= set(install.BUILD_TOOLS)
 
 
-def test_nothing_compiles_the_package_twice():
-    """`make test` after `make demo` installs what the tests need beside the package that is there."""
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.findall(r"\$\(INSTALL\)$", makefile, flags=re.MULTILINE) == ["$(INSTALL)"]
-    assert "pip install ." not in makefile
-
-
 # --- what a machine may lack
 
 

@@ -3,15 +3,13 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from makers.builds import QUESTIONS, TABLES, files_below, write_config, write_raw
 from makers.tokens import write_tokenizer
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.errors import BuildError, PfgenError, TrialsError
+from pfgen_fast.errors import BuildError, PfgenError
 from pfgen_fast.files.lock import held
 from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.config import read_config
@@ -97,18 +95,6 @@ def test_a_change_repeats_what_comes_after_it(make, finished, reference, change,
         assert files_below(config.suite) != files_below(reference / "made")
 
 
-@pytest.mark.parametrize("option", ["", 'duplicates = "drop"', 'duplicates = "keep"'])
-def test_a_text_is_chosen_only_once_unless_the_config_says_otherwise(make, option):
-    tables = TABLES.replace("keep = 150", "").replace("[select]", f"[select]\n{option}").replace("= 40", "= 120")
-    config = make(tables=tables)
-    raw = config.path.parent / "raw.jsonl"
-    raw.write_bytes(raw.read_bytes() * 2)
-    assert build(config).is_written
-    for question in Suite.load(config.suite):
-        answers = question.answers["N"]
-        assert (len(set(answers)) == len(answers) == 120) == ("keep" not in option)
-
-
 def test_a_change_of_the_answers_repeats_everything(finished, mini):
     write_raw(finished.path.parent / "raw.jsonl", mini, seed=7)
     assert build(finished).n_run == 2 * len(NAMES)
@@ -149,32 +135,6 @@ def test_a_build_that_is_interrupted_anywhere_goes_on_to_the_same_bytes_with_oth
     assert number > 5
     assert built.is_written
     assert files_below(config.path.parent) == files_below(reference)
-
-
-LIMITED = """
-import resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
-from pfgen_fast.cli.app import main
-sys.argv[1:] = ["suite", "build", sys.argv[2]]
-main()
-"""
-
-
-@pytest.mark.parametrize("n_bytes", [4_000, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 20_000))])
-def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(make, reference, n_bytes):
-    config = make()
-    run = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(n_bytes), str(config.path)], capture_output=True, text=True, timeout=60
-    )
-    assert run.returncode == 2
-    *of_the_cache, problem = run.stderr.strip().splitlines()
-    assert all(line.startswith("warning: ") for line in of_the_cache)
-    assert "cannot be written" in problem
-    expected = files_below(reference)
-    assert files_below(config.path.parent).items() <= expected.items()
-    assert build(config).is_written
-    assert files_below(config.path.parent) == expected
 
 
 # Errors
@@ -233,14 +193,6 @@ def test_a_folder_that_holds_something_else_is_not_replaced(make):
         build(config)
 
 
-def test_a_suite_that_is_there_is_replaced_as_a_whole(make):
-    config = make(of_question='sample = "a"')
-    build(config)
-    (config.suite / "Q50.json").write_text("{}")
-    build(make())
-    assert sorted(path.name for path in config.suite.iterdir()) == ["Q01.json", "Q07.json"]
-
-
 def test_a_suite_with_a_fault_is_not_written(finished):
     before = files_below(finished.suite)
     object.__setattr__(finished.questions[0], "keywords", ({"t": "("},))
@@ -270,17 +222,6 @@ def test_a_damaged_table_is_named_and_can_be_deleted(finished, reference):
     branch.path("filter", ".json").unlink()
     assert build(finished).is_written
     assert files_below(finished.path.parent) == files_below(reference)
-
-
-def test_answers_that_cannot_be_read_stop_the_build(make):
-    config = make()
-    with (config.path.parent / "raw.jsonl").open("a") as file:
-        file.write('{"question": "Why?", "answer": 5}\n')
-    with pytest.raises(TrialsError, match=r"raw\.jsonl, line 801: 'answer': expected a string, not int"):
-        build(config)
-    (config.path.parent / "raw.jsonl").unlink()
-    with pytest.raises(TrialsError, match="no such file or folder"):
-        build(config)
 
 
 def test_the_example_builds(tmp_path, mini):
@@ -337,28 +278,6 @@ def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, 
     assert all(len(suite["Q07"].tokenizer.tokens([row["reason"]])[0]) == 3 for row in removed if tokenizer == "words")
     assert "tokens" in write_building_report(built).read_text(encoding="utf-8")
     assert build(config).n_run == 0
-
-
-def test_a_question_may_have_a_unit_of_its_own(make):
-    config = make(of_question='unit = "character"', top='unit = "token"\ntokenizer = "words"')
-    assert [asked.tokenizer for asked in config.questions] == [None, None]
-    config = make(of_question='unit = "token"\ntokenizer = "whitespace"')
-    assert [asked.tokenizer.name for asked in config.questions] == ["whitespace"] * 2
-
-
-@pytest.mark.parametrize(
-    ("top", "message"),
-    [
-        ('unit = "token"', "tokenizer: expected 'whitespace', 'words' or a .json file"),
-        ('unit = "character"\ntokenizer = "words"', "tokenizer: only for the unit 'token'"),
-        ('tokenizer = "words"', "tokenizer: only for the unit 'token'"),
-        ('unit = "token"\ntokenizer = "Q.json"', "tokenizer: expected"),
-        ('unit = "token"\ntokenizer = "nowhere.json"', r"nowhere\.json: cannot be read"),
-    ],
-)
-def test_a_wrong_tokenizer_is_named(make, top, message):
-    with pytest.raises(PfgenError, match=message):
-        make(top=top)
 
 
 def test_tokenizers_come_and_go_with_the_suite(make, tmp_path):

@@ -14,6 +14,7 @@ from pfgen_fast.refset import inputs
 from pfgen_fast.refset.answer_tables import read_table
 from pfgen_fast.refset.config import Frequency, Length, Normalise, Select, read_config, repeating
 from pfgen_fast.refset.inputs import gather, input_files
+from pfgen_fast.suite.units import PatternTokenizer
 
 PLAIN = """
 suite = "out"
@@ -56,7 +57,8 @@ def test_everything_can_be_said(read):
 suite = "made/suite"
 work = "/tmp/elsewhere"
 seed = "s"
-unit = "character"
+unit = "token"
+tokenizer = "words"
 [normalise]
 nfkc = true
 white_space = "trim"
@@ -88,6 +90,7 @@ question = "Why?"
 category = "c"
 note = "n"
 sample = "Because."
+unit = "character"
 keywords = [{t = "be"}, {or = [{t = "a"}, {t = "b"}], importance = 0.5}]
 wrong = ["w"]
 required = ["r"]
@@ -95,6 +98,8 @@ answers = { S = "own.jsonl" }
 [[question]]
 id = "Qa"
 question = "How?"
+tokenizer = "whitespace"
+unit = "token"
 """
     )
     assert [asked.question_id for asked in config.questions] == ["Qa", "Qb"]
@@ -103,6 +108,7 @@ question = "How?"
     assert "comma" not in [rule.name for rule in rules]
     assert config.select == Select(20, 5, "drop", 2, 9, 5.0)
     assert config.set_names(config.questions[1]) == ["P", "S"]
+    assert [asked.tokenizer for asked in config.questions] == [PatternTokenizer("whitespace"), None]
     assert str(config.work) == "/tmp/elsewhere"
     assert repeating(config).frequency == Frequency(3, 4, True)
 
@@ -114,45 +120,35 @@ question = "How?"
         ({'suite = "out"': ""}, "suite: missing"),
         ({'"out"': '"o\\u0000"'}, "suite: expected the name of a folder, without control characters"),
         ({'"out"': '"out"\nwork = "out/w"'}, "work: expected a directory outside the suite"),
-        ({'"out"': '"out"\nwork = "./out"'}, "work: expected a directory outside the suite"),
         ({'"out"': "1"}, "suite: expected a text, not 1"),
-        ({"[[question]]\nquestion": "q"}, "q: unknown key"),
-        ({"[[question]]": "[question]"}, "question: expected a list"),
-        ({'question = "Why?"': ""}, "question Q01: question: missing"),
         ({"Why?": ""}, "question Q01: question: missing"),
-        ({"[[q": "[normalise]\nnfcc = true\n[[q"}, "normalise.nfcc: unknown key; did you mean 'nfkc'?"),
-        ({"[[q": "[normalise]\nnfkc = 1\n[[q"}, "normalise.nfkc: expected true or false, not 1"),
-        ({"[[q": "[normalise]\nwhite_space = 'no'\n[[q"}, "normalise.white_space: expected 'single' or 'trim' or"),
         ({"[[q": "[normalise]\nreplace = ['a']\n[[q"}, "normalise.replace[0]: expected a pattern and a text"),
         ({"[[q": "[normalise]\nreplace = [['a', 'b'], ['(', '']]\n[[q"}, "normalise.replace[1]: the pattern '(' does"),
-        ({"[[q": "[normalise]\nremove = ['[']\n[[q"}, "normalise.remove[0]: the pattern '[' does not compile"),
         ({"[[q": "[normalise]\nlists = 'formal-ja'\n[[q"}, "normalise.lists: expected a list of texts"),
         ({"[[q": "[normalise]\nlists = ['formal-ja']\nwithout = ['coma']\n[[q"}, "no rule 'coma' in the lists; did"),
         ({"[[q": "[frequency]\norder = 0\n[[q"}, "frequency.order: expected at least 1, not 0"),
         ({"[[q": f"[frequency]\nbelow = {2**63 - 1}\n[[q"}, "frequency.below: expected at most 2,147,483,647"),
         ({"[[q": "[select]\nmax_order = 100000\n[[q"}, "select.max_order: expected at most"),
-        ({"[[q": "[select]\nrestarts = 100000000000\n[[q"}, "select.restarts: expected at most 2,147,483,647"),
         ({"[[q": "[frequency]\norder = true\n[[q"}, "frequency.order: expected a whole number, not True"),
         ({"[[q": "[length]\nkeep = 10\n[[q"}, "length.keep: expected at least select.size, which is 1000"),
-        ({"[[q": "[length]\nkeep = 'some'\n[[q"}, "length.keep: expected a whole number, 'auto' or 'all', not 'some'"),
         ({"[[q": "[length]\nkeep = true\n[[q"}, "length.keep: expected a whole number, 'auto' or 'all', not True"),
         ({"[[q": "[length]\nkep = 10\n[[q"}, "length.kep: unknown key; did you mean 'keep'?"),
         ({"[[q": "[select]\nseconds = 0\n[[q"}, "select.seconds: expected a number above 0, not 0"),
         ({"[[q": "[select]\nproposals = 0\n[[q"}, "select.proposals: expected at least 1, not 0"),
-        ({"[[q": "[select]\nproposals = 1.5\n[[q"}, "select.proposals: expected a whole number, not 1.5"),
         ({"[[q": "[select]\nduplicates = 'no'\n[[q"}, "select.duplicates: expected 'keep' or 'drop', not 'no'"),
         ({'"a.jsonl"': "[]"}, "sets.A: expected a file or glob"),
         ({"{ A": "{ '../A'"}, "sets.../A: a set's name is made of"),
         ({'sets = { A = "a.jsonl" }': ""}, "question Q01: no answers; expected files in [sets]"),
         ({'"Why?"': '"Why?"\nid = "1"'}, "question 1: id: expected one that begins with 'Q'"),
         ({'"Why?"': '"Why?"\nid = "Q/1"'}, "question 1: id: an id is made of"),
-        ({'"Why?"': '"Why?"\nwrong = ["(?!a)"]'}, "question Q01: wrong[0]: the pattern '(?!a)' does not compile"),
         ({'"Why?"': '"Why?"\nrequired = ["a", "a{9999}"]'}, "question Q01: required[1]: the pattern 'a{9999}' does"),
         ({'"Why?"': '"Why?"\nkeywords = [{t = "("}]'}, "question Q01: keywords[0].t: the pattern '(' does not compile"),
         ({'"Why?"': '"Why?"\nkeyword = []'}, "question Q01: keyword: unknown key; did you mean 'keywords'?"),
         ({'"Why?"': '"Why?"\n[[question]]\nquestion = "Why?"'}, "question Q02: its id or text is already that"),
         ({'"Why?"': '"Why?"\nid="QA"\n[[question]]\nid = "Qa"\nquestion = "?"'}, "question Qa: its id or text is alr"),
         ({'"out"': '"out"\nunit = "word"'}, "unit: expected 'character' or 'token'"),
+        ({'"out"': '"out"\ntokenizer = "words"'}, "tokenizer: only for the unit 'token'"),
+        ({'"out"': '"out"\nunit = "token"\ntokenizer = "Q.json"'}, "tokenizer: expected 'whitespace', 'words' or a"),
         ({"[[q": "[instructions]\ncaht = ''\n[[q"}, "instructions.caht: unknown key; did you mean 'chat'?"),
         ({"suite": "suite = "}, "not TOML"),
     ],
@@ -240,15 +236,9 @@ def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
     [
         (b'{"question": "Why?", "answer": 1}', "line 2: 'answer': expected a string, not int"),
         (b'{"question": "Why?", "answer": "a", "answ\\u0065r": "b"}', "line 2: the key 'answer' appears twice in one"),
-        (b'{"question": "Why?", "answer": null}', "line 2: 'answer': expected a string, not NoneType"),
-        (b'{"question": "Why?"}', "line 2: the key 'answer' is missing"),
         (b'{"answer": "a"}', "line 2: the key 'question' is missing"),
-        (b'{"question": ["Why?"], "answer": "a"}', "line 2: 'question': expected a string, not list"),
-        (b"[1]", "line 2: expected an object"),
         (b"[" * 100_000, "line 2: JSON nested too deeply"),
         (b'{"question": "Why?", "answer": "\\ud800"}', "line 2: a lone surrogate, which is not valid text"),
-        (b'{"question": "Why?", "answer": "\xff"}', "line 2: not UTF-8"),
-        (b'{"question": "Why?", "answer": "a"', "line 2, column"),
     ],
 )
 def test_a_line_that_is_no_answer_is_named(tmp_path, content, problem):
@@ -288,17 +278,12 @@ def test_a_parquet_file_without_answers_is_named(tmp_path, columns, problem):
     assert problem in str(error.value)
 
 
-def test_bytes_that_are_no_utf8_in_parquet_are_refused(tmp_path):
-    answers = pa.Array.from_buffers(pa.string(), 1, [*pa.array(["ab"]).buffers()[:2], pa.py_buffer(b"\xff\xfe")])
-    pq.write_table(pa.table({"question": ["Why?"], "answer": answers}), tmp_path / "a.parquet")
-    with pytest.raises(TrialsError, match=r"a\.parquet: damaged or no Parquet file"):
-        gathered(tmp_path, [tmp_path / "a.parquet"])
-
-
 def test_damaged_files_are_named(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines(*ROWS))[:-9])
-    for path in (tmp_path / "a.parquet", tmp_path / "a.jsonl.gz"):
+    not_utf8 = pa.Array.from_buffers(pa.string(), 1, [*pa.array(["ab"]).buffers()[:2], pa.py_buffer(b"\xff\xfe")])
+    pq.write_table(pa.table({"question": ["Why?"], "answer": not_utf8}), tmp_path / "b.parquet")
+    for path in sorted(tmp_path.iterdir()):
         with pytest.raises(TrialsError, match="damaged"):
             gathered(tmp_path, [path])
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -85,12 +86,6 @@ def test_a_formal_text_stays_as_it_is(text):
     assert by_rules(text) == text
 
 
-@pytest.mark.parametrize("text", UNTOUCHED[:4])
-def test_a_text_in_other_widths_becomes_formal(text):
-    wide = text.translate(str.maketrans("0123456789%", "０１２３４５６７８９％"))
-    assert by_rules(wide) == text
-
-
 def test_a_normalised_text_is_not_changed_again():
     for text, _ in CASES.values():
         once = by_rules(text)
@@ -121,45 +116,34 @@ def test_nfkc_is_that_of_unicode(text):
     assert composed == unicodedata.normalize("NFKC", text)
 
 
-def test_rules_come_one_after_another_and_the_first_removal_counts():
-    rules = [
-        Rewrite("a", "replace", "(a)(b)", r"\2\1"),
-        Rewrite("b", "remove", "ba"),
-        Rewrite("c", "remove", "b"),
-        Rewrite("d", "characters", "xy]-\\", "yx)+/"),
-        Rewrite("e", "replace", "z", ""),
-    ]
-    answers, removed_by, n_changed = normalised(pa.array(["ab", "b", "xy]-\\", "z", "q"]), rules=rules)
-    assert answers.to_pylist() == ["ba", "b", "yx)+/", "", "q"]
-    assert removed_by.tolist() == [1, 2, -1, len(rules), -1]
-    assert n_changed == {0: 1, 3: 1, 4: 1}
-
-
 SMALL = [
     Rewrite("1", "replace", "a(b)", r"\1\1"),
     Rewrite("2", "remove", "bbb"),
-    Rewrite("3", "characters", "cd", "dc"),
+    Rewrite("3", "characters", "cd]-\\", "dc[-/"),
     Rewrite("4", "replace", "dd", ""),
     Rewrite("5", "remove", "^d"),
 ]
 
 
-@given(st.lists(st.text("abcd", max_size=8), max_size=6))
+@given(st.lists(st.text("abcd]-\\", max_size=8), max_size=6))
 def test_rules_do_what_plain_python_does(texts):
     """Answers that match no rule are skipped, which must not change the result."""
-    answers, removed_by, _ = normalised(pa.array(texts, pa.string()), rules=SMALL)
-    expected = []
+    answers, removed_by, n_changed = normalised(pa.array(texts, pa.string()), rules=SMALL)
+    expected, changed = [], Counter()
     for text in texts:
         gone = -1
         for number, rule in enumerate(SMALL):
+            before = text
             if rule.kind == "remove":
                 gone = number if gone < 0 and re.search(rule.pattern, text) else gone
             elif rule.kind == "replace":
                 text = re.sub(rule.pattern, rule.text, text)
             else:
                 text = text.translate(str.maketrans(rule.pattern, rule.text))
+            changed[number] += text != before
         expected.append((text, len(SMALL) if gone < 0 and not text else gone))
     assert list(zip(answers.to_pylist(), removed_by.tolist(), strict=True)) == expected
+    assert Counter(n_changed) == changed
 
 
 def test_no_pattern_takes_long():
@@ -178,11 +162,9 @@ def test_no_pattern_takes_long():
         ("[[rule]]\nname = 'a'\npattern = 'a'", "rule 1 (a): expected 'pattern' and 'text', or"),
         ("[[rule]]\nname = 'a'\npattern = '('\ntext = ''", "the pattern '(' does not compile: missing )"),
         ("[[rule]]\nname = 'a'\npattern = '(a)'\ntext = '\\2'", "cannot be replaced with '\\\\2'"),
-        ("[[rule]]\nname = 'a'\nremove = '(?=a)'", "does not compile: invalid perl operator: (?="),
         ("[[rule]]\nname = 'a'\nremove = ''", "an empty pattern"),
         ("[[rule]]\nname = 'a'\nremove = 1", "'remove' is a text, not int"),
         ("[[rule]]\nname = 'a'\ncharacters = ['ab', 'c']", "of the same length"),
-        ("[[rule]]\nname = 'a'\ncharacters = ['aa', 'cd']", "with each character once"),
         ("[[rule]]\nname = 'a'\nremvoe = 'a'", "unknown key 'remvoe'"),
         ("[[rule]]\nname = 'a'\nremove = 'a'\n" * 2, "there are two rules 'a'"),
         ("[[rule", "not TOML"),

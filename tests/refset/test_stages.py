@@ -70,21 +70,15 @@ def test_the_frequency_filter_may_go_on_until_nothing_is_rare():
     assert [one["n_removed"] for one in figures["rounds"]] == [3, 2, 1, 0]
 
 
-def test_the_nearest_lengths_stay_and_the_earlier_of_equals():
-    stage = LengthStage(Length(target=3, keep=3), Select(size=1))
-    kept, removed, _ = sifted(stage, "aaaaaa", "12", "1234", "水水水", "98", "")
-    assert kept == [(1, "12"), (2, "1234"), (3, "水水水")]
-    assert removed == {0: "length 6", 4: "length 2", 5: "length 0"}
-
-
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12) | st.sampled_from(KEEP_WORDS))
 def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
     answers = ["x" * length for length in lengths]
-    kept, _, figures = sifted(LengthStage(Length(target, keep), Select(size=1, duplicates="keep")), *answers)
+    kept, removed, figures = sifted(LengthStage(Length(target, keep), Select(size=1, duplicates="keep")), *answers)
     order = sorted(range(len(lengths)), key=lambda row: (abs(lengths[row] - target), row))
     wanted = {"all": len(lengths), "auto": math.isqrt(len(lengths))}.get(keep, keep)
     n_kept = wanted if wanted < len(lengths) or keep == "all" else math.isqrt(len(lengths))
     assert [row for row, _ in kept] == sorted(order[:n_kept])
+    assert removed == {row: f"length {lengths[row]}" for row in order[n_kept:]}
     assert ("note" in figures) == (isinstance(keep, int) and keep >= len(lengths))
 
 

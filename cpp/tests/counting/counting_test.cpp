@@ -109,27 +109,6 @@ NgramSampler sampler_of(const Texts& texts, const SamplerOptions& options, std::
   return {views_of(texts), options, stream};
 }
 
-TEST(cuts_leave_the_most_frequent) {
-  const std::vector<Text> texts{U"a", U"a", U"a", U"a", U"b", U"b", U"b", U"c", U"c", U"d"};
-  const auto found = [&](const SamplerOptions& options) {
-    Text first;
-    for (const Text& answer : sampled(sampler_of(texts, options), 400)) {
-      if (first.find(answer) == Text::npos) first += answer;
-    }
-    std::ranges::sort(first);
-    return first;
-  };
-  CHECK(found({.order = 2}) == U"abcd");
-  CHECK(found({.order = 2, .top_k = 3}) == U"abc");
-  CHECK(found({.order = 2, .top_p = 0.7}) == U"ab");
-  CHECK(found({.order = 2, .top_p = 0.71}) == U"abc");
-  CHECK(found({.order = 2, .top_p = 0.57, .top_k = 2}) == U"a");
-  CHECK(found({.order = 2, .top_p = 0.58, .top_k = 2}) == U"ab");
-  CHECK(found({.order = 2, .temperature = 0.0}) == U"a");
-  CHECK(found({.order = 2, .temperature = 0.001}) == U"a");  // the others' weights are 0
-  CHECK(found({.order = 2, .temperature = 1000.0}) == U"abcd");
-}
-
 TEST(threads_and_batches_change_nothing) {
   Random random(3);
   std::vector<Text> texts;

@@ -69,21 +69,6 @@ Text spaced(std::size_t n_symbols) {
   return alphabet;
 }
 
-TEST(small_indexes_follow_the_rules) {
-  Random random(2);
-  for (std::size_t round = 0; round < 24; ++round) {
-    const Text alphabet = spaced(random.pick(std::vector<std::size_t>{1, 2, 3, 8, 60}));
-    Sets sets(1 + round % 4);
-    for (auto& set : sets) {
-      set.push_back(random.text(alphabet, random.between(1, 30)));
-      for (std::size_t n = random.below(8); n > 0; --n) {
-        set.push_back(random.one_in(5) ? random.pick(set) : random.text(alphabet, random.below(31)));
-      }
-    }
-    check_probes(random, sets, alphabet);
-  }
-}
-
 // References that repeat themselves in all ways: pieces of one another, whole answers, one character over and over.
 Sets repeating_sets(Random& random, TextRef alphabet, std::size_t n_sets, std::size_t longest) {
   Sets sets(n_sets);

@@ -9,13 +9,6 @@
 
 namespace pfgen::test {
 
-TEST(the_deviation_is_that_of_the_population) {
-  const std::vector<double> values{1.0, 3.0};
-  const Figures figures = figures_of(values, FloatSum::kCompensated);
-  CHECK(figures.mean == 2.0);
-  CHECK(figures.deviation == 1.0);
-}
-
 TEST(answers_stand_by_falling_score_and_equal_ones_stay) {
   const std::vector<double> score{0.5, 0.25, 0.5, 0.75, 0.0};
   const std::vector<double> length{10.0, 20.0, 30.0, 40.0, 50.0};
@@ -27,15 +20,6 @@ TEST(answers_stand_by_falling_score_and_equal_ones_stay) {
   CHECK(run.questions[1].length.mean == 35.0 && run.questions[1].length.deviation == 5.0);
   CHECK(aggregate({{2, 0}}, {score, length, {}}, FloatSum::kNaive).questions[0].order ==
         std::vector<std::size_t>({2, 0}));
-}
-
-TEST(surplus_answers_count_for_the_length_but_not_for_the_score) {
-  const std::vector<double> score{0.5, 1.0, 0.0, 0.75};
-  const std::vector<double> length{1.0, 2.0, 3.0, 6.0};
-  const RunFigures run = aggregate({{0, 1, 2}, {3}}, {score, length, {}}, FloatSum::kCompensated);
-  CHECK(run.n_trials == 1);
-  CHECK(run.score.mean == 0.625 && run.score.deviation == 0.0);
-  CHECK(run.length.mean == 3.0);
 }
 
 TEST(floats_are_added_in_the_order_of_the_rules) {
