@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.judges import FakeEngine
+from makers.strategies import answers
 from pfgen_fast import DiscernmentError, TrialsError
 from pfgen_fast.evaluators import (
     CriteriaJudge,
@@ -154,7 +155,7 @@ EVALUATORS = {
     "metrics": lambda scorer, path: MetricsEvaluator(),
     "ngram": lambda scorer, path: NgramEvaluator(scorer),
     "function": lambda scorer, path: FunctionEvaluator(
-        lambda items, texts: {"n": [len(text) for text in texts]}, name="n"
+        lambda items, texts: {"n": [len(text) for text in texts]}, name="n", metrics=[Metric("n")], batch=2
     ),
     "judge": lambda scorer, path: JudgeEvaluator(Judge("j"), Replies(path), connect=lambda judge: FakeEngine()),
     "criteria": lambda scorer, path: CriteriaJudge(
@@ -175,3 +176,29 @@ def test_texts_may_be_a_list(name, scorer, tmp_path):
         evaluator.score(items, LISTED[:2])
     with pytest.raises(TrialsError, match=r"texts\[1\]: expected a str, not int"):
         evaluator.score(items, ["Ice", 3, None])
+
+
+ITEMS_OF_ALL = [
+    Item("a", "Ice", "answers", question="Q07", references=("Ice floats.",)),
+    Item("b", "氷", "answers", question="Q08", references=("氷は浮く。", "氷は軽い。")),
+]
+ROWS = st.lists(st.tuples(st.sampled_from(ITEMS_OF_ALL), st.none() | answers() | st.sampled_from("ab")), max_size=8)
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+@given(data=st.data())
+def test_order_batches_and_repetition_change_nothing(name, scorer, tmp_path_factory, data):
+    rows = data.draw(ROWS)
+    order = data.draw(st.permutations(range(len(rows))))
+    cut = data.draw(st.integers(0, len(rows)))
+
+    def scored(rows):
+        evaluator = EVALUATORS[name](scorer, tmp_path_factory.mktemp("replies") / "r.jsonl")
+        return valid_scores(evaluator, [item for item, _ in rows], text_column([text for _, text in rows]))
+
+    whole, shuffled = scored(rows), scored([rows[row] for row in order])
+    parts = [scored(rows[:cut]), scored(rows[cut:])]
+    for metric, values in whole.items():
+        assert all(math.isnan(value) for value, (_, text) in zip(values, rows, strict=True) if text is None)
+        assert np.array_equal(values[order], shuffled[metric], equal_nan=True)
+        assert np.array_equal(values, np.concatenate([part[metric] for part in parts]), equal_nan=True)

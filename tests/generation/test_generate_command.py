@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from makers.fault_server import Gate, answering, echo, refusing, serving
@@ -35,14 +34,6 @@ def generate_arguments(server, output, *more):
         *("generate", "--engine", "openai", "--base-url", server.base_url, "--model", "org/m", "--suite", "mini"),
         *("--output", output, "--concurrency", 4, *more),
     ]
-
-
-def test_the_command_generates_and_scores(tmp_path, call):
-    with serving(echo) as server:
-        _, out, _ = call(*generate_arguments(server, tmp_path, "--trials", 2, "--mode", "chat", "--json"))
-    result = json.loads(out)
-    assert (result["n_new"], result["status"], result["problems"]) == (16, "scored", [])
-    assert json.loads((Path(result["run"]) / "result.json").read_text())["score"] == result["score"]
 
 
 def test_answers_of_former_weights_are_told_by_their_age(tmp_path, call, monkeypatch):

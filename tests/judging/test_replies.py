@@ -103,15 +103,6 @@ def test_a_second_process_is_refused(tmp_path):
     assert len(Replies(path)) == 2
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    with (
-        pytest.raises(JudgingError, match="file/replies: cannot be made"),
-        Replies(tmp_path / "file" / "replies" / "r.jsonl").adding(),
-    ):
-        pass
-
-
 def test_reasoning_is_kept_in_the_file_but_is_no_part_of_a_reply(tmp_path):
     path = tmp_path / "replies.jsonl"
     replies = Replies(path)
