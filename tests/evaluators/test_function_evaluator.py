@@ -188,24 +188,6 @@ def test_kept_scores_depend_on_all_that_a_function_sees(tmp_path):
         assert function.calls == [["x"]], key
 
 
-def test_kept_scores_of_another_version_do_not_count(tmp_path):
-    cache = tmp_path / "scores.jsonl"
-    calls = []
-    for options in ({"version": "1"}, {"version": "2"}, {"version": "2", "lower_is_better": ["length"]}):
-        function = Recording()
-        scored(FunctionEvaluator(function, name="f", cache=cache, **options), TEXTS)
-        calls.append(len(function.calls))
-    assert calls == [1, 1, 0]
-
-
-def test_scoring_again_uses_no_kept_scores(tmp_path):
-    function = Recording()
-    evaluator = FunctionEvaluator(function, name="f", cache=tmp_path / "scores.jsonl")
-    assert evaluator.is_deterministic
-    assert scored(evaluator, TEXTS) == scored(evaluator, TEXTS) == scored(evaluator.again(), TEXTS)
-    assert len(function.calls) == 2
-
-
 @pytest.mark.parametrize("content", [b'{"key": "00"}\n', b'{"key": "not hex", "scores": {"a": 1}}\n', b"PAR1\n"])
 def test_a_file_without_scores_is_refused_as_a_cache(tmp_path, content):
     cache = tmp_path / "scores.jsonl"

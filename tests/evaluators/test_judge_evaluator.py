@@ -129,13 +129,6 @@ def test_a_score_is_the_mean_of_the_valid_ratings(path):
     assert ratings.asking.n_missing == 0
 
 
-def test_without_a_valid_rating_there_is_no_score(path):
-    evaluator = evaluator_of(path, FakeEngine(lambda request: "" if "lost" in str(request.prompt) else "[[11]]"))
-    scores = evaluator.score([ITEM] * 3, text_column(["unsure", "lost", None]))
-    assert np.isnan(scores["rating"]).all()
-    assert evaluator.ratings([ITEM] * 3, text_column(["unsure", "lost", None])).asking.n_missing == 1
-
-
 def test_without_a_connection_what_is_kept_is_replayed(path):
     asked = evaluator_of(path, FakeEngine()).score([ITEM] * 2, text_column(["a", "b"]))["rating"]
     replayed = evaluator_of(path).score([ITEM] * 3, text_column(["b", "new", "a"]))["rating"]

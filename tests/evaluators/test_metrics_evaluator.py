@@ -110,11 +110,6 @@ def test_a_missing_package_is_named(monkeypatch):
         MetricsEvaluator()
 
 
-def test_it_says_how_long_texts_will_take(evaluator):
-    assert 0 < evaluator.expected_seconds([ENGLISH, JAPANESE], 10) < 10
-    assert evaluator.expected_seconds([], 10) >= 0
-
-
 def test_it_says_how_far_it_is():
     told = []
     evaluator = MetricsEvaluator(on_progress=lambda done, total: told.append((done, total)))

@@ -36,9 +36,7 @@ def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
     ("what", "nearest"),
     [
         ("n-gram", "ngram"),
-        ("metric", "metrics"),
         ("tables:scores.csv", "table:FILE"),
-        ("comand:./score", "command:PROGRAM ..."),
         ("Judge", "judge"),
     ],
 )
@@ -67,8 +65,6 @@ def test_what_is_incomplete_is_unknown(what):
             "ngram: unknown option 'profil'; expected one of profile, suite",
         ),
         ("ngram", {}, "ngram: needs the option suite"),
-        ("metrics", {"suite": "mini"}, "metrics: unknown option 'suite'; expected one of "),
-        ("table:x.csv", {"cache": "x"}, "table: unknown option 'cache'; expected one of "),
         ("command:x", {"time_limits": 3}, "command: unknown option 'time_limits'; expected one of time_limit, "),
         ("python:a:b", {"path": "x"}, "python: unknown option 'path'; expected one of "),
     ],

@@ -76,12 +76,10 @@ def custom_ids(mini):
     ("changes", "problem"),
     [
         ({"error": {"code": "batch_expired", "message": "too late"}, "response": None}, "failed: too late"),
-        ({"error": "odd"}, "failed: odd"),
         ({"response": None}, "failed with HTTP None: None"),
         ({"response": {"status_code": 500, "body": "x"}}, "failed with HTTP 500: x"),
         ({"response": {"status_code": 200, "body": {"choices": []}}}, "the response holds no answer"),
         ({"response": {"status_code": 200, "body": None}}, "the response holds no answer"),
-        ({"response": [1]}, "failed with HTTP None: None"),
     ],
 )
 def test_a_request_that_failed_is_listed(mini, tmp_path, changes, problem):

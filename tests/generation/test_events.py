@@ -77,12 +77,3 @@ def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):
     engine = FakeEngine(lambda task: next(answers), parameters={"num_examples": None})
     made = generate(mini, engine, Setting("m"), trials=1, output=tmp_path)
     assert made.events.troubles == {Trouble.EMPTY: 3}
-
-
-def test_several_calls_may_share_their_counts(mini, tmp_path):
-    events = Events()
-    assert str(events) == ""
-    for name in ("one", "two"):
-        run(mini, tmp_path / name, first_then_echo(refusing(429, "slow down")), events=events)
-    assert events.troubles == {Trouble.RATE_LIMIT: 2}
-    assert events.to_dict()["troubles"]["rate limit"] == 2

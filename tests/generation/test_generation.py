@@ -149,7 +149,6 @@ ours_in_japanese, ours_in_english = (vars(INSTRUCTIONS[language]) for language i
         ([JAPANESE], ours_in_japanese, None),
         ([ENGLISH], {}, "en"),
         ([ENGLISH, JAPANESE], {}, "en, ja"),
-        ([JAPANESE], {"qa": "Answer!"}, {**ours_in_japanese, "qa": "Answer!"}),
         ([ENGLISH], {"qa": "Answer!"}, {**ours_in_english, "qa": "Answer!"}),
         ([JAPANESE, ENGLISH], OWN, OWN),
         (

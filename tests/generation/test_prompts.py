@@ -227,21 +227,6 @@ def test_what_cannot_be_asked_is_refused(mini, make_suite):
         make_tasks(Suite.load(make_suite({"question": "\ud800?"})), 1, mode="qa", num_examples=0)
 
 
-@pytest.mark.parametrize(
-    ("raw", "completion", "qa"),
-    [
-        (" It floats. \n", "It floats.", "It floats."),
-        ("A: It floats.", "A: It floats.", "It floats."),
-        ("Q: why? A: so. A: no.", "Q: why? A: so. A: no.", "so. A: no."),
-        ("A:", "A:", ""),
-        ("\u3000 \n", "", ""),
-    ],
-)
-def test_what_is_kept_of_an_answer(raw, completion, qa):
-    assert cleaned(raw, "completion") == completion
-    assert cleaned(raw, "qa") == cleaned(raw, "chat") == qa
-
-
 @given(st.text(alphabet="A:Q \n水"), st.sampled_from(MODES))
 def test_a_kept_answer_is_a_trimmed_part_of_the_raw_one(raw, mode):
     answer = cleaned(raw, mode)

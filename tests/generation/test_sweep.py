@@ -49,16 +49,6 @@ def test_a_point_is_named_by_what_is_swept(engine, parameters, names):
     assert [point.name for point in grid(engine, parameters)] == names
 
 
-def test_values_reach_the_setting_or_the_options():
-    (point,) = grid("openai", {"model": "m", "seed": "s", "examples": 3, "prefix": "p", "max_tokens": 9, "stop": ["x"]})
-    assert (point.setting.seed, point.setting.num_examples, point.setting.prefix) == ("s", 3, "p")
-    assert (point.setting.sampling.max_tokens, point.setting.sampling.stop) == (9, ("Q:", "\n\n", "x"))
-    assert [point.options for point in grid("ngram", {"sets": ["A", ["A", "B"]]})] == [
-        {"sets": ["A"]},
-        {"sets": ["A", "B"]},
-    ]
-
-
 def test_a_grid_holds_every_combination_the_first_parameter_varying_slowest():
     points = grid("ngram", {"order": [3, 5], "mode": ["qa", "completion"], "temperature": [1, 0.5], "top_k": 50})
     assert [point.values for point in points] == [
@@ -118,16 +108,6 @@ def test_a_bad_file_is_named(tmp_path, content, problem):
         SweepOptions.read(path)
     assert str(raised.value).startswith(str(path) + problem)
     assert "\n" not in str(raised.value)
-
-
-def test_what_is_given_wins_over_the_file(tmp_path):
-    path = tmp_path / "grid.toml"
-    path.write_text('engine = "ngram"\nsuite = "mini"\ntrials = 3\norder = [2, 3]\nuntil-interval = 0.01')
-    options = SweepOptions.read(path, {"trials": 5, "suite": None, "order": [], "temperature": [0.5, 1.0]})
-    assert options == SweepOptions("ngram", "mini", {"order": [2, 3], "temperature": [0.5, 1.0]}, 5, 0.01, "result")
-    assert options.points() == grid("ngram", options.parameters)
-    with pytest.raises(EngineError, match="--engine is needed"):
-        SweepOptions.read(path, {"engine": ""})
 
 
 # ---- Runs

@@ -109,23 +109,6 @@ def test_tokens_are_drawn_as_often_as_the_rules_say(sampling, expected):
         assert abs(drawn[token] / n - probability) <= error
 
 
-@pytest.mark.models
-def test_the_same_tokens_can_be_drawn_as_in_transformers_own_sampling():
-    import torch
-    from pfgen_fast.generation.engines.transformers import _Draws
-    from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
-
-    torch.manual_seed(1)
-    for temperature, top_k, top_p in ((0.7, 12, 0.9), (1.3, 30, 0.5), (1.0, 5, 0.98)):
-        scores = torch.randn(1, 40)
-        theirs = scores
-        for warper in (TemperatureLogitsWarper(temperature), TopKLogitsWarper(top_k), TopPLogitsWarper(top_p)):
-            theirs = warper(None, theirs)
-        draws = _Draws(range(4000), Sampling(temperature=temperature, top_k=top_k, top_p=top_p))
-        ours = draws(None, scores.repeat(4000, 1)).argmax(dim=-1)
-        assert set(ours.tolist()) == set(torch.nonzero(theirs[0] > -math.inf).flatten().tolist())
-
-
 EACH = "{% for message in messages %}[{{ message['content'] }}]{% endfor %}\n"
 THINKS = "{% if enable_thinking is not defined %}<no word>{% elif enable_thinking %}<think>{% else %}<no>{% endif %}"
 
@@ -279,18 +262,6 @@ def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_asked(mini, ti
     with pytest.raises(EngineError, match=r"the prompt of Q\d\d in trial 1 has \d+ tokens; .* more than the 8192"):
         generate(mini, engine, Setting("m", sampling=sampling), trials=1, output=tmp_path / "result")
     assert not (tmp_path / "result").exists()
-
-
-@pytest.mark.models
-def test_the_command_makes_a_run_and_names_it_by_its_parameters(tiny_model, tmp_path, call):
-    command = f"generate --engine transformers --model {tiny_model} --suite mini --trials 1 --max-tokens 8 --mode chat"
-    options = " --dtype float32 --device cpu --batch-size 8 --json --output"
-    code, out, _ = call(*(command + options).split(), tmp_path)
-    assert (code, json.loads(out)["n_new"]) == (0, 8)
-    (config,) = tmp_path.rglob("config.json")
-    recorded = json.loads(config.read_text())
-    assert recorded["dtype"] == "float32"
-    assert not {"device", "batch_size"} & set(recorded)  # they do not affect the answers
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])

@@ -74,16 +74,6 @@ def test_equal_requests_are_asked_once_and_kept_ones_never(tmp_path_factory, num
     assert engine.n_closed == 1
 
 
-def test_an_estimate_tells_stored_replies_from_equal_requests(tmp_path):
-    asking = Asking(requests_of(1, 2, 2, 2), Replies(tmp_path / "r.jsonl"))
-    assert asking.estimate().sentence().startswith("4 replies (2 equal to others); 2 requests")
-    asking.ask(FakeEngine())
-    assert asking.estimate().sentence().startswith("4 replies (4 stored already); nothing to ask")
-    again = Asking(requests_of(1, 2, 3, 3), Replies(tmp_path / "r.jsonl"))
-    assert again.estimate().sentence().startswith("4 replies (2 stored already, 1 equal to others); 1 request of")
-    assert Asking(requests_of(7), Replies(tmp_path / "r.jsonl")).estimate().sentence().startswith("1 replies; 1 ")
-
-
 def test_a_budget_ends_the_asking_before_it_is_exceeded(tmp_path):
     prices = Prices(of_prompts=1000, of_replies=1000)
     asking = Asking(requests_of(*range(100)), Replies(tmp_path / "r.jsonl"))
