@@ -95,6 +95,17 @@ def test_a_checkpoint_that_vanishes_is_passed_over(tmp_path, monkeypatch):
     assert steps(found) == [2]
 
 
+def test_a_checkpoint_that_cannot_be_read_is_passed_over_with_a_warning(tmp_path, monkeypatch):
+    add(tmp_path, "step-1")
+
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pfgen_fast.checkpoints.found._files", refuse)
+    with pytest.warns(RuntimeWarning, match="step-1: cannot be read: Permission denied"):
+        assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == []
+
+
 @pytest.mark.parametrize("n_bytes", [1000, 3 << 20])
 def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
     weights = os.urandom(n_bytes)

@@ -263,7 +263,7 @@ def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
     prices, column = Prices(of_replies=1000), text_column(TEXTS)  # 0.3 for a reply at most
     judge = judge_of(path, FakeEngine(lambda request: "x" * 1200), spending=Spending(prices, 10.0))
     problem = judge.ask(ITEMS, column)
-    assert problem == "the budget of 10 is used up after 33 requests (about 9.90); the next one may cost up to 0.3"
+    assert problem == "the budget of 10 is used up after 33 requests (about 9.90); the next request may cost up to 0.3"
     with pytest.raises(JudgingError, match=r"the budget of 10 is used up .*; repeat the call to continue"):
         judge.score(ITEMS, column)
     more = judge_of(path, FakeEngine(lambda request: "[[3]]"), spending=Spending(prices, 30.0))

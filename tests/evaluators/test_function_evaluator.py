@@ -192,7 +192,7 @@ def test_kept_scores_depend_on_all_that_a_function_sees(tmp_path):
 def test_a_file_without_scores_is_refused_as_a_cache(tmp_path, content):
     cache = tmp_path / "scores.jsonl"
     cache.write_bytes(content)
-    with pytest.raises(DiscernmentError, match="holds no scores of an evaluator"):
+    with pytest.raises(DiscernmentError, match="expected scores of an evaluator, found only other content"):
         FunctionEvaluator(lengths, name="f", cache=cache)
     assert cache.read_bytes() == content
 

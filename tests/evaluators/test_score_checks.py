@@ -101,7 +101,7 @@ def test_metrics_come_in_the_order_of_the_evaluator():
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        ({"a": [1], "b": [1, 2]}, "returned 1 scores of the metric a for 2 texts; expected one for each"),
+        ({"a": [1], "b": [1, 2]}, "returned 1 scores of the metric a for 2 texts; expected one score for each text"),
         ({"a": [1, 2]}, "returned no scores of the metric b"),
         ({"a": [1, 2], "b": [1, 2], "aa": [1, 2]}, "returned an unknown metric 'aa'; expected one of a, b"),
         ([1, 2], "returned list; expected a sequence of scores by metric"),
@@ -160,7 +160,7 @@ def test_texts_may_be_a_list(name, scorer, tmp_path):
     assert {metric: list(map(repr, values)) for metric, values in listed.items()} == {
         metric: list(map(repr, values)) for metric, values in of_column.items()
     }
-    with pytest.raises(ValueError, match="3 items for 2 texts; expected one for each"):
+    with pytest.raises(ValueError, match="3 items for 2 texts; expected one text for each item"):
         evaluator.score(items, LISTED[:2])
     with pytest.raises(TrialsError, match=r"texts\[1\]: expected a str, not int"):
         evaluator.score(items, ["Ice", 3, None])

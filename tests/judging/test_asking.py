@@ -80,12 +80,14 @@ def test_a_budget_ends_the_asking_before_it_is_exceeded(tmp_path):
     assert asking.estimate(prices).cost == pytest.approx(6)
     engine = FakeEngine(lambda request: "x" * 1000)  # the maximum length
     problem = asking.ask(engine, spending=Spending(prices, 1.51))
-    assert problem == "the budget of 1.51 is used up after 25 requests (about 1.50); the next one may cost up to 0.06"
+    assert (
+        problem == "the budget of 1.51 is used up after 25 requests (about 1.50); the next request may cost up to 0.06"
+    )
     assert asking.n_missing == 75
     assert asking.ask(FakeEngine(), spending=Spending(prices, 5)) is None
     shorter = Asking(requests_of(*range(200)), Replies(tmp_path / "short.jsonl"))
     problem = shorter.ask(FakeEngine(lambda request: "x" * 100), spending=Spending(Prices(0, 1000), 5))
-    assert problem == "the budget of 5 is used up after 199 requests (about 4.97); the next one may cost up to 0.05"
+    assert problem == "the budget of 5 is used up after 199 requests (about 4.97); the next request may cost up to 0.05"
 
 
 def test_tokens_and_costs_are_estimated_from_above(tmp_path):
@@ -147,5 +149,5 @@ def test_a_request_that_no_line_could_hold_is_not_sent(tmp_path):
     requests = [JUDGE.request(text, seed=0, name="r") for text in ("\x1c" * (1 << 20), "x" * (1 << 20), "short")]
     asking, engine = Asking(requests, Replies(tmp_path / "r.jsonl")), FakeEngine()
     assert (asking.estimate().n_requests, asking.estimate().n_equal) == (2, 0)
-    assert asking.ask(engine) == "1 request is longer than 4 MiB and not sent"
+    assert asking.ask(engine) == "1 request is longer than 4 MiB and therefore not sent"
     assert len(engine.asked) == len(Replies(tmp_path / "r.jsonl")) == 2

@@ -85,7 +85,7 @@ def test_what_is_torn_or_strange_is_passed_over(tmp_path):
 def test_a_file_of_something_else_is_refused(tmp_path):
     path = tmp_path / "replies.jsonl"
     path.write_text("model,rating\n")
-    with pytest.raises(JudgingError, match=r"replies\.jsonl: holds no replies of a judge"):
+    with pytest.raises(JudgingError, match=r"replies\.jsonl: expected replies of a judge, found only other content"):
         Replies(path)
     path.write_text('{"key": "torn')  # what a kill left of the first entry
     assert len(Replies(path)) == 0
