@@ -76,7 +76,7 @@ def test_an_evaluator_is_a_class(call, tmp_path, monkeypatch):
             return {"length": np.array([float(len(text)) for text in texts])}
 
     module(monkeypatch, "pfgen_fast.evaluators.length", Length=Length)
-    monkeypatch.setitem(opening._OPENERS, "length", (".length", "Length"))
+    monkeypatch.setitem(opening._OPENERS, "length", ((".length", "Length"),))
     assert opening.open_evaluator("length").score([], ["four"])["length"].tolist() == [4.0]
 
 

@@ -105,7 +105,8 @@ def test_a_checkpoint_that_fails_is_named_and_the_others_are_scored(watch, train
     add(training, 7, broken=True)
     code, _out, err = watch(*SERVED)
     assert code == 3
-    assert "step 7: the server ended with code 1, and said: the weights are broken (see " in " ".join(err.split())
+    said = "step 7: the server ended with code 1; its last output: the weights are broken (see "
+    assert said in " ".join(err.split())
     assert list(table(tmp_path)) == [5, 10]
     (training / "iter_0000007" / "broken").unlink()
     assert watch(*SERVED)[0] == 0
@@ -217,7 +218,7 @@ def test_a_tracker_that_is_away_makes_the_call_incomplete(watch, monkeypatch):
         ),
         (("--serve", "x {path}", "-e", "openai"), "expected {port} in the command"),
         (("--serve", "x '{path}", "-e", "openai"), "No closing quotation"),
-        (("--serve", "no-such-program {path} {port}", "-e", "openai"), "no program no-such-program is found"),
+        (("--serve", "no-such-program {path} {port}", "-e", "openai"), "the program no-such-program is not found"),
         ((*SERVED, "--base-url", "http://localhost:1/v1"), "--serve and --base-url: expected one of them"),
         (("-e", "ngrams"), "ngrams"),
         ((*NGRAM, "--pattern", "("), "pattern (: "),
@@ -241,7 +242,7 @@ def test_another_training_of_the_same_name_is_refused(watch, call, training, tmp
         "watch", tmp_path / "other" / "training", "-s", "mini", "-o", tmp_path / "out", *NGRAM, "--once"
     )
     assert code == 2
-    assert f"holds scores of the training {training}; choose another --output" in " ".join(err.split())
+    assert f"has the scores of the training run {training}; choose another --output" in " ".join(err.split())
 
 
 def test_a_second_process_is_refused(watch, training, tmp_path):

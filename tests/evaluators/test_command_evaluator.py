@@ -129,9 +129,7 @@ sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100
     ("body", "message"),
     [
         (FAILS_AT_LAST, r", row 1 \(item i1\): exited with 3, but 2 of 3 texts have no scores"),
-        ("sys.exit(7)\n", r", row 0 \(item i0\): exited with 7, but 3 of 3 texts have no scores"),
         ("pass\n", r", row 0 \(item i0\): exited with 0, but 3 of 3 texts have no scores"),
-        ("1 / 0\n", r", row 0 \(item i0\): exited with 1, but"),
         ("say(1, a=1)\nos.kill(os.getpid(), 9)\n", r", row 0 .*: was ended by SIGKILL \(exit code -9\), but 2 of 3"),
         ("say(0, a=1)\nos.kill(os.getpid(), 40)\n", r", row 1 .*: was ended by the signal 40 \(exit code -40\)"),
         (LENGTHS + "sys.exit(4)\n", r": exited with 4 after it had scored all 3 texts; expected 0"),
@@ -140,19 +138,12 @@ sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100
             r", line 4 of its output: row: there is no row 3; expected .* 0 to 2",
         ),
         ("say(0, a=1)\nsay(0, a=1)\n", r", line 2 of its output: row: scores of row 0 for the second time"),
-        (LENGTHS + "say(2, length=4)\n", r", line 4 of its output: row: scores of row 2 for the second time"),
         ("print('hello\\x1b[2J', flush=True)\n", r", line 1 of its output, column 1: not JSON: Expecting value"),
         ("print('[1, 2]')\n", r", line 1 of its output: expected an object, not a list"),
-        ('print(\'{"row": 0, "scores": {"a": 0, "a": 1}}\')\n', r", line 1 of its output: the key 'a' appears twice"),
-        ("print('3')\n", r", line 1 of its output: expected an object, not 3"),
         ("print('{\"scores\": {}}')\n", r", line 1 of its output: the key 'row' is missing"),
         ("print('{\"row\": 0}')\n", r", line 1 of its output: the key 'scores' is missing"),
         ('print(\'{"row": 0, "scores": [1]}\')\n', r", line 1 of its output: scores: expected an object, not a list"),
         ('print(\'{"row": "0", "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number .* not '0'"),
-        ('print(\'{"row": -1, "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number"),
-        ('print(\'{"row": true, "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number"),
-        ("print('{\"row\": 1' + '0' * 5000 + '}')\n", r", line 1 of its output.*: .*4,300 digits"),
-        ("print('[' * 100000)\n", r", line 1 of its output: JSON nested too deeply"),
         ("sys.stdout.buffer.write(b'\\xff\\xfe\\n')\n", r", line 1 of its output: not UTF-8"),
         ("say(0, a=1)\nprint('x' * (1 << 24) + 'yy')\n", r", line 2 of its output: longer than 16 MiB"),
         ("for each in asked():\n    say(each['row'])\n", r": returned no score of any metric for 3 texts"),
@@ -164,29 +155,13 @@ def test_a_program_that_fails_is_named_with_row_and_exit_code(evaluator, body, m
     assert re.search("[\x00-\x1f]", str(caught.value)) is None
 
 
-def test_what_is_scored_before_an_error_stays(evaluator, tmp_path):
-    cache = tmp_path / "scores.jsonl"
-    with pytest.raises(DiscernmentError, match=r"row 1 \(item i1\): exited with 3"):
-        scored(evaluator(FAILS_AT_LAST, cache=cache), TEXTS)
-    (kept,) = map(json.loads, cache.read_text().splitlines())
-    assert (kept["item"], kept["scores"]) == ("i0", {"length": 11})
-
-
-def test_kept_scores_need_no_program(evaluator, tmp_path):
+def test_kept_scores_follow_the_files_that_the_command_names(evaluator, tmp_path):
     cache = tmp_path / "scores.jsonl"
     body = f"open({str(tmp_path / 'started')!r}, 'a').write('x')\n{LENGTHS}"
     for _ in range(2):
         assert scored(evaluator(body, cache=cache), TEXTS) == SCORES
-    assert scored(evaluator(body, cache=cache, lower_is_better=["length"]), TEXTS) == SCORES
     assert (tmp_path / "started").read_text() == "x"
-    assert scored(evaluator(body, cache=cache).again(), TEXTS) == SCORES
-    assert (tmp_path / "started").read_text() == "xx"
-
-
-def test_kept_scores_follow_the_files_that_the_command_names(evaluator, tmp_path):
-    cache = tmp_path / "scores.jsonl"
-    assert scored(evaluator(LENGTHS, cache=cache), TEXTS) == SCORES
-    changed = evaluator(LENGTHS.replace("len(each", "1 + len(each"), cache=cache)
+    changed = evaluator(body.replace("len(each", "1 + len(each"), cache=cache)
     assert scored(changed, TEXTS) == {"length": [12, 12, 5]}
 
 
@@ -216,7 +191,6 @@ def test_a_large_file_is_known_by_its_size(tmp_path, monkeypatch):
             "evaluator no-such-program-at-all x: cannot be started: No such file or directory",
         ),
         (["./a\x00b"], "cannot be started: embedded null byte"),
-        ("/", "evaluator /: cannot be started: Permission denied"),
     ],
 )
 def test_a_program_that_cannot_be_started_is_named(line, message):
@@ -333,11 +307,3 @@ def test_a_kill_at_any_change_costs_what_was_under_way(tmp_path, most):
         assert {path: content for path, content in attempt.again.items() if not is_hidden(path)} == whole
         kept = attempt.killed.get("scores.jsonl", b"")
         assert attempt.again["scores.jsonl"].startswith(kept)
-
-
-def test_a_second_start_asks_only_for_what_is_missing(tmp_path):
-    asked = tmp_path / "asked"
-    body = LENGTHS.replace("    say", f"    open({str(asked)!r}, 'a').write(each['id'] + ' ')\n    say", 1)
-    for texts in (TEXTS[:2], TEXTS):
-        scored(CommandEvaluator(script(tmp_path / "score.py", body), cache=tmp_path / "s.jsonl"), texts)
-    assert asked.read_text() == "i0 i1 i2 "

@@ -41,18 +41,6 @@ def test_each_task_has_its_metrics_and_others_have_two(task, metrics):
     assert list(read_criteria().task(task).criteria) == metrics
 
 
-def test_each_packaged_criterion_is_there_in_each_language():
-    seen = set()
-    for name, task in read_criteria().tasks.items():
-        assert set(task.what) == set(task.context) == set(LANGUAGES)
-        for metric, by_language in task.criteria.items():
-            assert set(by_language) == set(LANGUAGES), (name, metric)
-            for language, criterion in by_language.items():
-                assert len(criterion.steps) >= 3
-                seen.add((language, criterion.definition))
-    assert len(seen) == 2 * 10  # fluency and answer quality for all tasks, and eight of single tasks
-
-
 def test_a_prompt_shows_criterion_scale_steps_context_question_and_text_in_this_order():
     prompt = read_criteria().prompt(
         "qa",
@@ -143,10 +131,6 @@ def test_the_hash_changes_with_all_that_a_prompt_says(write):
 FAULTS = {
     "no TOML": ("[", "not TOML"),
     "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, criteria"),
-    "unknown key of a task": (
-        "[tasks.a]\nmetric = []" + KEY,
-        r"tasks\['a'\]: unknown key 'metric'; expected",
-    ),
     "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
     "empty name": (KEY.replace('"charm"', '" "'), r"\.name: expected a text that is not empty"),
@@ -161,9 +145,7 @@ FAULTS = {
     "no language": ("[criteria.charm]", r"criteria\['charm'\]: expected at least one of en, ja"),
     "a scale of three": ("scale = [1, 2, 3]", "scale: expected two numbers, the lowest and the highest rating"),
     "a scale that falls": ("scale = [5, 1]", "scale: a scale of 5 to 1: expected two numbers from 0 to 100, in order"),
-    "a scale of texts": ("scale = ['1', '5']", r"scale\[0\]: expected a whole number from 0"),
     "no truth value": ("tasks.a.needs_question = 1" + KEY, "needs_question: expected true or false, not 1"),
-    "no table": ("criteria = 1", "criteria: expected an object, not 1"),
     "what is a number": ("tasks.a.what = 1" + KEY, r"what: expected a table, not 1"),
 }
 
@@ -175,8 +157,3 @@ def test_a_file_that_breaks_the_rules_is_refused_with_the_place(write, fault):
     with pytest.raises(JudgingError, match=message) as caught:
         read_criteria(path)
     assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(JudgingError, match=r"none\.toml: "):
-        read_criteria(tmp_path / "none.toml")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from makers.fault_server import answering, refusing, serving
 from makers.judges import FakeEngine
 from pfgen_fast import JudgingError
-from pfgen_fast.evaluators import Evaluator, Item, JudgeEvaluator, Metric
+from pfgen_fast.evaluators import Item, JudgeEvaluator, Metric
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.judge import TEMPLATES, RatingTemplate, read_template
 from pfgen_fast.evaluators.ratings import Scale
-from pfgen_fast.judging import Judge, Replies, Server, Template
+from pfgen_fast.judging import Judge, Replies, Template
 
 PLAIN = RatingTemplate("{question}|{sample}|{answer}|{language}", ("question", "sample", "answer", "language"))
 ITEM = Item("7", "Ice floats.", "answers", question="Why does ice float?", references=("It is lighter.", "other"))
@@ -37,7 +34,6 @@ def replying(*replies):
 @pytest.mark.parametrize(
     ("reply", "rating"),
     [
-        ("[[1]]", 1),
         ("[[10]]", 10),
         ("[[0]]", None),
         ("[[11]]", None),
@@ -47,25 +43,12 @@ def replying(*replies):
         ("8", None),
         ("[[3]], or rather [[11]]", None),
         ("[[3]], or rather [[7.5]]", None),
-        ("[[3]], or rather [[-7]]", None),
         ("[[3]], or rather [[7/10]]", None),
-        (f"[[3]], or rather [[{'1' * 5000}]]", None),
         ("[[3]] in the form [[rating]]", 3),
     ],
 )
 def test_the_last_number_in_double_brackets_is_the_rating(reply, rating):
     assert Scale().rating_in(reply) == rating
-
-
-@pytest.mark.parametrize(("scale", "valid"), [(Scale(1, 5), {1, 2, 3, 4, 5}), (Scale(0, 2), {0, 1, 2})])
-def test_a_rating_outside_of_the_scale_is_invalid(scale, valid):
-    assert {scale.rating_in(f"[[{number}]]") for number in range(-1, 101)} == {*valid, None}
-
-
-@pytest.mark.parametrize("bounds", [(5, 5), (5, 1), (-1, 5), (1, 101)])
-def test_a_scale_that_is_none_is_refused(bounds):
-    with pytest.raises(JudgingError, match="expected two numbers from 0 to 100, in order"):
-        Scale(*bounds)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -77,12 +60,6 @@ def test_a_packaged_template_has_a_name_and_says_its_scale(name):
     assert f"to {template.scale.high} (" in template.text
     assert template.scale.rating_in(template.text) == 5  # the example
     assert "Scale:" not in template.text
-
-
-def test_the_packaged_templates_are_told_apart(path):
-    signatures = {evaluator_of(path, template=read_template(name)).signature for name in TEMPLATES}
-    assert len(signatures) == len(TEMPLATES) == 2
-    assert read_template() == read_template("default")
 
 
 def test_a_template_states_its_scale_in_a_line_that_is_not_sent(tmp_path, path):
@@ -113,9 +90,7 @@ def test_the_hash_of_a_template_covers_its_scale(tmp_path):
     ("head", "message"),
     [
         ("Scale: 5 to 1", r"line 1: a scale of 5 to 1: expected two numbers from 0 to 100"),
-        ("Scale: 1 to 500", r"line 1: a scale of 1 to 500: expected"),
         ("Scale: one to ten", r"line 1: expected the scale as 'Scale: 1 to 5'"),
-        (f"Scale: 1 to {'9' * 5000}", r"line 1: expected the scale as"),
         ("Scale: 1 to 5 {question}", r"line 1: expected the scale as"),
     ],
 )
@@ -154,27 +129,10 @@ def test_a_score_is_the_mean_of_the_valid_ratings(path):
     assert ratings.asking.n_missing == 0
 
 
-def test_without_a_valid_rating_there_is_no_score(path):
-    evaluator = evaluator_of(path, FakeEngine(lambda request: "" if "lost" in str(request.prompt) else "[[11]]"))
-    scores = evaluator.score([ITEM] * 3, text_column(["unsure", "lost", None]))
-    assert np.isnan(scores["rating"]).all()
-    assert evaluator.ratings([ITEM] * 3, text_column(["unsure", "lost", None])).asking.n_missing == 1
-
-
 def test_without_a_connection_what_is_kept_is_replayed(path):
     asked = evaluator_of(path, FakeEngine()).score([ITEM] * 2, text_column(["a", "b"]))["rating"]
     replayed = evaluator_of(path).score([ITEM] * 3, text_column(["b", "new", "a"]))["rating"]
     assert np.array_equal(replayed, [asked[1], np.nan, asked[0]], equal_nan=True)
-
-
-def test_what_is_kept_needs_no_connection(path):
-    evaluator_of(path, FakeEngine()).score([ITEM], text_column(["a"]))
-
-    def refuse(judge):
-        raise AssertionError("nothing has to be asked")
-
-    evaluator = JudgeEvaluator(Judge("org/judge"), Replies(path), PLAIN, connect=refuse)
-    assert evaluator.score([ITEM], text_column(["a"]))["rating"].shape == (1,)
 
 
 def test_the_signature_holds_what_decides_a_score(path):
@@ -196,48 +154,8 @@ def test_the_signature_holds_what_decides_a_score(path):
     assert len({usual, *(evaluator_of(path, **change).signature for change in changes)}) == 10
 
 
-def test_it_is_an_evaluator_with_one_metric_from_1_to_10(path):
-    evaluator: Evaluator = evaluator_of(path)
-    assert evaluator.name == "judge"
-    assert evaluator.metrics == (Metric("rating", low=1, high=10),)
-
-
 def test_what_cannot_be_judged_is_said(path):
     with pytest.raises(JudgingError, match="item a: has no question"):
         evaluator_of(path).score([Item("a", "", "answers")], text_column(["x"]))
     with pytest.raises(JudgingError, match="ratings: expected at least 1, not 0"):
         evaluator_of(path, n_ratings=0)
-
-
-@given(st.data())
-def test_order_batches_and_repetition_change_nothing(tmp_path_factory, data):
-    folder = tmp_path_factory.mktemp("judge")
-    texts = data.draw(st.lists(st.none() | st.sampled_from("abcdef"), max_size=10))
-    order = data.draw(st.permutations(range(len(texts))))
-    cut = data.draw(st.integers(0, len(texts)))
-
-    def scored(name, engine, *batches):
-        evaluator = evaluator_of(folder / name, engine, n_ratings=2)
-        return np.concatenate([evaluator.score([ITEM] * len(batch), text_column(batch))["rating"] for batch in batches])
-
-    engines = [FakeEngine(), FakeEngine(), FakeEngine()]
-    whole = scored("whole", engines[0], texts)
-    shuffled = scored("shuffled", engines[1], [texts[row] for row in order])
-    parts = scored("parts", engines[2], texts[:cut], texts[cut:])
-    assert np.array_equal(whole[order], shuffled, equal_nan=True)
-    assert np.array_equal(whole, parts, equal_nan=True)
-    for engine in engines:
-        assert len(engine.asked) == 2 * len(set(texts) - {None})
-
-
-def test_a_server_that_refuses_some_leaves_them_without_a_score(path, monkeypatch):
-    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-    def behave(request):
-        return refusing(400, "content_filter") if "|bad|" in request.prompt else answering("[[9]]")
-
-    with serving(behave) as server:
-        evaluator = JudgeEvaluator(Judge("j"), Replies(path), PLAIN, connect=Server(server.base_url).engine)
-        scores = evaluator.score([ITEM] * 3, text_column(["good", "bad", "fine"]))["rating"]
-    assert np.array_equal(scores, [9, np.nan, 9], equal_nan=True)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from makers import published
 from pfgen_fast import DiscernmentError
 from pfgen_fast.discernment import oracle, signed_rank
@@ -83,16 +80,6 @@ def test_nothing_in_common_and_nothing_at_all_score_zero(evaluator):
     assert scores_of(evaluator, replace(ENGLISH, references=("...",)), "!")[0][2] == 0.0
 
 
-def test_a_missing_text_has_no_score(evaluator):
-    found = evaluator.score([ENGLISH, JAPANESE], text_column([None, "氷"]))
-    assert all(np.isnan(column).tolist() == [True, False] for column in found.values())
-    assert {name: len(column) for name, column in evaluator.score([], text_column([])).items()} == {
-        "bleu": 0,
-        "chrf": 0,
-        "rouge_l": 0,
-    }
-
-
 @pytest.mark.parametrize(
     ("item", "message"),
     [
@@ -123,11 +110,6 @@ def test_a_missing_package_is_named(monkeypatch):
         MetricsEvaluator()
 
 
-def test_it_says_how_long_texts_will_take(evaluator):
-    assert 0 < evaluator.expected_seconds([ENGLISH, JAPANESE], 10) < 10
-    assert evaluator.expected_seconds([], 10) >= 0
-
-
 def test_it_says_how_far_it_is():
     told = []
     evaluator = MetricsEvaluator(on_progress=lambda done, total: told.append((done, total)))
@@ -139,26 +121,6 @@ def test_the_signature_names_settings_and_versions(evaluator):
     assert evaluator.signature.startswith("metrics:bleu,chrf|sacrebleu:2.")
     assert "tokenize:ja=char,en=13a" in evaluator.signature
     assert evaluator.is_deterministic
-
-
-@given(st.data())
-def test_order_and_batches_change_nothing(evaluator, data):
-    texts = st.none() | st.text(max_size=8) | st.sampled_from([*ENGLISH.references, *JAPANESE.references])
-    rows = data.draw(st.lists(st.tuples(st.sampled_from([ENGLISH, JAPANESE]), texts), max_size=8))
-    order = data.draw(st.permutations(range(len(rows))))
-    cut = data.draw(st.integers(0, len(rows)))
-
-    def scored(rows):
-        return evaluator.score([item for item, _ in rows], text_column([text for _, text in rows]))
-
-    whole = scored(rows)
-    shuffled = scored([rows[row] for row in order])
-    parts = [scored(rows[:cut]), scored(rows[cut:])]
-    for name, values in whole.items():
-        assert np.array_equal(values[order], shuffled[name], equal_nan=True)
-        assert np.array_equal(values, np.concatenate([part[name] for part in parts]), equal_nan=True)
-        metric = next(metric for metric in evaluator.metrics if metric.name == name)
-        assert all(metric.low <= value <= metric.high for value in values[~np.isnan(values)])
 
 
 @published.needs_published_runs

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from makers.strategies import answers
 from pfgen_fast import TrialsError
 from pfgen_fast.evaluators import Evaluator, Item, Metric, NgramEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
@@ -40,45 +36,8 @@ def test_metrics_say_their_range_and_which_are_combined(evaluator):
     )
 
 
-def test_a_missing_text_has_no_score(evaluator):
-    scores = evaluator.score(items_of("Q07", "Q08"), text_column(["Ice floats.", None]))
-    assert all(np.isnan(values).tolist() == [False, True] for values in scores.values())
-
-
-def test_no_texts_are_no_scores(evaluator):
-    assert {name: len(values) for name, values in evaluator.score([], text_column([])).items()} == {
-        "fluency": 0,
-        "truthfulness": 0,
-        "helpfulness": 0,
-        "average": 0,
-    }
-
-
 def test_what_cannot_be_scored_is_named(evaluator):
     with pytest.raises(TrialsError, match="item a: has no question"):
         evaluator.score([Item("a", "", "answers")], text_column(["x"]))
     with pytest.raises(TrialsError, match=r"questions\[1\]: .*Q99"):
         evaluator.score(items_of("Q07", "Q99"), text_column(["x", "y"]))
-    with pytest.raises(TrialsError, match=r"texts\[1\]: "):
-        text_column(["x", 3])
-    with pytest.raises(ValueError, match="1 items for 2 texts"):
-        evaluator.score(items_of("Q07"), text_column(["x", "y"]))
-
-
-@given(st.data())
-def test_order_and_batches_change_nothing(evaluator, mini, data):
-    rows = data.draw(
-        st.lists(st.tuples(st.sampled_from([q.question_id for q in mini]), st.none() | answers()), max_size=12)
-    )
-    order = data.draw(st.permutations(range(len(rows))))
-    cut = data.draw(st.integers(0, len(rows)))
-
-    def scored(rows):
-        return evaluator.score(items_of(*(question for question, _ in rows)), text_column([text for _, text in rows]))
-
-    whole = scored(rows)
-    shuffled = scored([rows[row] for row in order])
-    parts = [scored(rows[:cut]), scored(rows[cut:])]
-    for name, values in whole.items():
-        assert np.array_equal(values[order], shuffled[name], equal_nan=True)
-        assert np.array_equal(values, np.concatenate([part[name] for part in parts]), equal_nan=True)

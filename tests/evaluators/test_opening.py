@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 
 import pytest
-from pfgen_fast import DiscernmentError, SuiteError
+from pfgen_fast import DiscernmentError
 from pfgen_fast.evaluators import CommandEvaluator, MetricsEvaluator, NgramEvaluator, TableScores, open_evaluator
-from pfgen_fast.evaluators.opening import options_of
 
 
 def test_each_kind_is_opened_by_its_name(tmp_path, mini, scorer):
@@ -37,9 +36,7 @@ def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
     ("what", "nearest"),
     [
         ("n-gram", "ngram"),
-        ("metric", "metrics"),
         ("tables:scores.csv", "table:FILE"),
-        ("comand:./score", "command:PROGRAM ..."),
         ("Judge", "judge"),
     ],
 )
@@ -68,8 +65,6 @@ def test_what_is_incomplete_is_unknown(what):
             "ngram: unknown option 'profil'; expected one of profile, suite",
         ),
         ("ngram", {}, "ngram: needs the option suite"),
-        ("metrics", {"suite": "mini"}, "metrics: unknown option 'suite'; expected one of "),
-        ("table:x.csv", {"cache": "x"}, "table: unknown option 'cache'; expected one of "),
         ("command:x", {"time_limits": 3}, "command: unknown option 'time_limits'; expected one of time_limit, "),
         ("python:a:b", {"path": "x"}, "python: unknown option 'path'; expected one of "),
     ],
@@ -77,14 +72,3 @@ def test_what_is_incomplete_is_unknown(what):
 def test_options_are_those_of_the_kind(what, options, message):
     with pytest.raises(DiscernmentError, match=f"^evaluator {message}"):
         open_evaluator(what, **options)
-
-
-def test_errors_of_what_is_opened_stay_as_they_are():
-    with pytest.raises(SuiteError):
-        open_evaluator("ngram", suite="no-such-suite")
-
-
-def test_functions_and_commands_share_their_options():
-    shared = {"name", "version", "metrics", "lower_is_better", "cache", "is_deterministic", "on_progress"}
-    assert set(options_of("python")) == {*shared, "batch"}
-    assert set(options_of("command")) == {*shared, "time_limit", "show"}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import threading
 
 import pytest
 from makers.asked_engines import FakeEngine, ask_server
-from makers.fault_server import Reply, answering, echo, refusing, serving
+from makers.fault_server import answering, echo, refusing, serving
 from pfgen_fast.generation import Events, Setting, Trouble, generate
 from pfgen_fast.generation.engines import Sampling
 from pfgen_fast.generation.openai_protocol import RequestForm
@@ -63,22 +62,14 @@ def test_the_pause_that_a_server_asks_for_is_told_and_added_up(mini, tmp_path):
     assert events.paused_seconds == pytest.approx(500, abs=5)  # the second pause begins before the first has passed
 
 
-def test_tokens_are_added_up_as_the_server_reports_them(mini, tmp_path):
-    def behave(request):
-        usage = {"prompt_tokens": 100, "completion_tokens": 7}
-        return Reply(json.dumps({**json.loads(echo(request).body), "usage": usage}).encode())
-
-    made = run(mini, tmp_path, behave, trials=2)
-    assert (made.events.n_prompt_tokens, made.events.n_reply_tokens) == (1600, 112)
-    assert str(made.events) == "tokens: 1,600 in prompts, 112 in replies"
-
-
 @pytest.mark.parametrize(
     "usage", [None, [], "many", *({"prompt_tokens": number} for number in (-1, True, 10**30, 1e300, "7"))]
 )
 def test_tokens_that_are_no_number_of_tokens_are_left_out(usage):
-    assert RequestForm("m", "qa", Sampling()).usage_in({"usage": usage}) == Usage()
-    assert RequestForm("m", "qa", Sampling()).usage_in([usage]) == Usage()
+    form = RequestForm("m", "qa", Sampling())
+    assert form.usage_in({"usage": usage}) == form.usage_in([usage]) == Usage()
+    reported = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 30}}
+    assert form.usage_in({"usage": reported}) == Usage(100, 7, 30)
 
 
 def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):
@@ -86,12 +77,3 @@ def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):
     engine = FakeEngine(lambda task: next(answers), parameters={"num_examples": None})
     made = generate(mini, engine, Setting("m"), trials=1, output=tmp_path)
     assert made.events.troubles == {Trouble.EMPTY: 3}
-
-
-def test_several_calls_may_share_their_counts(mini, tmp_path):
-    events = Events()
-    assert str(events) == ""
-    for name in ("one", "two"):
-        run(mini, tmp_path / name, first_then_echo(refusing(429, "slow down")), events=events)
-    assert events.troubles == {Trouble.RATE_LIMIT: 2}
-    assert events.to_dict()["troubles"]["rate limit"] == 2

@@ -10,7 +10,7 @@ from makers.fault_server import Reply, refusing, serving
 from makers.runs import answers_by_trial
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting
-from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch
+from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.prompts import make_tasks
 
@@ -67,54 +67,21 @@ def test_the_message_of_a_refusal_is_found_where_google_puts_it(mini):
         answers_to(make_engine(mini, base_url=server.base_url), make_tasks(mini, 1, mode="qa"))
 
 
-def test_what_gemini_cannot_do_is_said_at_once(mini, monkeypatch):
-    with pytest.raises(EngineError, match="has no requests of mode completion; try --mode qa"):
-        make_engine(mini, "completion")
-    with pytest.raises(EngineError, match="accepts no top_k, but got 5"):
-        make_engine(mini, sampling=Sampling(top_k=5))
-    monkeypatch.delenv("GEMINI_API_KEY")
-    with pytest.raises(EngineError, match="the variable GEMINI_API_KEY is empty"):
-        make_engine(mini)
-
-
-def test_a_batch_for_gemini_becomes_its_run(mini, tmp_path):
-    setting = Setting(MODEL, "qa")
-    (line, *_) = lines = list(batch_lines(mini, setting, trials=1, engine="gemini", multi_choice=True))
-    assert len(lines) == len(mini)
-    assert line["url"] == "/v1/chat/completions"
-    assert line["body"]["model"] == "gemini-test"
-    assert "seed" not in line["body"]
-    config = batch_config(mini, setting, engine="gemini", multi_choice=True)
-    assert (config["engine"], config["multi_choice"]) == ("gemini", True)
-    replies = [
-        {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": choices("no", "yes")}}
-        for line in lines
-    ]
+def test_a_batch_for_gemini_becomes_its_run(mini, tmp_path, call):
+    command = "prompts -s mini --mode qa --format openai-batch -e gemini --multi-choice -m"
+    assert call(*command.split(), MODEL, "-o", tmp_path / "b.jsonl")[0] == 0
+    lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {line["url"] for line in lines} == {"/v1/chat/completions"}
+    assert lines[0]["body"]["model"] == "gemini-test"
+    assert "seed" not in lines[0]["body"]
+    config = read_config(tmp_path / "b.config.json")
+    assert (config["engine"], config["model"], config["multi_choice"]) == ("gemini", MODEL, True)
+    response = {"status_code": 200, "body": choices("no", "yes")}
     output = tmp_path / "out.jsonl"
-    output.write_text("\n".join(map(json.dumps, replies)), encoding="utf-8")
+    rows = [json.dumps({"custom_id": line["custom_id"], "response": response}) for line in lines]
+    output.write_text("\n".join(rows))
     made = import_batch([output], mini, config, output=tmp_path / "result")
     assert (made.n_new, made.problems) == (8, ())
     assert answers_by_trial(made.folder) == {1: ["yes"] * 8}
-
-
-def test_a_batch_is_for_an_engine_that_knows_its_options(mini, tmp_path, call):
-    options = [
-        "-s",
-        "mini",
-        "--mode",
-        "qa",
-        "--format",
-        "openai-batch",
-        "-e",
-        "gemini",
-        "-m",
-        MODEL,
-        "--no-multi-choice",
-    ]
-    assert call("prompts", *options, "-m", MODEL, "-o", tmp_path / "b.jsonl")[0] == 0
-    config = json.loads((tmp_path / "b.config.json").read_text())
-    assert (config["engine"], config["model"], config["multi_choice"]) == ("gemini", MODEL, False)
     with pytest.raises(EngineError, match="the engine vllm has no batch files; expected one of openai,"):
         batch_config(mini, Setting("m"), engine="vllm")
-    with pytest.raises(EngineError, match="--multi-choice is an option of gemini, not of openai"):
-        batch_config(mini, Setting("m"), multi_choice=True)

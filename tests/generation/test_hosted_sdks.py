@@ -172,22 +172,3 @@ def test_faults_are_what_the_sdk_of_gemini_takes_for_them():
     form = GeminiNativeForm("m", "chat", PLAIN)
     assert form.asked_seconds(caught.value.details) == form.asked_seconds([json.loads(fault.body)]) == 17
     assert form.asked_seconds({"error": {"details": [{"retryDelay": "1e9s"}, {"retryDelay": 5}, 3]}}) == 0
-
-
-def test_lines_of_a_gemini_batch_are_requests_of_its_sdk(mini):
-    integration("google.genai")
-    from google.genai import types
-
-    setting = Setting("google/gemini-test", "chat", PLAIN)
-    for line in batch_lines(mini, setting, trials=1, engine="gemini-native", thinking_budget=64, safety="OFF"):
-        request = line["request"]
-        known = {
-            "contents": [types.Content.model_validate(each) for each in request["contents"]],
-            "generationConfig": types.GenerationConfig.model_validate(request["generationConfig"]),
-            "systemInstruction": types.Content.model_validate(request["systemInstruction"]),
-            "safetySettings": [types.SafetySetting.model_validate(each) for each in request["safetySettings"]],
-        }
-        assert set(request) == set(known)
-        assert known["generationConfig"].thinking_config.thinking_budget == 64
-    reply = types.GenerateContentResponse.model_validate(candidate("Ice.", has_thought=True))
-    assert reply.text == "Ice."

@@ -31,15 +31,6 @@ def test_each_prompt_is_shown_and_the_line_typed_is_its_answer(mini, tmp_path, m
     assert shown == sorted(shown)
     (folder,) = (tmp_path / "web" / "chat").iterdir()
     assert answers_by_trial(folder) == {1: [f"answer {number}" for number in range(8)]}
-    assert json.loads((folder / "config.json").read_text()) == {
-        "engine": "manual",
-        "instructions": "en, ja",
-        "max_tokens": 300,
-        "mode": "qa",
-        "model": "web/chat",
-        "num_examples": 20,
-        "stop": ["Q:"],
-    }
 
 
 def test_an_empty_line_puts_a_question_off(mini, tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
@@ -14,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from makers.runs import answers_by_trial
-from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
 
@@ -80,23 +78,3 @@ def test_the_server_sees_the_prompt_that_the_engine_transformers_makes(mini, ser
     local = generate(mini, engine, setting, trials=1, output=tmp_path / "local")
     served = answers_of(mini, server, tiny_model, tmp_path / "served", mode, sampling)
     assert served == answers_by_trial(local.folder)[1]
-
-
-def test_the_command_makes_and_scores_a_run(server, tiny_model, tmp_path):
-    command = f"-m pfgen_fast generate --engine openai --base-url {server} --model {tiny_model} --suite mini --trials 2"
-    options = ["--max-tokens", "16", "--mode", "chat", "--json", "--output", str(tmp_path)]
-    run = subprocess.run([sys.executable, *command.split(), *options], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    outcome = json.loads(run.stdout)
-    assert outcome["n_new"] == 16
-    assert not outcome["problems"]
-    assert Path(outcome["run"], "result.json").exists()
-
-
-def test_another_model_than_the_servers_is_one_clear_sentence(mini, server, tmp_path):
-    sampling = Sampling(max_tokens=4)
-    engine = open_engine("openai", suite=mini, model="no/such", mode="chat", sampling=sampling, base_url=server)
-    with pytest.raises(EngineError, match=r"model no/such: ") as error:
-        generate(mini, engine, Setting("no/such", "chat", sampling), trials=1, output=tmp_path / "result")
-    assert "\n" not in str(error.value)
-    assert not (tmp_path / "result").exists()

@@ -135,12 +135,6 @@ def test_kana_and_chinese_characters_make_a_question_japanese():
     assert list(map(language_of, others)) == ["en"] * 7
 
 
-@published.needs_published_runs
-def test_every_published_question_is_japanese():
-    assert {language_of(question.question) for question in published.suite()} == {"ja"}
-    assert {language_of(sample.question) for sample in published.suite().samples} == {"ja"}
-
-
 def test_what_prompts_are_made_of_has_no_effect_on_scores(small):
     before = Suite.load(small)
     table = Scorer(before).score("Q01", ["an answer"])
@@ -187,13 +181,6 @@ def test_a_wrong_file_of_a_suite_is_named(small, file, content, message):
     assert find_faults(small) == [str(caught.value)]
 
 
-def test_a_suite_without_samples_says_so_unless_no_examples_are_wanted(make_suite):
-    suite = Suite.load(make_suite({"question": "a?"}))
-    with pytest.raises(SuiteError, match=r"no questions\.jsonl with sample answers"):
-        make_tasks(suite, 1, mode="qa")
-    assert make_tasks(suite, 1, mode="completion", num_examples=0)[0].prompt.text == "## Examples\n\nQ: a?\nA:"
-
-
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
@@ -238,21 +225,6 @@ def test_what_cannot_be_asked_is_refused(mini, make_suite):
         make_tasks(mini, 0, mode="qa")
     with pytest.raises(EngineError, match="Q01: the question holds a lone surrogate"):
         make_tasks(Suite.load(make_suite({"question": "\ud800?"})), 1, mode="qa", num_examples=0)
-
-
-@pytest.mark.parametrize(
-    ("raw", "completion", "qa"),
-    [
-        (" It floats. \n", "It floats.", "It floats."),
-        ("A: It floats.", "A: It floats.", "It floats."),
-        ("Q: why? A: so. A: no.", "Q: why? A: so. A: no.", "so. A: no."),
-        ("A:", "A:", ""),
-        ("\u3000 \n", "", ""),
-    ],
-)
-def test_what_is_kept_of_an_answer(raw, completion, qa):
-    assert cleaned(raw, "completion") == completion
-    assert cleaned(raw, "qa") == cleaned(raw, "chat") == qa
 
 
 @given(st.text(alphabet="A:Q \n水"), st.sampled_from(MODES))

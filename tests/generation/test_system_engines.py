@@ -64,15 +64,6 @@ def test_reference_gives_every_answer_once_and_set_after_set(suite, tmp_path):
     assert generated(suite, "reference", tmp_path / "runs", sets=["S"])[0] == [trials[0][1]] * 2
 
 
-def test_a_set_makes_a_run_of_its_own(mini, tmp_path):
-    made = [
-        Generation.of("reference", options={"sets": sets}).run(mini, trials=1, output=tmp_path).folder
-        for sets in (None, ["A"], ["B"])
-    ]
-    assert len(set(made)) == 3
-    assert json.loads((made[2] / "config.json").read_text())["sets"] == ["B"]
-
-
 def test_a_suite_without_these_answers_is_told_so(suite, make_suite, tmp_path):
     with pytest.raises(EngineError, match=r"reference answers of suite .*: 20 answers to Q02, too few for trial 21"):
         generated(suite, "reference", tmp_path / "runs", trials=21)

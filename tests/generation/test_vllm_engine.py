@@ -126,15 +126,6 @@ def test_every_request_has_the_prompt_and_the_seed_of_its_task(mini, fake_vllm, 
         )
 
 
-def test_a_completion_does_not_begin_with_the_end_token_that_a_tokenizer_appends(mini, fake_vllm):
-    engine = open_engine("vllm", suite=mini, model="m", mode="completion", sampling=Sampling(top_p=None))
-    (task, *_) = make_tasks(mini, 1, mode="completion")
-    answers_to(engine, [task])
-    ((prompt, params),) = FakeLLM.made.asked
-    assert prompt == task.prompt.text  # the stand-in's tokenizer appends a token to every text
-    assert params.top_p == FakeSamplingParams().top_p
-
-
 def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm, tmp_path):
     (tmp_path / "chat.jinja").write_text("{{ messages }}\n")
     engine = open_engine(

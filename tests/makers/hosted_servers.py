@@ -13,11 +13,8 @@ from typing import Any
 from makers.fault_server import Reply, Request
 
 KEY = "the-key"
-NEW = "claude-new"
-"""A model that refuses all parameters of sampling, as newer ones do."""
-
 NEWER_VERSION = "2026-10-21"
-"""A version of the Messages API that refuses them for all models."""
+"""A version of the Messages API that refuses all parameters of sampling."""
 
 _MESSAGE_FIELDS = {
     *("model", "max_tokens", "messages", "system", "temperature", "top_p", "top_k", "stop_sequences", "thinking"),
@@ -83,7 +80,7 @@ def fault_of_message(body: dict[str, Any], *, refuses_sampling: bool = False) ->
         return "max_tokens must be greater than thinking.budget_tokens"
     if thinking["type"] != "disabled" and body.get("temperature", 1) != 1:
         return "temperature may only be set to 1 when thinking is enabled"
-    if (body["model"] == NEW or refuses_sampling) and {"temperature", "top_p", "top_k"} & set(body):
+    if refuses_sampling and {"temperature", "top_p", "top_k"} & set(body):
         return "sampling parameters are not supported for this model"
     return ""
 

@@ -17,7 +17,7 @@ from ..errors import ChecklistError
 from ..files.untrusted_text import few_names, in_one_line, unknown_name
 from ..generation.engines import ENGINES as ALL_ENGINES
 from ..generation.engines import ModelEngine, Sampling, open_engine
-from ..generation.events import Events, Trouble, reports_to
+from ..generation.events import Events, Reports, Trouble
 from ..generation.prompts import Prompt, Request, is_encodable, sampling_seed
 from ..generation.protocol import RawReply
 from ..generation.reasoning import Reasoning
@@ -214,12 +214,9 @@ class _Call:
     _events: Events
 
     def __post_init__(self) -> None:
-        self._engine_reports = reports_to(self._engine, self._events)
-        self._received: dict[AnswerKey, RawReply] = {}
+        self._reports = Reports(self._engine, self._events)
         self._unfinished: set[AnswerKey] = set()
         self._n_there = len(self._wanted) - len(self._still(self._wanted))
-        if hasattr(self._engine, "on_reply"):
-            self._engine.on_reply = self._note
 
     async def run(self, folder: Path, tries: int) -> Generated:
         n_before = self._n_there
@@ -251,7 +248,7 @@ class _Call:
         async with contextlib.aclosing(self._engine.answers(requests)) as answers:
             async for index, text in answers:
                 key = requests[index].key
-                reply = self._received.pop(key, RawReply(text))
+                reply = self._reports.pop(requests[index]) or RawReply(text)
                 divided = self._setting.reasoning.divided(reply, "completion", self._setting.sampling.stop)
                 if divided.answer:
                     id, length, trial = key
@@ -262,12 +259,8 @@ class _Call:
                     self._on_progress(self._n_there, len(self._wanted))
                 elif divided.state == "unfinished":
                     self._unfinished.add(key)
-                elif text or not self._engine_reports:  # otherwise the engine has reported the reason
+                elif text or not self._reports.has_events:  # otherwise the engine has reported the reason
                     self._events.add(Trouble.EMPTY, f"{requests[index].name}: the answer is empty")
-
-    def _note(self, request: Request, reply: RawReply) -> None:
-        if isinstance(request, AnswerRequest):
-            self._received[request.key] = reply
 
     def _still(self, requests: Sequence[AnswerRequest]) -> list[AnswerRequest]:
         return [request for request in requests if request.key not in self._writer.answers]

@@ -1,4 +1,4 @@
-"""Checkpoints of a training, each scored once when it is complete: `Checkpoints` finds them, `Watch` scores them."""
+"""The checkpoints of a training run: `Checkpoints` finds them, and `Watch` scores each complete one once."""
 
 from .._on_demand import names_on_demand
 

@@ -1,4 +1,4 @@
-"""Finds the checkpoints of a training: their steps, whether they are complete, and what identifies their weights."""
+"""Finds the checkpoints of a training run: their steps, whether they are complete, and a hash of their weights."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,13 +17,10 @@ from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 
 USUAL_PATTERN = r"(?:checkpoint|iter|global_step|step|epoch)[-_]?(\d+)"
-"""The names that trainers give to checkpoints; the group is the step."""
-
-UNCHANGED_SECONDS = 60.0
-"""The default of `Checkpoints.unchanged_seconds`."""
+"""The names that common trainers give to checkpoints; the group is the step."""
 
 _LAST_FILE = "trainer_state.json"
-"""The Trainer of Hugging Face writes this file last."""
+"""The file that Hugging Face's Trainer writes last."""
 
 _NOT_WEIGHTS = re.compile(
     r"(\.|optimizer|scheduler|scaler|rng_state|trainer_state|training_args|events\.out).*|.*(\.md|\.log|_results\.json)",
@@ -31,7 +29,7 @@ _NOT_WEIGHTS = re.compile(
 """The names of files that do not affect answers."""
 
 _CLOCK_SECONDS = 2.0
-"""How much newer than the Trainer's last file other files may seem, because times are coarse."""
+"""How much newer than the Trainer's last file other files may be, because file systems round times."""
 
 _PIECE_BYTES = 1 << 16
 _N_PIECES = 16
@@ -40,23 +38,16 @@ _MAX_STEP_DIGITS = 12
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A complete checkpoint.
-
-    Attributes:
-        folder: Its directory.
-        weights: The directory of its weights, `folder` or a directory below it.
-        step: The step of the training.
-        digest: Distinguishes its weights from others that have, or had, the same path.
-    """
+    """A complete checkpoint."""
 
     folder: Path
-    weights: Path
+    weights: Path  # directory of the weights: `folder` or a directory below it
     step: int
-    digest: str
+    digest: str  # hash of the weights, because other weights may get the same path later
 
     @property
     def model(self) -> str:
-        """The name of the model in runs: the training, the checkpoint and the digest."""
+        """The name of the model in runs: the training run, the checkpoint and the digest."""
         return f"{self.folder.parent.name}/{self.folder.name}-{self.digest}"
 
 
@@ -65,18 +56,10 @@ class Checkpoints:
     """The checkpoints in a directory, which need not exist yet.
 
     A checkpoint is complete if its ready file exists. Without a ready file, it is complete if the Trainer's last file
-    can be read and nothing is newer, or if nothing in it has changed for some time.
-
-    Attributes:
-        folder: The directory of a training.
-        pattern: A regular expression for the whole name of a checkpoint. Its first group, or else the last digits of
-            the name, is the step.
-        ready_file: The name of a file that is written last.
-        unchanged_seconds: The number of seconds without changes after which a checkpoint counts as complete.
-        weights: The directory of weights within a checkpoint, such as `actor/huggingface`.
+    can be read and no file is newer, or if no file has changed for `unchanged_seconds`.
 
     Raises:
-        EngineError: The pattern is no regular expression, or a path or number is invalid.
+        EngineError: The pattern is not a regular expression, or a path or number is invalid.
 
     Example:
         >>> import tempfile
@@ -89,11 +72,12 @@ class Checkpoints:
         [(500, '9e5ee35')]
     """
 
-    folder: Path
+    folder: Path  # directory of a training run
+    # regular expression for the whole name of a checkpoint; the step is its first group, or the last digits of the name
     pattern: str = USUAL_PATTERN
-    ready_file: str | None = None
-    unchanged_seconds: float = UNCHANGED_SECONDS
-    weights: str = "."
+    ready_file: str | None = None  # name of the file that the trainer writes last
+    unchanged_seconds: float = 60.0
+    weights: str = "."  # directory of weights within a checkpoint, such as `actor/huggingface`
     _digests: dict[Path, tuple[object, str]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -123,7 +107,10 @@ class Checkpoints:
         return sorted((step, path) for step, path in steps if step is not None and path.is_dir())
 
     def complete(self) -> list[Checkpoint]:
-        """The complete checkpoints in the order of steps; one that vanishes while it is read is left out."""
+        """The complete checkpoints in the order of steps.
+
+        A checkpoint that vanishes is left out; one that cannot be read is left out with a warning.
+        """
         found = []
         for step, path in self.named():
             try:
@@ -131,8 +118,10 @@ class Checkpoints:
                 if files and self._is_complete(path, files):
                     weights = path / self.weights
                     found.append(Checkpoint(path, weights, step, self._digest(weights, files)))
-            except OSError:
+            except FileNotFoundError:
                 continue
+            except OSError as error:
+                warnings.warn(f"{path}: cannot be read: {error.strerror}", RuntimeWarning, stacklevel=2)
         return found
 
     def _step(self, name: str) -> int | None:
@@ -148,7 +137,7 @@ class Checkpoints:
             return False
         if self.ready_file is not None:
             return (path / self.ready_file).exists()
-        folders = {path, *(file.parent for file, _ in files)}  # their times tell of files that were removed
+        folders = {path, *(file.parent for file, _ in files)}  # their times change when a file is removed
         states = [*(status for _, status in files), *(folder.stat() for folder in folders)]
         try:
             json.loads((path / _LAST_FILE).read_bytes())
@@ -185,12 +174,12 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     for root, _, names in os.walk(folder, onerror=refuse):
         for name in names:
             path = Path(root, name)
-            if path.exists() or not path.is_symlink():  # a link to nothing is no file
+            if path.exists() or not path.is_symlink():  # links without a target are left out
                 yield path, path.stat()
 
 
 def _pieces(file: Path, n_bytes: int) -> Iterator[bytes]:
-    """A whole small file, or pieces that are spread over a large one, because weights may have many gigabytes."""
+    """The content of a small file, or evenly spread pieces of a large file, because weights may have many gigabytes."""
     with open(file, "rb") as opened:
         if n_bytes <= _N_PIECES * _PIECE_BYTES:
             yield opened.read(_N_PIECES * _PIECE_BYTES)

@@ -1,4 +1,4 @@
-"""A user's command that starts a server for a checkpoint, and is ended when the checkpoint is scored."""
+"""Starts a server for a checkpoint with a user's command, and ends it after the checkpoint is scored."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 from .found import Checkpoint
 
-START_SECONDS = 600.0
-"""How long a server may take to start by default."""
-
 _LOOK_SECONDS = 0.25
 _NO_LIST_OF_MODELS = (401, 403, 404, 405, 501)
 _NOT_READY = (OSError, ValueError, RecursionError, http.client.HTTPException)
@@ -37,10 +34,8 @@ _LOG_BYTES = 4096
 class ServerCommand:
     """A command that starts a server.
 
-    Attributes:
-        words: The program and its arguments. In each, `{path}` becomes the directory of the weights, `{name}` the name
-            of the checkpoint, `{step}` its step, and `{port}` a free port.
-        seconds: How long the server may take to start.
+    In each word, `{path}` becomes the directory of the weights, `{name}` the name of the checkpoint, `{step}` its step,
+    and `{port}` a free port.
 
     Raises:
         EngineError: The command lacks `{path}` or `{port}`, its program is not found, or the system has no process
@@ -51,8 +46,8 @@ class ServerCommand:
         ('python3', '-m', 'serving', '{path}', '--port', '{port}')
     """
 
-    words: Sequence[str]
-    seconds: float = START_SECONDS
+    words: Sequence[str]  # program and arguments
+    seconds: float = 600.0  # time limit for the start
 
     def __post_init__(self) -> None:
         if os.name == "nt":
@@ -62,13 +57,12 @@ class ServerCommand:
                 raise EngineError(
                     f"--serve: expected {needed} in the command, such as 'vllm serve {{path}} --port {{port}}'"
                 )
-
         if self.words and shutil.which(self.words[0]) is None and "{" not in self.words[0]:
-            raise EngineError(f"--serve: no program {in_one_line(self.words[0])} is found")
+            raise EngineError(f"--serve: the program {in_one_line(self.words[0])} is not found")
 
     @classmethod
-    def of(cls, command: str, *, seconds: float = START_SECONDS) -> ServerCommand:
-        """Splits a command into words as a shell does; no shell runs it."""
+    def of(cls, command: str, *, seconds: float = 600.0) -> ServerCommand:
+        """Splits a command into words as a shell does. No shell runs the command."""
         try:
             return cls(tuple(shlex.split(command)), seconds)
         except ValueError as error:
@@ -76,9 +70,9 @@ class ServerCommand:
 
     @contextlib.contextmanager
     def running(self, checkpoint: Checkpoint, log: Path, *, key: str = "") -> Iterator[RunningServer]:
-        """Starts a server for a checkpoint, and waits until it replies; `key` is sent to it.
+        """Starts a server for a checkpoint, waits until it replies, and ends it afterwards.
 
-        The output of the server is written to `log`. At the end, also if this process is killed, the server is ended.
+        Requests to it have the key. Its output is written to `log`. It also ends if this process is killed.
         """
         port = _free_port()
         values = {"path": str(checkpoint.weights), "name": checkpoint.folder.name, "step": str(checkpoint.step)}
@@ -111,7 +105,7 @@ class RunningServer:
 
     @property
     def ending(self) -> str:
-        """How the server ended; empty while it runs."""
+        """How the server ended; empty while the server runs."""
         if self.process.poll() is None:
             return ""
         return f"the server ended with code {self.process.returncode}{_last_line(self.log)}"
@@ -125,7 +119,7 @@ class RunningServer:
             try:
                 self.model = _first_model(self.base_url, deadline, key)
                 return
-            except _NOT_READY as error:  # it does not listen yet, or still loads its model
+            except _NOT_READY as error:  # the server does not listen yet, or is still loading the model
                 problem = f" ({in_one_line(error, 200)})"
             time.sleep(_LOOK_SECONDS)
         raise EngineError(f"the server did not reply within {seconds:g} s{problem}{_last_line(self.log)}")
@@ -143,7 +137,7 @@ def _free_port() -> int:
 
 
 def _first_model(base_url: str, deadline: float, key: str) -> str:
-    """The first model that a server lists; empty if it lists none."""
+    """The first model that a server lists; empty if the list is empty or not available."""
     request = urllib.request.Request(f"{base_url}/models", headers={"Authorization": f"Bearer {key}"} if key else {})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     content = b""
@@ -152,7 +146,7 @@ def _first_model(base_url: str, deadline: float, key: str) -> str:
             while part := reply.read1(_MAX_LIST_BYTES):
                 content += part
                 if time.monotonic() > deadline or len(content) > _MAX_LIST_BYTES:
-                    raise ValueError("the list of its models is too long, or too slow")
+                    raise ValueError("the list of models is too long, or arrives too slowly")
     except urllib.error.HTTPError as error:
         if error.code in _NO_LIST_OF_MODELS:
             return ""
@@ -167,5 +161,5 @@ def _last_line(log: Path) -> str:
     with open(log, "rb") as opened:
         opened.seek(max(0, log.stat().st_size - _LOG_BYTES))
         lines = [line for line in opened.read().decode(errors="replace").splitlines() if line.strip()]
-    last = f", and said: {in_one_line(lines[-1].strip(), 300)}" if lines else ""
+    last = f"; its last output: {in_one_line(lines[-1].strip(), 300)}" if lines else ""
     return f"{last} (see {log})"

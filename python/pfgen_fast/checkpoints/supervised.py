@@ -1,4 +1,4 @@
-"""Runs a command in a process group, and ends the group when standard input ends: a server never outlives its owner."""
+"""Runs a command in a process group, and ends the group when standard input ends, that is, when the owner ends."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ def main(words: list[str]) -> int:
 
     threading.Thread(target=end_with_owner, daemon=True).start()
     code = process.wait()
-    _signal(process, signal.SIGKILL)  # what it started
+    _signal(process, signal.SIGKILL)  # ends processes that the command has started
     return code
 
 
@@ -35,5 +35,5 @@ def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
 
 if __name__ == "__main__":
     for ignored in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(ignored, signal.SIG_IGN)  # the owner decides
+        signal.signal(ignored, signal.SIG_IGN)  # only the owner ends the group
     sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Scores each checkpoint of a training once; a journal records the scored checkpoints, so that a restart continues."""
+"""Scores each checkpoint of a training run once. A journal lists the scored checkpoints, so a restart continues."""
 
 from __future__ import annotations
 
@@ -33,38 +33,26 @@ _OF_THE_MACHINE = frozenset(
 
 @dataclass(frozen=True)
 class Watch:
-    """How the checkpoints of a training are scored.
-
-    Attributes:
-        checkpoints: The checkpoints.
-        suite: The suite.
-        engine: The name of the engine.
-        options: The options of the engine.
-        parameters: Further arguments of `Generation.of`. The model is the checkpoint. If there is no mode,
-            each checkpoint is asked in its usual mode.
-        trials: The maximum number of times that each question is asked.
-        until_interval: See `sweep`.
-        output: The directory below which runs are written.
-        server: A command that starts a server for a checkpoint. Without it, an engine that uses a server requests the
-            model with the name of the checkpoint's directory.
-        on_progress: Called with the number of answers so far for the current checkpoint, and their final number.
-        events: Counts the events of generation, such as timeouts.
+    """Scores the checkpoints of a training run.
 
     Raises:
-        EngineError: The engine or an option is unknown, or the engine does not ask the server.
+        EngineError: The engine or an option is unknown, or there is a server although the engine uses none.
     """
 
     checkpoints: Checkpoints
     suite: Suite
     engine: str = "transformers"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # options of the engine
+    # further arguments of `Generation.of`; the model is the checkpoint, and the default mode depends on it
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    trials: int = 10
-    until_interval: float | None = None
-    output: Path = Path("result")
+    trials: int = 10  # maximum number of trials
+    until_interval: float | None = None  # see `sweep`
+    output: Path = Path("result")  # directory below which runs are written
+    # starts a server for each checkpoint; without it, the name of the model in requests is that of the checkpoint
     server: ServerCommand | None = None
+    # called with the number of answers for the current checkpoint, and their final number
     on_progress: Callable[[int, int], None] | None = None
-    events: Events | None = None
+    events: Events | None = None  # counts events such as timeouts
     _scored: dict[str, Measured] = field(default_factory=dict, init=False)
     _failed: dict[str, Measured] = field(default_factory=dict, init=False)
     _logged: set[str] = field(default_factory=set, init=False)
@@ -78,31 +66,31 @@ class Watch:
 
     @property
     def folder(self) -> Path:
-        """The directory of the runs of all checkpoints, of the journal, and of the logs of servers."""
+        """The directory of all runs, of the journal, and of the servers' logs."""
         return self.output / self.checkpoints.folder.resolve().name
 
     @property
     def scored(self) -> list[Measured]:
-        """The scored checkpoints in the order of steps; several of one step in the order in which they were scored."""
+        """The scored checkpoints in the order of steps; those of one step in the order of scoring."""
         return sorted(self._scored.values(), key=lambda one: int(one.point.values["step"]))
 
     @property
     def failed(self) -> list[Measured]:
-        """The checkpoints that could not be scored, or that were scored in only some of the trials."""
+        """The checkpoints without a score, or with fewer trials than wanted."""
         return list(self._failed.values())
 
     @property
     def n_since_best(self) -> int:
-        """How many checkpoints follow the one with the best score."""
+        """The number of checkpoints after the checkpoint with the best score."""
         scores = [one.intervals["score"].value for one in self.scored]
         return len(scores) - 1 - scores.index(max(scores)) if scores else 0
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Makes this process the only one that watches the training, and reads which checkpoints are scored.
+        """Locks the journal, and reads which checkpoints are scored.
 
         Raises:
-            EngineError: Another process watches it, or the directory holds the scores of another training.
+            EngineError: Another process has locked the journal, or the journal belongs to another training run.
         """
         training = str(self.checkpoints.folder.resolve())
         with self._journal.locked(what="scores of checkpoints", error=EngineError):
@@ -111,8 +99,8 @@ class Watch:
             if others:
                 other = in_one_line(others[0], 1000)
                 raise EngineError(
-                    f"{self._journal.path}: holds scores of the training {other}; choose another --output, or delete "
-                    "the file if that training has moved here"
+                    f"{self._journal.path}: has the scores of the training run {other}; choose another --output, or "
+                    "delete the file if that training run was moved"
                 )
             if not entries:
                 self._journal.add({"training": training})
@@ -124,7 +112,7 @@ class Watch:
             yield
 
     def look(self) -> Iterator[Measured]:
-        """Scores the complete checkpoints that are not scored yet, and yields the outcome of each."""
+        """Scores the complete checkpoints without a score, and yields the outcome of each."""
         for checkpoint in self.checkpoints.complete():
             key = checkpoint.model
             if key in self._failed or self._is_scored(key):
@@ -143,7 +131,7 @@ class Watch:
         return self._log_key(measured, tracker) in self._logged
 
     def note_logged(self, measured: Measured, tracker: str) -> None:
-        """Notes that a tracker has the scores of a checkpoint."""
+        """Records that a tracker has the scores of a checkpoint."""
         self._logged.add(self._log_key(measured, tracker))
         self._journal.add({"logged": self._log_key(measured, tracker)})
 
@@ -157,7 +145,7 @@ class Watch:
 
     @cached_property
     def _settings(self) -> str:
-        """Identifies everything that determines the scores besides the checkpoint."""
+        """A hash of everything that affects the scores besides the checkpoint."""
         options = {name: value for name, value in self.options.items() if name not in _OF_THE_MACHINE}
         parts = [self.engine, options, dict(self.parameters), self.suite.metadata_hash, self.trials]
         parts += [self.until_interval, self.server and list(self.server.words)]
@@ -199,7 +187,8 @@ class Watch:
             options = {"served_model": checkpoint.folder.name, **of_server, **options}
         parameters = dict(self.parameters)
         if parameters.get("mode") is None:
-            parameters["mode"], _ = usual_mode(self.engine, checkpoint.model, options)
+            usual, _ = usual_mode(self.engine, checkpoint.model, options)
+            parameters["mode"] = usual if self.server is None else "chat"
         return self._named(checkpoint.model, checkpoint.step, options=options, **parameters)
 
     def _named(self, model: str, step: int, **parameters: Any) -> Point:
@@ -210,7 +199,7 @@ class Watch:
         return measured is not None and measured.folder is not None and measured.folder.exists()
 
     def _restore(self, entry: Mapping[str, Any]) -> None:
-        """Takes a scored checkpoint from the journal, unless its run is gone."""
+        """Reads a scored checkpoint from the journal, unless its run was deleted."""
         model, folder, step = (entry.get(name) for name in ("model", "folder", "step"))
         if isinstance(model, str) and isinstance(folder, str) and isinstance(step, int):
             with contextlib.suppress(PfgenError, ValueError):

@@ -1,6 +1,6 @@
-"""Evaluators whose scores follow from the replies of a model, so that all are asked alike.
+"""The base of evaluators whose scores come from the replies of a model.
 
-All replies of a test are asked for at once, and stored; then `score` sends nothing more.
+`ask` gets and stores all replies that a test needs, so that `score` then sends no request.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class AskedTexts(Protocol):
-    """What a model is asked about some texts, and what it replied so far."""
+    """The requests about some texts, and their replies so far."""
 
     def __len__(self) -> int:
-        """The number of replies needed."""
+        """The number of needed replies."""
 
     @property
     def n_missing(self) -> int:
@@ -47,25 +47,24 @@ class AskedTexts(Protocol):
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies, if there is a connection; returns why some are still missing."""
+        """Asks for the missing replies, if there is a connection; returns why replies are still missing."""
 
     def means(self) -> Floats:
-        """By text (rows) and metric (columns), the mean of the valid ratings; NaN if there are none."""
+        """The mean of the valid ratings by text (rows) and metric (columns); NaN without a valid rating."""
 
     def is_complete(self) -> NDArray[np.bool_]:
-        """By text and metric, or by text in a single column, whether all replies are there."""
+        """Whether all replies have arrived, by text and metric, or by text in a single column."""
 
 
 class AskingEvaluator(ABC):
-    """An evaluator that asks a model; a frozen dataclass with the protocol `Evaluator`."""
+    """An evaluator that asks a model. Subclasses are frozen dataclasses with the protocol `Evaluator`."""
 
     replies: Replies
     n_ratings: int  # how often each text is rated
-    # opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only
-    connect: Connect | None
-    spending: Spending  # prices and budget; whatever is asked is added to it
-    is_partial: bool  # Whether, without a connection, texts may lack replies; otherwise that is an error
-    # whether each metric takes a request of its own, so that fewer metrics cost less
+    connect: Connect | None  # opens the engine, such as `Server(...).engine`; None for stored replies only
+    spending: Spending  # prices and budget, to which the cost is added
+    is_partial: bool  # whether replies may be missing if there is no connection; otherwise this is an error
+    # whether each metric needs its own requests, so that fewer metrics cost less
     asks_by_metric: ClassVar[bool] = True
 
     @property
@@ -75,24 +74,24 @@ class AskingEvaluator(ABC):
 
     @abstractmethod
     def again(self) -> Self:
-        """The same evaluator with other seeds: everything is asked for anew, and stored in the same file."""
+        """The same evaluator with other seeds, so that all replies are requested again, and stored in the same file."""
 
     @abstractmethod
     def _asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
-        """What the model is asked about texts."""
+        """The requests about texts."""
 
     def partial(self) -> Self:
-        """The same evaluator, where texts may lack replies."""
+        """The same evaluator, but replies may be missing."""
         return cast("Self", replace(cast("Any", self), is_partial=True))
 
     def offline(self) -> Self:
-        """The same evaluator, which uses stored replies only."""
+        """The same evaluator, but with stored replies only."""
         return cast("Self", replace(cast("Any", self), connect=None))
 
     def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the missing replies, by default at the prices of `spending`.
 
-        Equal requests count once, so all texts of a test are to be given together.
+        Pass all texts of a test in one call, because equal requests count once.
         """
         return self._asked(items, texts).estimate(prices or self.spending.prices)
 
@@ -104,15 +103,15 @@ class AskingEvaluator(ABC):
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies about texts and stores each as it arrives.
+        """Asks for the missing replies about texts; returns a sentence that explains why replies are still missing.
 
-        Give all texts of a test together: then `score` only sends requests that had no reply. Returns a sentence on why
-        replies are still missing; None if all are there, or if they may be missing.
+        Pass all texts of a test in one call; `score` then only repeats requests that got no reply. Returns None if no
+        reply is missing, or if replies may be missing.
         """
         return self._ask(self._asked(items, texts), on_progress=on_progress, events=events)
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
-        """Asks for the missing replies, and returns the mean of the valid ratings of each text by each metric."""
+        """Asks for the missing replies, and returns the mean of each text's valid ratings for each metric."""
         asked = self._asked(items, texts)
         problem = self._ask(asked)
         if problem and self.spending.is_used_up:
@@ -125,7 +124,7 @@ class AskingEvaluator(ABC):
         return self._asked(items, texts).n_missing
 
     def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
-        """By text, whether all its ratings have replies, valid or not."""
+        """Whether all ratings of each text have a reply, valid or not."""
         return np.asarray(self._asked(items, texts).is_complete().all(axis=1))
 
     def _ask(

@@ -1,4 +1,4 @@
-"""A program as an evaluator: `command:PROGRAM ...`, one process for each call, with JSON Lines in and out.
+"""A program as an evaluator, `command:PROGRAM ...`: one process for each call, with JSON Lines as input and output.
 
 The program reads `{"row", "id", "question", "context", "text"}` and writes `{"row", "scores": {...}}`, in any order.
 """
@@ -26,22 +26,23 @@ from .score_checks import score_of
 from .user_code import OutsideEvaluator, Receive, Request, Scores
 
 _HASHED_BYTES = 1 << 26
-"""Of larger files that a command names, such as models, only the size goes into the signature."""
+"""The maximum size of hashed files; of larger files in a command, such as models, the signature has only the size."""
 
 _GRACE_SECONDS = 10.0
-"""How long a program may go on when it has scored everything."""
+"""How long a program may run after it has scored all texts."""
 
 
 class CommandEvaluator(OutsideEvaluator):
     """A program that scores texts.
 
     Args:
-        command: The program with its arguments, as in a shell; no shell is involved.
-        name: Its name; by default the command.
-        version: What the scores depend on besides the command and the files that it names.
-        time_limit: After how many seconds without a score the program is ended; None waits for ever.
-        show: Takes the lines of the program's stderr, made harmless; by default they go to stderr.
-        options: As of `OutsideEvaluator`.
+        command: The program with its arguments, split as in a shell; no shell runs it.
+        name: The name of the evaluator; by default the command.
+        version: Any text that changes when scores may change although the command and its files do not.
+        time_limit: The program is ended after this number of seconds without a score; None for no limit.
+        show: Called with each line of the program's stderr, with escaped control characters; by default they are
+            written to stderr.
+        options: The options of `OutsideEvaluator`.
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
@@ -77,7 +78,7 @@ class CommandEvaluator(OutsideEvaluator):
 
     @property
     def identity(self) -> str:
-        """The command, the hashes of the files that it names, and the version."""
+        """The command, the hashes of the files in it, and the version."""
         return self._identity
 
     def _seen(self, item: Item) -> Sequence[object]:
@@ -94,7 +95,7 @@ class CommandEvaluator(OutsideEvaluator):
 
 
 class _Conversation:
-    """What a program answers in one call."""
+    """The replies of a program in one call."""
 
     def __init__(self, where: str, requests: Sequence[Request], receive: Receive, time_limit: float | None) -> None:
         self._where, self._requests, self._receive, self._time_limit = where, requests, receive, time_limit
@@ -102,7 +103,7 @@ class _Conversation:
         self._deadline: float | None = None
 
     def hold(self, program: Program) -> None:
-        """Receives scores until the program ends, and raises unless all are there."""
+        """Receives scores until the program ends; raises an error if scores are missing."""
         self._wait_anew()
         try:
             number = 0
@@ -174,9 +175,9 @@ def _split(command: str | Sequence[str]) -> list[str]:
 
 
 def _file_hash(argument: str, *, is_program: bool) -> str | None:
-    """The hash of a file that a command names, or the size of a large one; None if it names none.
+    """The hash of a file in a command, or the size of a large file; None if the argument is not a file.
 
-    A program that is found on the PATH is known by its name, which is the same on other machines.
+    None also for a program on the PATH, so that signatures are the same on machines with other builds of it.
     """
     path = Path(argument)
     if is_program and path.name == argument:

@@ -1,20 +1,20 @@
 """Criteria by which a judge rates texts: the metrics of each task, and the instructions to the judge for each metric.
 
-The packaged criteria are data (`criteria.toml`), and a user's file has the same form. A prompt is in the language of
-the text, if the criterion is there in that language.
+The packaged criteria are in `criteria.toml`, and a user's file has the same format. A prompt is in the language of the
+text, if the criterion exists in this language.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import JudgingError, TrialsError
+from ..errors import JudgingError
 from ..files.untrusted_json import Fault, checked, count, entries, items, member, text, unexpected
 from ..files.untrusted_text import unknown_name
 from ..files.untrusted_toml import read_toml
@@ -27,10 +27,10 @@ LANGUAGES: Mapping[str, Mapping[str, str]] = {
     "en": {"en": "English", "ja": "Japanese"},
     "ja": {"en": "英語", "ja": "日本語"},
 }
-"""The languages of prompts, each with the names of all languages in this language."""
+"""The languages of prompts; for each, the names of all languages in that language."""
 
 DEFAULT_TASK = "default"
-"""The task whose criteria are used for the texts of tasks without criteria of their own."""
+"""The task whose criteria are used for tasks that have none."""
 
 _PACKAGED = Path(__file__).with_name("criteria.toml")
 _PLACEHOLDERS = ("what", "language", "criterion", "definition", "low", "high", "steps", "material", "text")
@@ -45,28 +45,21 @@ _USUAL_CONTEXT = {"en": "Context", "ja": "文脈"}
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a judge is told about a criterion, in one language."""
+    """The instructions to a judge for one criterion, in one language."""
 
     name: str
     definition: str
-    steps: tuple[str, ...]  # how to find the rating, step by step
+    steps: tuple[str, ...]  # the steps by which the judge finds the rating
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a judge is told about the texts of a task.
+    """The instructions to a judge about the texts of a task."""
 
-    Attributes:
-        criteria: The criterion of each metric in each language, in the order in which metrics are listed.
-        what: A description of the texts, by language, such as "a summary of a source text".
-        context: The name of the context that is shown with a text, by language, such as "Source text".
-        needs_question: Whether a text can be rated only together with its question.
-    """
-
-    criteria: Mapping[str, Mapping[str, Criterion]]
-    what: Mapping[str, str]
-    context: Mapping[str, str]
-    needs_question: bool = False
+    criteria: Mapping[str, Mapping[str, Criterion]]  # criteria by metric and language; the order is that of the metrics
+    what: Mapping[str, str]  # description of the texts by language, such as "a summary of a source text"
+    context: Mapping[str, str]  # name of the context by language, such as "Source text"
+    needs_question: bool = False  # whether a text can only be rated together with its question
 
 
 @dataclass(frozen=True)
@@ -77,7 +70,7 @@ class Criteria:
     scale: Scale  # scale of all ratings
 
     def task(self, name: str) -> Task:
-        """The task with this name, or else the one for all others."""
+        """The task with this name, or the default task."""
         found = self.tasks.get(name) or self.tasks.get(DEFAULT_TASK)
         if found is None:
             raise JudgingError(f"the criteria: {unknown_name('task', name, self.tasks)}")
@@ -89,7 +82,7 @@ class Criteria:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of everything that prompts are made of, in hexadecimal."""
+        """SHA-256 of everything that affects prompts."""
         tasks = {
             name: [
                 {metric: {key: vars(one) for key, one in of.items()} for metric, of in task.criteria.items()},
@@ -134,11 +127,7 @@ class Criteria:
 def read_criteria(path: Path | None = None) -> Criteria:
     """Reads criteria from a TOML file; without a path, reads the packaged criteria."""
     path = path or _PACKAGED
-    try:
-        content = read_toml(path, error=JudgingError)
-    except TrialsError as error:
-        raise JudgingError(str(error)) from None
-    return checked(content, _criteria, str(path), error=JudgingError)
+    return checked(read_toml(path, error=JudgingError), _criteria, str(path), error=JudgingError)
 
 
 def _criteria(content: Any) -> Criteria:
@@ -157,7 +146,7 @@ def _criteria(content: Any) -> Criteria:
 
 def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:
     def criteria(tables: Any) -> dict[str, dict[str, Criterion]]:
-        return entries(tables, _by_language)
+        return entries(tables, lambda table: _by_language(table, _criterion))
 
     return member(value, "criteria", criteria) if "criteria" in value else {}
 
@@ -165,7 +154,7 @@ def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:
 def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
     _refuse_unknown(value, ("metrics", "what", "context", "needs_question", "criteria"))
     known = {**for_all, **_criteria_in(value)}
-    metrics = member(value, "metrics", _names) if "metrics" in value else tuple(known)
+    metrics = member(value, "metrics", lambda names: items(names, text)) if "metrics" in value else tuple(known)
     for metric in metrics:
         if metric not in known:
             raise Fault(unknown_name("criterion", metric, known)).inside(".metrics")
@@ -179,35 +168,21 @@ def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
     )
 
 
-def _by_language(value: Any) -> dict[str, Criterion]:
-    _refuse_unknown(value, LANGUAGES)
-    return _not_empty(entries(value, _criterion))
-
-
 def _criterion(value: Any) -> Criterion:
     _refuse_unknown(value, ("name", "definition", "steps"))
-    return Criterion(
-        member(value, "name", _filled), member(value, "definition", _filled), member(value, "steps", _steps)
-    )
-
-
-def _steps(value: Any) -> tuple[str, ...]:
-    return items(value, _filled)
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    return items(value, text)
+    steps = member(value, "steps", lambda lines: items(lines, _filled))
+    return Criterion(member(value, "name", _filled), member(value, "definition", _filled), steps)
 
 
 def _texts(value: Any) -> dict[str, str]:
+    return _by_language(value, _filled)
+
+
+def _by_language(value: Any, read: Callable[[Any], T]) -> dict[str, T]:
     _refuse_unknown(value, LANGUAGES)
-    return _not_empty(entries(value, _filled))
-
-
-def _not_empty(by_language: dict[str, T]) -> dict[str, T]:
-    if not by_language:
+    if not value:
         raise Fault(f"expected at least one of {', '.join(LANGUAGES)}")
-    return by_language
+    return entries(value, read)
 
 
 def _filled(value: Any) -> str:
@@ -243,11 +218,11 @@ def _refuse_unknown(value: Any, known: Iterable[str]) -> None:
 
 
 def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:
-    """The entry in a language, or else in the first language that has one, together with the language of the entry."""
+    """The language and the entry for a language; if there is no entry, those of the first language with an entry."""
     for found in (language, *LANGUAGES):
         if found in by_language:
             return found, by_language[found]
-    raise ValueError("no entry in any language")  # ruled out when the file was read
+    raise ValueError("no entry in any language")  # cannot happen, because the reader checks this
 
 
 @cache

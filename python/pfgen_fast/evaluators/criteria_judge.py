@@ -1,7 +1,6 @@
 """A language model as an evaluator by criteria: for each text, one request for each metric of its task and each rating.
 
-The judge never sees a pair: it is not told whether a text is an original. Metrics are rated apart, and a score is the
-mean of the valid ratings.
+The judge sees a single text and does not know whether it is an original. A score is the mean of the valid ratings.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from .evaluator import Item, Metric, Texts, column_of, language_of
 from .ratings import Ratings, check_n_ratings, usual_temperature
 
 N_RATINGS = 5
-"""How often a text is rated by default, by each criterion."""
+"""The default number of ratings of a text by each criterion."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +37,16 @@ class CriteriaJudge(AskingEvaluator):
     Attributes:
         judge: The judge.
         replies: The stored replies.
-        tasks: The tasks of the items; they decide which metrics there are.
-        criteria: What the judge is told; see `read_criteria`.
+        tasks: The tasks of the items, which determine the metrics.
+        criteria: The instructions to the judge; see `read_criteria`.
         only: The metrics that are rated; None for all metrics of the tasks.
-        n_ratings: How often each text is rated by each criterion, each time with a different seed.
+        n_ratings: The number of ratings of each text by each criterion, each with a different seed.
         seed: Any text; determines the sampling seeds.
-        replicate: How often all was scored before; see `again`.
-        questions: The texts of questions by ID, where items name the ID.
-        connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
-        spending: Prices and budget; whatever is asked is added to it.
-        is_partial: Whether, without a connection, texts may lack ratings; otherwise that is an error.
+        replicate: The number of the replicate, from 0; see `again`.
+        questions: The texts of questions by ID, for items whose question is an ID.
+        connect: Opens the engine for the judge, such as `Server(...).engine`; None for stored replies only.
+        spending: Prices and budget, to which the cost is added.
+        is_partial: Whether ratings may be missing if there is no connection; otherwise this is an error.
     """
 
     judge: Judge
@@ -75,14 +74,14 @@ class CriteriaJudge(AskingEvaluator):
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics of the tasks, on the scale of the criteria. A text has no score by a metric of another task."""
+        """The metrics of the tasks, on the scale of the criteria. A text gets no score for metrics of other tasks."""
         names = dict.fromkeys(metric for task in self.tasks for metric in self._metrics_of(task))
         scale = self.criteria.scale
         return tuple(Metric(name, low=scale.low, high=scale.high) for name in names)
 
     @property
     def signature(self) -> str:
-        """Model, criteria, parameters, number of ratings, and the texts of questions if any are given by ID."""
+        """Model, criteria, parameters, number of ratings, and the texts of questions if there are questions by ID."""
         parts = [
             f"judge:{json.dumps(self.judge.model)}|criteria:{self.criteria.hash}",
             f"{self.judge.signature}|ratings:{self.n_ratings}",
@@ -96,7 +95,7 @@ class CriteriaJudge(AskingEvaluator):
         return "|".join(parts)
 
     def again(self) -> CriteriaJudge:
-        """The same judge with other seeds: every rating is asked for anew, and stored in the same file."""
+        """The same judge with other seeds, so that all ratings are requested again, and stored in the same file."""
         return replace(self, replicate=self.replicate + 1)
 
     def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
@@ -163,23 +162,23 @@ def open_judge(
     cache: Path = Path("judge-ratings.jsonl"),
     partial: bool = False,
 ) -> CriteriaJudge:
-    """Opens a judge that rates by criteria; nothing is asked yet.
+    """Opens a judge that rates by criteria, without sending a request.
 
     Args:
         model: The judge's name on the server.
         tasks: The tasks of the items.
-        criteria: A file of criteria; None for the packaged ones.
-        metrics: The metrics that are rated; None for all of the tasks'.
-        n_ratings: How often each text is rated by each criterion.
-        temperature: The judge's temperature; by default 0 for one rating and 1 for several, which would be equal at 0.
+        criteria: A file of criteria; None for the packaged criteria.
+        metrics: The metrics that are rated; None for all metrics of the tasks.
+        n_ratings: The number of ratings of each text by each criterion.
+        temperature: The judge's temperature; by default 0 for one rating, and 1 for several different ratings.
         max_tokens: The maximum number of tokens in a reply.
         seed: Any text; determines the sampling seeds.
-        questions: The texts of questions by ID, where items name the ID.
-        request_options: How requests are written, such as the engine; stored replies are found by the same options.
-        server: The server that runs the judge; None uses stored ratings only.
-        spending: Prices and budget; whatever is asked is added to it.
+        questions: The texts of questions by ID, for items whose question is an ID.
+        request_options: The engine and its options for requests; the same options are needed to find stored replies.
+        server: The server that runs the judge; None for stored ratings only.
+        spending: Prices and budget, to which the cost is added.
         cache: The file of stored replies.
-        partial: Whether, without a server, texts may lack ratings.
+        partial: Whether ratings may be missing if there is no server.
     """
     check_n_ratings(n_ratings)
     return CriteriaJudge(

@@ -88,7 +88,7 @@ class Evaluator(Protocol):
 
     @property
     def signature(self) -> str:
-        """Everything that the scores depend on besides item and text: equal signatures mean equal scores."""
+        """Everything that affects scores besides item and text. Equal signatures mean equal scores."""
 
     @property
     def metrics(self) -> Sequence[Metric]:
@@ -99,27 +99,27 @@ class Evaluator(Protocol):
 
         Args:
             items: One item for each text.
-            texts: The texts to score: `texts[i]` instead of `items[i].text`. A null has no score.
+            texts: The texts to score, `texts[i]` instead of `items[i].text`. A null gets no score.
 
         Returns:
-            For each metric, one float per text; NaN if there is no score.
+            For each metric, one float per text; NaN for a missing score.
         """
 
 
 def language_of(text: str) -> str:
-    """The language of a text of which it is not known: `ja` if it has a hiragana, katakana or kanji, else `en`."""
+    """A guess of a text's language: `ja` if the text has a hiragana, katakana or kanji, otherwise `en`."""
     return "ja" if _JAPANESE.search(text) else "en"
 
 
 def text_column(texts: Any) -> _core.TextColumn:
-    """Creates a column of texts, possibly with nulls, from anything that `Scorer.score` takes as answers."""
+    """Creates a column of texts, possibly with nulls; takes the same types as the answers of `Scorer.score`."""
     with worded():
         return _core.TextColumn(texts, "texts", True)
 
 
 def column_of(items: Sequence[Item], texts: Texts) -> _core.TextColumn:
-    """The texts as a column, exactly one for each item."""
+    """The texts as a column; raises ValueError unless there is exactly one text for each item."""
     column = texts if isinstance(texts, _core.TextColumn) else text_column(texts)
     if len(items) != len(column):
-        raise ValueError(f"{len(items)} items for {len(column)} texts; expected one for each")
+        raise ValueError(f"{len(items)} items for {len(column)} texts; expected one text for each item")
     return column

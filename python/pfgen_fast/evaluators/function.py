@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Function = Callable[[Sequence[Item], Sequence[str]], Mapping[str, Sequence[Any]]]
-"""Takes items and, for each, a text, and returns a score for each text by the name of its metric."""
+"""Takes items and one text for each, and returns by metric one score for each text."""
 
 _BATCH = 256
 _MEMBERS = ("name", "signature", "metrics", "score")
 
 
 class BatchedEvaluator(OutsideEvaluator):
-    """What is called with some texts at a time."""
+    """A user's code that scores a batch of texts in each call."""
 
     def __init__(self, name: str, *, batch: int = _BATCH, **options: Any) -> None:
         super().__init__(name, **options)
@@ -40,7 +40,7 @@ class BatchedEvaluator(OutsideEvaluator):
 
     @abstractmethod
     def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
-        """What is returned for some texts; may raise anything."""
+        """The result of the user's code for some texts; may raise any exception."""
 
     def _seen(self, item: Item) -> Sequence[object]:
         return (item.id, item.text, item.task, item.language, item.question, item.context, item.references)
@@ -50,7 +50,7 @@ class BatchedEvaluator(OutsideEvaluator):
             self._score(requests[begin : begin + self._batch], begin, receive)
 
     def _score(self, requests: Sequence[Request], begin: int, receive: Receive) -> None:
-        """Scores a batch. Where that fails, halves are tried, which finds the row and keeps what comes before it."""
+        """Scores a batch; if that fails, scores its halves, to find the failing row and store the scores before it."""
         try:
             found = self._checked(requests)
         except Exception as error:
@@ -74,17 +74,17 @@ class BatchedEvaluator(OutsideEvaluator):
 
 
 class _Misshapen(DiscernmentError):
-    """What is returned is no score for each text."""
+    """A result that does not consist of one score for each text."""
 
 
 class FunctionEvaluator(BatchedEvaluator):
     """A function of items and texts that returns a sequence of scores for each metric.
 
     Args:
-        function: The function. It gets lists; a text is to be scored in the place of its item's.
-        name: Its name.
-        version: All that its scores depend on, in any form, such as the hash of its source.
-        options: As of `BatchedEvaluator`.
+        function: The function. It gets lists of items and texts; each text is scored instead of the item's own text.
+        name: The name of the evaluator.
+        version: Any text that changes when scores may change, such as the hash of the function's source.
+        options: The options of `BatchedEvaluator`.
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
@@ -104,7 +104,7 @@ class FunctionEvaluator(BatchedEvaluator):
 
     @property
     def identity(self) -> str:
-        """Its name and version."""
+        """The name and the version."""
         return f"python:{json.dumps(self.name)}|version:{json.dumps(self._version)}"
 
     def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
@@ -112,7 +112,7 @@ class FunctionEvaluator(BatchedEvaluator):
 
 
 class _OfProtocol(BatchedEvaluator):
-    """An object that is an evaluator itself, with scores that are checked and kept."""
+    """A user's evaluator, whose scores are checked and stored."""
 
     def __init__(self, evaluator: Evaluator, name: str, *, version: str = "", **options: Any) -> None:
         own = {"metrics": evaluator.metrics, "is_deterministic": getattr(evaluator, "is_deterministic", False)}
@@ -121,12 +121,12 @@ class _OfProtocol(BatchedEvaluator):
 
     @property
     def identity(self) -> str:
-        """The signature of the evaluator and, if there is one, the version."""
+        """The signature of the evaluator, and the version if it is not empty."""
         signature = self._evaluator.signature
         return f"{signature}|version:{json.dumps(self._version)}" if self._version else signature
 
     def again(self) -> Self:
-        """The same evaluator without kept scores, as it scores anew."""
+        """The same evaluator without stored scores; see the protocol `Evaluator`."""
         anew = super().again()
         anew._evaluator = getattr(self._evaluator, "again", lambda: self._evaluator)()
         return anew
@@ -138,7 +138,7 @@ class _OfProtocol(BatchedEvaluator):
 def open_function(path: str, *, name: str | None = None, version: str = "", **options: Any) -> OutsideEvaluator:
     """Imports a function, or a class or object with the protocol `Evaluator`; a class is called without arguments.
 
-    Modules are also looked for in the working folder, after all others.
+    Modules in the working directory are found last.
     """
     where = f"evaluator python:{in_one_line(path)}"
     module_name, _, attribute = path.partition(":")
@@ -160,7 +160,7 @@ def open_function(path: str, *, name: str | None = None, version: str = "", **op
 
 
 def _imported(name: str, where: str) -> ModuleType:
-    # After all others, so that no file of the working folder is taken for a module of another package.
+    # At the end, so that a file in the working directory never replaces a module of another package.
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
     try:

@@ -1,6 +1,6 @@
-"""A language model as an evaluator: it rates each text as an answer to a question, and its replies are stored.
+"""A language model as an evaluator that rates each text as an answer to a question. Its replies are stored.
 
-A text's score is the mean of its valid ratings. The judge of single criteria is in `criteria_judge`.
+A text's score is the mean of its valid ratings. The judge by criteria is in `criteria_judge`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ TEMPLATES: Mapping[str, Path] = {
 _PLACEHOLDERS = ("question", "sample", "answer", "language")
 _NEEDED = ("question", "answer")
 _HEAD = re.compile(r"Scale: *(\d{1,3}) to (\d{1,3}) *(?:\r?\n|\Z)\s*")
-
-
 USUAL_SCALE = Scale()
 
 
@@ -42,7 +40,7 @@ class RatingTemplate(Template):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the text, below the line that states the scale if that is not 1 to 10; in hexadecimal."""
+        """SHA-256 of the text, which begins with the scale if the scale is not 1 to 10."""
         head = "" if self.scale == USUAL_SCALE else f"Scale: {self.scale.low} to {self.scale.high}\n\n"
         return Template(head + self.text, self.placeholders).hash
 
@@ -50,12 +48,14 @@ class RatingTemplate(Template):
 def read_template(source: str | Path = "default") -> RatingTemplate:
     """Reads a judge's prompt, with the placeholders `{question}`, `{answer}` and, optionally, `{sample}`, `{language}`.
 
-    A first line such as `Scale: 1 to 5` states the scale and is not a part of the prompt; without it, the scale is 1 to
-    10.
+    The first line may state the scale, such as `Scale: 1 to 5`, and is then not a part of the prompt. The default scale
+    is 1 to 10.
     """
     path = TEMPLATES.get(source, Path(source)) if isinstance(source, str) else source
     if isinstance(source, str) and not path.exists():
-        raise JudgingError(f"{path}: no such file; expected a template or the name of one: {', '.join(TEMPLATES)}")
+        raise JudgingError(
+            f"{path}: no such file; expected a template, or the name of a packaged template: {', '.join(TEMPLATES)}"
+        )
     template = Template.read(path, placeholders=_PLACEHOLDERS, needed=_NEEDED)
     if not template.text.startswith("Scale:"):
         return RatingTemplate(template.text, template.placeholders)
@@ -71,16 +71,16 @@ def read_template(source: str | Path = "default") -> RatingTemplate:
 
 @dataclass(frozen=True)
 class JudgeEvaluator:
-    """Asks a judge to rate texts as answers to their items' questions.
+    """Asks a judge to rate texts as answers to the questions of their items.
 
     Attributes:
         judge: The judge.
         replies: The stored replies.
         template: The prompt and its scale; see `read_template`. `{sample}` becomes the first reference of the item.
-        language: The expected language of the answers, as named in the prompt.
-        n_ratings: How often each text is rated, each time with a different seed.
+        language: The expected language of the answers, as the prompt names it.
+        n_ratings: The number of ratings of each text, each with a different seed.
         seed: Any text; determines the sampling seeds.
-        connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
+        connect: Opens the engine for the judge, such as `Server(...).engine`; None for stored replies only.
     """
 
     judge: Judge
@@ -114,7 +114,7 @@ class JudgeEvaluator:
 
         Raises:
             JudgingError: An item has no question, or another process is adding replies to the same file.
-            EngineError: An error concerns all requests. Ratings received before are kept.
+            EngineError: An error concerns all requests. Earlier ratings are kept.
         """
         ratings = self.ratings(items, texts)
         ratings.ask(self.connect)

@@ -1,8 +1,8 @@
 """Classic metrics as an evaluator: BLEU, chrF and ROUGE-L of a text against the references of its item.
 
-Sentence BLEU (effective order, smoothed exponentially) and chrF are those of sacrebleu, with its own rule for several
-references. ROUGE-L is the F1 of the longest common subsequence of code points in Japanese and of words in English, and
-the best of several references counts.
+Sentence BLEU (effective order, exponential smoothing) and chrF are computed by sacrebleu, including its rules for
+several references. ROUGE-L is the F1 of the longest common subsequence, of code points in Japanese and of words in
+English; the highest value over the references counts.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class MetricsEvaluator:
     """Compares texts with the references of their items.
 
     Args:
-        allow_self_reference: Whether an item's text may be among its references, where every damage costs something.
-        on_progress: Called with the number of texts scored and to be scored in a call.
+        allow_self_reference: Whether an item's text may be one of its references; each damage then lowers its scores.
+        on_progress: Called with the number of scored texts and the total.
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
@@ -65,16 +65,16 @@ class MetricsEvaluator:
         )
 
     def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
-        """What a reader of the scores must know about the items, one sentence each."""
+        """Notes for readers of the scores, one sentence each."""
         n_selves = sum(map(_is_self_reference, items))
         if not n_selves:
             return ()
         return (
-            f"{n_selves:,} of {len(items):,} texts are among their own references: every damage lowers their scores",
+            f"{n_selves:,} of {len(items):,} texts are among their own references: each damage lowers their scores",
         )
 
     def expected_seconds(self, items: Sequence[Item], n_texts: int) -> float:
-        """How long as many texts will take, after checking all items and scoring the texts of some."""
+        """Estimates how long scoring `n_texts` texts takes; checks all items, and scores the texts of some items."""
         known = [(item, _references(item, self._allow_self_reference)) for item in items]
         preparing = scoring = 0.0
         n_done = 0
@@ -112,7 +112,7 @@ class MetricsEvaluator:
         return {metric.name: found[number] for number, metric in enumerate(self.metrics)}
 
     def _score_of(self, references: References) -> Score:
-        """A function from a text to its scores, which looks at the references only once."""
+        """A function that scores texts, and prepares the references only once."""
         language, listed = references
         documents = [[reference] for reference in listed]
         metrics = self._sacrebleu.metrics
@@ -121,7 +121,7 @@ class MetricsEvaluator:
         units = [_units(reference, language) for reference in listed]
 
         def score(text: str) -> tuple[float, float, float]:
-            # sacrebleu's best score is a little above 100, which would be out of scale.
+            # sacrebleu's best score is slightly above 100, which is outside of the scale.
             return (
                 min(bleu.corpus_score([text], None).score, 100.0),
                 min(chrf.corpus_score([text], None).score, 100.0),
@@ -138,7 +138,7 @@ class MetricsEvaluator:
 def _rows_by_references(
     items: Sequence[Item], texts: Sequence[str | None], allow_self_reference: bool
 ) -> dict[References, dict[str, list[int]]]:
-    """The rows of each text, by references: equal texts are scored once, and references are prepared once."""
+    """The rows of each text by references, so that equal texts are scored once and references are prepared once."""
     known: dict[int, dict[str, list[int]]] = {}
     rows: dict[References, dict[str, list[int]]] = {}
     for row, (item, text) in enumerate(zip(items, texts, strict=True)):
@@ -157,7 +157,7 @@ def _references(item: Item, allow_self_reference: bool) -> References:
     if language not in _TOKENIZERS:
         raise DiscernmentError(f"{where}: {unknown_name('language', language, _TOKENIZERS)}")
     if _is_self_reference(item) and not allow_self_reference:
-        problem = "its text is one of its references, so every damage would be noticed trivially"
+        problem = "its text is one of its references, so that each damage lowers its scores"
         raise DiscernmentError(f"{where}: {problem}; expected other references, or --allow-self-reference")
     return language, item.references
 

@@ -1,4 +1,4 @@
-"""Our own scores as an evaluator: n-grams and keyword rules of a suite, with one call into the core per batch."""
+"""Our own scores as an evaluator: n-grams and keyword rules of a suite, with one call of the core for each batch."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ from .evaluator import Floats, Item, Metric, Texts, column_of
 
 _METRICS = (
     Metric("fluency", low=0.0),
-    # No upper bound: the rounded shares of six sets add up to 1.000002.
+    # There is no upper bound, because the sum of six rounded shares may be 1.000002.
     Metric("truthfulness", low=0.0),
     Metric("helpfulness", low=0.0, high=1.0),
     Metric("average", low=0.0, combined=False),
 )
-
 
 _REFERENCES_OF_A_SET = 20
 
 
 class NgramEvaluator:
     """Scores texts as answers to the questions of a suite.
-
-    Args:
-        scorer: Scores the answers.
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
@@ -55,16 +51,16 @@ class NgramEvaluator:
         return self._scorer.signature
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
-        """Scores each text as an answer to its item's question."""
+        """Scores each text as an answer to the question of its item."""
         texts = column_of(items, texts)
         table = self._scorer.score(_questions(items), texts, nulls="null")
         return {metric.name: table[metric.name] for metric in self.metrics}
 
     def reference_means(self, questions: Iterable[str]) -> dict[str, float]:
-        """The mean scores of reference answers, as a measure of what good answers get; NaN without questions.
+        """The mean scores of reference answers, for comparison with other answers; NaN without questions.
 
         Args:
-            questions: IDs or texts of questions. Of each reference set of a question, 20 answers are scored.
+            questions: IDs or texts of questions. 20 answers of each of their reference sets are scored.
 
         Example:
             >>> round(NgramEvaluator(Scorer("mini")).reference_means(["Q07"])["average"], 2)

@@ -1,9 +1,9 @@
-"""Opens an evaluator by its name, as a command line or a config file has it: `open_evaluator`."""
+"""Opens an evaluator by its name on the command line or in a config file: `open_evaluator`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,34 +18,23 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
     from .table import TableScores
 
-_OPENERS: Mapping[str, tuple[str, str]] = {
-    "ngram": (".opening", "open_ngram"),
-    "metrics": (".metrics", "MetricsEvaluator"),
-    "judge": (".criteria_judge", "open_judge"),
-    "checklists": ("..checklists.judging.evaluator", "open_checklists"),
-    "python": (".function", "open_function"),
-    "command": (".command", "CommandEvaluator"),
-    "table": (".table", "TableScores"),
+_OPENERS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "ngram": ((".opening", "open_ngram"),),
+    "metrics": ((".metrics", "MetricsEvaluator"),),
+    "judge": ((".criteria_judge", "open_judge"),),
+    "checklists:SUITE": (("..checklists.judging.evaluator", "open_checklists"),),
+    "python:MODULE:FUNCTION": (
+        (".function", "open_function"),
+        (".function", "BatchedEvaluator"),
+        (".user_code", "OutsideEvaluator"),
+    ),
+    "command:PROGRAM ...": ((".command", "CommandEvaluator"), (".user_code", "OutsideEvaluator")),
+    "table:FILE": ((".table", "TableScores"),),
 }
-"""The module and the name of what opens each kind; imported when it is asked for. Checklists lie above this room, and
-are known here by the name of their module only."""
+"""Module and name of the function or class that opens each kind, and of further classes that take its options.
 
-_FURTHER: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "python": ((".function", "BatchedEvaluator"), (".user_code", "OutsideEvaluator")),
-    "command": ((".user_code", "OutsideEvaluator"),),
-}
-"""What else takes the options of a kind."""
-
-_SPELLINGS = (
-    "ngram",
-    "metrics",
-    "judge",
-    "checklists:SUITE",
-    "python:MODULE:FUNCTION",
-    "command:PROGRAM ...",
-    "table:FILE",
-)
-_WITH_REST = {spelling.partition(":")[0] for spelling in _SPELLINGS if ":" in spelling}
+They are imported on demand. `checklists` is a package above this one, so only this table names its module.
+"""
 
 
 def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
@@ -53,15 +42,12 @@ def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
 
     Args:
         what: `ngram`, `metrics`, `judge`, `checklists:SUITE`, `python:MODULE:FUNCTION`, `command:PROGRAM ...` or
-            `table:FILE`.
-        options: The options of its kind; see `options_of`.
-
-    Returns:
-        An evaluator; of a table, its scores.
+            `table:FILE`, for which the result is the scores of the table.
+        options: The options of this kind of evaluator; see `options_of`.
 
     Raises:
-        DiscernmentError: There is no such evaluator or option, an option is missing, or it cannot be opened.
-        PfgenError: As the opened evaluator raises it.
+        DiscernmentError: The evaluator or an option is unknown, or an option is missing or invalid.
+        PfgenError: The evaluator itself raises an error.
 
     Example:
         >>> open_evaluator("ngram", suite="mini").name
@@ -72,15 +58,16 @@ def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
 checklists:SUITE, python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
     """
     kind, colon, rest = what.partition(":")
-    if kind not in _OPENERS or bool(colon) != (kind in _WITH_REST) or (colon and not rest.strip()):
-        nearest = nearest_names(kind, _OPENERS)
-        spellings = sorted(_SPELLINGS, key=lambda spelling: spelling.partition(":")[0] not in nearest)
-        raise DiscernmentError(unknown_name("evaluator", what, spellings))
+    spellings = {one.partition(":")[0]: one for one in _OPENERS}
+    if kind not in spellings or bool(colon) != (":" in spellings[kind]) or (colon and not rest.strip()):
+        nearest = nearest_names(kind, spellings)
+        listed = sorted(_OPENERS, key=lambda spelling: spelling.partition(":")[0] not in nearest)
+        raise DiscernmentError(unknown_name("evaluator", what, listed))
     known = options_of(kind)
     for name in options:
         if name not in known:
             raise DiscernmentError(f"evaluator {kind}: {unknown_name('option', name, known)}")
-    opener = _opener(_OPENERS[kind])
+    opener = _imported(spellings[kind])[0]
     for name, parameter in inspect.signature(opener).parameters.items():
         is_given = name in options or (bool(colon) and parameter.kind is not parameter.KEYWORD_ONLY)
         is_needed = parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
@@ -92,28 +79,16 @@ checklists:SUITE, python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
 
 def options_of(kind: str) -> tuple[str, ...]:
     """The names of the options of a kind of evaluator."""
-    names: dict[str, None] = {}
-    for number, place in enumerate((_OPENERS[kind], *_FURTHER.get(kind, ()))):
-        parameters = list(inspect.signature(_opener(place)).parameters.values())
-        # What follows the colon is no option.
-        own = parameters[1:] if kind in _WITH_REST and number == 0 else parameters
-        names.update(_named(own, only_keywords=number > 0))
-    return tuple(names)
+    (spelling,) = (one for one in _OPENERS if one.partition(":")[0] == kind)
+    opener, *others = (list(inspect.signature(one).parameters.values()) for one in _imported(spelling))
+    own = opener[1:] if ":" in spelling else opener  # the part after the colon is not an option
+    names = [one.name for one in own if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    names += [one.name for parameters in others for one in parameters if one.kind is one.KEYWORD_ONLY]
+    return tuple(dict.fromkeys(names))
 
 
-def _named(parameters: Iterable[inspect.Parameter], *, only_keywords: bool) -> dict[str, None]:
-    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return {
-        one.name: None
-        for one in parameters
-        if one.kind is one.KEYWORD_ONLY or (one.kind is positional and not only_keywords)
-    }
-
-
-def _opener(place: tuple[str, str]) -> Callable[..., Any]:
-    module, name = place
-    found: Callable[..., Any] = getattr(import_module(module, __package__), name)
-    return found
+def _imported(spelling: str) -> list[Callable[..., Any]]:
+    return [getattr(import_module(module, __package__), name) for module, name in _OPENERS[spelling]]
 
 
 def open_ngram(

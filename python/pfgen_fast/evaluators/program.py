@@ -1,7 +1,6 @@
-"""A process that reads lines and writes lines, both at the same time, and that never outlives its use.
+"""A process that reads and writes lines at the same time, in a process group that ends with its context.
 
-It has a process group of its own, which is ended with it: nothing that it started is left behind by a time limit or by
-Ctrl-C.
+The processes that it has started therefore end too, also after a time limit or Ctrl-C.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _STDERR_BYTES = 1 << 13
-"""Longer lines of stderr are shown in pieces."""
+"""The maximum length of a shown line of stderr; longer lines are split."""
 
 _LINES_AHEAD = 256
 _PATIENCE_SECONDS = 2.0
-"""How long a process that is to end may take, before it is killed."""
+"""How long a process may take to end before it is killed."""
 
 
 class Program:
-    """A running process; a context that ends it."""
+    """A running process, which ends with the context."""
 
     def __init__(self, command: Sequence[str], lines: Iterable[bytes], show: Callable[[str], None]) -> None:
         pipe = subprocess.PIPE
@@ -56,18 +55,18 @@ class Program:
             self._end()
         self._is_ending.set()
         for thread in self._threads:
-            # Only a process that left the group could still hold a pipe, and with it the thread.
+            # Only a process outside of the group could still keep a pipe open, and a thread waiting.
             thread.join(_PATIENCE_SECONDS)
 
     def line(self, deadline: float | None) -> bytes:
-        """The next line that it writes; empty at the end, at most `MAX_LINE_BYTES` and one byte of a longer one."""
+        """The next line of its output, cut after `MAX_LINE_BYTES + 1` bytes; empty at the end of the output."""
         try:
             return self._read.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise TimeoutError from None
 
     def exit_code(self, deadline: float | None) -> int:
-        """Waits for its end; negative if a signal ended it."""
+        """Waits for the end of the process; the exit code is negative if a signal ended it."""
         try:
             return self._process.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -77,18 +76,18 @@ class Program:
         self._signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE_SECONDS)
-        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # also what it started and what ignored the first
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # ends processes that ignored SIGTERM
         self._process.wait()
 
     def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing of the group is left
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # the group has ended
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, number)
             else:
                 self._process.send_signal(number)
 
     def _write_stdin(self) -> None:
-        # A program may end without reading everything.
+        # A program may end before it has read all lines.
         with contextlib.suppress(OSError), self._stdin:
             for line in self._lines:
                 self._stdin.write(line)
@@ -102,7 +101,7 @@ class Program:
             self._put(b"")
 
     def _put(self, line: bytes) -> bool:
-        """Hands a line over; gives up when nobody will ask for it."""
+        """Adds a line to the queue; returns False if the context ends before the queue has space."""
         while not self._is_ending.is_set():
             with contextlib.suppress(queue.Full):
                 self._read.put(line, timeout=0.1)
@@ -112,6 +111,6 @@ class Program:
     def _show_stderr(self) -> None:
         with self._stderr:
             while line := self._stderr.readline(_STDERR_BYTES):
-                # Of a bar that is drawn over and over again, the last state.
+                # A progress bar writes several states into a line; only the last is shown.
                 states = [state for state in line.decode("utf-8", "replace").rstrip("\r\n").split("\r") if state]
                 self._show(terminal_text(states[-1]) if states else "")

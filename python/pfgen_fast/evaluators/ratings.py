@@ -1,4 +1,4 @@
-"""Ratings: the scales on which a judge rates, the rating in a reply, and scores as means of the valid ratings."""
+"""The ratings of a judge: their scale, the rating in a reply, and scores as means of the valid ratings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
 
 @dataclass(frozen=True)
 class Scale:
-    """The ratings that a prompt asks for: whole numbers, both bounds included."""
+    """The possible ratings: whole numbers from `low` to `high`."""
 
     low: int = 1
     high: int = 10
@@ -35,14 +35,14 @@ class Scale:
             raise JudgingError(f"a scale of {self.low} to {self.high}: expected two numbers from 0 to 100, in order")
 
     def rating_in(self, reply: str) -> int | None:
-        """The last number of the form `[[n]]`; None if there is none or it is not on the scale."""
+        """The last number of the form `[[n]]`; None if it is missing or not on the scale."""
         found = _IN_BRACKETS.findall(reply)
         whole = _WHOLE.fullmatch(found[-1]) if found else None
         return int(whole[1]) if whole and self.low <= int(whole[1]) <= self.high else None
 
 
 def usual_temperature(n_ratings: int) -> float:
-    """The temperature at which ratings are drawn by default: 0 for one, 1 for several, which would be equal at 0."""
+    """The default temperature: 0 for one rating, and 1 for several, because they would be equal at 0."""
     return 0.0 if n_ratings == 1 else 1.0
 
 
@@ -53,7 +53,7 @@ def check_n_ratings(n_ratings: int) -> None:
 
 
 class Ratings:
-    """The ratings of some texts, as far as they exist."""
+    """The ratings of some texts; see `AskedTexts`."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class Ratings:
 
     @property
     def n_missing(self) -> int:
-        """The number of missing ratings."""
+        """See `AskedTexts`."""
         return self.asking.n_missing
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing ratings."""
+        """See `AskedTexts`."""
         return self.asking.estimate(prices)
 
     def ask(
@@ -89,18 +89,18 @@ class Ratings:
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing ratings and stores each as it arrives."""
+        """See `AskedTexts`."""
         if connect is None or not self.asking.n_missing:
             return None
         return self.asking.ask(connect(self._judge), spending=spending, on_progress=on_progress, events=events)
 
     def values(self) -> Floats:
-        """A row of ratings for each place; NaN if a rating is missing or its reply contains none."""
+        """The ratings of each place in a row; NaN for a missing or invalid rating."""
         found = [np.nan if reply is None else self._scale.rating_in(reply) for reply in self.asking.replies()]
         return self._at_places(np.array(found, dtype=np.float64), np.nan)
 
     def means(self) -> Floats:
-        """The mean of each place's valid ratings; NaN if there are none."""
+        """The mean of each place's valid ratings; NaN without a valid rating."""
         ratings = self.values()
         is_valid = ~np.isnan(ratings)
         n_valid = is_valid.sum(axis=-1)
@@ -109,13 +109,13 @@ class Ratings:
         return means
 
     def is_complete(self) -> NDArray[np.bool_]:
-        """Whether each place has all replies, valid or not; a place that is not rated needs none."""
+        """Whether each place has all needed replies, valid or not."""
         has_reply = np.array([reply is not None for reply in self.asking.replies()], dtype=np.float64)
         return np.asarray(self._at_places(has_reply, 1.0).all(axis=-1))
 
     @property
     def n_unrated(self) -> int:
-        """The number of replies that contain no valid rating."""
+        """The number of replies without a valid rating."""
         return sum(reply is not None and self._scale.rating_in(reply) is None for reply in self.asking.replies())
 
     def _at_places(self, of_requests: Floats, elsewhere: float) -> Floats:

@@ -1,7 +1,7 @@
-"""What counts as a score: every evaluator's results are checked here, so that an invalid value is always missing.
+"""Checks the scores of every evaluator: an invalid value becomes NaN, which means that the score is missing.
 
-A value that is no number, is not finite or beyond `LARGEST`, or lies outside of its metric's scale is missing: NaN.
-Too few or too many values are an error, because nobody can tell which text each belongs to.
+A value is invalid if it is not a number, not finite, larger than `LARGEST`, or outside of the metric's scale. A wrong
+number of values is an error, because it is unknown to which text each value belongs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ..native import _core
 from .evaluator import Evaluator, Floats, Item, Metric, column_of
 
 LARGEST = 1e100
-"""The largest amount of a score: sums, differences and squares of such scores are still numbers, which can be drawn."""
+"""The largest absolute value of a score. Sums, differences and squares of such scores are finite numbers."""
 
 
 def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextColumn) -> dict[str, Floats]:
-    """Calls an evaluator and checks what it returns."""
+    """Calls an evaluator and checks its result."""
     texts = column_of(items, texts)
     where = f"evaluator {in_one_line(evaluator.name, 200)}"
     try:
@@ -50,7 +50,7 @@ def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextC
 
 
 def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
-    """A mapping from metrics to sequences of scores, as an evaluator returns it; NaN for what is no score."""
+    """The scores by metric in the result of an evaluator; NaN for invalid values."""
     if not isinstance(returned, Mapping):
         raise DiscernmentError(f"returned {type(returned).__name__}; expected a sequence of scores by metric")
     found = {}
@@ -64,24 +64,24 @@ def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
             raise DiscernmentError(f"returned {what}; expected a sequence of numbers")
         if len(column) != n_texts:
             what = f"{len(column):,} scores of the metric {in_one_line(name)} for {n_texts:,} texts"
-            raise DiscernmentError(f"returned {what}; expected one for each")
+            raise DiscernmentError(f"returned {what}; expected one score for each text")
         found[name] = _scores_of(column)
     return found
 
 
 def _scores_of(column: Any) -> Floats:
-    """The scores of a sequence; whole arrays at once, since our own evaluators have millions of scores."""
+    """The scores of a sequence. An array is checked as a whole, because our own evaluators have millions of scores."""
     if isinstance(column, np.ndarray) and column.dtype == np.float64 and column.ndim == 1:
         return np.where(np.isfinite(column), column, np.nan)
     return np.array([score_of(value) for value in column], dtype=np.float64)
 
 
 def score_of(value: Any) -> float:
-    """A value as a score; NaN if it is no finite number."""
+    """A value as a score; NaN if it is not a finite number."""
     if type(value) is float:
         return value if math.isfinite(value) else math.nan
     is_number = isinstance(value, Real) or (
-        # Such as the scalars of tensors, which are no numbers by their class; an array is none even with one entry.
+        # Scalars of tensors are numbers although their class is not a number; an array with one entry is not a number.
         isinstance(value, SupportsFloat) and not isinstance(value, Complex) and getattr(value, "ndim", 0) == 0
     )
     if not is_number:
@@ -94,7 +94,7 @@ def score_of(value: Any) -> float:
 
 
 def on_scale(metric: Metric, scores: Floats) -> Floats:
-    """The scores without those that are beyond `LARGEST` or lie outside of the metric's scale, which become NaN."""
+    """The scores, with NaN for values above `LARGEST` or outside of the metric's scale."""
     low = -LARGEST if metric.low is None else max(metric.low, -LARGEST)
     high = LARGEST if metric.high is None else min(metric.high, LARGEST)
     with np.errstate(invalid="ignore"):
@@ -103,7 +103,7 @@ def on_scale(metric: Metric, scores: Floats) -> Floats:
 
 
 def turned(metrics: Iterable[Metric], lower_is_better: Collection[str], where: str) -> tuple[Metric, ...]:
-    """The metrics, those of the given names with lower values as the better ones."""
+    """The metrics, where lower values of the named metrics are better."""
     known = tuple(metrics)
     for name in lower_is_better:
         if name not in {metric.name for metric in known}:
@@ -114,6 +114,6 @@ def turned(metrics: Iterable[Metric], lower_is_better: Collection[str], where: s
 
 
 def raised(error: BaseException) -> str:
-    """An exception in a few harmless words."""
+    """The type and the message of an exception, in one short line."""
     message = in_one_line(error, 200)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

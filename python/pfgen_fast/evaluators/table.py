@@ -1,8 +1,8 @@
-"""A finished table of scores as an evaluator: `table:FILE`. Nothing is run.
+"""A table of existing scores as an evaluator: `table:FILE`.
 
-A row has the columns `item`, `perturbation` (`original`, or a name such as `char_delete/30`), `metric` and `score`, and
-optionally `replicate` and `rating`, over which scores are averaged, and `level`, for perturbations that no plan knows.
-Scores are found by item and perturbation, not by text.
+A row has the columns `item`, `perturbation` (`original`, or a name such as `char_delete/30`), `metric` and `score`.
+Optional columns are `replicate` and `rating`, over which scores are averaged, and `level`, for perturbations that are
+not in a plan. Scores are found by item and perturbation.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .evaluator import Floats, Item, Metric
 from .score_checks import on_scale, score_of, turned
 
 ORIGINAL = "original"
-"""The name in the column `perturbation` that undamaged texts have."""
+"""The value of the column `perturbation` for undamaged texts."""
 
 LEVELS = ("character", "word", "sentence", "control")
-"""What the column `level` may hold."""
+"""The possible values of the column `level`."""
 
 _NEEDED = ("item", "perturbation", "metric", "score")
 _NAMED = 5
@@ -38,13 +38,13 @@ class TableScores:
     """The scores of a table.
 
     Args:
-        path: The table, in any format that `score` reads.
-        name: Its name; by default that of the file.
-        metrics: The metrics; by default all of the table, in its order.
-        lower_is_better: The metrics of which lower values are better.
+        path: The table, in any format that the command `score` reads.
+        name: The name of the evaluator; by default that of the file.
+        metrics: The metrics; by default all metrics of the table, in the order of the table.
+        lower_is_better: The metrics for which lower values are better.
 
     Attributes:
-        signature: A hash of the rows, and which metrics are turned.
+        signature: A hash of the rows, and the metrics for which lower values are better.
         names: The perturbations in the order of the table, without the originals.
         items: The items in the order of the table.
 
@@ -92,24 +92,24 @@ class TableScores:
         return self._columns(ORIGINAL, items)
 
     def perturbed(self, name: str, items: Sequence[str]) -> dict[str, Floats]:
-        """The scores of items with a perturbation, by metric; NaN where there are none, or no valid ones."""
+        """The scores of items with a perturbation, by metric; NaN for missing and invalid scores."""
         if name not in self._scores:
             raise DiscernmentError(f"{self._path}: {unknown_name('perturbation', name, self.names)}")
         return self._columns(name, items)
 
     def has(self, name: str, items: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether the table has rows of items with a perturbation, whatever their scores."""
+        """Whether the table has a row for each item with a perturbation, even without a valid score."""
         return np.array([self._is_there(name, item) for item in items], dtype=bool)
 
     def level_of(self, name: str) -> str | None:
-        """The level of a perturbation; None if the table does not say."""
+        """The level of a perturbation; None if the table has no level for it."""
         return self._levels.get(name)
 
     def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
-        """What a reader of the scores of these items must know, one sentence each."""
+        """Notes for readers of the scores of these items, one sentence each."""
         known = {item.id for item in items}
         others = [item for item in self.items if item not in known]
-        begin = "The table has scores that are left out, because the collection does not have"
+        begin = "Some scores of the table are not used, because the collection does not have"
         return (_sentence(begin, others) + ".",) if others else ()
 
     def _is_there(self, perturbation: str, item: str) -> bool:
@@ -117,13 +117,13 @@ class TableScores:
         return place is not None and perturbation in self._has and bool(self._has[perturbation][place])
 
     def _columns(self, perturbation: str, items: Sequence[str]) -> dict[str, Floats]:
-        # The place behind the last one holds NaN, for items that the table does not know.
+        # The last column has NaN, for items that are not in the table.
         places = [self._places.get(item, len(self.items)) for item in items]
         scores = self._scores[perturbation]
         return {metric.name: on_scale(metric, scores[number][places]) for number, metric in enumerate(self.metrics)}
 
     def _arranged(self, columns: _Columns) -> tuple[dict[str, Floats], dict[str, NDArray[np.bool_]]]:
-        """By perturbation, the score of each metric and item, and which items there are."""
+        """By perturbation, the score of each metric and item, and whether there is a row for each item."""
         scores, has = {}, {}
         n_metrics, n_items = len(self.metrics), len(self.items)
         places = {metric.name: place for place, metric in enumerate(self.metrics)}
@@ -146,14 +146,14 @@ class TableScores:
     def _check_originals(self) -> None:
         if ORIGINAL not in self._has:
             raise DiscernmentError(
-                f"{self._path}: no row with the perturbation {ORIGINAL!r}; expected one for each item"
+                f"{self._path}: no row with the perturbation {ORIGINAL!r}; expected an original for each item"
             )
         orphans = [item for item in self.items if not self._is_there(ORIGINAL, item)]
         _refuse(self._path, "has perturbed rows, but no original, of", orphans)
 
 
 _Names = dict[str, int]
-"""Texts by numbers, in the order of their first places."""
+"""The number of each text, in the order of first occurrences."""
 
 
 def _number(names: _Names, name: str) -> int:
@@ -162,7 +162,7 @@ def _number(names: _Names, name: str) -> int:
 
 @dataclass
 class _Columns:
-    """The rows of a table: perturbation, item, metric, replicate and rating as numbers, with their score."""
+    """The rows of a table: perturbation, item, metric, replicate and rating as numbers, and the score."""
 
     items: _Names = field(default_factory=dict)
     perturbations: _Names = field(default_factory=dict)
@@ -195,12 +195,12 @@ class _Columns:
 
 
 def _averaged(keys: NDArray[np.int64], scores: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """The distinct keys, and the mean of the scores of each that are not NaN."""
+    """The distinct keys, and for each the mean of the scores that are not NaN."""
     distinct, group = np.unique(keys, axis=0, return_inverse=True)
     group = group.reshape(-1)
     is_valid = ~np.isnan(scores)
     n_valid = np.bincount(group[is_valid], minlength=len(distinct))
-    # Added one after the other in the order of their size, so that the order of the rows changes nothing.
+    # Scores are added in ascending order, so that the order of the rows does not affect the sums.
     order = np.argsort(scores, kind="stable")
     order = order[is_valid[order]]
     sums = np.bincount(group[order], weights=scores[order], minlength=len(distinct))
@@ -251,7 +251,7 @@ def _add_level(columns: _Columns, perturbation: str, level: str, location: str) 
     known = columns.levels.setdefault(perturbation, level)
     if level != known:
         problem = f"the level {level} of {in_one_line(perturbation)}, which has the level {known} above"
-        raise DiscernmentError(f"{location}: {problem}; expected the same in all rows")
+        raise DiscernmentError(f"{location}: {problem}; expected the same level in all rows")
 
 
 def _name(row: Mapping[str, Any], column: str, location: str) -> str:
@@ -262,14 +262,14 @@ def _name(row: Mapping[str, Any], column: str, location: str) -> str:
 
 
 def _label(value: Any) -> str:
-    """A cell as a name: whole numbers as they are written, empty where there is nothing."""
+    """A cell as a name. A whole number becomes its digits, and a null becomes an empty name."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _text_score(cell: str) -> float:
-    """The score in a cell of a table of texts."""
+    """The score in a cell of a format without types, such as CSV."""
     try:
         number = float(cell) if "_" not in cell else math.nan
     except ValueError:

@@ -1,6 +1,7 @@
-"""What evaluators outside of this package have in common: a user's function or program is asked for what is not known.
+"""The base of evaluators that call a user's function or program, and the file in which their scores are stored.
 
-Equal requests are sent once. Scores are kept as they come, so that an error or a kill costs what was under way.
+Equal requests are sent once. Each score is stored when it arrives, so an error or a kill only loses the requests in
+progress.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Scores = Mapping[str, float]
-"""The scores of one text by metric; NaN for a missing one."""
+"""The scores of one text by metric; NaN for a missing score."""
 
 Progress = Callable[[int, int], None]
 Receive = Callable[[int, Scores], None]
-"""Takes the scores of a request, by its place among those that were sent."""
+"""Takes the scores of a request, by its index among the sent requests."""
 
 
 @dataclass(frozen=True)
 class Request:
     """A text to be scored."""
 
-    key: bytes  # hash of all that its scores depend on
-    row: int  # row of the first such text in the call
+    key: bytes  # hash of everything that the scores depend on
+    row: int  # row of the text's first occurrence in the call
     item: Item
     text: str
 
@@ -50,9 +51,9 @@ class Request:
 
 
 class OutsideEvaluator(ABC):
-    """An evaluator that asks something outside of this package.
+    """An evaluator that calls a user's code.
 
-    Its metrics are those that the first call with a score returns, unless they are declared.
+    Its metrics are the declared ones, or those of the first call that returns scores.
     """
 
     def __init__(
@@ -79,35 +80,35 @@ class OutsideEvaluator(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """Everything that decides a score besides item and text."""
+        """Everything that affects a score besides item and text."""
 
     @abstractmethod
     def _seen(self, item: Item) -> Sequence[object]:
-        """What of an item the scores may depend on."""
+        """The parts of an item that may affect scores."""
 
     @abstractmethod
     def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
-        """Gets the scores of all requests; `receive` is called as they come, in any order, once for each."""
+        """Gets the scores of all requests, and calls `receive` once for each, in any order."""
 
     @property
     def signature(self) -> str:
-        """Its identity, and which metrics are turned."""
+        """The identity, and the metrics for which lower values are better."""
         lower = sorted(self._lower | {metric.name for metric in self.metrics if not metric.higher_is_better})
         return f"{self.identity}|lower_is_better:{json.dumps(lower)}" if lower else self.identity
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics; none before the first score, unless they are declared."""
+        """The metrics; empty before the first score, unless they are declared."""
         return self._metrics or ()
 
     def again(self) -> Self:
-        """The same evaluator without kept scores, so that it scores anew."""
+        """The same evaluator without stored scores, so that it scores all texts again."""
         anew = copy.copy(self)
         anew._kept = None
         return anew
 
     def score(self, items: Sequence[Item], texts: Texts) -> dict[str, Floats]:
-        """Scores the texts whose scores are not kept, and returns all scores."""
+        """Scores the texts without stored scores, and returns all scores."""
         texts = column_of(items, texts)
         requests, places = self._requests(items, texts)
         scores = self._known(requests)
@@ -149,8 +150,8 @@ class OutsideEvaluator(ABC):
             yield lambda request, scores: keep(request.key, request.item.id, scores)
 
     def _requests(self, items: Sequence[Item], texts: _core.TextColumn) -> tuple[list[Request], list[int | None]]:
-        """The distinct requests, and which of them each row needs; None for a missing text."""
-        keys = _Keys(self.identity, self._seen)
+        """The distinct requests, and the index of the request for each row; None for a missing text."""
+        begun: dict[int, Any] = {}  # by item: a hash of the parts that texts share, because a context may be long
         requests: list[Request] = []
         numbers: dict[bytes, int] = {}
         places: list[int | None] = []
@@ -158,7 +159,12 @@ class OutsideEvaluator(ABC):
             if text is None:
                 places.append(None)
                 continue
-            key = keys.key(item, text)
+            if id(item) not in begun:
+                parts = json.dumps([self.identity, *self._seen(item)], ensure_ascii=False)
+                begun[id(item)] = hashlib.sha256(utf8(parts) + b"\n")
+            digest = begun[id(item)].copy()
+            digest.update(text.encode("utf-8", "surrogatepass"))
+            key = digest.digest()
             if key not in numbers:
                 numbers[key] = len(requests)
                 requests.append(Request(key, row, item, text))
@@ -166,7 +172,7 @@ class OutsideEvaluator(ABC):
         return requests, places
 
     def _learn(self, requests: Sequence[Request], scores: Sequence[Scores | None]) -> None:
-        """Takes the metrics from the first scores, in the order of the texts; later ones must be among them."""
+        """Takes the metrics from the first scores, in the order of the texts; later scores must have no others."""
         names = dict.fromkeys(name for found in scores for name in found or ())
         if self._metrics is None:
             if names:
@@ -186,23 +192,6 @@ class OutsideEvaluator(ABC):
         return on_scale(metric, np.array(column, dtype=np.float64))
 
 
-class _Keys:
-    """The keys of texts; what they share of an item is hashed once, because a context may be long."""
-
-    def __init__(self, identity: str, seen: Callable[[Item], Sequence[object]]) -> None:
-        self._identity, self._seen = identity, seen
-        self._begun: dict[int, Any] = {}
-
-    def key(self, item: Item, text: str) -> bytes:
-        begun = self._begun.get(id(item))
-        if begun is None:
-            parts = json.dumps([self._identity, *self._seen(item)], ensure_ascii=False)
-            begun = self._begun[id(item)] = hashlib.sha256(utf8(parts) + b"\n")
-        digest = begun.copy()
-        digest.update(text.encode("utf-8", "surrogatepass"))
-        return bytes(digest.digest())
-
-
 class KeptScores:
     """The scores in a file, by key."""
 
@@ -213,33 +202,30 @@ class KeptScores:
         self._scores: dict[bytes, tuple[tuple[str, ...], tuple[float, ...]]] = {}
         self._refresh()
         if not self._scores and self._journal.has_lines:
-            raise DiscernmentError(f"{path}: holds no scores of an evaluator")
+            raise DiscernmentError(f"{path}: expected scores of an evaluator, found only other content")
 
     def _refresh(self) -> None:
         for entry in self._journal.entries():
             key, scores = entry.get("key"), entry.get("scores")
             if isinstance(key, str) and isinstance(scores, dict):
-                with contextlib.suppress(ValueError):  # not a key of ours
+                with contextlib.suppress(ValueError):  # the key is not hexadecimal
                     self._store(bytes.fromhex(key), {name: score_of(value) for name, value in scores.items()})
 
     def _store(self, key: bytes, scores: Scores) -> None:
-        # Names are shared, so that a million texts need no dictionary each.
+        # Texts share one tuple of names, because a million dictionaries would need more memory.
         names = tuple(scores)
         self._scores[key] = (self._names.setdefault(names, names), tuple(scores.values()))
 
-    def __len__(self) -> int:
-        return len(self._scores)
-
     def get(self, key: bytes) -> Scores | None:
-        """The scores of a key; None if there are none."""
+        """The scores with this key; None if they are missing."""
         found = self._scores.get(key)
         return None if found is None else dict(zip(*found, strict=True))
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Callable[[bytes, str, Scores], None]]:
-        """Yields a function that stores the scores of a key and an item; they are on disk when it returns."""
+        """Yields a function that stores the scores with a key and an item. They are on disk when the call returns."""
         with self._journal.locked(what="scores", error=DiscernmentError):
-            self._refresh()  # what was scored before the lock was taken is not scored again
+            self._refresh()  # another process may have added scores
             yield self._keep
 
     def _keep(self, key: bytes, item: str, scores: Scores) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from .prices import TokenPrices
 
 if TYPE_CHECKING:
-    from .protocol import Usage
+    from .prompts import Request
+    from .protocol import RawReply, Usage
 
 
 _TOKENS = ("n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
@@ -107,12 +108,23 @@ class Events:
         }
 
 
-def reports_to(engine: object, events: Events) -> bool:
-    """Makes an engine report to `events`; returns False if the engine reports no events."""
-    if not hasattr(engine, "events"):
-        return False
-    engine.events = events
-    return True
+class Reports:
+    """The reports of an engine while it answers: its events, and each raw reply before the answer."""
+
+    def __init__(self, engine: object, events: Events) -> None:
+        self._raw_replies: dict[int, RawReply] = {}
+        self.has_events = hasattr(engine, "events")
+        if hasattr(engine, "events"):
+            engine.events = events
+        if hasattr(engine, "on_reply"):
+            engine.on_reply = self._add
+
+    def _add(self, request: Request, reply: RawReply) -> None:
+        self._raw_replies[id(request)] = reply
+
+    def pop(self, request: Request) -> RawReply | None:
+        """The raw reply to a request of the batch that the engine answers; None if the engine reported no reply."""
+        return self._raw_replies.pop(id(request), None)
 
 
 def _counted(n: int, noun: str) -> str:

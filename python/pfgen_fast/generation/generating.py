@@ -16,9 +16,9 @@ from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder, Trials
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
-from .events import Events, Trouble, reports_to
+from .events import Events, Reports, Trouble
 from .json_parts import without_none
-from .prompts import NUM_EXAMPLES, STOP, Mode, Request, Task, check_mode
+from .prompts import NUM_EXAMPLES, STOP, Mode, Task, check_mode
 from .protocol import RawReply
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
@@ -234,15 +234,12 @@ class _Rounds:
     _events: Events
     _trials: int
     _stop: Sequence[str]
-    _received: dict[tuple[int, str], RawReply] = field(default_factory=dict)
     _n_new: int = 0
     _failed: dict[int, str] = field(default_factory=dict)
 
     async def run(self, until: Callable[[Trials], bool] | None) -> Generated:
         self._is_disabled = self._engine.parameters.get("enable_thinking") is False
-        self._engine_reports = reports_to(self._engine, self._events)
-        if hasattr(self._engine, "on_reply"):
-            self._engine.on_reply = self._note
+        self._reports = Reports(self._engine, self._events)
         missing = {trial: set(self._writer.missing(trial)) for trial in range(1, self._trials + 1)}
         self._total = self._trials * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
@@ -262,10 +259,6 @@ class _Rounds:
             oldest_answer=oldest,
             replies=self._writer.replies.summary(),
         )
-
-    def _note(self, request: Request, reply: RawReply) -> None:
-        if isinstance(request, Task):
-            self._received[request.trial, request.question] = reply
 
     async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):
@@ -308,7 +301,7 @@ class _Rounds:
         async with contextlib.aclosing(self._engine.answers(tasks)) as answers:
             async for index, raw in answers:
                 task = tasks[index]
-                reply = self._received.pop((task.trial, task.question), RawReply(raw))
+                reply = self._reports.pop(task) or RawReply(raw)
                 divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
                 if self._is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
                     self._events.add(Trouble.REASONED, _STILL_REASONS)
@@ -321,7 +314,7 @@ class _Rounds:
                     self._n_new += 1
                     self._events.n_answers += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
-                elif not answer and not is_unfinished and (raw or not self._engine_reports):
+                elif not answer and not is_unfinished and (raw or not self._reports.has_events):
                     # otherwise the engine has reported the reason
                     self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
         return list(unanswered.values())

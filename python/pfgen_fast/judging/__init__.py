@@ -1,7 +1,4 @@
-"""Asking a judge: requests, prompt templates, replies that are stored and replayed, and the cost.
-
-The caller decides what is asked and how a reply is interpreted.
-"""
+"""Asks a judge: requests, prompt templates, stored replies and the cost. The caller words and interprets them."""
 
 from .._on_demand import names_on_demand
 

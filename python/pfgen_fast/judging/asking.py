@@ -1,19 +1,16 @@
-"""Asks a judge for missing replies: in batches, within a budget, storing each reply as it arrives.
+"""Asks a judge for missing replies: in batches, within a budget. Each reply is stored when it arrives.
 
-Requests are sent in the order of their keys, which are hashes. Wherever asking stops, all kinds of requests are equally
-complete.
+Requests are sent in the order of their keys, which are hashes. If asking stops early, all kinds of requests are
+therefore about equally complete.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from functools import partial
 
 from ..generation.engines import ModelEngine
-from ..generation.events import Events, reports_to
-from ..generation.prompts import Request
-from ..generation.protocol import RawReply
+from ..generation.events import Events, Reports
 from ..generation.run_async import run_async
 from .budget import NO_USAGE, Estimate, Prices, Spending, prompt_tokens
 from .reply_store import UNKNOWN, KeptReplies
@@ -25,18 +22,15 @@ Progress = Callable[[int, int], None]
 
 
 class Asking:
-    """A set of requests that need replies. Equal requests are sent once; stored replies are not requested again.
+    """Requests to one judge. Equal requests are sent once, and requests with a stored reply are not sent.
 
-    Args:
-        requests: The requests, all to the same judge.
-        replies: The stored replies.
-        keeps_empty: Whether an empty reply is stored, if the server confirms it, and not requested again.
+    `keeps_empty` tells whether an empty reply counts as a reply and is stored, if it arrived from the server.
     """
 
     def __init__(self, requests: Iterable[JudgeRequest], replies: KeptReplies, *, keeps_empty: bool = False) -> None:
         self._kept, self._keeps_empty = replies, keeps_empty
         self._keys: list[str] = []
-        self._unasked: dict[str, JudgeRequest] = {}  # by key, those without a reply that may be sent
+        self._unasked: dict[str, JudgeRequest] = {}  # requests to send, by key
         self._n_too_long = 0
         for request in requests:
             self._keys.append(request.key)
@@ -77,37 +71,24 @@ class Asking:
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies and stores each as it arrives.
+        """Asks for the missing replies; returns a sentence that explains why replies are still missing, or None.
 
-        Args:
-            engine: The engine, opened for the judge's model and sampling in mode `chat`. It is closed at the end.
-            spending: Prices and budget, to which the cost is added.
-            on_progress: Called with the number of finished requests and the total.
-            events: Counts retries and other events, if the engine reports them.
-
-        Returns:
-            A sentence on why some replies are still missing; None if all are there.
+        The engine must be opened for the judge's model and sampling in mode `chat`. It is closed at the end.
+        `on_progress` is called with the number of finished requests and the total.
 
         Raises:
             EngineError: An error concerns all requests. Earlier replies are kept.
             JudgingError: Another process is adding replies to the same file.
         """
-        events = events or Events()
-        reports_to(engine, events)
-        said: dict[str, RawReply] = {}  # by the key of the request, until the reply comes
-        if hasattr(engine, "on_reply"):
-            engine.on_reply = partial(_note, said)
         tell = on_progress or (lambda done, total: None)
-        return run_async(self._ask(engine, spending or Spending(), tell, events, said))
+        return run_async(self._ask(engine, spending or Spending(), tell, events or Events()))
 
-    async def _ask(
-        self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events, said: dict[str, RawReply]
-    ) -> str | None:
-        n_asked = 0
+    async def _ask(self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events) -> str | None:
+        n_asked, reports = 0, Reports(engine, events)
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             keep = stack.enter_context(self._kept.adding())
-            todo = self._todo()  # with the lock held, because another process may have asked before
+            todo = self._todo()  # while the file is locked, because another process may have added replies
             on_progress(0, len(todo))
             while n_asked < len(todo):
                 batch = spending.affordable(todo[n_asked : n_asked + _REQUESTS_AT_A_TIME])
@@ -116,7 +97,7 @@ class Asking:
                 n_done = n_asked
                 async with contextlib.aclosing(engine.answers(batch)) as answers:
                     async for index, reply in answers:
-                        raw = said.pop(batch[index].key, None)
+                        raw = reports.pop(batch[index])
                         spending.add(batch[index], reply, raw.usage if raw else NO_USAGE)
                         if reply.strip() or (self._keeps_empty and raw is not None):
                             keep(batch[index], reply, raw.details if raw else UNKNOWN)
@@ -129,21 +110,16 @@ class Asking:
             return f"{n_missing:,} requests had no reply ({getattr(engine, 'trouble', '') or 'no reason given'})"
         if self._n_too_long:
             is_or_are = "request is" if self._n_too_long == 1 else "requests are"
-            return f"{self._n_too_long:,} {is_or_are} longer than {MAX_REQUEST_BYTES >> 20} MiB and not sent"
+            return f"{self._n_too_long:,} {is_or_are} longer than {MAX_REQUEST_BYTES >> 20} MiB and therefore not sent"
         return None
 
     def _todo(self) -> list[JudgeRequest]:
-        """The requests without a reply, in the order in which they are sent."""
+        """The requests to send, in the order of their keys."""
         return [self._unasked[key] for key in sorted(self._unasked) if key not in self._kept]
-
-
-def _note(said: dict[str, RawReply], request: Request, reply: RawReply) -> None:
-    if isinstance(request, JudgeRequest):
-        said[request.key] = reply
 
 
 def _stopped_by(spending: Spending, next_one: JudgeRequest) -> str:
     spending.is_used_up = True
     done = f"{spending.n_requests:,} requests (about {spending.cost:.2f})"
     most = spending.prices.most(next_one)
-    return f"the budget of {spending.budget:g} is used up after {done}; the next one may cost up to {most:.2g}"
+    return f"the budget of {spending.budget:g} is used up after {done}; the next request may cost up to {most:.2g}"

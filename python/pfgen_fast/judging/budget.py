@@ -1,4 +1,4 @@
-"""The cost of asking: estimated tokens, prices, and an estimate before anything is sent."""
+"""The cost of requests: estimated tokens, prices, a budget, and an estimate before the first request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MESSAGE_TOKENS = 8
 
 
 def estimated_tokens(text: str) -> int:
-    """Estimates the tokens of a text: one for four ASCII characters, one for any other character."""
+    """Estimates the tokens of a text: one token for four ASCII characters, one for each other character."""
     n_ascii = len(text.encode("ascii", "ignore"))
     return -(-n_ascii // 4) + len(text) - n_ascii
 
@@ -42,24 +42,14 @@ class Prices(TokenPrices):
 
 @dataclass
 class Spending:
-    """The cost of requests so far, and its limit; several calls may share one.
-
-    Attributes:
-        prices: The prices of tokens.
-        budget: Asking stops before a request whose estimated cost could exceed the budget; None for no limit.
-        n_requests: The number of requests so far.
-        n_prompt_tokens: The estimated number of tokens in the requests.
-        n_reply_tokens: The number of tokens in the replies, with their reasoning, as the server reports it; otherwise
-            estimated from the texts.
-        is_used_up: Whether the budget has stopped a call.
-    """
+    """The cost of requests so far, and its limit. Several calls may share an object."""
 
     prices: Prices = field(default_factory=Prices)
-    budget: float | None = None
+    budget: float | None = None  # asking stops before a request that could exceed the budget; None for no limit
     n_requests: int = 0
-    n_prompt_tokens: int = 0
-    n_reply_tokens: int = 0
-    is_used_up: bool = False
+    n_prompt_tokens: int = 0  # estimated
+    n_reply_tokens: int = 0  # reasoning included, as the server reports it; otherwise estimated from the texts
+    is_used_up: bool = False  # whether the budget has stopped a call
 
     def __post_init__(self) -> None:
         if self.budget is not None and not self.prices:
@@ -73,7 +63,7 @@ class Spending:
         return self.prices.cost(self.n_prompt_tokens, self.n_reply_tokens)
 
     def affordable(self, requests: Sequence[JudgeRequest]) -> list[JudgeRequest]:
-        """The longest prefix of the requests whose maximum cost is within the rest of the budget."""
+        """The first requests, as many as the rest of the budget certainly covers."""
         if self.budget is None:
             return list(requests)
         found, cost = [], self.cost
@@ -85,7 +75,7 @@ class Spending:
         return found
 
     def add(self, request: JudgeRequest, reply: str, usage: Usage = NO_USAGE) -> None:
-        """Counts a request and its reply; servers report tokens of reasoning that the reply does not show."""
+        """Counts a request and its reply. The usage includes tokens of reasoning that the reply does not show."""
         self.n_requests += 1
         self.n_prompt_tokens += prompt_tokens(request)
         estimated = min(estimated_tokens(reply), request.judge.most_tokens)
@@ -94,28 +84,18 @@ class Spending:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated cost of missing replies.
+    """The estimated cost of missing replies."""
 
-    Attributes:
-        n_replies: The number of replies needed.
-        n_stored: The number of stored replies.
-        n_equal: The number of missing replies that another request covers, because it is equal.
-        n_requests: The number of requests left.
-        n_prompt_tokens: The estimated number of tokens in these requests.
-        n_reply_tokens: The maximum number of tokens in their replies.
-        cost: The estimated maximum cost.
-    """
-
-    n_replies: int
-    n_stored: int
-    n_equal: int
-    n_requests: int
-    n_prompt_tokens: int
-    n_reply_tokens: int
-    cost: float
+    n_replies: int  # number of needed replies
+    n_stored: int  # number of stored replies
+    n_equal: int  # number of missing replies that an equal request will provide
+    n_requests: int  # number of requests to send
+    n_prompt_tokens: int  # estimated number of tokens in these requests
+    n_reply_tokens: int  # maximum number of tokens in their replies
+    cost: float  # estimated maximum cost
 
     def __add__(self, other: Estimate) -> Estimate:
-        """The estimate of both together."""
+        """The sum of two estimates."""
         return Estimate(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     def sentence(self, what: str = "replies") -> str:

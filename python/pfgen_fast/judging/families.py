@@ -20,7 +20,7 @@ _FAMILIES = {
     "xai": ("grok",),
     "zai": ("glm", "chatglm", "thudm"),
 }
-"""Families by name, and other words in the names of their models."""
+"""The families, each with further words in the names of its models."""
 
 _FAMILY_OF = {word: family for family, words in _FAMILIES.items() for word in (family, *words)}
 _WORD = re.compile(r"[a-z]+")
@@ -30,7 +30,7 @@ _NO_ORGANISATIONS = {"models", "checkpoints", "runs", "weights", "local"}
 
 
 def families_of(model: str) -> set[str]:
-    """The families that the name of a model tells: its organisation, and known names in any part of it.
+    """The families of a model, according to its name: the organisation, and the families with a word in the name.
 
     Example:
         >>> sorted(families_of("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B"))
@@ -46,6 +46,6 @@ def families_of(model: str) -> set[str]:
 
 
 def of_family(judge: str, models: Iterable[str]) -> list[str]:
-    """The models, without repetition, that are of the same family as a judge, or are the judge itself."""
+    """The models that share a family with a judge, or are the judge itself; each model once."""
     own = families_of(judge)
     return [model for model in dict.fromkeys(models) if model == judge or own & families_of(model)]

@@ -1,7 +1,7 @@
-"""Stores replies by the key of their request in a journal: nothing is requested twice, and replies can be replayed.
+"""Stores replies by the key of their request in a journal, so that no request is sent twice.
 
 For audits, an entry also holds the request and the server's details, such as its version. Entries of earlier versions
-lack some of them, but remain readable.
+of this package lack some of these fields.
 """
 
 from __future__ import annotations
@@ -26,31 +26,27 @@ class Keep(Protocol):
     """A function that stores a reply."""
 
     def __call__(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        """Stores the reply to a request, with the server's details; the reply is on disk when this returns."""
+        """Stores the reply to a request, with the server's details. The reply is on disk when the call returns."""
 
 
 class KeptReplies(Protocol):
     """The part of `Replies` that `Asking` needs."""
 
     def __contains__(self, key: str) -> bool:
-        """Whether the reply to the request with this key is stored."""
+        """See `Replies`."""
 
     def get(self, key: str) -> str | None:
-        """The reply to the request with this key; None if it is missing."""
+        """See `Replies`."""
 
     def adding(self) -> AbstractContextManager[Keep]:
-        """Yields a function that stores the reply to a request."""
+        """See `Replies`."""
 
 
 class Replies:
     """The replies in a file, by the key of their request.
 
-    Args:
-        path: The file; it need not exist yet.
-        must_exist: Whether the file must exist, because nothing will be requested.
-
     Raises:
-        JudgingError: The file is required but missing, or holds something else.
+        JudgingError: The file is missing although it must exist, or it has other content.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
@@ -61,14 +57,14 @@ class Replies:
         self._replies: dict[str, str] = {}
         self._details: dict[str, Details] = {}
         self._times: dict[str, str] = {}
-        self._known: dict[Details, Details] = {}  # few differ
+        self._known: dict[Details, Details] = {}  # equal details are stored once
         self._models: dict[str, None] = {}
         self.refresh()
         if not self._replies and self._journal.has_lines:
-            raise JudgingError(f"{path}: holds no replies of a judge")
+            raise JudgingError(f"{path}: expected replies of a judge, found only other content")
 
     def refresh(self) -> None:
-        """Reads the replies that other processes have added to the file since."""
+        """Reads the replies that other processes have added to the file."""
         for entry in self._journal.entries():
             key, reply, request = entry.get("key"), entry.get("reply"), entry.get("request")
             if isinstance(key, str) and isinstance(reply, str):
@@ -94,11 +90,11 @@ class Replies:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models in the requests of the file when it was read."""
+        """The models in the requests, as the file was read."""
         return tuple(self._models)
 
     def details(self, key: str) -> Details:
-        """The server's details on the reply to the request with this key; all None if unknown."""
+        """The server's details about the reply to the request with this key."""
         return self._details.get(key, UNKNOWN)
 
     def time(self, key: str) -> str | None:
@@ -107,14 +103,14 @@ class Replies:
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Keep]:
-        """Yields a function that stores the reply to a request.
+        """Locks the file, and yields a function that stores the reply to a request.
 
         Raises:
             JudgingError: Another process is adding to the file, or its directory cannot be created.
         """
         timestamp()  # reports an invalid SOURCE_DATE_EPOCH before any request
         with self._journal.locked(what="replies", error=JudgingError):
-            self.refresh()  # so that replies of other processes are not requested again
+            self.refresh()  # another process may have added replies
             yield self._keep
 
     def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
@@ -124,7 +120,7 @@ class Replies:
         self._learn(request.key, reply, details, time)
 
     def _learn(self, key: str, reply: str, details: Details, time: str | None) -> None:
-        """Remembers a reply without its reasoning, which the file keeps; the last one for a key counts."""
+        """Keeps a reply without its reasoning, which only the file has. A later reply replaces an earlier one."""
         self._replies[key] = without_reasoning(reply)
         self._details[key] = self._known.setdefault(details, details)
         if time is not None:

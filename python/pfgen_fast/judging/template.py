@@ -17,25 +17,14 @@ _MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Template:
-    """A prompt with placeholders.
+    """A prompt with placeholders."""
 
-    Attributes:
-        text: The prompt. Braces that do not enclose a placeholder are kept.
-        placeholders: The names of all known placeholders.
-    """
-
-    text: str
-    placeholders: tuple[str, ...]
+    text: str  # prompt; braces that enclose no placeholder stay as they are
+    placeholders: tuple[str, ...]  # names of all known placeholders
 
     @classmethod
     def read(cls, path: Path, *, placeholders: Sequence[str], needed: Sequence[str] = ()) -> Template:
-        """Reads a template from a UTF-8 file.
-
-        Args:
-            path: The file.
-            placeholders: The names of all known placeholders.
-            needed: The placeholders that the template must contain.
-        """
+        """Reads a template from a UTF-8 file. The template must contain the placeholders in `needed`."""
         text = read_text(path, error=JudgingError, limit=_MAX_BYTES)
         for name in needed:
             if f"{{{name}}}" not in text:
@@ -48,7 +37,7 @@ class Template:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the text, in hexadecimal."""
+        """SHA-256 of the text."""
         return hashlib.sha256(utf8(self.text)).hexdigest()
 
     def uses(self, placeholder: str) -> bool:
@@ -56,7 +45,7 @@ class Template:
         return f"{{{placeholder}}}" in self.text
 
     def fill(self, **values: str) -> str:
-        """Fills in the placeholders; braces in the values are kept.
+        """Replaces the placeholders by values; braces in the values stay as they are.
 
         Example:
             >>> Template("Q: {question} A: {answer}", ("question", "answer")).fill(question="{answer}?", answer="B")

@@ -1,7 +1,7 @@
-"""Asks for replies until they are usable: in rounds of tries, each try with another seed.
+"""Asks again for replies that are not usable: in rounds of tries, each try with another seed.
 
-The result follows from the stored replies alone, so interruptions do not change it. Requests are sent in the order of
-their keys, which are hashes, so wherever a budget or a kill stops asking, all kinds of requests are equally complete.
+The result depends only on the stored replies, so interruptions do not change it. Requests are sent in the order of
+their keys; see `asking`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from .reply_store import UNKNOWN, Keep, Replies
 from .requests import Judge, JudgeRequest
 
 Connect = Callable[[Judge], ModelEngine]
-"""Opens the engine that asks a judge, such as `Server(...).engine`."""
+"""Opens the engine for a judge, such as `Server(...).engine`."""
 
 _AT_A_TIME = 2048
-"""The number of requests that are built at once, because they hold long texts."""
+"""The maximum number of requests in memory, because requests contain long texts."""
 
 
 class Tries(ABC):
-    """One usable reply that is needed, with a request for each try. Requests are built on demand."""
+    """The tries to get one usable reply, each with its own request. Requests are built on demand."""
 
     def __init__(self, replies: Replies, n_tries: int) -> None:
         self.replies, self._n_tries = replies, n_tries
         self._keys: list[str] = []
-        self._n_replied = 0  # up to the first usable reply
+        self._n_replied = 0  # known part of `n_replied`
         self._is_done = False
 
     @abstractmethod
@@ -41,11 +41,11 @@ class Tries(ABC):
 
     @abstractmethod
     def is_usable(self, reply: str) -> bool:
-        """Whether a reply is usable; called once for each reply, in the order of tries."""
+        """Whether a reply is usable. It is called once for each reply, in the order of tries."""
 
     @property
     def n_replied(self) -> int:
-        """The number of tries with a reply, up to the first usable one; it may exceed the present limit."""
+        """The number of tries with a reply, up to the first usable reply. It may exceed the current limit of tries."""
         while not self._is_done:
             reply = self.replies.get(self._key(self._n_replied))
             if reply is None:
@@ -55,12 +55,12 @@ class Tries(ABC):
         return self._n_replied
 
     def next_key(self) -> str | None:
-        """The key of the open request; None after a usable reply or the last try."""
+        """The key of the next request; None after a usable reply or the last try."""
         n = self.n_replied
         return None if self._is_done or n >= self._n_tries else self._key(n)
 
     def next_request(self) -> JudgeRequest:
-        """The open request."""
+        """The next request."""
         return self.request_of_try(self.n_replied + 1)
 
     def last_key(self) -> str | None:
@@ -78,12 +78,12 @@ class Tries(ABC):
 
 
 def open_tries(wanted: Iterable[Tries]) -> list[Tries]:
-    """Those that need another reply."""
+    """The tries that need another reply."""
     return [one for one in wanted if one.next_key() is not None]
 
 
 def estimate_of_tries(wanted: Iterable[Tries], prices: Prices | None = None) -> Estimate:
-    """Estimates the cost of the missing replies if each is usable."""
+    """Estimates the cost of the missing replies, if each reply is usable."""
     n = n_open = n_tokens = n_reply_tokens = 0
     keys = set()
     for one in wanted:
@@ -108,15 +108,15 @@ def ask_in_rounds(
     on_progress: Progress | None = None,
     events: Events | None = None,
 ) -> str | None:
-    """Asks for the missing replies, and again where a reply is unusable; returns why some are missing.
+    """Asks for the missing replies, and asks again if a reply is not usable; returns why replies are still missing.
 
-    The total that `on_progress` receives grows with each new try. For `keeps_empty` see `Asking`.
+    The total in calls of `on_progress` grows with each new try. For `keeps_empty` see `Asking`.
     """
     spending, problem = spending or Spending(), None
     with contextlib.ExitStack() as stack:
         files = {id(one.replies): one.replies for one in open_tries(wanted)}
         keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
-        # With the locks held, because other processes may have asked before.
+        # The files are locked now; other processes may have added replies before.
         still_open = [one for one in open_tries(wanted) if id(one.replies) in keeps]
         still_open.sort(key=lambda one: one.next_key() or "")
         n_before, n_total = 0, len(still_open)
@@ -143,7 +143,7 @@ def ask_in_rounds(
                 problem = said or problem
                 if spending.is_used_up:
                     return problem
-                if shared.n_kept == 0:  # another round would get no reply either
+                if shared.n_kept == 0:  # another round would also get no reply
                     break
                 n_before += n_requests
                 n_total += len(open_tries(chunk))
@@ -151,7 +151,7 @@ def ask_in_rounds(
 
 
 class _SharedReplies:
-    """The replies in several files: equal requests are sent once, and the reply is stored in each file."""
+    """The replies in several files. Equal requests are sent once, and the reply is stored in each file."""
 
     def __init__(self, wanted: Iterable[Tries], keeps: dict[int, Keep]) -> None:
         self._keeps = keeps
@@ -168,7 +168,7 @@ class _SharedReplies:
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Keep]:
-        yield self._keep  # the files are locked for all rounds together
+        yield self._keep  # the files stay locked for all rounds
 
     def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
         for name, replies in self._owners[request.key].items():
