@@ -1,4 +1,4 @@
-"""The subcommands with their lines in `--help`. The module of the same name is imported when a subcommand is called."""
+"""The groups of subcommands, with their lines in `--help`. A subcommand's module has its name and imported on call."""
 
 from __future__ import annotations
 
@@ -13,27 +13,37 @@ from ..files.untrusted_text import terminal_text
 from . import stopped
 from .help import Context
 
-LINES = {
-    "evaluate": "Generates, scores, places and reports a run in one command.",
-    "score": "Scores runs, or tables of answers.",
-    "leaderboard": "Ranks runs by score, like the published table.",
-    "place": "Tells where runs stand among the 522 published runs.",
-    "report": "Creates a page of runs: leaderboard, plots, and sample answers to every question.",
-    "view": "Serves the report page on this machine, and shows results as they change.",
-    "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
-    "compare": "Tells whether run A is better than run B, by how much, and which questions decide it.",
-    "explain": "Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.",
-    "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
-    "generate": "Generates answers to every question of a suite, and scores the run.",
-    "sweep": "Generates and scores a run for every combination of parameter values.",
-    "watch": "Scores every checkpoint of a training once, as soon as it is complete.",
-    "prompts": "Prints the prompts of trials, one per line.",
-    "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
-    "suite": "Fetches, lists, inspects, checks, compiles and builds suites of questions.",
-    "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
-    "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to people.",
-    "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
+GROUPS = {
+    "Where a model stands": {
+        "suite": "Fetches, lists, inspects, checks, compiles and builds suites of questions.",
+        "evaluate": "Generates, scores, places and reports a run in one command.",
+        "generate": "Generates answers to every question of a suite, and scores the run.",
+        "score": "Scores runs, or tables of answers.",
+        "place": "Tells where runs stand among the 522 published runs.",
+        "leaderboard": "Ranks runs by score, like the published table.",
+        "compare": "Tells whether run A is better than run B, by how much, and which questions decide it.",
+        "report": "Creates a page of runs: leaderboard, plots, and sample answers to every question.",
+        "view": "Serves the report page on this machine, and shows results as they change.",
+    },
+    "A reward for training": {
+        "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
+        "watch": "Scores every checkpoint of a training once, as soon as it is complete.",
+        "sweep": "Generates and scores a run for every combination of parameter values.",
+    },
+    "Long answers, and any evaluator": {
+        "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to people.",
+        "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
+        "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
+    },
+    "Single answers and prompts": {
+        "explain": "Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.",
+        "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
+        "prompts": "Prints the prompts of trials, one per line.",
+        "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
+    },
 }
+
+LINES = {name: line for lines in GROUPS.values() for name, line in lines.items()}
 
 
 # Typer contains a copy of click, or uses the installed one.
@@ -70,6 +80,13 @@ class Root(Group):
     def lines(self) -> dict[str, str]:
         """The help line of each subcommand."""
         return LINES
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the subcommands in groups, by what they are for."""
+        width = max(map(len, LINES))
+        for title, lines in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a subcommand within the time limit of patterns; typer would end without a word after Ctrl-C.

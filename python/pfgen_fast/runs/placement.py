@@ -66,6 +66,7 @@ class Placement(NotebookTable):
     interval: MeanInterval  # its score with the 95 % interval over questions
     others: tuple[Other, ...]  # the other runs, best first, without yardsticks
     standings: tuple[Standing, ...]
+    yardsticks: tuple[tuple[str, float], ...]  # names and scores of human and reference answers, which have no rank
     notes: tuple[str, ...]  # what makes the comparison weaker, one sentence each
 
     @property
@@ -128,6 +129,7 @@ class Placement(NotebookTable):
             **{verdict: self.named(verdict) for verdict in ("better", "worse", "tied")},
             "nearest": [_finite(other._asdict()) for other in self.nearest],
             "standings": [standing._asdict() for standing in self.standings],
+            "yardsticks": dict(self.yardsticks),
             "notes": list(self.notes),
         }
 
@@ -172,7 +174,11 @@ class Placement(NotebookTable):
         found += [f"above it, but not by more than chance: {_list(above[::-1])}"] if above else []
         found += [f"below it, but not by more than chance: {_list(below)}"] if below else []
         ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.of}" for standing in self.standings)
-        return found + ([f"rank among similar runs: {ranks}"] if ranks else [])
+        found += [f"rank among similar runs: {ranks}"] if ranks else []
+        if self.yardsticks:
+            shown = ", ".join(f"{in_one_line(name, 60)} {score:.4f}" for name, score in self.yardsticks)
+            found.append(f"yardsticks, which have no rank: {shown}")
+        return found
 
 
 def place(run: str | Path, against: str | Path = PUBLISHED) -> Placement:
@@ -201,6 +207,8 @@ class Field:
     """Runs among which other runs are placed; yardsticks do not count."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
+        entries = list(entries)
+        self._yardsticks = tuple((one.name, one.result.score) for one in entries if is_system(one.model))
         found = [entry for entry in entries if not is_system(entry.model)]
         if not found:
             raise TrialsError("no runs to compare with; expected the results of at least one model")
@@ -240,7 +248,8 @@ class Field:
             if counts
         )
         standings = () if is_system(entry.model) else tuple(self._standings(entry, is_other))
-        return Placement(entry, entry.interval(), tuple(found), standings, tuple(self._weaker(entry, is_other)))
+        weaker = tuple(self._weaker(entry, is_other))
+        return Placement(entry, entry.interval(), tuple(found), standings, self._yardsticks, weaker)
 
     def _check_suite(self, entry: Entry) -> None:
         """Raises TrialsError unless a run has the suite of the field, or some of its questions."""
@@ -255,9 +264,9 @@ class Field:
     def _weaker(self, entry: Entry, is_other: NDArray[np.bool_]) -> Iterable[str]:
         """What makes the comparison weaker."""
         n_trials = entry.result.num_trials
-        if n_trials < FEW_TRIALS:
+        usual = Counter(other.result.num_trials for other in self._entries).most_common(1)[0][0]
+        if n_trials < min(FEW_TRIALS, usual):
             trials = "1 trial" if n_trials == 1 else f"{n_trials} trials"
-            usual = Counter(other.result.num_trials for other in self._entries).most_common(1)[0][0]
             yield f"{trials}: the score depends on the draw of the answers; most other runs have {usual} trials"
         if len(entry.by_question) < len(self._ids):
             n_questions = f"{len(entry.by_question)} of {len(self._ids)} questions"
