@@ -75,16 +75,6 @@ def test_a_server_that_only_refuses_is_heard_of_each_minute(log, clock, lines):
     ]
 
 
-def test_each_kind_of_trouble_is_told_once(log, lines):
-    for _ in range(1000):
-        log.events.add(Trouble.RATE_LIMIT, "HTTP 429: slow down")
-        log.events.add(Trouble.TIMEOUT, "no complete reply within 120 s")
-    assert lines() == [
-        "note: rate limit: HTTP 429: slow down",
-        "note: timeout: no complete reply within 120 s",
-    ]
-
-
 def test_speed_and_time_left_count_new_answers_only(log, clock, lines):
     log.count(900, 1000)
     clock.now = 60.0
@@ -119,13 +109,15 @@ def test_generate_says_what_happened(call, tmp_path):
     assert re.fullmatch(rf"8 of 8 answers, 8 new in \d+ s \([\d.,]+/s\); {counts}", summary)
 
 
-def test_counts_are_in_the_json_of_generate(call, tmp_path):
+def test_counts_are_in_the_json_of_generate_and_quiet_is_quiet(call, tmp_path):
     with serving(faulty) as server:
-        _, out, err = call(*command(server, tmp_path, "--json"))
+        _, out, err = call(*command(server, tmp_path / "json", "--json"))
     assert err == ""
     events = json.loads(out)["events"]
     assert events["troubles"] | {"rate limit": 1, "server error": 1, "empty answer": 1} == events["troubles"]
     assert (events["n_retries"], events["n_given_up"]) == (2, 0)
+    with serving(faulty) as server:
+        assert call(*command(server, tmp_path / "quiet", "--quiet")) == (0, "", "")
 
 
 def test_a_command_that_ends_after_trouble_says_what_happened_before(call, tmp_path):
@@ -136,11 +128,6 @@ def test_a_command_that_ends_after_trouble_says_what_happened_before(call, tmp_p
     assert note == "note: server error: HTTP 500: oops"
     assert re.fullmatch(r"0 of 8 answers, 0 new in \d+ s; 10 server errors, 10 given up", summary)
     assert "10 requests in a row have failed" in error
-
-
-def test_quiet_is_quiet(call, tmp_path):
-    with serving(faulty) as server:
-        assert call(*command(server, tmp_path, "--quiet")) == (0, "", "")
 
 
 def test_a_sweep_says_what_happened_at_all_points(call, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import pytest
 import typer
@@ -17,24 +17,24 @@ class Group:
     is_fast: bool = Option(False, help="Be fast.")
 
 
+def maker(word: str = "hi") -> str:
+    return word * 2
+
+
 class Greet:
     """Greets somebody."""
 
     name: str = Argument(help="Name.")
     group: Group
     loud: bool = Option(False, "-x", help="Be loud.")
-    made: Any
+    made: Annotated[str, maker]
 
     def __call__(self) -> None:
         print(self.name, self.group, self.loud, self.made)
 
 
-def maker(word: str = "hi") -> str:
-    return word * 2
-
-
 app = typer.Typer()
-app.command()(command(Greet, made=maker))
+app.command()(command(Greet))
 
 
 def run(*arguments):

@@ -189,6 +189,8 @@ def test_score_of_a_table(asked, tmp_path):
     assert scored.read_text(encoding="utf-8").splitlines()[1].startswith("Q07,Ice floats.,=2+2,")
     table.write_text(f"q,a\n{NAMES[11]},x\n", encoding="utf-8")
     asked("score", *columns, table, "-o", scored, code=2)
+    table.write_text(",".join(f"{name}" for name in WRITABLE[:9]).replace("\n", "") + "\n", encoding="utf-8")
+    asked("score", table, code=2)
 
 
 @pytest.mark.parametrize("form", ["markdown", "html", "csv", "json"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 
@@ -111,16 +112,6 @@ def test_a_judge_that_reasons_and_refuses_parameters(judge, call, runs):
     assert parameters["reasoning_effort"] == "low"
 
 
-def test_stored_replies_belong_to_the_options_that_shape_them(judge):
-    judge(reasoning_judge, *FIT)
-    assert judge(None, *FIT, "--offline")[0] == 0
-    code, out, _, _ = judge(None, "--offline")
-    assert code == 3
-    assert "12 without a reply" in out
-    assert len(judge(reasoning_judge, *FIT)[3]) == 0
-    assert len(judge(reasoning_judge, *FIT, "--extra-body", '{"user": "me"}')[3]) == N_TASKS
-
-
 @pytest.mark.parametrize(
     ("engine", "behave", "key", "url"),
     [("anthropic", claude, "ANTHROPIC_API_KEY", "/v1/messages"), ("gemini-native", gemini, "GEMINI_API_KEY", "/v1/m")],
@@ -148,7 +139,11 @@ def _schema_in(body):
 
 def test_a_schema_describes_the_replies_that_are_usable(judge):
     jsonschema = pytest.importorskip("jsonschema")
-    code, _, err, requests = judge(lambda request: as_judge(reply_of(request.prompt, 7)), "--structured")
+
+    def behave(request):
+        return as_judge(json.dumps({"verdicts": json.loads(reply_of(request.prompt, 7))}))
+
+    code, _, err, requests = judge(behave, "--structured")
     assert code == 0, err
     for request in requests:
         schema = _schema_in(request.body)
@@ -158,23 +153,17 @@ def test_a_schema_describes_the_replies_that_are_usable(judge):
             jsonschema.validate({"verdicts": [{"checklist_id": 9, "reason": "", "evaluation_score": 1}]}, schema)
 
 
-def test_a_reply_within_an_object_counts(judge):
-    def behave(request):
-        return as_judge(json.dumps({"verdicts": json.loads(reply_of(request.prompt, 7))}))
-
-    assert judge(behave, "--structured")[0] == 0
-
-
-def test_without_schema_where_the_server_refuses_it(judge, runs):
+@pytest.mark.parametrize("why", ["json_schema is not available", "not supported when temperature is set"])
+def test_without_schema_where_the_server_refuses_it(judge, runs, why):
     def behave(request):
         if "response_format" in request.body:
-            return refusing(400, "response_format: json_schema is not available for this model")
+            return refusing(400, f"response_format: {why}")
         return as_judge(reply_of(request.prompt, 7))
 
     code, _out, err, requests = judge(behave, "--structured")
     assert code == 0, err
-    assert "refuses a request with a JSON schema: HTTP 400: response_format: json_schema" in err
-    assert "asking without --structured" in err
+    assert f"refuses a request with a JSON schema: HTTP 400: response_format: {why}" in err
+    assert err.count("asking without --structured") == 1
     assert sum("response_format" not in request.body for request in requests) == N_TASKS
     assert all("schema" not in reply["request"]["parameters"] for reply in replies_of(runs))
 
@@ -190,16 +179,6 @@ def test_a_schema_that_is_refused_after_usable_replies_ends_the_command(judge, r
     assert "without --structured, all ratings are asked for again" in " ".join(err.split())
     assert all("response_format" in request.body for request in requests)
     assert len(rows_of(runs)) == N_TASKS - 2
-
-
-def test_a_refusal_that_names_the_schema_and_a_parameter(judge):
-    def behave(request):
-        if "response_format" in request.body:
-            return refusing(400, "response_format is not supported with this model when temperature is set")
-        return as_judge(reply_of(request.prompt, 7))
-
-    code, _, err, _ = judge(behave, "--structured")
-    assert (code, err.count("asking without --structured")) == (0, 1)
 
 
 def test_replies_that_end_in_the_reasoning_name_the_option(judge):
@@ -303,16 +282,12 @@ def test_a_judge_of_the_same_family_is_named(judge, runs):
         ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "Qwen/Qwen3-8B", True),
         ("org/a", "org/b", True),
         ("a", "a", True),
-        ("google/gemma-3-27b-it", "gemini-2.5-pro", True),
-        ("claude-sonnet-4-5", "anthropic/claude-3-opus", True),
+        ("meta-llama/Llama-3.1-8B", "tokyotech-llm/Llama-3-Swallow-8B", True),
         ("model-a", "model-b", False),
         ("gpt-4o", "abeja/gpt-neox-japanese-2.7b", False),
         ("gpt-4o", "AIDC-AI/Marco-o1", False),
         ("models/Llama-3", "models/Qwen2.5", False),
         ("accounts/fireworks/models/deepseek-v3", "accounts/fireworks/models/llama-v3", False),
-        ("gpt-4o", "Qwen/Qwen3-8B", False),
-        ("meta-llama/Llama-3.1-8B", "tokyotech-llm/Llama-3-Swallow-8B", True),
-        ("mistralai/Mistral-7B", "pfnet/plamo-13b", False),
     ],
 )
 def test_families(judge, model, is_one):
@@ -321,18 +296,15 @@ def test_families(judge, model, is_one):
 
 def test_an_experiment_asks_such_a_judge_too(call, varied, tmp_path):
     def behave(request):
-        return (
-            refusing(400, fault) if (fault := fault_of_openai(request.body)) else answering("<think>[[1]]</think>[[7]]")
-        )
+        fault = fault_of_openai(request.body)
+        return refusing(400, fault) if fault else answering("<think>[[1]]</think>[[7]]")
 
     arguments = ("experiment", "judge", varied, "--suite", "mini", "-m", "org/judge", "-n", "1", "-o", tmp_path / "o")
     with serving(behave) as server:
         code, _out, err = call(*arguments, "--base-url", server.base_url, *FIT)
     assert code == 0, err
     with (tmp_path / "o" / "judge-runs.csv").open() as file:
-        rows = [line.rstrip("\n").split(",") for line in file]
-    assert rows[0][-1] == "code points"
-    assert all(row[3].startswith("7") and int(row[-1]) > 0 for row in rows[1:])
+        assert all(row["rating"].startswith("7") for row in csv.DictReader(file))
 
 
 def test_discern_asks_such_a_judge_too(call, tmp_path):

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from pfgen_fast.tables.table_job import TableJob
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
 CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
@@ -32,6 +31,8 @@ def test_a_table_without_columns_says_which_there_are_and_what_to_type(call, tab
     assert command.strip() == (
         "pfgen-fast score --suite SUITE --question-column question --answer-column ANSWER in.csv -o in.scored.csv"
     )
+    table.write_text(",".join(f"column {number}" for number in range(1000)) + "\n")
+    assert " 'column 19' and 980 more; to score it, type: " in call("score", table)[2]
 
 
 @pytest.mark.parametrize(
@@ -54,16 +55,6 @@ def test_a_suite_that_is_found_need_not_be_typed(call, table, tmp_path, mini):
     assert "type: pfgen-fast score --question-column question --answer-column ANSWER in.csv -o in.scored.csv" in err
     code, out, _ = call("score", table, *COLUMNS[2:], "-o", "out.csv")
     assert (code, out.splitlines()[0]) == (0, "1 row scored: out.csv")
-
-
-def test_a_table_of_hostile_names_is_told_in_one_line(call, table):
-    table.write_text("q\x1b[2Jx,$(reboot),\u202ea\n" + "".join(["x,"] * 2) + "\n", encoding="utf-8")
-    code, _, err = call("score", table)
-    assert code == 2
-    assert err.count("\n") == 1
-    assert not {"\x1b", "\u202e"} & set(err)
-    table.write_text(",".join(f"column {number}" for number in range(1000)) + "\n")
-    assert " 'column 19' and 980 more; to score it, type: " in call("score", table)[2]
 
 
 @pytest.mark.parametrize("row", ['{"q": "Q07", "text": "Ice floats."}', '{"question": "Q07", "a": ""}'])
@@ -98,27 +89,6 @@ def test_the_input_is_replaced_in_place(call, table, tmp_path, given):
     assert table.read_bytes().startswith(b"id,question,my answer,fluency,")
     assert (tmp_path / "link.csv").is_symlink()
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "link.csv"]
-
-
-def test_an_input_that_cannot_be_scored_stays_as_it_is_in_place(call, table, tmp_path):
-    table.write_text(CONTENT + "2,Q77,x\r\n", newline="")
-    before = table.read_bytes()
-    code, _, err = call("score", table, *COLUMNS, "--in-place")
-    assert (code, table.read_bytes(), os.listdir(tmp_path)) == (2, before, ["in.csv"])
-    assert "in.csv, line 3, column 'question': unknown question 'Q77'" in err
-
-
-def test_an_input_that_grew_meanwhile_is_not_replaced(call, table, monkeypatch):
-    def grow(self, *options):
-        with table.open("ab") as file:
-            file.write(b"2,Q08,late\r\n")
-        return score(self, *options)
-
-    score = TableJob.score
-    monkeypatch.setattr(TableJob, "score", grow)
-    code, _, err = call("score", table, *COLUMNS, "--in-place")
-    assert (code, table.read_bytes()) == (2, CONTENT.encode() + b"2,Q08,late\r\n")
-    assert err == "error: in.csv: changed while it was read, so it is not replaced; run the command again\n"
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def lines_of(out: str) -> list[str]:
     return lines
 
 
-def test_a_folder_is_scored_into_a_folder(call, tables):
+def test_a_folder_is_scored_into_a_folder_and_a_rerun_scores_what_is_missing(call, tables):
     code, out, err = call("score", tables, *COLUMNS, "-o", "out")
     assert (code, err) == (0, "")
     assert lines_of(out) == [
@@ -41,31 +41,21 @@ def test_a_folder_is_scored_into_a_folder(call, tables):
         "2 files scored (4 rows scored): out",
     ]
     assert {name for name in files_below(Path("out")) if not name.startswith("_")} == {"a.csv", "sub/b.csv"}
-
-
-def test_a_rerun_scores_only_what_is_missing(call, tables):
-    call("score", tables, *COLUMNS, "-o", "out")
     Path("out/a.csv").unlink()
     code, out, _ = call("score", tables, *COLUMNS, "-o", "out")
-    assert (code, lines_of(out)) == (
-        0,
-        ["2 rows scored: out/a.csv", "1 file scored (2 rows scored), 1 up to date: out"],
-    )
+    assert lines_of(out) == ["2 rows scored: out/a.csv", "1 file scored (2 rows scored), 1 up to date: out"]
     _, out, _ = call("score", tables, *COLUMNS, "-o", "out", "--force")
     assert lines_of(out)[-1] == "2 files scored (4 rows scored): out"
 
 
-def test_one_file_goes_into_a_folder_that_is_there_or_ends_with_a_slash(call, tables):
+def test_files_and_globs_go_into_a_folder(call, tables):
     Path("there").mkdir()
     for output in ("there", "new/"):
         code, out, _ = call("score", "in/sub/b.csv", *COLUMNS, "-o", output)
         assert (code, lines_of(out)[0]) == (0, f"2 rows scored: {output.rstrip('/')}/b.csv")
     assert call("score", "in/sub/b.csv", *COLUMNS, "-o", "there")[1].startswith("1 file up to date")
-
-
-def test_globs_and_several_files_are_scored_into_a_folder(call, tables):
-    code, _, _ = call("score", "in/*.csv", "in/sub/b.csv", *COLUMNS, "-o", "out")
-    assert (code, sorted(name for name in os.listdir("out"))) == (0, ["_pfgen_fast", "a.csv", "b.csv"])
+    assert call("score", "in/*.csv", "in/sub/b.csv", *COLUMNS, "-o", "out")[0] == 0
+    assert sorted(os.listdir("out")) == ["_pfgen_fast", "a.csv", "b.csv"]
 
 
 def test_a_filter_says_how_many_rows_passed(call, tables):
@@ -145,8 +135,6 @@ def test_what_is_no_table_is_passed_over(call, tables):
         (("in", "-", "-o", "out"), "a table on stdin has no name for a file in a directory"),
         (("in", "-o", "in/a.csv"), "in/a.csv: is a file; several tables are scored into a directory"),
         (("in", "-o", "out.csv"), "out.csv: is named like a file; several tables are scored into a directory, such as"),
-        (("in", "-o", "out", "--columns", ""), "columns: no score ''"),
-        (("in", "-o", "in"), "in: is the input directory itself"),
         (("none", "-o", "out"), "none: no such file or folder"),
     ],
 )

@@ -72,13 +72,11 @@ def test_every_checkpoint_is_scored_once(watch, training, tmp_path, monkeypatch)
     code, out, _ = watch(*NGRAM, "--json")
     assert (code, [json.loads(line)["step"] for line in out.splitlines()]) == (0, [7])
     assert list(table(tmp_path)) == [5, 7, 10]
-
-
-def test_new_weights_under_an_old_name_are_scored_again(watch, training, tmp_path):
-    watch(*NGRAM)
-    add(training, 5, "other weights")
-    code, out, _ = watch(*NGRAM, "--json")
+    add(training, 5, "other weights")  # under the old name
+    (training / "iter_0000015").mkdir()
+    code, out, err = watch(*NGRAM, "--json")
     assert (code, [json.loads(line)["step"] for line in out.splitlines()]) == (0, [5])
+    assert err.endswith("note: 1 of 4 checkpoints not complete yet; see --unchanged\n")
     assert len(list((tmp_path / "out" / "training").glob("iter_0000005-*"))) == 2
 
 
@@ -114,14 +112,10 @@ def test_a_checkpoint_that_fails_is_named_and_the_others_are_scored(watch, train
 
 
 @pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        ("b'\\x00garbage'", "did not reply within 1 s (BadStatusLine"),
-        ("b'HTTP/1.0 200 OK\\r\\n\\r\\n' + b'[' * 200000", "did not reply within 1 s"),
-        ("b'HTTP/1.0 503 Loading\\r\\n\\r\\n'", "did not reply within 1 s (HTTP Error 503: Loading)"),
-    ],
+    "reply",
+    ["b'\\x00garbage'", "b'HTTP/1.0 200 OK\\r\\n\\r\\n' + b'[' * 200000"],
 )
-def test_a_server_that_replies_garbage_costs_its_checkpoint_only(watch, tmp_path, reply, says):
+def test_a_server_that_never_replies_well_costs_its_checkpoint_only(watch, tmp_path, reply):
     (tmp_path / "garbage.py").write_text(
         "import socket, sys\n"
         "server = socket.create_server(('127.0.0.1', int(sys.argv[2])))\n"
@@ -130,15 +124,8 @@ def test_a_server_that_replies_garbage_costs_its_checkpoint_only(watch, tmp_path
     serve = f"{sys.executable} {tmp_path / 'garbage.py'} {{path}} {{port}}"
     code, _, err = watch("-e", "openai", "--mode", "chat", "--serve", serve, "--serve-timeout", "1")
     assert code == 3
-    assert says.split(" (")[0] in " ".join(err.split())
+    assert "the server did not reply within 1 s" in " ".join(err.split())
     assert "step 10: " in err
-
-
-def test_a_server_that_does_not_start_in_time(watch):
-    sleeping = f"{sys.executable} -c 'import time; time.sleep(60)' {{path}} {{port}}"
-    code, _, err = watch("-e", "openai", "--mode", "chat", "--serve", sleeping, "--serve-timeout", "0.3")
-    assert code == 3
-    assert "the server did not reply within 0.3 s" in err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no process groups")
@@ -182,11 +169,12 @@ def test_patience_ends_the_watch(call, training, tmp_path, undrawn):
 
 
 def test_a_tracker_gets_every_score_once_even_after_an_outage(watch, tmp_path, monkeypatch):
-    logged = []
+    logged, n_outages = [], 1
 
     def log_run(run, **named):
-        if not logged and named["step"] == 5:
-            logged.append("failed")
+        nonlocal n_outages
+        if n_outages:
+            n_outages -= 1
             raise ConnectionError("no server")
         logged.append((named["step"], named["into"], json.loads((run / "result.json").read_text())["score"]))
 
@@ -194,19 +182,12 @@ def test_a_tracker_gets_every_score_once_even_after_an_outage(watch, tmp_path, m
     code, _, err = watch(*NGRAM, "--log", "mlflow")
     assert "step 5: not logged to mlflow: no server" in err
     assert code == 0  # it was there again at the second try
-    assert [entry[:2] for entry in logged[1:]] == [(5, "training"), (10, "training")]
-    logged.clear()
-    assert watch(*NGRAM, "--log", "mlflow")[0] == 0
-    assert logged == []
-
-
-def test_a_tracker_that_is_away_makes_the_call_incomplete(watch, monkeypatch):
-    def log_run(run, **named):
-        raise ConnectionError("no server")
-
-    monkeypatch.setattr("pfgen_fast.integrations.wandb.log_run", log_run)
-    code, _, err = watch(*NGRAM, "--log", "wandb")
-    assert (code, err.count("not logged to wandb: no server")) == (3, 2)
+    assert [entry[:2] for entry in logged] == [(5, "training"), (10, "training")]
+    n_outages = 100
+    assert watch(*NGRAM, "--log", "mlflow")[0] == 0  # because nothing is left to be logged
+    assert len(logged) == 2
+    code, _, err = watch(*NGRAM, "--temperature", "0.5", "--log", "mlflow")
+    assert (code, err.count("not logged to mlflow: no server")) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +205,6 @@ def test_a_tracker_that_is_away_makes_the_call_incomplete(watch, monkeypatch):
         ((*NGRAM, "--pattern", "("), "pattern (: "),
         ((*NGRAM, "--limit", "2", "--log", "mlflow"), "--log: needs the results of all questions"),
         ((*NGRAM, "--table", "x.txt"), "expected a name that ends in .md, .csv, .json"),
-        ((*NGRAM, "--plot", "x.gif"), "expected a picture's name"),
         ((*NGRAM, "--pattern", "other"), "holds no complete checkpoint; expected names that match other"),
         ((*NGRAM, "--unchanged", "1000"), "holds no complete checkpoint; not complete yet: step 5, 10"),
     ],
@@ -256,22 +236,13 @@ def test_a_second_process_is_refused(watch, training, tmp_path):
     assert "another process is adding scores of checkpoints to it" in err
 
 
-@pytest.mark.parametrize(
-    "line", ["{", "[]", '{"model": 1}', '{"logged": {}}', '{"model": "a", "step": 1, "folder": "x"}']
-)
-def test_a_damaged_journal_costs_itself_only(watch, tmp_path, line):
+def test_damaged_lines_of_the_journal_cost_themselves_only(watch, tmp_path):
     watch(*NGRAM)
+    damaged = '{\n[]\n{"model": 1}\n{"logged": {}}\n{"model": "a", "step": 1, "folder": "x"}\n'
     journal = tmp_path / "out" / "training" / "watch.jsonl"
-    journal.write_text(f"{line}\n" + journal.read_text())
+    journal.write_text(damaged + journal.read_text())
     code, out, _ = watch(*NGRAM, "--json")
     assert (code, out) == (0, "")
-
-
-def test_checkpoints_that_are_not_complete_are_noted(watch, training):
-    watch(*NGRAM)
-    (training / "iter_0000015").mkdir()
-    code, _, err = watch(*NGRAM)
-    assert (code, err) == (0, "note: 1 of 3 checkpoints not complete yet; see --unchanged\n")
 
 
 def test_a_missing_directory_is_named(call, tmp_path):
@@ -294,21 +265,10 @@ def test_local_weights_are_loaded_from_each_checkpoint(call, tiny_model, tmp_pat
         shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
         (tmp_path / "training" / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
     (tmp_path / "training" / "checkpoint-100" / "model.safetensors").write_bytes(b"")
-    options = (
-        "-s",
-        "mini",
-        "-o",
-        tmp_path / "out",
-        "-n",
-        "1",
-        "--examples",
-        "2",
-        "--max-tokens",
-        "8",
-        "--device",
-        "cpu",
+    usual = ("-s", "mini", "-o", tmp_path / "out", "-n", "1", "--once")
+    code, _, err = call(
+        "watch", tmp_path / "training", *usual, *["--examples", "2", "--max-tokens", "8", "--device", "cpu"]
     )
-    code, _, err = call("watch", tmp_path / "training", *options, "--once")
     assert code == 3
     assert "step 100: " in err
     assert "cannot be loaded" in err

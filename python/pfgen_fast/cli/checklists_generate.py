@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
@@ -14,7 +14,7 @@ from .asking import note_existing, watch_over
 from .checklists_options import SuiteOption
 from .command_class import command
 from .engine_options import engine_options
-from .reasoning_options import reasoning_options
+from .reasoning_options import ReasoningOptions
 
 if TYPE_CHECKING:
     from ..checklists.generating import Generated
@@ -71,8 +71,8 @@ class _Generate:
     timeout: float = Option(
         1200.0, help="Hosted models: set the timeout of a whole reply, in seconds; long answers take long."
     )
-    reasoning: Any
-    of_engine: dict[str, Any]
+    reasoning: ReasoningOptions
+    of_engine: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
     dry_run: bool = Option(False, help="Only show the number of requests.")
     quiet: Quiet = False
     as_json: Json = False
@@ -85,7 +85,7 @@ class _Generate:
 
         temperature = options.temperature_of(self.temperature, self.of_engine)
         sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
-        setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning)
+        setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
         suite = ChecklistSuite.load(self.suite)
         tasks = chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
         folder = self.output / run_name(self.model if self.name is None else self.name)
@@ -135,4 +135,4 @@ class _Generate:
         exit_if_partial(made.missing)
 
 
-generate = command(_Generate, of_engine=engine_options(without=_OTHERS), reasoning=reasoning_options)
+generate = command(_Generate)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from typer import Option
 
@@ -13,12 +12,11 @@ from ..errors import SchemaRefused
 from .app import Exit, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
-from .command_class import command
+from .command_class import command, option_group
 from .server_options import (
     JudgeTemperature,
     ServerOptions,
     Structured,
-    asking_options,
     number_of,
     retried_without_schema,
     warn_of_family,
@@ -35,11 +33,11 @@ if TYPE_CHECKING:
 _N_NAMED = 3
 
 
-@dataclass(frozen=True)
+@option_group
 class PatientServer(ServerOptions):
     """The server of a judge, whose replies to long answers take long."""
 
-    timeout: Annotated[float, Option(min=0.001, help="Set the timeout in seconds of a request.")] = 300.0
+    timeout: float = Option(300.0, min=0.001, help="Set the timeout in seconds of a request.")
     structured: Structured = False
 
 
@@ -172,7 +170,7 @@ class _Judge:
             note(sentence)
 
 
-judge = command(_Judge, asking=asking_options(PatientServer))
+judge = command(_Judge)
 
 
 def _say_cost(judging: Judging, spending: Spending) -> None:

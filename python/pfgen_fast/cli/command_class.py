@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
-from inspect import signature
+from inspect import Parameter, Signature, isfunction, signature
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 from typer.models import OptionInfo, ParameterInfo
-
-from .engine_options import with_options
 
 T = TypeVar("T")
 
@@ -34,21 +32,39 @@ def option_group(cls: type[T]) -> type[T]:
     return dataclass(frozen=True, kw_only=True)(cls)
 
 
-def command(cls: type[Any], **makers: Callable[..., Any]) -> Callable[..., None]:
+def command(cls: type[Any]) -> Callable[..., None]:
     """Makes a command of a class: its fields are the options, its docstring is the help, and calling it runs it.
 
-    A field whose type is a group of options, or that has a maker as in `with_options`, stands for these options.
+    A field stands for a group of options if its type is a group, or if it is annotated with a function: then the
+    parameters of the function are the options, and the function makes the value of the field.
     """
-    made = option_group(cls)
+    parameters, made = _options_of(option_group(cls))
 
     def run(**values: Any) -> None:
-        made(**values)()
+        made(values)()
 
     run.__name__, run.__doc__ = cls.__name__.strip("_").lower(), cls.__doc__
-    hints = get_type_hints(made, include_extras=True)
-    fields = signature(made).parameters.values()
-    run.__signature__ = signature(made).replace(  # type: ignore[attr-defined]
-        parameters=[one.replace(annotation=hints[one.name]) for one in fields]
-    )
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    return with_options(**{**groups, **makers})(run)
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+def _options_of(maker: Callable[..., Any]) -> tuple[list[Parameter], Callable[[dict[str, Any]], Any]]:
+    """The options of a group, with those of groups in it, and a function that makes the group from all values."""
+    hints = get_type_hints(maker, include_extras=True)
+    fields = signature(maker).parameters
+    groups = {name: _options_of(group) for name in fields if (group := _group_of(hints.get(name))) is not None}
+    parameters: list[Parameter] = []
+    for name, one in fields.items():
+        own = one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints.get(name, one.annotation))
+        parameters += groups[name][0] if name in groups else [own]
+
+    def made(values: dict[str, Any]) -> Any:
+        return maker(**{name: groups[name][1](values) if name in groups else values[name] for name in fields})
+
+    return parameters, made
+
+
+def _group_of(hint: Any) -> Callable[..., Any] | None:
+    if is_dataclass(hint):
+        return hint  # type: ignore[return-value]
+    return next((one for one in getattr(hint, "__metadata__", ()) if isfunction(one)), None)

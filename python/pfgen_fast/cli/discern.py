@@ -17,7 +17,7 @@ from .discern_asking import Asking
 from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source
 from .findings import show_finding
-from .server_options import asking_options, retried_without_schema
+from .server_options import retried_without_schema
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _Run:
                 print_signature(result.signature)
 
 
-discern.command()(command(_Run, asking=asking_options(Asking)))
+discern.command()(command(_Run))
 
 
 class _Test:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import typer
+from typer import Option
 
 from ..evaluators.evaluator import text_column
 from .app import Exit, Quiet, counted, fail, note, print_line
 from .asking import watch_over
+from .command_class import option_group
 from .server_options import ServerOptions
 
 if TYPE_CHECKING:
@@ -29,21 +30,16 @@ _TO_CONTINUE = "run the same command again to continue, or with --offline --part
 _OFFLINE = "run the same command without --offline to ask for them, or with --partial to use what is complete"
 
 
-@dataclass(frozen=True)
+@option_group
 class Asking(ServerOptions):
     """The options of models that are asked, and what is asked of them; `offline` sends nothing."""
 
-    maker: Annotated[
-        str | None,
-        typer.Option(
-            "--maker",
-            help="Name the model that writes texts for kinds that rules cannot make. Default: the judge.",
-            metavar="NAME",
-        ),
-    ] = None
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Use the items that are complete, and leave out the others.")
-    ] = False
+    maker: str | None = Option(
+        None,
+        help="Name the model that writes texts for kinds that rules cannot make. Default: the judge.",
+        metavar="NAME",
+    )
+    partial: bool = Option(False, help="Use the items that are complete, and leave out the others.")
     quiet: Quiet = False
 
     def texts(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Option
 
 from .app import fail, shown, stderr
+from .command_class import option_group
 from .discern_asking import Asking
 from .discern_source import Source
 from .server_options import JudgeTemperature, Structured, number_of
@@ -26,51 +26,31 @@ KEPT_REPLIES = "checklist-replies.jsonl"
 """The files of the output folder from which the same command goes on."""
 
 
-@dataclass(frozen=True)
+@option_group
 class Evaluators:
     """The options of evaluators."""
 
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Name the judge on the server.", metavar="NAME")
-    ] = None
-    leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="ngram: remove the originals from the suite before scoring.")
-    ] = False
-    allow_self_reference: Annotated[
-        bool, typer.Option("--allow-self-reference", help="metrics: accept items whose text is among their references.")
-    ] = False
-    lower_is_better: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--lower-is-better", help="Name a metric for which lower is better. May be repeated.", metavar="METRIC"
-        ),
-    ] = None
-    ratings: Annotated[
-        int | None,
-        typer.Option(
-            "--ratings", min=1, help="Rate each text this often. Default: judge 5 by each metric, checklists 1."
-        ),
-    ] = None
+    model: str | None = Option(None, "-m", help="Name the judge on the server.", metavar="NAME")
+    leave_out: bool = Option(False, help="ngram: remove the originals from the suite before scoring.")
+    allow_self_reference: bool = Option(False, help="metrics: accept items whose text is among their references.")
+    lower_is_better: list[str] | None = Option(
+        None, help="Name a metric for which lower is better. May be repeated.", metavar="METRIC"
+    )
+    ratings: int | None = Option(
+        None, min=1, help="Rate each text this often. Default: judge 5 by each metric, checklists 1."
+    )
     temperature: JudgeTemperature = None
     structured: Structured = False
-    category: Annotated[
-        str | None,
-        typer.Option(
-            "--category",
-            help="checklists: judge items that are not tasks of the suite by the checklist of this category.",
-            metavar="NAME",
-        ),
-    ] = None
-    criteria: Annotated[
-        Path | None, typer.Option("--criteria", help="judge: read tasks and metrics from a TOML file.", metavar="FILE")
-    ] = None
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", help="judge: rate only by this metric. May be repeated.")
-    ] = None
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", min=1, help="Limit the tokens of a reply. Default: judge 300, checklists 4096."),
-    ] = None
+    category: str | None = Option(
+        None,
+        help="checklists: judge items that are not tasks of the suite by the checklist of this category.",
+        metavar="NAME",
+    )
+    criteria: Path | None = Option(None, help="judge: read tasks and metrics from a TOML file.", metavar="FILE")
+    metric: list[str] | None = Option(None, help="judge: rate only by this metric. May be repeated.")
+    max_tokens: int | None = Option(
+        None, min=1, help="Limit the tokens of a reply. Default: judge 300, checklists 4096."
+    )
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
         """Opens an evaluator, of which nothing is asked yet."""

@@ -12,7 +12,6 @@ from .app import counted, counting, fail, print_line, shown, stdout, styled
 from .command_class import command
 from .discern_asking import Asking
 from .discern_source import MADE_TEXTS, Analyser, Language, Seed, Source
-from .server_options import asking_options
 
 if TYPE_CHECKING:
     from ..experiments.finding import Piece
@@ -218,7 +217,7 @@ class _Votes:
         print_line(f"weights: {shown(self.output)}")
 
 
-perturb = command(_Perturb, asking=asking_options(Asking))
+perturb = command(_Perturb)
 show = command(_Show)
 kinds = command(_Kinds)
 votes = command(_Votes)

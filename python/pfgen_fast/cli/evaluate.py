@@ -13,10 +13,8 @@ from typer import Option
 from ..errors import TrialsError
 from .app import Json, Quiet, exit_if_partial, note, print_json, print_line, shown
 from .command_class import command
-from .engine_options import engine_options
 from .generate import Generating, as_json, print_answers
 from .place import print_placement
-from .reasoning_options import reasoning_options
 from .report import report
 from .score import print_outcomes
 
@@ -143,4 +141,4 @@ def _without_report(words: list[str]) -> list[str]:
     return found
 
 
-evaluate = command(_Evaluate, of_engine=engine_options(), reasoning=reasoning_options)
+evaluate = command(_Evaluate)

@@ -12,7 +12,7 @@ from .app import Exit, fail, stdout
 from .asking import watch_over
 from .command_class import command
 from .experiment_call import Call
-from .server_options import JudgeTemperature, ServerOptions, asking_options, number_of, warn_of_family
+from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
 
 
 class _Judge:
@@ -86,4 +86,4 @@ class _Judge:
         call.finish(rated.finding())
 
 
-judge = command(_Judge, asking=asking_options(ServerOptions))
+judge = command(_Judge)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -15,7 +15,7 @@ from .command_class import command, option_group
 from .engine_options import engine_options
 from .generation_options import GenerationOptions
 from .layout import rest, shortened
-from .reasoning_options import print_replies, reasoning_options
+from .reasoning_options import ReasoningOptions, print_replies
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
 
@@ -126,8 +126,8 @@ class Generating:
         "otherwise completion.",
     )
     how: GenerationOptions
-    reasoning: Any
-    of_engine: dict[str, Any]
+    reasoning: ReasoningOptions
+    of_engine: Annotated[dict[str, Any], engine_options()]
     prices: Prices
     output: options.Root = Path("result")
 
@@ -141,7 +141,7 @@ class Generating:
             self.engine,
             model=self.model,
             mode=self.mode or self.usual_mode(is_silent=is_silent),
-            reasoning=self.reasoning,
+            reasoning=self.reasoning.chosen,
             options=self.of_engine,
             **self.how.arguments,
         )
@@ -207,4 +207,4 @@ class _Generate(Generating):
         self.ending.finish(*self.run(is_silent=self.ending.is_silent))
 
 
-generate = command(_Generate, of_engine=engine_options(), reasoning=reasoning_options)
+generate = command(_Generate)

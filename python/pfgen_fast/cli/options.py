@@ -40,12 +40,10 @@ SuiteArgument = Annotated[
 ]
 
 
-def question_names(text: str) -> str:
-    """A value of `--questions`, checked; see `names_of`."""
+def name_list(text: str) -> str:
+    """Checks a value that is a list of names; see `names_of`."""
     if not all(name.strip() for name in text.split(",")):
-        raise typer.BadParameter(
-            f"expected IDs or patterns such as 'Q0*', separated by commas, not {in_one_line(text)!r}"
-        )
+        raise typer.BadParameter(f"expected names separated by commas, not {in_one_line(text)!r}")
     return text
 
 
@@ -53,16 +51,16 @@ Questions = Annotated[
     list[str] | None,
     Option(
         help="Take only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
-        parser=question_names,
+        parser=name_list,
         metavar="ID,...",
     ),
 ]
 Limit = Annotated[int | None, Option(min=1, help="Take only the first N questions, for a quick try.", metavar="N")]
 
 
-def names_of(questions: list[str] | None) -> tuple[str, ...]:
-    """The IDs and patterns that were given as `Questions`."""
-    return tuple(name.strip() for text in questions or () for name in text.split(","))
+def names_of(given: list[str] | None) -> tuple[str, ...]:
+    """The names in all values of an option."""
+    return tuple(name.strip() for text in given or () for name in text.split(","))
 
 
 UnknownQuestions = Annotated[Literal["error", "skip"], Option(help="Refuse or skip trials of unknown questions.")]

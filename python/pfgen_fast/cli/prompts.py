@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
@@ -15,7 +15,7 @@ from .command_class import command
 from .engine_options import engine_options
 from .generation_options import GenerationOptions
 from .layout import rest, shortened
-from .reasoning_options import reasoning_options
+from .reasoning_options import ReasoningOptions
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class _Prompts:
         help="Choose openai, openai-api or gemini for openai-batch. Default: openai; other formats have one engine "
         "each.",
     )
-    reasoning: Any
-    of_engine: dict[str, Any]
+    reasoning: ReasoningOptions
+    of_engine: Annotated[dict[str, Any], engine_options(*_OPTIONS)]
     output: options.OutputFile = None
     quiet: Quiet = False
 
@@ -85,7 +85,7 @@ class _Prompts:
             "openai",
             model=self.model or "",
             mode=self.mode,
-            reasoning=self.reasoning,
+            reasoning=self.reasoning.chosen,
             options=self.of_engine,
             **self.how.arguments,
         )
@@ -142,4 +142,4 @@ def _opened(output: Path | None) -> contextlib.AbstractContextManager[IO[bytes]]
     return writing_stdout() if output is None else writing_whole(output)
 
 
-prompts = command(_Prompts, of_engine=engine_options(*_OPTIONS), reasoning=reasoning_options)
+prompts = command(_Prompts)

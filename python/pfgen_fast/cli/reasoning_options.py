@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from ..scoring.reasoning_text import ReasoningChoice
 from .app import print_line, warn
+from .command_class import option_group
 
 if TYPE_CHECKING:
     from ..generation.raw_replies import ReplySummary
-
+    from ..generation.reasoning import Reasoning
 
 Tags = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--reasoning-tags",
         help="Add tags around reasoning to the known ones, such as <think> </think>. May be repeated.",
         metavar="OPEN CLOSE",
@@ -24,31 +25,32 @@ Tags = Annotated[
 ]
 
 
-def reasoning_options(
-    reasoning: Annotated[
-        ReasoningChoice,
-        typer.Option(help="Remove reasoning from answers, or keep it as a part of them, as in the published runs."),
-    ] = "strip",
-    reasoning_tags: Tags = None,
-    reasoning_tokens: Annotated[
-        int,
-        typer.Option(min=0, help="Allow this many tokens for reasoning, in addition to --max-tokens.", metavar="N"),
-    ] = 0,
-    retry_unfinished: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Ask again this often if the reasoning did not end, which prefers short reasoning. Otherwise the "
-            "answer is empty.",
-            metavar="N",
-        ),
-    ] = 0,
-) -> Any:
-    """How a run treats reasoning, for `with_options`."""
-    from ..generation.reasoning import Reasoning
+@option_group
+class ReasoningOptions:
+    """How a run treats reasoning."""
 
-    pairs: Any = tuple(reasoning_tags or ())
-    return Reasoning(reasoning == "keep", pairs, reasoning_tokens, retry_unfinished)
+    reasoning: ReasoningChoice = Option(
+        "strip", help="Remove reasoning from answers, or keep it as a part of them, as in the published runs."
+    )
+    reasoning_tags: Tags = None
+    reasoning_tokens: int = Option(
+        0, min=0, help="Allow this many tokens for reasoning, in addition to --max-tokens.", metavar="N"
+    )
+    retry_unfinished: int = Option(
+        0,
+        min=0,
+        help="Ask again this often if the reasoning did not end, which prefers short reasoning. Otherwise the answer "
+        "is empty.",
+        metavar="N",
+    )
+
+    @property
+    def chosen(self) -> Reasoning:
+        """The options as the library takes them."""
+        from ..generation.reasoning import Reasoning
+
+        pairs: Any = tuple(self.reasoning_tags or ())
+        return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens, self.retry_unfinished)
 
 
 def print_replies(replies: ReplySummary | None, *, quiet: bool) -> None:

@@ -1,21 +1,21 @@
-"""The options of models behind a server, for `with_options`: where the model is, what it costs, how it is asked."""
+"""The options of models behind a server: where the model is, what it costs, how it is asked."""
 
 from __future__ import annotations
 
 import copy
 import functools
-import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from ..errors import SchemaRefused
 from ..files.untrusted_text import few_names
 from .app import note
-from .engine_options import engine_options, parameters_of
+from .command_class import option_group
+from .engine_options import engine_options
 from .options import number_or_none
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _RATES = ("requests_per_minute", "tokens_per_minute")
 
 Structured = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--structured",
         help="checklists: send a JSON schema of the verdicts; without it if the server refuses that.",
     ),
@@ -52,7 +52,7 @@ def _temperature(text: str) -> float | Literal["none"]:
 
 JudgeTemperature = Annotated[
     Any,
-    typer.Option(
+    Option(
         "--temperature",
         help="Set the temperature of the judge; none sends no temperature. Default: 0 for one rating, 1 for several.",
         parser=_temperature,
@@ -61,32 +61,28 @@ JudgeTemperature = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@option_group
 class ServerOptions:
-    """The options of commands that ask a model, other than those of `asking_options`."""
+    """The options of commands that ask a model."""
 
-    engine: Annotated[EngineChoice, typer.Option("--engine", help="Choose the protocol of the server.")] = "openai"
-    base_url: Annotated[str | None, typer.Option(help="Set the address of the server, including /v1.")] = None
-    key_env: Annotated[
-        str | None,
-        typer.Option(
-            help="Name the environment variable that holds the key. Default: by engine, such as OPENAI_API_KEY.",
-            metavar="NAME",
-        ),
-    ] = None
-    concurrency: Annotated[int, typer.Option(min=1, help="Limit the number of concurrent requests.")] = 16
-    timeout: Annotated[
-        float, typer.Option(min=0.001, help="Set the timeout in seconds of a request, or of a program without output.")
-    ] = 120.0
-    retries: Annotated[int, typer.Option(min=0, help="Set how often a failed request is retried.")] = 5
-    prompt_price: Annotated[float, typer.Option(help="Set the price per million prompt tokens.")] = 0.0
-    reply_price: Annotated[float, typer.Option(help="Set the price per million reply tokens.")] = 0.0
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="Stop before the estimated cost of this call could exceed this.")
-    ] = None
-    offline: Annotated[bool, typer.Option("--offline", help="Send no requests; use the stored replies.")] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the number of requests and the cost.")] = False
-    of_engine: dict[str, Any] = field(default_factory=dict, kw_only=True)  # further options of the engine
+    engine: EngineChoice = Option("openai", help="Choose the protocol of the server.")
+    base_url: str | None = Option(None, help="Set the address of the server, including /v1.")
+    key_env: str | None = Option(
+        None,
+        help="Name the environment variable that holds the key. Default: by engine, such as OPENAI_API_KEY.",
+        metavar="NAME",
+    )
+    concurrency: int = Option(16, min=1, help="Limit the number of concurrent requests.")
+    timeout: float = Option(
+        120.0, min=0.001, help="Set the timeout in seconds of a request, or of a program without output."
+    )
+    retries: int = Option(5, min=0, help="Set how often a failed request is retried.")
+    prompt_price: float = Option(0.0, help="Set the price per million prompt tokens.")
+    reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
+    budget: float | None = Option(None, min=0, help="Stop before the estimated cost of this call could exceed this.")
+    offline: bool = Option(False, help="Send no requests; use the stored replies.")
+    dry_run: bool = Option(False, help="Only show the number of requests and the cost.")
+    of_engine: Annotated[dict[str, Any], engine_options(*_SHAPING, *_RATES)]
 
     @cached_property
     def server(self) -> Server | None:
@@ -113,23 +109,6 @@ class ServerOptions:
         from ..judging.budget import Prices, Spending
 
         return Spending(Prices(self.prompt_price, self.reply_price), self.budget)
-
-
-_Kind = TypeVar("_Kind", bound=ServerOptions)
-
-
-def asking_options(kind: type[_Kind]) -> Callable[..., _Kind]:
-    """Creates options of a kind from its own options and those of engines, for `with_options`."""
-    of_engine = engine_options(*_SHAPING, *_RATES)
-    own = {name: one for name, one in parameters_of(kind).items() if name != "of_engine"}
-
-    def made(**values: Any) -> _Kind:
-        others = {name: value for name, value in values.items() if name not in own}
-        return kind(**{name: values[name] for name in own}, of_engine=of_engine(**others))
-
-    parameters = [*own.values(), *parameters_of(of_engine).values()]
-    made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return made
 
 
 def number_of(temperature: float | Literal["none"] | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -94,7 +94,7 @@ class _Sweep:
     )
     retry_unfinished: int | None = Option(None, help="Ask again after unfinished reasoning; see generate.", metavar="N")
     order: list[int] | None = Option(None, help=f"ngram: set the code points per n-gram. {_AGAIN}")
-    of_engine: dict[str, Any]
+    of_engine: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
     output: Path | None = Option(None, "-o", help="Create the runs' directories below this directory. Default: result.")
     table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
     plot: Path | None = Option(
@@ -156,7 +156,7 @@ class _Sweep:
         }
 
 
-sweep = command(_Sweep, of_engine=engine_options(without=_OTHERS))
+sweep = command(_Sweep)
 
 
 def _numbers(values: Sequence[str] | None) -> list[float | str]:

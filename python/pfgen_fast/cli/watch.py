@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Argument, Option
@@ -18,7 +18,7 @@ from .asking import watch_over
 from .command_class import command, option_group
 from .engine_options import engine_options
 from .generation_options import GenerationOptions
-from .reasoning_options import reasoning_options
+from .reasoning_options import ReasoningOptions
 from .suite_line import print_origin, suite_or_here
 from .sweep import TABLES, SweepRows, check_files, write_results
 
@@ -103,8 +103,8 @@ class _Watch:
     )
     how: GenerationOptions
     which: CheckpointOptions
-    reasoning: Any
-    of_engine: dict[str, Any]
+    reasoning: ReasoningOptions
+    of_engine: Annotated[dict[str, Any], engine_options(without=("input", "question_column", "answer_column", "path"))]
     output: options.Root = Path("result")
     table: Path | None = Option(
         None, help=f"Write the table here ({', '.join(TABLES)}). Default: watch.csv beside the runs."
@@ -171,7 +171,7 @@ class _Watch:
             loaded,
             self.engine,
             self.of_engine,
-            {**self.how.arguments, "mode": self.mode, "reasoning": self.reasoning},
+            {**self.how.arguments, "mode": self.mode, "reasoning": self.reasoning.chosen},
             self.trials,
             self.until_interval,
             self.output,
@@ -270,8 +270,4 @@ def _log_to(tracker: str, measured: Measured, watching: Watch) -> None:
     log_run(measured.folder, into=into, step=step, suite=watching.suite, signature=measured.signature)
 
 
-watch = command(
-    _Watch,
-    reasoning=reasoning_options,
-    of_engine=engine_options(without=("input", "question_column", "answer_column", "path")),
-)
+watch = command(_Watch)
