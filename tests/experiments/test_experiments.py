@@ -96,7 +96,7 @@ def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, 
 
 def test_fewer_than_three_runs_are_no_experiment(tmp_path, mini):
     make_varied_runs(tmp_path, mini, n_runs=2, n_trials=1)
-    with pytest.raises(ExperimentError, match=r"^an experiment needs at least 3 runs; to score there are 2"):
+    with pytest.raises(ExperimentError, match=r"^an experiment needs at least 3 runs, but only 2 can be scored"):
         score_runs([tmp_path], suite=mini)
 
 

@@ -39,7 +39,7 @@ def test_sets_are_compared_on_the_questions_that_have_them_all(scored, mini):
 
 
 def test_a_suite_with_one_set_each_has_nothing_to_compare(varied, mini):
-    with pytest.raises(ExperimentError, match="one reference set each"):
+    with pytest.raises(ExperimentError, match="only one reference set"):
         scores_by_set(read_figures([varied], suite=with_one_set(mini, "A")))
 
 
