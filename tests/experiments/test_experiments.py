@@ -96,7 +96,7 @@ def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, 
 
 def test_fewer_than_three_runs_are_no_experiment(tmp_path, mini):
     make_varied_runs(tmp_path, mini, n_runs=2, n_trials=1)
-    with pytest.raises(ExperimentError, match=r"^an experiment needs at least 3 runs; to score there are 2"):
+    with pytest.raises(ExperimentError, match=r"^an experiment needs at least 3 runs, but only 2 can be scored"):
         score_runs([tmp_path], suite=mini)
 
 
@@ -108,7 +108,7 @@ def test_relations_are_those_of_the_means_and_of_the_answers(scored):
         *counts, pearson, low, high = table[over, "fluency", "length"][:5]
         assert (counts, low, high) == ([n, 6], None, None)  # of six runs
         assert pearson == pytest.approx(np.corrcoef(values["fluency"], values["length"])[0, 1])
-    assert "the correlations are of 6 models only" in finding.notes[0]
+    assert "the correlations are of only 6 models" in finding.notes[0]
     assert f"fluency and length {table['runs', 'fluency', 'length'][2]:.4f}" in finding.paragraph
     of_means = relations(scored.chosen(list(range(6))))
     assert of_means.tables[0].rows == finding.tables[0].rows[:6]
@@ -205,7 +205,7 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     code, out, err = call(*arguments, "-q")
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert "bad/trials.jsonl, line 1" in err
-    assert "\nnote: the correlations are of 6 models only" in call(*arguments)[2]
+    assert "\nnote: the correlations are of only 6 models" in call(*arguments)[2]
 
 
 def test_one_pass_gives_what_each_experiment_gives_alone(varied, mini):

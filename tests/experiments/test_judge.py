@@ -97,11 +97,11 @@ def test_replies_without_a_rating_are_left_out_and_counted(options, find):
 
     with serving(moody) as server:
         finding = find(options(server))
-    assert any(note.startswith("16 replies hold no rating of the form [[1]] to [[10]]") for note in finding.notes)
+    assert any(note.startswith("16 replies have no rating of the form [[1]] to [[10]]") for note in finding.notes)
     assert sum(row[1] for row in finding.tables[2].rows) == 32
     nothing = options(cache=options().cache.with_name("none.jsonl"))
     nothing.cache.write_text("")
-    with pytest.raises(ExperimentError, match="no ratings: 48 are missing"):
+    with pytest.raises(ExperimentError, match="no ratings: 48 are missing, and 0 replies have no rating"):
         find(dataclasses.replace(nothing, server=None))
 
 
@@ -114,7 +114,7 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find
     n_asked = len(server.requests)
     assert 0 < n_asked < 48
     finding = find(options())
-    assert f"{48 - n_asked} of 48 ratings are missing; the means are of the others" in finding.notes
+    assert f"{48 - n_asked} of 48 ratings are missing; the means are over the other ratings" in finding.notes
     with serving(by_length) as server:
         find(options(server))
     assert len(server.requests) == 48 - n_asked
@@ -123,8 +123,8 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"n_ratings": 0}, "ratings 0, trials 1: expected at least 1 of each"),
-        ({"trials": 0}, "ratings 1, trials 0: expected at least 1 of each"),
+        ({"n_ratings": 0}, "ratings 0, trials 1: expected at least 1 for both"),
+        ({"trials": 0}, "ratings 1, trials 0: expected at least 1 for both"),
         ({"budget": 1.0}, "--budget needs prices"),
     ],
 )

@@ -83,7 +83,7 @@ def test_drawn_answers_are_compared_with_themselves_under_the_usual_constants(va
 @pytest.mark.parametrize(
     ("varied", "problem"),
     [
-        ({"colour": [1]}, "there is no constant 'colour'; there are last_order, first_order"),
+        ({"colour": [1]}, "unknown constant 'colour'; expected one of last_order, first_order"),
         ({"limit": [100]}, "^target length 100 and limit 100: expected a target length"),
         ({"last_order": [2.5]}, "last_order 2.5: expected a whole number"),
     ],

@@ -39,7 +39,7 @@ def test_sets_are_compared_on_the_questions_that_have_them_all(scored, mini):
 
 
 def test_a_suite_with_one_set_each_has_nothing_to_compare(varied, mini):
-    with pytest.raises(ExperimentError, match="one reference set each"):
+    with pytest.raises(ExperimentError, match="only one reference set"):
         scores_by_set(read_figures([varied], suite=with_one_set(mini, "A")))
 
 
@@ -50,7 +50,7 @@ def test_pairs_have_their_correlation_and_every_run_its_scores(scored):
     (pair,) = finding.tables[0].rows
     assert pair[:4] == ("A", "B", 6, 6)
     assert pair[5:7] == (None, None)
-    assert any("of 6 models only" in note for note in finding.notes)
+    assert any("of only 6 models" in note for note in finding.notes)
     assert pair[4] == pytest.approx(np.corrcoef(by_set.scores["A"], by_set.scores["B"])[0, 1])
     assert f"A-B {pair[4]:.5f}" in finding.paragraph
     scores = {row[0]: row[2:] for row in finding.tables[2].rows}

@@ -58,7 +58,7 @@ def test_runs_that_are_the_same_are_one_group(tmp_path, mini):
     finding = significance(score_runs([tmp_path], suite=mini))
     leaderboard, groups = finding.tables
     assert [row[1:4] for row in groups.rows] == [(3, 1, 3), (3, 4, 6)]
-    assert "2 groups of two runs or more cannot be told apart; the largest has 3 runs" in finding.paragraph
+    assert "2 groups of two runs or more cannot be distinguished; the largest has 3 runs" in finding.paragraph
     assert [row[6] for row in leaderboard.rows] == ["a", "a", "a", "b", "b", "b"]
 
 

@@ -87,7 +87,8 @@ def test_sets_without_enough_answers_to_draw_from_are_counted(three, mini):
     cut = CutReferences((20, 10), n_draws=1)
     finding = stability(score_runs([three], suite=suite, on_batch=cut), cut, n_draws=2)
     assert finding.notes[0] == (
-        "2 of 16 reference sets have fewer than 40 answers and are halved where twice 20 are drawn; the smallest has 20"
+        "2 of 16 reference sets have fewer than 40 answers and are halved if twice 20 are drawn; "
+        "the smallest set has 20"
     )
 
 
@@ -102,7 +103,7 @@ def test_runs_without_two_trials_are_left_out_and_those_with_few_are_halved(tmp_
     make_varied_runs(tmp_path, mini, n_runs=4, n_trials=1)
     finding = stability(score_runs([tmp_path], suite=mini), n_draws=2)
     assert {row[0] for row in finding.tables[-1].rows} == {"questions"}
-    assert finding.notes == ("fewer than three runs have two trials, so that trials cannot be compared",)
+    assert finding.notes == ("fewer than three runs have two trials, so trials cannot be compared",)
     make_varied_runs(tmp_path / "more", mini, n_runs=3, n_trials=4)
     make_varied_runs(tmp_path / "few", mini, n_runs=2, n_trials=3)
     finding = stability(score_runs([tmp_path], suite=mini), n_draws=5)
@@ -111,7 +112,7 @@ def test_runs_without_two_trials_are_left_out_and_those_with_few_are_halved(tmp_
     assert all(row[3] > 0.5 for row in trials)
     assert finding.notes == (
         "4 runs of a single trial are left out of the rows on trials",
-        "2 runs have fewer than 4 trials and are halved where they lack trials",
+        "2 runs have fewer than 4 trials; their trials are halved if needed",
     )
 
 

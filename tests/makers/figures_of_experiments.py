@@ -214,9 +214,7 @@ def fewer(finding: Finding, what: str, n: int) -> tuple[str, str, str]:
 
 
 def close_pairs(finding: Finding) -> Sequence[str]:
-    return found_in(
-        r"Of ([\d,]+) pairs of runs, ([\d,]+) are close: their scores differ by no more than ([\d.]+),", finding
-    )
+    return found_in(r"Of ([\d,]+) pairs of runs, ([\d,]+) are close: their scores differ by at most ([\d.]+),", finding)
 
 
 @figures(EXPERIMENTS, "`pfgen-fast experiment stability pfgen-bench/result -o DIR` on", *SLOW)

@@ -137,7 +137,7 @@ def test_an_index_of_another_program_stays(tmp_path):
 
 @pytest.mark.parametrize("cell", [math.nan, math.inf])
 def test_what_is_no_number_enters_no_table(cell):
-    with pytest.raises(ValueError, match="a cell that is no number"):
+    with pytest.raises(ValueError, match="a cell is NaN or infinite"):
         Table("t", "T", ("a",), ((cell,),))
 
 

@@ -55,7 +55,7 @@ def test_agreement_by_hand(first, second, expected):
 
 
 def test_what_is_no_level_is_named():
-    with pytest.raises(ChecklistError, match=r"0\.3 is no level: expected one of 0, 0\.25"):
+    with pytest.raises(ChecklistError, match=r"0\.3 is not a level: expected one of 0, 0\.25"):
         agreement_of_levels([0.3], [0.25], LEVELS)
     with pytest.raises(ChecklistError, match="2 and 1 levels"):
         agreement_of_levels([0, 1], [1], LEVELS)

@@ -105,7 +105,7 @@ def test_fewer_than_ten_values_or_clusters_have_no_interval():
     assert correlate(x[:10], y[:10])["Pearson"].low is not None
     assert correlate(x, y, clusters=np.arange(20) % 9)["Kendall"].low is None
     assert few_values(10, "runs") == []
-    assert few_values(3, "runs")[0].startswith("the correlations are of 3 runs only, so that they have no intervals")
+    assert few_values(3, "runs")[0].startswith("the correlations are of only 3 runs, so they have no intervals")
 
 
 def test_a_column_that_varies_in_one_cluster_only_has_no_interval():

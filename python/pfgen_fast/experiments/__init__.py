@@ -1,6 +1,6 @@
-"""Experiments: what the numbers mean. One module each; every one turns scored runs into a `Finding`.
+"""Experiments, one in each module, which turn scored runs into a `Finding`.
 
-A finding is data: `pfgen_fast.report.findings` draws and writes it. Statistics and definitions: docs/experiments.md.
+A finding is data; `pfgen_fast.report.findings` draws and writes it. Definitions: docs/experiments.md.
 """
 
 from .finding import Comparison, Finding, Pair, PairGroup, Picture, Piece, Remarks, Table

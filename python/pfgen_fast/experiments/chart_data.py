@@ -1,6 +1,6 @@
-"""Kinds of charts, as data, that experiments show; `pfgen_fast.report.charts` draws them.
+"""Charts of experiments as data; `pfgen_fast.report.charts` draws them.
 
-A chart has values and texts, but no sizes, colours or fonts. Texts may be untrusted; the drawing code escapes them.
+A chart has values and texts, without sizes, colours or fonts. Texts may be untrusted; the drawing code escapes them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..statistics.correlation import Floats
 
 MAX_ROWS = 120
-"""The maximum number of rows in a chart with one row per run."""
+"""The maximum number of rows in a chart with a row for each run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class Points:
     x_label: str  # label of the x axis
     y_label: str  # label of the y axis
     title: str = ""  # title of the panel
-    labels: tuple[str, ...] = ()  # label of each point, if points have names; the drawing shows those of the extremes
-    runs: tuple[str, ...] = ()  # run that each point stands for, if it stands for one; pages link to it
-    # whether both axes have the same unit: they get the same limits, and the diagonal is drawn
+    labels: tuple[str, ...] = ()  # label of each point, if points have names; the drawing labels the extreme points
+    runs: tuple[str, ...] = ()  # run of each point, if each point stands for a run; pages link to it
+    # whether both axes have the same unit; they then have the same limits, and the diagonal is drawn
     has_diagonal: bool = False
 
 
@@ -40,10 +40,10 @@ class Scatter:
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """Panels with too many points to tell apart, coloured by their density."""
+    """Panels with too many points to distinguish, coloured by their density."""
 
     panels: tuple[Points, ...]
-    unit: str  # name of what a point stands for, in the plural
+    unit: str  # plural noun for the things that points stand for
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class Matrix:
     columns: tuple[str, ...]  # names of the columns
     values: Floats  # values, row by row
     label: str  # name of the values
-    lowest: float  # value at the start of the colour scale, so that almost equal values have equal colours
-    highest: float = 1.0  # value at its end
+    lowest: float  # value at the start of the colour scale
+    highest: float = 1.0  # value at the end of the colour scale
     n_digits: int = 5  # digits after the decimal point
 
 
@@ -66,18 +66,18 @@ class HeatPanel:
     title: str  # title of the panel
     rows: tuple[str, ...]  # names of the rows, from the top
     columns: tuple[str, ...]  # names of the columns
-    values: Floats  # values that the colours stand for, from -1 to 1, row by row; NaN where they are undefined
+    values: Floats  # values that the colours stand for, from -1 to 1, row by row; NaN if undefined
     texts: tuple[tuple[str, ...], ...]  # texts of the cells, row by row
     is_hatched: NDArray[np.bool_]  # which cells are hatched
 
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """Panels of cells whose colours tell how far a value is from 0, and on which side."""
+    """Panels of cells whose colours show the sign of a value and its distance from 0."""
 
     panels: tuple[HeatPanel, ...]
     label: str  # name of the values
-    legend: tuple[str, ...] = ()  # what texts and hatches mean, each in a line
+    legend: tuple[str, ...] = ()  # explanations of texts and hatches, one in each line
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,8 @@ class Ranges:
     low: Floats | None  # lower ends of the ranges; None if there are none
     high: Floats | None
     x_label: str  # name of the values
-    runs: tuple[str, ...] = ()  # run that each row stands for, if it stands for one; pages link to it
-    n_all: int | None = None  # how many rows there are if only the first are drawn, which the drawing then says
+    runs: tuple[str, ...] = ()  # run of each row, if each row stands for a run; pages link to it
+    n_all: int | None = None  # total number of rows; if not all are drawn, the drawing says so
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -98,7 +98,7 @@ class Intervals(Ranges):
     """A row for each name, with a value and its interval, and a bar beside the rows of each group."""
 
     groups: tuple[tuple[int, int], ...]  # first and last row of each group with at least two rows
-    groups_label: str  # what the rows of a group have in common
+    groups_label: str  # name of the property that the rows of a group share
     without_groups: str  # text to show if there are no groups
 
 
@@ -108,8 +108,8 @@ class Curve:
 
     name: str  # name in the legend
     x: Floats
-    summary: Floats  # values of the curve; NaN where it is undefined
-    lines: Floats  # lines: one row per point, one column per line
+    summary: Floats  # values of the curve; NaN if undefined
+    lines: Floats  # lines: a row for each point, a column for each line
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +129,8 @@ class Curves:
     panels: tuple[CurvePanel, ...]
     summary_label: str  # label of the curves
     lines_label: str
-    threshold: float  # A value of the curves to mark
-    legend_title: str  # what distinguishes the curves of a panel
+    threshold: float  # value of the curves to mark
+    legend_title: str  # name of the property that distinguishes the curves of a panel
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class Line:
 
     name: str  # name in the legend
     x: Floats  # x values, in ascending order
-    y: Floats  # y values; NaN where it is interrupted
+    y: Floats  # y values; NaN interrupts the line
     low: Floats | None = None  # lower edge of the band
     high: Floats | None = None
 
@@ -149,8 +149,8 @@ class Bands:
     """Panels side by side, each with a line within a band over a logarithmic axis, which has the name of the line."""
 
     panels: tuple[Line, ...]
-    y_label: str  # label of the vertical axis, which they share
-    threshold: float  # A value to mark on that axis
+    y_label: str  # label of the common vertical axis
+    threshold: float  # value to mark on this axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +160,8 @@ class Lines:
     lines: tuple[Line, ...]
     x_label: str  # label of the x axis
     y_label: str  # label of the y axis
-    threshold: float | None = None  # A value of the y axis to mark
-    legend_title: str = ""  # what distinguishes the lines
+    threshold: float | None = None  # value of the y axis to mark
+    legend_title: str = ""  # name of the property that distinguishes the lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,19 +170,18 @@ class LinePanel:
 
     title: str  # title of the panel
     lines: tuple[Line, ...]
-    # A value of the y axis to mark for each line, in its colour; None where there is none
-    levels: tuple[float | None, ...]
-    ticks: tuple[str, ...] = ()  # names of the points of the x axis, in their order; empty if the axis shows numbers
+    levels: tuple[float | None, ...]  # value of the y axis to mark for each line, in its colour; None for no mark
+    ticks: tuple[str, ...] = ()  # names of the points of the x axis, in order; empty if the axis shows numbers
 
 
 @dataclass(frozen=True, eq=False)
 class LinePanels:
     """Panels of lines that share their vertical axis."""
 
-    panels: tuple[LinePanel, ...]  # panels. The first has all lines
+    panels: tuple[LinePanel, ...]  # panels; the first panel has all lines
     x_label: str  # label of the x axes
     y_label: str  # label of the y axis
-    level_label: str = ""  # what the marked levels are; empty if there are none
+    level_label: str = ""  # label of the marked levels; empty without levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +189,8 @@ class BarSeries:
     """Bars that look alike, one in each group."""
 
     name: str  # name in the legend
-    values: Floats  # values; NaN where there is no bar
-    low: Floats  # lower ends of the intervals; NaN where there is none
+    values: Floats  # values; NaN for no bar
+    low: Floats  # lower ends of the intervals; NaN for no interval
     high: Floats
 
 
@@ -201,21 +200,21 @@ class BarPanel:
 
     title: str  # title of the panel
     groups: tuple[str, ...]  # names of the groups of bars
-    series: tuple[BarSeries, ...]  # bars, in each group side by side
+    series: tuple[BarSeries, ...]  # bars that are side by side in each group
 
 
 @dataclass(frozen=True, eq=False)
 class Bars:
     """Panels of bars."""
 
-    panels: tuple[BarPanel, ...]  # panels. The first has all series
+    panels: tuple[BarPanel, ...]  # panels; the first panel has all series
     y_label: str  # label of the vertical axis
-    threshold: float  # A value to mark on that axis
+    threshold: float  # value to mark on this axis
 
 
 Chart = Scatter | Density | Matrix | HeatMap | Ranges | Intervals | Bands | Curves | Lines | LinePanels | Bars
 
 
 def correlation_floor(values: Floats) -> float:
-    """Where the colour scale of correlations starts: a round number that no correlation is below."""
+    """The start of the colour scale of correlations: a round number that is at most the smallest correlation."""
     return next(floor for floor in (0.9, 0.5, 0.0, -1.0) if floor <= values.min() or floor == -1.0)

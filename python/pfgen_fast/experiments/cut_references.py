@@ -1,4 +1,4 @@
-"""Scores with fewer reference answers: pairs of disjoint parts of them, and the runs' scores with each."""
+"""Scores with fewer reference answers: draws two disjoint parts of the reference answers and scores runs with each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEWER_ANSWERS = 100_000
 
 
 class CutReferences:
-    """Scores answers with fewer reference answers as well; `score_runs` calls it with each batch."""
+    """Scores answers with fewer reference answers, too; `score_runs` calls it with each batch."""
 
     def __init__(
         self,
@@ -40,34 +40,34 @@ class CutReferences:
         self._is_usual = sizes is None
         self._wanted = sorted(set(REFERENCE_ANSWERS if sizes is None else sizes), reverse=True)
         if any(size < 1 for size in self._wanted) or n_draws < 1:
-            raise ExperimentError(f"reference answers {self._wanted}, draws {n_draws}: expected at least 1 of each")
+            raise ExperimentError(f"reference answers {self._wanted}, draws {n_draws}: expected at least 1 for both")
         self._n_draws, self._seed, self._threads = n_draws, seed, threads
         self._drawn = DrawnAnswers(trials, seed, n_wanted=_FEWER_ANSWERS)
         self._suite: Suite | None = None
         self._batches: list[AnswersOfRuns] = []
 
     def __call__(self, suite: Suite, of_runs: AnswersOfRuns) -> None:
-        """Keeps the drawn answers of a batch, so that one index after the other scores them all."""
+        """Keeps the drawn answers of a batch, so that each index scores the answers of all batches."""
         if self._suite is None:
             self._suite, most = suite, largest_set(suite) // 2
             if self._wanted[0] > most and not self._is_usual:
                 raise ExperimentError(
-                    f"{self._wanted[0]} reference answers: expected at most {most}, half of what the largest set has, "
-                    "because two parts are compared"
+                    f"{self._wanted[0]} reference answers: expected at most {most}, half of the largest set, because "
+                    "two parts are compared"
                 )
             self._wanted = [size for size in self._wanted if size <= most]
         self._batches.append(self._drawn.of(suite, of_runs))
 
     @property
     def notes(self) -> list[str]:
-        """How many answers were scored if not all, and which numbers some sets do not exceed, one sentence each."""
+        """Sentences on the number of answers that were scored, and on sets that are too small for a drawn number."""
         assert self._suite is not None
         sizes = [len(answers) for question in self._suite for answers in question.answers.values()]
         return [
             *self._drawn.notes("with fewer reference answers"),
             *(
                 f"{sum(n < 2 * size for n in sizes):,} of {len(sizes):,} reference sets have fewer than {2 * size:,} "
-                f"answers and are halved where twice {size:,} are drawn; the smallest has {min(sizes):,}"
+                f"answers and are halved if twice {size:,} are drawn; the smallest set has {min(sizes):,}"
                 for size in self._wanted
                 if min(sizes) < 2 * size
             ),
@@ -102,7 +102,7 @@ def largest_set(suite: Suite) -> int:
 
 
 def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> tuple[Suite, Suite]:
-    """Two suites with `size` answers of each set, or with half of it, none in common and kept in order."""
+    """Two suites with `size` answers of each set, or with half of the set; they share no answer and keep the order."""
     parts: tuple[list[Question], list[Question]] = ([], [])
     for question in suite:
         drawn: tuple[dict[str, tuple[str, ...]], ...] = ({}, {})
@@ -124,12 +124,12 @@ Halves = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class RunPairs:
-    """All pairs of runs, and which of them are close: by half of the median 95 % interval of a score over questions."""
+    """All pairs of runs; pairs are close if their scores differ by at most half of the median interval of a score."""
 
-    first: NDArray[np.int_]  # row of the one run of each pair
-    second: NDArray[np.int_]  # row of the other
+    first: NDArray[np.int_]  # row of the first run of each pair
+    second: NDArray[np.int_]  # row of the second run of each pair
     is_close: NDArray[np.bool_]  # whether the pair is close
-    within: float | None  # by how much the scores of close runs differ at most; None where scores have no interval
+    within: float | None  # largest difference of the scores of close runs; None if scores have no interval
 
     @classmethod
     def of(cls, question_scores: Floats) -> RunPairs:
@@ -142,14 +142,14 @@ class RunPairs:
         return cls(first, second, is_close, within)
 
     def chosen(self, runs: NDArray[np.int_]) -> RunPairs:
-        """The pairs of some of the runs, with new numbers."""
+        """The pairs of some of the runs, which are renumbered."""
         new = np.full(max(self.second) + 1, -1)
         new[runs] = np.arange(len(runs))
         kept = (new[self.first] >= 0) & (new[self.second] >= 0)
         return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
 
     def agreement(self, halves: Halves, usual: Floats) -> Agreement:
-        """How the scores from two parts agree."""
+        """Computes how the scores from two parts agree."""
         # Rounded, because sums in another order could distinguish equal scores.
         one, other = (np.sign(half[self.first] - half[self.second]) for half in np.round(halves, 12))
         agreement = one * other
@@ -166,12 +166,12 @@ class RunPairs:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How two rankings of the same runs agree, from parts of the data that have nothing in common."""
+    """Agreement of two rankings of the same runs, from disjoint parts of the data."""
 
     kendall: float
     swapped: float  # share of the pairs of runs that have the opposite order
-    # Kendall's correlation over close pairs alone: the share in the same order minus that in the opposite one. None if
-    # there are none
+    # Kendall's correlation over close pairs: the share in the same order minus the share in the opposite order; None
+    # without close pairs
     of_close: float | None
     close_swapped: float | None  # share of the close pairs that have the opposite order
-    shift: float  # mean score of the runs from the parts, minus that from everything
+    shift: float  # mean score of the runs from the parts, minus the mean score from all data

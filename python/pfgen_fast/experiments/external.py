@@ -1,4 +1,4 @@
-"""`external`: do the scores agree with other scores: of a judge, of humans, of another leaderboard?"""
+"""`external`: do the scores agree with other scores, such as those of a judge, of humans or of another leaderboard?"""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class OutsideScores:
     """Scores of models from another source."""
 
     path: Path
-    columns: Mapping[str, Mapping[str, float]]  # for each column, the scores of the models that have one
+    columns: Mapping[str, Mapping[str, float]]  # for each column, the known scores by model
     names: tuple[str, ...]  # all models, in the order of the file
 
 
 def read_scores(path: Path) -> OutsideScores:
-    """Reads a CSV file with a header, model names in the first column, and scores in the others; empty is unknown."""
+    """Reads a CSV file: a header, model names in the first column, scores in the others; an empty score is unknown."""
     header, rows = read_rows(path)
     if len(header) < 2:
-        raise ExperimentError(f"{path}: expected a header: the column of names, and at least one of scores")
+        raise ExperimentError(f"{path}: expected a header with a column of names and at least one column of scores")
     columns: dict[str, dict[str, float]] = {name: {} for name in header[1:]}
     names: dict[str, None] = {}
     for number, row in rows:
@@ -56,7 +56,7 @@ def read_scores(path: Path) -> OutsideScores:
             if cell.strip():
                 columns[column][name] = number_in(cell, f"{where}, column {column!r}")
     if not names:
-        raise ExperimentError(f"{path}: holds no scores")
+        raise ExperimentError(f"{path}: the file has no scores")
     return OutsideScores(path, columns, tuple(names))
 
 
@@ -66,7 +66,7 @@ _SEPARATORS = re.compile(r"[\s_.:@-]+")
 
 
 def _plain_name(name: str) -> str:
-    """A name in lower case, with all separators replaced by the same one."""
+    """A name in lower case, with the same separator everywhere."""
     return _SEPARATORS.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")
 
 
@@ -75,11 +75,11 @@ RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("but for case and separators", _plain_name),
     ("but for what comes before the last slash", lambda name: _plain_name(name.rstrip("/").rsplit("/", 1)[-1])),
 )
-"""The rules for matching names, in order; the first rule under which a pair is unambiguous applies."""
+"""The rules for matching names, in order; a pair matches by the first rule for which it is unambiguous."""
 
 
 def match_names(ours: Sequence[str], theirs: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Matches our names with theirs and returns the partner and the rule; ambiguous names remain without a partner."""
+    """Matches our names with theirs: by our name, the partner and the rule. Ambiguous names have no partner."""
     found: dict[str, tuple[str, str]] = {}
     for rule, form in RULES:
         taken = {partner for partner, _ in found.values()}
@@ -100,7 +100,7 @@ def _unambiguous(names: Sequence[str], form: Callable[[str], str]) -> dict[str, 
 def external(
     runs: RunMeans, files: Sequence[OutsideScores], *, pick: Pick = "best", cluster: Cluster = "model"
 ) -> Finding:
-    """Correlates our scores with the scores of others, model by model."""
+    """Correlates our scores with other scores of the same models."""
     models = runs.one_per_model(pick)
     compared: list[_Compared] = []
     problems = []
@@ -146,14 +146,14 @@ def external(
 
 @dataclass(frozen=True)
 class _Compared:
-    """A column of others' scores, with the models that have a partner in it."""
+    """A column of other scores, with the models that have a partner in it."""
 
     name: str  # name of the column
     models: tuple[str, ...]  # our names of the models
-    partners: tuple[tuple[str, str], ...]  # their names, each with the rule that found it
+    partners: tuple[tuple[str, str], ...]  # names in the column, each with the rule that matched it
     ours: Floats  # our scores
     theirs: Floats
-    clusters: Clusters  # which of the models depend on one another
+    clusters: Clusters  # clusters of dependent models
     correlations: Mapping[str, Mapping[str, Correlation]]  # correlations with each of our metrics
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The result of an experiment as data: words, tables and charts. `pfgen_fast.report.findings` writes it to files."""
+"""The result of an experiment as data: sentences, tables and charts. `pfgen_fast.report.findings` writes the files."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Table:
     name: str  # part of the file name
     title: str
     columns: tuple[str, ...]
-    # floats are finite; a value that cannot be computed is None, and the finding explains why
+    # floats are finite; a value that cannot be computed is None, and the finding says why
     rows: tuple[tuple[Cell, ...], ...]
     n_digits: int = 4  # digits after the decimal point in readable form; CSV files have 12 significant digits
-    # columns in readable form; None for all. A table that shows none of them is a CSV file only
+    # columns in readable form; None for all columns. A table that shows no column is only written as CSV
     shown: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class Table:
             if len(row) != len(self.columns):
                 raise ValueError(f"table {self.name}: a row of {len(row)} cells under {len(self.columns)} columns")
             if any(isinstance(cell, float) and not math.isfinite(cell) for cell in row):
-                raise ValueError(f"table {self.name}: a cell that is no number in {row}")
+                raise ValueError(f"table {self.name}: a cell is NaN or infinite in {row}")
 
     def texts(self) -> list[list[str]]:
         """The cells in readable form, bounded in length and safe to print."""
@@ -57,7 +57,7 @@ class Table:
         return "".join(map(markdown_row, (head, marks, *rows)))
 
     def to_dicts(self) -> list[dict[str, Cell]]:
-        """The rows, each by the names of the columns, with full digits."""
+        """The rows as dictionaries by column name, with full digits."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def is_text(self, column: int) -> bool:
@@ -65,7 +65,7 @@ class Table:
         return any(isinstance(row[column], str | bool) for row in self.rows)
 
     def readable(self) -> Table:
-        """The table with the columns of its readable form only."""
+        """The table with only the columns of its readable form."""
         if self.shown is None:
             return self
         places = [self.columns.index(name) for name in self.shown]
@@ -84,7 +84,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Remarks:
-    """Sentences about one thing, listed under a heading."""
+    """Sentences on one topic, listed under a heading."""
 
     title: str
     sentences: tuple[str, ...]
@@ -108,23 +108,23 @@ class Piece:
 
 
 Pieces = tuple[Piece, ...]
-"""A text in pieces, one behind the other."""
+"""A text as consecutive pieces."""
 
 
 @dataclass(frozen=True)
 class Pair:
     """A text before and after a change."""
 
-    title: str  # what the change is, and what came of it
+    title: str  # description of the change and its effect
     before: Pieces
-    after: Pieces  # text after it. It has the same unchanged pieces in the same order
+    after: Pieces  # text after the change; it has the same unchanged pieces in the same order
 
 
 @dataclass(frozen=True)
 class PairGroup:
-    """Pairs with something in common."""
+    """Pairs that share a property."""
 
-    title: str  # what they have in common
+    title: str  # name of the property
     pairs: tuple[Pair, ...]  # one or more pairs
 
 
@@ -133,12 +133,12 @@ class Comparison:
     """Texts before and after a change, side by side."""
 
     title: str  # title, a few words
-    groups: tuple[PairGroup, ...]  # pairs in groups. Markdown shows the first pair of each, pages show all
-    before: str = "before"  # what the texts before the change are called
-    after: str = "after"  # what the texts after the change are called
+    groups: tuple[PairGroup, ...]  # pairs in groups; Markdown shows the first pair of each group, pages show all
+    before: str = "before"  # name of the texts before the change
+    after: str = "after"  # name of the texts after the change
 
     def to_markdown(self) -> str:
-        """The first pair of each group as Markdown, in one text: what is gone in [-...-], what is new in {+...+}."""
+        """The first pair of each group as one Markdown text, with deleted parts in [-...-] and new parts in {+...+}."""
         blocks = [f"## {markdown_text(self.title)}"]
         for group in self.groups:
             pair = group.pairs[0]
@@ -153,13 +153,13 @@ class Finding:
 
     name: str  # name of the experiment
     answer: str  # result in one sentence, which is shown first
-    paragraph: str  # more of the result in short sentences, with its numbers
+    paragraph: str  # details of the result in short sentences, with numbers
     tables: tuple[Table, ...]  # one or more tables
     pictures: tuple[Picture, ...]  # one or more pictures
-    notes: tuple[str, ...] = ()  # what limits the result, such as runs that were left out, one sentence each
+    notes: tuple[str, ...] = ()  # limits of the result, such as runs that were left out, one sentence each
     question: str = ""  # question that the experiment answers
     runs: tuple[str, ...] = ()  # names of the runs; pages link to them
-    remarks: tuple[Remarks, ...] = ()  # parts of the result in words
+    remarks: tuple[Remarks, ...] = ()  # parts of the result as sentences
     comparisons: tuple[Comparison, ...] = ()  # texts before and after changes
 
     def to_markdown(self) -> str:
@@ -178,7 +178,7 @@ class Finding:
         return "\n\n".join(blocks) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as data for JSON, with full digits: its sentences, and each table as a list of rows by column."""
+        """The finding as data for JSON, with full digits: sentences, and tables as lists of rows."""
         return {
             "name": self.name,
             "question": self.question,
@@ -213,7 +213,7 @@ def _listed(sentences: Iterable[str]) -> str:
 
 
 def _in_one(pair: Pair) -> str:
-    """Both texts in one."""
+    """Both texts of a pair as one text."""
     text, after = "", list(pair.after)
     for piece in pair.before:
         while not piece.is_changed and after and after[0].is_changed:

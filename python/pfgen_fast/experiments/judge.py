@@ -1,7 +1,7 @@
-"""`judge`: a language model rates the answers, as a reference to compare scores with.
+"""`judge`: a language model rates the answers, and its ratings are compared with the scores.
 
-This module chooses the answers to rate and aggregates the ratings by run and model. `judging` asks and stores replies;
-`evaluators.judge` defines ratings.
+This module chooses the answers to rate and averages the ratings by run and model. The package `judging` sends requests
+and stores replies; `evaluators.judge` defines ratings.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ class JudgeOptions:
     model: str  # judge's name on the server
     template: str | Path = "default"  # name of a packaged template (`evaluators.judge.TEMPLATES`) or a file
     language: str = "Japanese"  # expected language of the answers
-    n_ratings: int = 1  # how often each answer is rated
-    trials: int | None = None  # how many answers per run and question are rated; None for all
-    temperature: float | None = None  # by default 0 for one rating and 1 for several, which would be equal at 0
+    n_ratings: int = 1  # number of ratings of each answer
+    trials: int | None = None  # number of answers of each run to each question that are rated; None for all
+    temperature: float | None = None  # by default 0 for one rating and 1 for several ratings, which would be equal at 0
     max_tokens: int = 300  # maximum number of tokens in a reply
     request_options: RequestOptions = field(default_factory=RequestOptions)  # how requests are written
     seed: str = ""  # any text; determines the choice of answers and the sampling seeds
-    server: Server | None = field(default_factory=Server)  # server that runs the judge; None uses stored ratings only
+    server: Server | None = field(default_factory=Server)  # server of the judge; None uses stored ratings only
     prices: Prices = field(default_factory=Prices)  # prices of tokens
-    budget: float | None = None  # asking stops before the estimated cost could exceed it
+    budget: float | None = None  # no request is sent that could raise the estimated cost above it
     cache: Path = Path("judge-ratings.jsonl")  # file of stored replies
 
     def __post_init__(self) -> None:
         if self.n_ratings < 1 or (self.trials is not None and self.trials < 1):
-            raise JudgingError(f"ratings {self.n_ratings}, trials {self.trials}: expected at least 1 of each")
-        Spending(self.prices, self.budget)  # refuses a budget without prices
+            raise JudgingError(f"ratings {self.n_ratings}, trials {self.trials}: expected at least 1 for both")
+        Spending(self.prices, self.budget)  # raises an error for a budget without prices
 
     def evaluator(self) -> JudgeEvaluator:
         """Creates the evaluator that rates the answers."""
@@ -104,7 +104,7 @@ class AnswersToJudge:
             by_cell.setdefault((run, question), []).append(answer)
         for (run, question), texts in by_cell.items():
             if self._trials is not None and len(texts) > self._trials:
-                # Ordered by hash instead of position in the file, so the choice does not depend on the other runs.
+                # Ordered by hash, so that the choice does not depend on the order of the file.
                 in_order = sorted(texts, key=lambda text: (_digest(self._seed, question, text), text))
                 texts = in_order[: self._trials]
             self.found += (Answer(run, question, text) for text in texts)
@@ -115,7 +115,7 @@ def _digest(seed: str, question: int, text: str) -> str:
 
 
 class RatedRuns:
-    """Runs with the ratings of their answers, some of which may still be missing."""
+    """Runs with the ratings of their answers, of which some may be missing."""
 
     def __init__(self, scored: RunFigures, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> None:
         self._scored, self._answers, self._evaluator = scored, answers, evaluator
@@ -139,7 +139,7 @@ class RatedRuns:
         on_progress: Callable[[int, int | None], None] | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing ratings and stores each as it arrives."""
+        """Asks for the missing ratings and stores each rating when it arrives."""
         spending = Spending(prices or Prices(), budget)
         return self._ratings.ask(self._evaluator.connect, spending=spending, on_progress=on_progress, events=events)
 
@@ -160,16 +160,16 @@ class RatedRuns:
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
         n_missing, n_unrated = self._ratings.asking.n_missing, self._ratings.n_unrated
         if not found:
-            raise ExperimentError(f"no ratings: {n_missing:,} are missing, {n_unrated:,} replies hold none")
+            raise ExperimentError(f"no ratings: {n_missing:,} are missing, and {n_unrated:,} replies have no rating")
         runs = _rated_means(scored, found)
         notes = list(scored.problems)
         if n_missing:
             n_wanted = len(self._ratings.asking)
-            notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are of the others")
+            notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are over the other ratings")
         if n_unrated:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
-            notes.append(f"{n_unrated:,} replies hold no rating of the form {form} and are left out")
-        notes += [f"no rating of {name}" for name in scored.names if name not in runs.names]
+            notes.append(f"{n_unrated:,} replies have no rating of the form {form} and are left out")
+        notes += [f"{name} has no ratings" for name in scored.names if name not in runs.names]
         points = replace(runs.points("our score", "rating"), y_label="mean rating")
         answer, words, more = _words(runs, len(found), self._evaluator.judge.model)
         return Finding(
@@ -220,7 +220,7 @@ def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -
 
 
 def _rated_means(scored: RunFigures, found: Sequence[Rated]) -> RunMeans:
-    """The runs that have ratings, with the columns of their table; a mean rating is over the means of the questions."""
+    """The runs that have ratings, with the columns of their table; a rating is the mean of the means of questions."""
     by_run: dict[int, dict[int, list[Rated]]] = {}
     for one in found:
         by_run.setdefault(one.run, {}).setdefault(one.question, []).append(one)
@@ -237,7 +237,7 @@ def _rated_means(scored: RunFigures, found: Sequence[Rated]) -> RunMeans:
 
 
 def _length_note(found: Sequence[Rated]) -> list[str]:
-    """How far the ratings of answers follow their lengths, a known bias of judges."""
+    """A sentence on the correlation of ratings and lengths, a known bias of judges."""
     ratings, lengths = (np.array([getattr(one, name) for one in found]) for name in ("rating", "n_code_points"))
     if len(found) < MIN_VALUES or np.ptp(ratings) == 0 or np.ptp(lengths) == 0:
         return []
@@ -250,7 +250,11 @@ def _words(runs: RunMeans, n_found: int, judge_name: str) -> tuple[str, str, lis
     words = f"The judge gave {n_found:,} ratings to {len(ours)} runs, {theirs.mean():.2f} on average over the runs."
     if len(ours) < MIN_VALUES or is_constant(ours) or is_constant(theirs):
         answer = f"{judge_name} rates the runs {theirs.mean():.2f} on average."
-        return answer, words, ["no correlation with our scores: fewer than three runs, or all the same"]
+        return (
+            answer,
+            words,
+            ["no correlation with our scores: there are fewer than three runs, or all values are equal"],
+        )
     clusters = clusters_of(runs.models, "model")
     found = correlate(ours, theirs, clusters=clusters.of)
     listed = ", ".join(f"{name} {found[name]}" for name in COEFFICIENTS)

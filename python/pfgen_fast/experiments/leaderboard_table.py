@@ -1,6 +1,6 @@
-"""Reads a leaderboard as CSV, for experiments that need nothing but the means of the runs.
+"""Reads a leaderboard as CSV, for experiments that need only the means of the runs.
 
-The published leaderboard.csv is such a file, and so is what `pfgen-fast leaderboard --format csv` writes.
+The published leaderboard.csv and the output of `pfgen-fast leaderboard --format csv` are such files.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class LeaderboardTable:
     """The runs of a leaderboard."""
 
     path: Path
-    runs: RunMeans  # its runs. Fluency and truthfulness are the sums over the sets
-    # by metric, then set, what the set contributes to the run's fluency and truthfulness
+    runs: RunMeans  # runs; fluency and truthfulness are sums over the sets
+    # by metric, then set, the contribution of the set to the run's fluency and truthfulness
     set_columns: dict[str, dict[str, Floats]]
 
 
 def read_leaderboard(path: Path) -> LeaderboardTable:
     """Reads a leaderboard from a CSV file; the path `published` stands for the published results.
 
-    It needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
-    `truthfulness_<set>` of each set; others are passed over. Rows that lack a number are left out and named.
+    The file needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
+    `truthfulness_<set>` of each set; other columns are ignored. Rows that lack a number are left out and named.
     """
     header, rows = parse_rows(_published(), path) if str(path) == PUBLISHED else read_rows(path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
@@ -78,7 +78,7 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The names of the columns, and the other rows that hold anything, each with the number of its line."""
+    """The names of the columns, and the rows that are not blank, each with the number of its line."""
     return parse_rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES), path)
 
 
@@ -103,7 +103,7 @@ def parse_rows(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[s
 
 
 def number_in(cell: str, where: str) -> float:
-    """The finite number in a cell; ExperimentError if there is none."""
+    """The finite number in a cell; raises ExperimentError for any other content."""
     try:
         value = float(cell)
     except ValueError:

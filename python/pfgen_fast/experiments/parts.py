@@ -1,4 +1,4 @@
-"""`parts`: which part of a score is hardest, how far do runs get in each, and from where on are answers helpful?"""
+"""`parts`: which part of a score is hardest, how far do runs get in each part, and when are answers helpful?"""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _QUANTILES = (0, 25, 50, 75, 100)
 
 @dataclass(frozen=True)
 class Rise:
-    """From which value of one metric on another metric is above a level."""
+    """The value of one metric from which on another metric is above a level."""
 
-    value: float  # value that separates the runs best: half-way between two runs
-    n_misplaced: int  # how many runs are on its wrong side
-    n_above: int  # how many runs are above the level
+    value: float  # value that best separates the runs: half-way between two runs
+    n_misplaced: int  # number of runs on the wrong side of the value
+    n_above: int  # number of runs above the level
 
 
 def rise(x: Floats, y: Floats, level: float) -> Rise | None:
-    """The value of `x` that separates best the runs whose `y` is above a level from the others; None if none does."""
+    """Finds the value of `x` that best separates runs with `y` above a level from the others; None if no value does."""
     order = np.argsort(x, kind="stable")
     sorted_x, above = x[order], y[order] > level
-    # Cut k has k runs below it: those above the level are misplaced, and so are those behind it that are not.
+    # Cut k has k runs below it. Misplaced are runs below it that are above the level, and the opposite.
     misplaced = np.r_[0, np.cumsum(above)] + np.r_[np.cumsum(~above[::-1])[::-1], 0]
     between = np.flatnonzero(sorted_x[1:] > sorted_x[:-1]) + 1
     if not len(between) or misplaced[between].min() >= min(misplaced[0], misplaced[-1]):
@@ -48,7 +48,7 @@ _Rises = dict[tuple[float, str], Rise | None]
 
 
 def parts(runs: RunMeans) -> Finding:
-    """Compares fluency, truthfulness and helpfulness over the runs of models, measured by those of `system/...`."""
+    """Compares fluency, truthfulness and helpfulness of the runs of models with one another and with yardsticks."""
     models, systems = runs.chosen(runs.rows_of_models()), runs.chosen(runs.rows_of_systems())
     if len(models.names) < MIN_VALUES:
         raise ExperimentError(f"{len(models.names)} runs of models: expected at least {MIN_VALUES}")

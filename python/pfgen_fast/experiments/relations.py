@@ -32,7 +32,7 @@ _Found = dict[_Pair, dict[str, Correlation]]
 
 
 def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) -> Finding:
-    """Correlates the scores with each other, with intervals, over the runs of models and, if given, over answers."""
+    """Correlates the scores with each other, with intervals: over the runs of models and, if there are any, answers."""
     runs = scored.chosen(scored.rows_of_models())
     over_runs, notes = _pairs(runs.means, "runs")
     if not over_runs:
@@ -53,7 +53,7 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
         counts = len(scored.run_numbers), of_all.n
         rows += [("answers", *pair, *counts, *correlation_cells(found)) for pair, found in of_answers.items()]
         if of_answers:
-            title = "Every answer: the scales say how many a colour stands for"
+            title = "Every answer; the scales show the number of answers for each colour"
             pictures.append(Picture("answers", title, _answers_chart(scored.answer_scores, of_answers)))
             over_all += f" Spearman's correlations over all answers: {_listed(of_answers, 'Spearman')}."
     columns = ("over", "of", "with", "values", "clusters", *CORRELATION_COLUMNS)
@@ -73,7 +73,7 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
 
 
 def _pairs(columns: Mapping[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:
-    """Pairs of the columns that vary, and sentences about the others."""
+    """Pairs of the columns that vary, and sentences about the other columns."""
     varying, notes = [], []
     for name in _CORRELATED:
         try:
@@ -85,14 +85,14 @@ def _pairs(columns: Mapping[str, Floats], what: str) -> tuple[list[_Pair], list[
 
 
 def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters, seed: int) -> _Found:
-    """Correlations of all answers, with intervals from a sample, whose clusters are those of the runs."""
+    """Correlations over all answers, with intervals from a sample. Clusters are those of the runs."""
     sample = np.random.default_rng(seed).permutation(len(scored.run_numbers))[:_N_SAMPLE]
     clusters = of_runs.of[scored.run_numbers[sample]]
     columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}
     ranked = {metric: scipy_stats().rankdata(column) for metric, column in columns.items()}
     found = {}
     for a, b in pairs:
-        # Ranked once for all pairs: Spearman's coefficient is Pearson's of the ranks.
+        # Spearman's coefficient is Pearson's coefficient of the ranks, which are computed once for all pairs.
         values = {
             "Pearson": coefficient("Pearson", columns[a], columns[b]),
             "Spearman": coefficient("Pearson", ranked[a], ranked[b]),
@@ -126,7 +126,7 @@ def _listed(found: _Found, coefficient: str) -> str:
 
 
 def _answers_chart(answer_scores: Mapping[str, Floats], found: _Found) -> Density:
-    # The few very long answers are moved to the border.
+    # A few very long answers are drawn at the border.
     shown = {**answer_scores, "length": np.minimum(answer_scores["length"], _LONGEST_SHOWN)}
     labels = {"length": f"length (longer ones at {_LONGEST_SHOWN:g})"}
     panels = (

@@ -1,4 +1,4 @@
-"""The mean of each run: all that some experiments need, and all that a leaderboard in a CSV file holds."""
+"""The mean of each run. Some experiments need only these means, and a leaderboard in a CSV file has only these."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .chart_data import Points
 from .finding import Table
 
 Cluster = Literal["model", "organisation", "none"]
-"""What runs have in common that makes them depend on one another."""
+"""The common property that makes runs depend on one another."""
 Pick = Literal["best", "mean"]
-"""Which of a model's runs count."""
+"""How one value is computed from the runs of a model."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which values depend on one another."""
+    """Clusters of values that depend on one another."""
 
-    by: Cluster  # what the values of a cluster have in common
-    of: NDArray[np.int_]  # number of each value's cluster
+    by: Cluster  # property that the values of a cluster share
+    of: NDArray[np.int_]  # index of each value's cluster
 
     @property
     def n(self) -> int:
@@ -45,12 +45,12 @@ class Clusters:
         return few_values(self.n, self.what(values))
 
     def what(self, values: str) -> str:
-        """What the clusters are; those of single values are named like these."""
+        """The plural noun for the clusters; single values keep their own noun."""
         return values if self.by == "none" else f"{self.by}s"
 
 
 def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
-    """The clusters of values that belong to these models; an organisation is what stands before the first slash."""
+    """The clusters of values of these models; an organisation is the part of a name before the first slash."""
     keys = {"model": list(models), "organisation": [model.split("/")[0].casefold() for model in models]}
     names = list(map(str, range(len(models)))) if by == "none" else keys[by]
     return Clusters(by, np.unique(np.array(names, dtype=object), return_inverse=True)[1])
@@ -60,14 +60,14 @@ def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
 class RunMeans:
     """The mean of each run over the questions."""
 
-    names: tuple[str, ...]  # names of the runs, which are their directories within the checkout
+    names: tuple[str, ...]  # names of the runs: their directories within the checkout
     models: tuple[str, ...]  # models of the runs, from their config.json
     means: dict[str, Floats]  # by metric, the mean of each run
-    problems: tuple[str, ...] = ()  # why runs were left out, one sentence each
+    problems: tuple[str, ...] = ()  # reasons why runs were left out, one sentence each
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The runs' labels in charts: their models, or their own names if a model has several runs."""
+        """The labels of the runs in charts: the model, or the name of the run if the model has several runs."""
         counts = Counter(self.models)
         return tuple(
             in_one_line(model if counts[model] == 1 else name, 60)
@@ -75,7 +75,7 @@ class RunMeans:
         )
 
     def rows_of_models(self) -> list[int]:
-        """The rows without those of `system/...`, which are yardsticks (human and reference answers), not models."""
+        """The rows of models, without the yardsticks `system/...` (human and reference answers)."""
         return [row for row, model in enumerate(self.models) if not is_system(model)]
 
     def rows_of_systems(self) -> list[int]:
@@ -88,7 +88,7 @@ class RunMeans:
         return RunMeans(names, models, {metric: column[rows] for metric, column in self.means.items()}, self.problems)
 
     def one_per_model(self, pick: Pick) -> RunMeans:
-        """One row for each model: its run with the highest score, or the mean of its runs, by the name of the first."""
+        """One row for each model: its run with the highest score, or the mean of its runs, named by the first run."""
         by_model: dict[str, list[int]] = {}
         for row, model in enumerate(self.models):
             by_model.setdefault(model, []).append(row)

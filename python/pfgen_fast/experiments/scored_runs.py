@@ -1,8 +1,8 @@
-"""Scores runs once for all experiments: the means per run and question, and the scores of every answer where needed.
+"""Scores runs once for all experiments: the means of each run and question, and the scores of every answer if needed.
 
-Means come from each run's result.json where it is up to date, so that `read_figures` scores nothing twice. A single
-pass over the answers, in batches of runs, gives the rest: `score_runs` keeps the scores of every answer, and
-experiments that score in other ways get each batch.
+Means come from each run's result.json if it is up to date, so `read_figures` scores nothing twice. A single pass over
+the answers, in batches of runs, computes the rest. `score_runs` keeps the scores of every answer, and experiments that
+score in other ways get each batch.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from ..suite.suite import Suite
 from .run_means import RunMeans
 
 MANY_ANSWERS = 200_000
-"""The number of answers that experiments score many times over by default."""
+"""The default number of answers that experiments score many times."""
 
 
 @dataclass(frozen=True, eq=False)
 class AnswersOfRuns:
-    """The answers of some runs, one run after the other."""
+    """The answers of some runs, run by run."""
 
     questions: _core.TextColumn  # text of each answer's question, as a column of the core
     answers: _core.TextColumn
-    run_numbers: NDArray[np.int_]  # index of each answer's run, among all readable runs
+    run_numbers: NDArray[np.int_]  # index of each answer's run among all readable runs
     question_numbers: NDArray[np.int_]  # index of each answer's question in the suite
-    n_runs: int  # number of all runs that were found, of which these are some
+    n_runs: int  # number of all runs that were found
 
     def question_means(self, values: Floats, n_questions: int) -> Floats:
         """The mean of the answers' values for each run (row) and question (column)."""
         return _question_means(values, self.run_numbers - self.run_numbers[0], self.question_numbers, n_questions)
 
     def drawn(self, n_trials: int, seed: int) -> AnswersOfRuns:
-        """At most `n_trials` answers of each run to each question, drawn without replacement and kept in order."""
+        """Draws at most `n_trials` answers of each run to each question, without replacement and in the same order."""
         # Each run has its own generator, so that the draw does not depend on the batches.
         runs, sizes = np.unique(self.run_numbers, return_counts=True)
         keys = np.concatenate(
@@ -78,7 +78,7 @@ class AnswersOfRuns:
 
 
 class DrawnAnswers:
-    """Draws the answers that are scored many times over, and counts them."""
+    """Draws the answers that are scored many times, and counts them."""
 
     def __init__(self, trials: int | None, seed: int, *, n_wanted: int = MANY_ANSWERS) -> None:
         self._trials, self._seed, self._n_wanted = trials, seed, n_wanted
@@ -94,7 +94,7 @@ class DrawnAnswers:
         return drawn
 
     def notes(self, how: str) -> list[str]:
-        """A sentence that says how many answers were scored, if it was not all."""
+        """A sentence with the number of answers that were scored, if not all were."""
         if self._n_drawn == self._n_all:
             return []
         return [
@@ -110,8 +110,8 @@ class RunFigures(RunMeans):
     suite: Suite  # suite that the runs were scored with
     scores: Floats  # score of each run in its result.json, by which leaderboards rank it
     question_scores: dict[str, Floats]  # by metric, the mean of each run (row) and question (column)
-    # by metric, then set, the same for fluency and truthfulness in each reference set alone. This is the value in
-    # result.json times the number of sets; NaN if a question lacks the set
+    # by metric, then set, the same for fluency and truthfulness with one reference set alone: the value in result.json
+    # times the number of sets; NaN if a question lacks the set
     set_scores: dict[str, dict[str, Floats]]
 
 
@@ -153,7 +153,7 @@ def read_figures(
     on_batch: OnBatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> RunFigures:
-    """The means of the runs at the given paths; only runs without an up-to-date result.json are scored."""
+    """Reads the means of the runs at the given paths; only runs without an up-to-date result.json are scored."""
     gathered = _Gathered(paths, suite, threads, keeps_scores=False)
     gathered.read(on_batch, on_progress)
     return RunFigures(**gathered.figures())
@@ -167,7 +167,7 @@ def score_runs(
     on_batch: OnBatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> ScoredRuns:
-    """Scores every answer of the runs, as `read_figures` reads them; batches are handed on after they are scored."""
+    """Scores every answer of the runs at the given paths; `on_batch` gets each batch after it is scored."""
     gathered = _Gathered(paths, suite, threads, keeps_scores=True)
     gathered.read(on_batch, on_progress)
     return ScoredRuns(**gathered.figures(), **gathered.scores())
@@ -175,7 +175,7 @@ def score_runs(
 
 @dataclass(frozen=True)
 class _Figures:
-    """What experiments take from the result of one run, recorded or as it would be."""
+    """The figures of one run that experiments need, recorded or computed."""
 
     model: str
     length: float
@@ -184,7 +184,7 @@ class _Figures:
 
 
 class _Gathered:
-    """The figures of the runs so far, and the scores of their answers where they are kept."""
+    """Collects the figures of runs, and the scores of their answers if they are kept."""
 
     def __init__(
         self, paths: Sequence[str | Path], suite: Suite | None, threads: int | None, *, keeps_scores: bool
@@ -193,10 +193,10 @@ class _Gathered:
         self.suite = suite_of_all([run.folder for run in self._found], suite)
         self._problems: list[str] = []
         self._runs: dict[RunFolder, _Figures] = {}
-        self._columns: list[dict[str, NDArray[Any]]] = []  # of each batch
+        self._columns: list[dict[str, NDArray[Any]]] = []  # columns of each batch
 
     def read(self, on_batch: OnBatch | None, on_progress: OnProgress | None) -> None:
-        """Gathers the runs, and hands on the answers of those whose trials are read."""
+        """Collects the runs, and calls `on_batch` with the answers of runs whose trials are read."""
         unread = []
         for run in self._found:
             if run.trials_path is None:
@@ -226,7 +226,7 @@ class _Gathered:
         try:
             recorded = _recorded(self.suite, run, file_sha1(trials), run.config())
         except (PfgenError, OSError):
-            return False  # the reader of trials says what is wrong
+            return False  # the reader of trials reports the error
         if recorded is not None:
             self._runs[run] = recorded
         return recorded is not None
@@ -241,7 +241,7 @@ class _Gathered:
             question_numbers=_question_numbers(self.suite, [run.trials for run in runs]),
             n_runs=len(self._found),
         )
-        # Published figures were summed in one of two ways, which differ in the last digit: the recorded ones count.
+        # Recorded figures are used, because they were summed in one of two ways, which differ in the last digit.
         recorded = [_recorded(self.suite, run.run, run.trials.input_hash, run.config) for run in runs]
         if runs and (self._keeps_scores or None in recorded):
             table = self._scorer.score(answers.questions, answers.answers)
@@ -265,9 +265,9 @@ class _Gathered:
         if len(self._runs) < MIN_VALUES:
             why = f"; {self._problems[0]}" if self._problems else ""
             raise ExperimentError(
-                f"an experiment needs at least {MIN_VALUES} runs; to score there are {len(self._runs)}{why}"
+                f"an experiment needs at least {MIN_VALUES} runs, but only {len(self._runs)} can be scored{why}"
             )
-        runs = [run for run in self._found if run in self._runs]  # recorded ones were gathered first
+        runs = [run for run in self._found if run in self._runs]  # runs with recorded figures were added first
         of_runs = [self._runs[run] for run in runs]
         scores = [figures.questions for figures in of_runs]
         of_questions = {metric: _of_questions(scores, column_of(metric)) for metric in SCORES}
@@ -285,7 +285,7 @@ class _Gathered:
 
     def scores(self) -> dict[str, Any]:
         """The fields that `ScoredRuns` adds."""
-        # Each column leaves its parts when it is joined, so that not all are in memory twice.
+        # The parts of a column are removed when it is joined, so that only one column is in memory twice.
         joined = {
             name: np.concatenate([part.pop(name) for part in self._columns])
             for name in ("run_numbers", "question_numbers", *METRICS)
@@ -326,7 +326,7 @@ def _of_sets(suite: Suite, scores: Sequence[Sequence[Scores]], metric: str) -> d
 
 
 def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Figures | None:
-    """What the run's result.json holds; None if none matches these trials and this suite."""
+    """The figures in the run's result.json; None unless it matches these trials and this suite."""
     try:
         result, by_question = read_scores(result_path(run))
     except TrialsError:

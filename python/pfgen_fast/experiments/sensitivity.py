@@ -1,4 +1,4 @@
-"""`sensitivity`: how scores and ranking depend on the constants of the rules, each varied around its default."""
+"""`sensitivity`: how scores and ranking depend on the constants of the rules, which are varied one at a time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _AVERAGE = COLUMNS.index("average")
 
 
 class VariantScorer:
-    """Scores answers as the profile leaderboard does, with each of several sets of constants."""
+    """Scores answers in profile leaderboard with several sets of constants."""
 
     def __init__(self, suite: Suite, constants: Sequence[Constants], *, threads: int | None = None) -> None:
         self._threads = checked_threads(threads)
@@ -65,7 +65,7 @@ class VariantScorer:
                     if not baseline > 0:
                         raise ExperimentError(
                             f"suite {suite.name}, question {question.question_id}: with {each}, no answer of the set "
-                            f"{name!r} can score, so that nothing can be compared with it"
+                            f"{name!r} has a score, so answers cannot be compared with it"
                         )
 
     def baselines(self, question_number: int) -> list[list[float]]:
@@ -79,7 +79,7 @@ class VariantScorer:
 
 
 class VariedConstants:
-    """Scores answers with other constants as well; `read_figures` calls it with each batch."""
+    """Scores answers with other constants, too; `read_figures` calls it with each batch."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class VariedConstants:
         self._parts.append(means.mean(axis=2))
 
     def scores(self) -> Floats:
-        """The scores of the runs (columns) with each of `constants` (rows); all batches are scored then."""
+        """The scores of the runs (columns) with each of `constants` (rows), after all batches."""
         self._scorer = None  # takes much memory
         return np.concatenate(self._parts, axis=1)
 
@@ -113,7 +113,7 @@ class VariedConstants:
 def _variants(varied: Mapping[str, Sequence[float]]) -> list[Constants]:
     for name in varied:
         if name not in VARIED:
-            raise ExperimentError(f"there is no constant {name!r}; there are {', '.join(VARIED)}")
+            raise ExperimentError(f"unknown constant {name!r}; expected one of {', '.join(VARIED)}")
     try:
         found = dict.fromkeys(_changed(name, value) for name, values in varied.items() for value in values)
     except ValueError as error:
@@ -130,7 +130,7 @@ def _changed(name: str, value: float) -> Constants:
 
 @dataclass(frozen=True)
 class Variation:
-    """The scores of the runs at one value of what is varied."""
+    """The scores of the runs with one value of a constant or weight."""
 
     value: float
     is_usual: bool  # whether this is the default value
@@ -144,18 +144,18 @@ class Variation:
 
     @property
     def largest_change(self) -> float:
-        """How far a score moves at most."""
+        """The largest change of a score."""
         return float(np.abs(self.scores - self.usual).max())
 
     @property
     def most_places(self) -> float:
-        """How many places a run moves at most."""
+        """The largest number of places that a run moves."""
         # Rounded, because sums in another order could distinguish equal scores.
         return float(np.abs(ranks(self.scores.round(9)) - ranks(self.usual.round(9))).max())
 
 
 _ByWhat = Mapping[str, Sequence[Variation]]
-"""By what is varied, the scores at each value."""
+"""By constant or weight, the scores with each value."""
 
 
 def sensitivity(scored: RunFigures, varied: VariedConstants) -> Finding:
@@ -165,7 +165,7 @@ def sensitivity(scored: RunFigures, varied: VariedConstants) -> Finding:
     by_what = {**_of_constants(varied.constants, scores), **_of_weights(scored)}
     if not by_what:
         raise ExperimentError(
-            "nothing is varied: expected other values than the usual ones, or questions with several sets"
+            "nothing is varied: expected values other than the defaults, or questions with several sets"
         )
     notes = [*scored.problems, *varied.drawn.notes("with other constants")]
     alone = [name for name in scored.suite.set_names if name not in _weighable(scored.suite)]
@@ -217,7 +217,7 @@ def _weighable(suite: Suite) -> list[str]:
 
 
 def weighted_scores(scored: RunFigures, weights: dict[str, float]) -> Floats:
-    """The scores of the runs where fluency and truthfulness of a question are weighted means over its sets."""
+    """The scores of the runs if fluency and truthfulness of a question are weighted means over its sets."""
     total = scored.question_scores["helpfulness"].copy()
     for metric in ("fluency", "truthfulness"):
         of_sets = scored.set_scores[metric]
@@ -226,7 +226,7 @@ def weighted_scores(scored: RunFigures, weights: dict[str, float]) -> Floats:
             if not of_question.any():
                 of_question[:] = 1.0
             columns = np.stack([of_sets[name][:, number] for name in question.answers])
-            # A matrix product would leave the order of the sums to the BLAS that NumPy was built with.
+            # No matrix product, because its order of sums depends on the BLAS.
             total[:, number] += (of_question[:, np.newaxis] * columns).sum(axis=0) / of_question.sum()
     mean: Floats = (total / 3).mean(axis=1)
     return mean

@@ -29,12 +29,12 @@ class ScoresBySet:
 
     runs: RunMeans  # runs of models; the scores with a set alone are a further metric
     sets: tuple[str, ...]
-    questions: str  # what questions the scores are means over, in words
-    notes: tuple[str, ...] = ()  # what limits these scores, one sentence each
+    questions: str  # description of the questions that the scores are means over
+    notes: tuple[str, ...] = ()  # limits of these scores, one sentence each
 
     @classmethod
     def of(cls, runs: RunMeans, scores: Mapping[str, Floats], questions: str, *notes: str) -> ScoresBySet:
-        """The scores of all runs by set, of which those of `system/...` are left out: they are no models."""
+        """The scores of the runs of models by set, without the yardsticks `system/...`."""
         means = {**runs.means, **{_WITH.format(name): column for name, column in scores.items()}}
         return cls(replace(runs, means=means).chosen(runs.rows_of_models()), tuple(scores), questions, notes)
 
@@ -44,17 +44,17 @@ class ScoresBySet:
         return {name: self.runs.means[_WITH.format(name)] for name in self.sets}
 
     def with_sets(self, names: Sequence[str]) -> Floats:
-        """The scores with several sets; a score is linear in its sets."""
+        """The scores with several sets together: a score is linear in its sets."""
         mean: Floats = np.mean([self.scores[name] for name in names], axis=0)
         return mean
 
     def one_per_model(self, pick: Pick) -> ScoresBySet:
-        """The scores of each model's best run, or the means of its runs."""
+        """The scores of each model's best run, or the means of the runs of each model."""
         return replace(self, runs=self.runs.one_per_model(pick))
 
 
 def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> ScoresBySet:
-    """The scores of the runs with each set alone, means over the questions that have all of these sets."""
+    """Computes the scores of the runs with each set alone: means over the questions that have all of these sets."""
     sets = chosen_sets(figures.suite, wanted)
     columns = np.array([n for n, question in enumerate(figures.suite) if set(sets) <= set(question.answers)], dtype=int)
     if not len(columns):
@@ -68,7 +68,7 @@ def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> S
 
 
 def scores_in_table(table: LeaderboardTable, suite: Suite, wanted: Sequence[str] | None = None) -> ScoresBySet:
-    """The same as far as a leaderboard tells: each set is scored over all the questions that have it."""
+    """Computes the scores with each set alone from a leaderboard: means over all questions that have the set."""
     sets = chosen_sets(suite, wanted)
     scores = {}
     for name in sets:
@@ -80,18 +80,18 @@ def scores_in_table(table: LeaderboardTable, suite: Suite, wanted: Sequence[str]
         scores[name] = (in_set + table.runs.means["helpfulness"]) / 3
     counts = ", ".join(f"{name} {sum(name in question.answers for question in suite)}" for name in sets)
     note = (
-        "a leaderboard has no scores of single questions, so that each set is scored over other questions "
-        f"({counts}): correlations are lower than over the questions that have all sets, which the runs give"
+        "a leaderboard has no scores of single questions, so each set is scored over different questions "
+        f"({counts}): correlations are lower than over the questions that have all sets, which need the runs"
     )
     return ScoresBySet.of(table.runs, scores, f"all questions that have the set ({counts})", note)
 
 
 def chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """The given sets, or those that most questions have together."""
+    """The given sets, or the combination of sets that most questions have."""
     if wanted is None:
         together = Counter(frozenset(question.answers) for question in suite if len(question.answers) > 1)
         if not together:
-            raise ExperimentError("the questions have one reference set each, so that sets cannot be compared")
+            raise ExperimentError("each question has only one reference set, so sets cannot be compared")
         most = max(together, key=lambda names: (together[names], len(names), sorted(names)))
         return tuple(sorted(most))
     for name in wanted:
@@ -106,7 +106,7 @@ _Pairs = dict[tuple[str, str], dict[str, Correlation]]
 
 
 def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
-    """Correlates the scores of the runs with one set alone, with each pair of sets and with all of them."""
+    """Correlates the scores of the runs with one set alone, with each pair of sets, and with all sets."""
     runs, scores = by_set.runs, by_set.scores
     check_columns({f"the score with set {name}": column for name, column in scores.items()}, "runs")
     clusters = clusters_of(runs.models, cluster)

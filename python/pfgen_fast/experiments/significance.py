@@ -1,4 +1,4 @@
-"""`significance`: which neighbours on a leaderboard really differ, and which runs cannot be distinguished."""
+"""`significance`: which neighbours on a leaderboard really differ, and which runs cannot be distinguished?"""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .scored_runs import RunFigures
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A leaderboard, best run first, and the certainty of its order."""
+    """A leaderboard, best run first, with tests of its order."""
 
-    order: NDArray[np.int_]  # indices of the runs that have a rank, which yardsticks have not
+    order: NDArray[np.int_]  # indices of the runs that have a rank; yardsticks have no rank
     means: tuple[MeanInterval, ...]  # means of the runs in this order, with their 95 % intervals over questions
-    pairs: Pairs  # all pairs of ranks, one family of comparisons, and the groups that follow. Ranks count from 0
+    pairs: Pairs  # all pairs of ranks as one family of tests, and the groups; ranks count from 0
 
     @property
     def neighbours_differ(self) -> NDArray[np.bool_]:
@@ -47,10 +47,10 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
     compared = compare_all(scored, alpha, correction)
     if len(compared.order) < 2:
         raise ExperimentError(
-            "significance needs at least two runs of models; system/... are yardsticks without a rank"
+            "significance needs at least two runs of models; runs of system/... are yardsticks without a rank"
         )
-    title = "Scores with 95 % intervals over questions; runs beside the same bar cannot be told apart"
-    yardsticks = [f"{scored.names[row]} has no rank: a yardstick, not a model" for row in scored.rows_of_systems()]
+    title = "Scores with 95 % intervals over questions; runs beside the same bar cannot be distinguished"
+    yardsticks = [f"{scored.names[row]} has no rank, because it is a yardstick" for row in scored.rows_of_systems()]
     differ = compared.neighbours_differ
     names = [scored.names[run] for run in compared.order]
     columns = ("group", "runs", "from place", "to place", "from", "to")
@@ -62,7 +62,7 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
         "significance",
         f"Of {len(differ)} pairs of neighbours on the leaderboard, {differ.sum()} differ at the level {alpha:g}.",
         _words(scored, compared, correction),
-        (_table(scored, compared), Table("groups", "Groups of runs that cannot be told apart", columns, rows)),
+        (_table(scored, compared), Table("groups", "Groups of runs that cannot be distinguished", columns, rows)),
         (Picture("groups", title, _chart(scored, compared)),),
         (*scored.problems, *yardsticks),
         question="Which neighbours on the leaderboard really differ?",
@@ -71,7 +71,7 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
 
 
 def compare_all(scored: RunFigures, alpha: float, correction: Correction) -> Compared:
-    """The leaderboard with all pairs compared, and the groups of runs that cannot be distinguished."""
+    """Compares all pairs of the leaderboard, and finds the groups of runs that cannot be distinguished."""
     scores = scored.question_scores["score"]
     sorted_runs = sorted(range(len(scores)), key=lambda run: order_key(float(scored.scores[run]), scored.names[run]))
     order = np.array([run for run in sorted_runs if not is_system(scored.models[run])], dtype=np.int_)
@@ -118,11 +118,13 @@ def _words(scored: RunFigures, compared: Compared, correction: Correction) -> st
     )
     if alike:
         more = f" and {len(alike) - 5} more" if len(alike) > 5 else ""
-        words += f" Not told apart: {'; '.join(alike[:5])}{more}."
+        words += f" Neighbours that do not differ: {'; '.join(alike[:5])}{more}."
     sizes = [last - first + 1 for first, last in pairs.groups if last > first]
     if sizes:
         groups = "group" if len(sizes) == 1 else "groups"
-        words += f" {len(sizes)} {groups} of two runs or more cannot be told apart; the largest has {max(sizes)} runs."
+        words += (
+            f" {len(sizes)} {groups} of two runs or more cannot be distinguished; the largest has {max(sizes)} runs."
+        )
     widths = [mean.high - mean.low for mean in compared.means if mean.low is not None and mean.high is not None]
     if widths:
         words += f" The median 95 % interval of a score is {np.median(widths):.4f} wide."

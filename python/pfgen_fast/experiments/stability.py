@@ -1,7 +1,7 @@
 """`stability`: would other reference answers, questions or trials rank the runs in the same way?
 
-Two rankings are compared that have no reference answer, question or trial in common: a ranking from a part and one from
-the whole would agree by what they share.
+The two rankings that are compared share no reference answer, question or trial. A ranking from a part and a ranking
+from the whole would agree because of the data that they share.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _NOTICEABLE_SHIFT = 0.005
 
 @dataclass(frozen=True)
 class Fewer:
-    """How rankings from parts of the data agree with those from other parts of the same size."""
+    """Agreement of rankings from parts of the data with rankings from disjoint parts of the same size."""
 
-    what: str
-    n: int  # how many are in each part
-    n_all: int  # how many there are in total
+    what: str  # plural noun for the things that are drawn
+    n: int  # number of things in each part
+    n_all: int  # total number of things
     draws: tuple[Agreement, ...]  # agreement of each draw
 
     @property
@@ -45,7 +45,7 @@ class Fewer:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The percentiles 5 and 95 of Kendall's correlations; of few draws, the lowest and the highest."""
+        """The percentiles 5 and 95 of Kendall's correlations; with few draws, the smallest and the largest."""
         tail = _TAIL if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else 0
         low, high = np.percentile(self.kendalls, (tail, 100 - tail)).tolist()
         return low, high
@@ -69,7 +69,7 @@ class Fewer:
 
 
 _ByWhat = Mapping[str, Sequence[Fewer]]
-"""By what is fewer, the numbers that were tried, the largest first."""
+"""By the things that are drawn, the agreement for each number, the largest number first."""
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -78,7 +78,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: int = 100, seed: int = 0) -> Finding:
-    """Measures how the ranking depends on which questions, reference answers and trials there are, and on how many."""
+    """Measures how the ranking depends on the choice and the number of questions, reference answers and trials."""
     check_columns({"score": scored.means["score"]}, "runs")
     usual, without = ranks(scored.means["score"].round(12)), leave_one_out(scored)
     title = "Ranks of the runs when any one question is left out"
@@ -140,18 +140,18 @@ def _rank(rank: float) -> int | float:
 
 def _words_on_ranks(usual: Floats, without: Floats) -> str:
     if not without.size:
-        return "The suite has one question only, which cannot be left out."
+        return "The suite has only one question, which cannot be left out."
     moved = np.abs(without - usual[:, None])
     correlations = [value for column in without.T if (value := kendall(usual, column)) is not None]
     farthest = f" by more than {moved.max():g} {'rank' if moved.max() <= 1 else 'ranks'}" if moved.max() else ""
     return (
         f"Without any one of the {without.shape[1]} questions, no run moves{farthest}. "
         f"{int((moved.max(axis=1) == 0).sum())} of {len(usual)} runs never move. Kendall's correlation with the "
-        f"full ranking is {min(correlations, default=1.0):.4f} at least."
+        f"full ranking is at least {min(correlations, default=1.0):.4f}."
     )
 
 
-# --- fewer of something
+# --- less data
 
 
 def _fewer(what: str, n_all: int, agreements: Iterable[tuple[int, Agreement]]) -> list[Fewer]:
@@ -184,12 +184,12 @@ def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: in
 
 
 def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> tuple[list[Fewer], list[str]]:
-    """The agreement of fewer trials, and sentences on the runs that have not enough of them."""
+    """The agreement of fewer trials, and sentences on the runs that have too few trials."""
     generator = np.random.default_rng((seed, 2))
     of_all = scores_of_trials(scored, generator)
     chosen = np.flatnonzero([len(trials) > 1 for trials in of_all])
     if len(chosen) < MIN_VALUES:
-        return [], ["fewer than three runs have two trials, so that trials cannot be compared"]
+        return [], ["fewer than three runs have two trials, so trials cannot be compared"]
     by_run = [of_all[run] for run in chosen]
     sizes = _sizes(max(map(len, by_run)))
     pairs, usual = pairs.chosen(chosen), np.array([trials.mean() for trials in by_run])
@@ -209,17 +209,17 @@ def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) 
         notes.append(f"{len(of_all) - len(chosen):,} runs of a single trial are left out of the rows on trials")
     n_short = sum(len(trials) // 2 < sizes[0] for trials in by_run)
     if n_short:
-        notes.append(f"{n_short:,} runs have fewer than {2 * sizes[0]:,} trials and are halved where they lack trials")
+        notes.append(f"{n_short:,} runs have fewer than {2 * sizes[0]:,} trials; their trials are halved if needed")
     return _fewer("trials", max(map(len, by_run)), agreements()), notes
 
 
 def _sizes(n_all: int) -> list[int]:
-    """The sizes of parts to try, the largest first: half of all, and smaller ones."""
+    """The sizes of parts to try, the largest first: half of the data, and smaller parts."""
     return sorted({n_all // 2, *(n for n in _STEPS if n <= n_all // 2)} - {0}, reverse=True)
 
 
 def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list[Floats]:
-    """The mean score of each trial by run: one random answer to each question, because files may be sorted by text."""
+    """The mean scores of the trials of each run. Answers are shuffled first, because files may be sorted by text."""
     order = np.lexsort((generator.random(len(scored.run_numbers)), scored.cells))
     shuffled = scored.answer_scores["score"][order]
     counts = np.bincount(scored.cells).reshape(len(scored.names), -1)
@@ -231,7 +231,7 @@ def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list
 
 
 def smallest_with_same_ranking(steps: Sequence[Fewer]) -> int | None:
-    """The smallest number from which on disjoint parts agree, by a mean Kendall above 0.95; None if there is none."""
+    """The smallest number from which on disjoint parts agree by a mean Kendall above 0.95; None if no number does."""
     enough = [step.n for step in takewhile(lambda step: step.mean > SAME_RANKING, steps)]
     return enough[-1] if enough else None
 
@@ -263,7 +263,7 @@ def _answer(fewer: _ByWhat) -> str:
     if close:
         swapped, step = max(close, key=lambda pair: pair[0])
         sentence += (
-            f"; of the close pairs of runs, {swapped:.0%} swap between {step.n:,} {step.what} and as many others"
+            f"; {swapped:.0%} of the close pairs of runs swap between {step.n:,} {step.what} and {step.n:,} others"
         )
     return f"{sentence}."
 
@@ -275,14 +275,13 @@ def _listed(parts: Sequence[str], last: str) -> str:
 
 def _words_on_fewer(fewer: _ByWhat, pairs: RunPairs) -> str:
     words = [
-        "Two rankings are compared that have no reference answer, question or trial in common, so each comes from at "
-        f"most half of all. They count as alike where Kendall's correlation is above {SAME_RANKING} in the mean of the "
-        "draws."
+        "The two rankings that are compared share no reference answer, question or trial, so each uses at most half of "
+        f"the data. They count as alike if the mean of Kendall's correlation over the draws is above {SAME_RANKING}."
     ]
     if pairs.within is not None:
         words.append(
-            f"Of {len(pairs.first):,} pairs of runs, {pairs.is_close.sum():,} are close: their scores differ by no "
-            f"more than {pairs.within:.4f}, half of the median interval of a score."
+            f"Of {len(pairs.first):,} pairs of runs, {pairs.is_close.sum():,} are close: their scores differ by at "
+            f"most {pairs.within:.4f}, half of the median interval of a score."
         )
     for what, steps in fewer.items():
         largest, fewest = steps[0], steps[-1]
@@ -291,7 +290,7 @@ def _words_on_fewer(fewer: _ByWhat, pairs: RunPairs) -> str:
         words.append(f"With {largest.n:,} of {largest.n_all:,} {what}: Kendall {largest.mean:.4f}{swapped}.")
         if smallest_with_same_ranking(steps) == fewest.n > 1:
             words.append(
-                f"{fewest.n:,} {what} are the fewest that were tried; scores shift by {fewest.shift:+.4f} there."
+                f"{fewest.n:,} {what} is the smallest number tried; there, scores shift by {fewest.shift:+.4f}."
             )
     return " ".join(words)
 

@@ -1,4 +1,4 @@
-"""All experiments that need nothing but runs, from a single pass over the answers."""
+"""All experiments that need only runs, from a single pass over the answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .stability import stability
 
 
 class Experiments:
-    """All experiments on the same runs, which are read and scored once."""
+    """Runs all experiments on the same runs, which are read and scored once."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Experiments:
         self._varied(suite, answers)
 
     def findings(self) -> Iterator[Finding]:
-        """The findings, as each is ready; an experiment that these runs do not allow is left out and named."""
+        """Yields each finding when it is ready; an experiment that fails on these runs is left out and named."""
         scored, seed = self.scored, self._seed
         experiments: dict[str, Callable[[], Finding]] = {
-            # First those that hold texts and scorers, which they give up.
+            # The first two hold texts and scorers, which they release.
             "sensitivity": lambda: sensitivity(scored, self._varied),
             "stability": lambda: stability(scored, self._cut, seed=seed),
             "relations": lambda: relations(scored, seed=seed),

@@ -1,5 +1,4 @@
-"""Statistics of plain columns of numbers: correlation, p-values, ranks, intervals.
+"""Statistics of columns of numbers: correlations, p-values, ranks and intervals, independent of runs, files and plots.
 
-Thin wrappers of NumPy and SciPy, independent of runs, files and plots. What cannot be computed raises
-`ExperimentError` with the reason. Definitions: docs/experiments.md.
+Definitions: docs/statistics.md.
 """

@@ -1,6 +1,6 @@
 """Agreement of two raters who give levels, such as 0, 0.25, ... 1, and of any number of raters (alpha, Fleiss' kappa).
 
-All figures of two raters come from a table that counts each pair of levels: sums of whole numbers are exact in any
+All figures of two raters come from a table that counts each pair of levels. Sums of whole numbers are exact in any
 order, and draws of a bootstrap are sums of tables. An undefined figure is None (NaN in draws).
 """
 
@@ -28,8 +28,8 @@ class LevelAgreement:
     same: float | None = None  # share of the pairs with the same level
     within_one_level: float | None = None  # share of the pairs whose levels are the same or neighbours
     mean_difference: float | None = None  # mean of the second rater's level minus the first's
-    kappa: float | None = None  # Cohen's kappa; None also where a rater gave one level only
-    kappa_quadratic: float | None = None  # kappa with squared distances of levels as weights; None as `kappa`
+    kappa: float | None = None  # Cohen's kappa; None also if a rater gave only one level
+    kappa_quadratic: float | None = None  # kappa weighted by squared distances of levels; None in the same cases
 
 
 FIGURES = ("same", "within_one_level", "mean_difference", "kappa", "kappa_quadratic")
@@ -37,7 +37,7 @@ FIGURES = ("same", "within_one_level", "mean_difference", "kappa", "kappa_quadra
 
 
 def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> LevelAgreement:
-    """Agreement of two raters, from the level that each gave to each item."""
+    """Computes the agreement of two raters from the level that each rater gave to each item."""
     x, y = (level_numbers(column, levels) for column in (first, second))
     if x.shape != y.shape:
         raise ChecklistError(f"{x.size} and {y.size} levels: expected the same number from both raters")
@@ -45,14 +45,14 @@ def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> Lev
 
 
 def agreement_of_table(table: Any, levels: Sequence[float]) -> LevelAgreement:
-    """Agreement of two raters, from the counts of each pair of levels."""
+    """Computes the agreement of two raters from the counts of each pair of levels."""
     counts = np.asarray(table, dtype=np.float64)[np.newaxis]
     figures = [None if math.isnan(value) else value for value in figures_of_tables(counts, levels)[0].tolist()]
     return LevelAgreement(int(counts.sum()), *figures)
 
 
 def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
-    """`FIGURES` (columns) of each of many tables (rows); NaN where a figure is undefined."""
+    """Computes `FIGURES` (columns) for many tables (rows); NaN if a figure is undefined."""
     counts = np.asarray(tables, dtype=np.float64)
     values, places = np.asarray(levels, dtype=np.float64), np.arange(len(levels))
     distance = np.abs(places[:, np.newaxis] - places)
@@ -74,7 +74,7 @@ def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
 
 
 def tables_of(given: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
-    """For each group, how often each pair of levels was given."""
+    """Counts each pair of levels in each group."""
     first, second = np.asarray(given, dtype=np.int64)
     cells = (groups * n_levels + first) * n_levels + second
     counts: Ints = np.bincount(cells, minlength=n_groups * n_levels * n_levels).astype(np.int64)
@@ -82,18 +82,18 @@ def tables_of(given: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
 
 
 def level_numbers(values: Any, levels: Sequence[float]) -> Ints:
-    """The number of the level of each value, from 0."""
+    """Finds the index of the level of each value."""
     column = np.asarray(values, dtype=np.float64)
     known = np.asarray(levels, dtype=np.float64)
     found = np.minimum(np.searchsorted(known, column), len(known) - 1)
     wrong = column[known[found] != column]
     if wrong.size:
-        raise ChecklistError(f"{wrong[0]:g} is no level: expected one of {', '.join(f'{one:g}' for one in levels)}")
+        raise ChecklistError(f"{wrong[0]:g} is not a level: expected one of {', '.join(f'{one:g}' for one in levels)}")
     return found.astype(np.int64)
 
 
 def krippendorff_alpha(ratings: Any) -> float | None:
-    """Krippendorff's alpha for numbers (interval scale); a row for each rater, NaN for a missing rating."""
+    """Krippendorff's alpha for numbers (interval scale): a row for each rater, NaN for a missing rating."""
     values = np.asarray(ratings, dtype=np.float64)
     n_raters = (~np.isnan(values)).sum(axis=0)
     values, n_raters = values[:, n_raters > 1], n_raters[n_raters > 1]
@@ -101,7 +101,7 @@ def krippendorff_alpha(ratings: Any) -> float | None:
         return None
     is_there = ~np.isnan(values)
     known = values[is_there]
-    # Centred, so that the squares lose no digits.
+    # Centred, so that the squares keep all digits.
     values = np.where(is_there, values - (known.min() + known.max()) / 2, 0.0)
     within = np.maximum(n_raters * (values * values).sum(axis=0) - values.sum(axis=0) ** 2, 0.0)
     n = int(n_raters.sum())
@@ -113,7 +113,7 @@ def krippendorff_alpha(ratings: Any) -> float | None:
 
 
 def _weighed(counts: Floats, weights: Any) -> Floats:
-    """The sum of the cells of each table, each times a weight."""
+    """The weighted sum of the cells of each table."""
     found: Floats = (counts * weights).sum(axis=(1, 2))
     return found
 

@@ -1,8 +1,8 @@
-"""Least squares without an intercept whose coefficients have a lower bound: once exactly, or for many draws at once.
+"""Least squares without an intercept, with a lower bound for the coefficients: exactly, or for many draws at once.
 
-The exact fit uses whole numbers and rounds at the end, so that the same data give the same coefficients, and hashes, on
-every machine. The fits of draws use floats in a fixed order of operations, without a BLAS. Both exchange free and bound
-coefficients until all have the right sign (block principal pivoting). Needs only NumPy.
+The exact fit uses whole numbers and rounds at the end, so the same data give the same coefficients, and hashes, on
+every machine. The fits of draws use floats in a fixed order of operations, without a BLAS. Both methods exchange free
+and bound coefficients until all have the right sign (block principal pivoting). Needs only NumPy.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .discernment_scores import Floats
 from .resampling import Counts, resampled_means
 
 _GRID_BITS = 50
-"""Values are whole numbers of 2^-50: exact for the levels of verdicts, and much finer than any mean of them."""
+"""Values are rounded to multiples of 2^-50, which are exact for the levels of verdicts."""
 _LARGEST = 1024.0
-_TIE_BITS = 60  # by how much misfit counts more than distance from equal coefficients, where the data leave these open
+_TIE_BITS = 60  # weight of the misfit over the distance from equal coefficients, if the data do not determine them
 _NO_DISTANCE = Fraction(1, 1 << 40)
-"""Coefficients this close to the bound are at the bound, where the data leave others open."""
+"""Distance from the bound below which a coefficient is at the bound, if the data do not determine all of them."""
 _SMALLEST_PIVOT = 1e-10
 _ROUNDING = 1e-12
 _PATIENCE = 3
@@ -39,18 +39,18 @@ Row = list[int]
 
 @dataclass(frozen=True)
 class BoundedFit:
-    """Coefficients that fit best among those not below a bound."""
+    """The coefficients that fit best and are not below a bound."""
 
-    coefficients: tuple[float, ...]  # coefficients; where the data leave them open, those nearest to equal ones
+    coefficients: tuple[float, ...]  # if the data do not determine them, the coefficients nearest to equal ones
     percent: tuple[float, ...]  # coefficients divided by their sum, times 100; empty if that sum is zero
     at_bound: tuple[bool, ...]  # whether each is at the bound
     ss_residual: float  # sum of the squared residuals
     ss_total: float  # sum of the squares about the mean
-    rank: int  # rank of the rows; below the number of coefficients, the data do not determine all of them
+    rank: int  # rank of the rows; if it is below the number of coefficients, the data do not determine all of them
 
 
 def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:
-    """Minimises the sum of (y - x w)^2 over all w of which none is below the bound."""
+    """Minimises the sum of (y - x w)^2 over all w that are not below the bound."""
     rows, values = _checked(x, y)
     columns, target = [_on_grid(column) for column in rows.T], _on_grid(values)
     gram = [[_product(one, other) for other in columns] for one in columns]
@@ -72,7 +72,7 @@ def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:
 
 
 def bounded_fits(x: Any, y: Any, counts: Counts, *, bound: float = 0.0) -> Floats:
-    """The coefficients of `bounded_fit` for each draw of rows: a row for each draw."""
+    """Computes the coefficients of `bounded_fit` for each draw of rows: a row for each draw."""
     rows, values = _checked(x, y)
     if counts.ndim != 2 or counts.shape[1] != len(rows):
         raise ExperimentError(f"draws of the shape {counts.shape} from {len(rows)} rows: expected a column for each")
@@ -119,10 +119,10 @@ def _dot(one: Sequence[Fraction], other: Sequence[int]) -> Fraction:
 
 
 def _solved_or_nearest(gram: Sequence[Row], moments: Row, bound: Fraction, *, is_open: bool) -> list[Fraction]:
-    """The coefficients that fit best; where the data leave them open, those nearest to equal ones.
+    """The coefficients that fit best; if the data do not determine them, the coefficients nearest to equal ones.
 
-    The second solution fits the fitted values of the first one: otherwise the misfit would decide between columns that
-    depend on each other except for their last digits.
+    The second solution fits the fitted values of the first one. Otherwise the misfit would decide between columns that
+    are linearly dependent except for their last digits.
     """
     if not is_open:
         return _solution(gram, moments, bound)
@@ -132,11 +132,11 @@ def _solved_or_nearest(gram: Sequence[Row], moments: Row, bound: Fraction, *, is
 
 
 def _nearest_to_equal(gram: Sequence[Row], moments: Sequence[int | Fraction]) -> tuple[list[Row], Row]:
-    """The problem with the distance from the mean coefficient added, which counts too little to change what fits."""
+    """Adds the distance from the mean coefficient to the problem, with a weight too small to change the best fit."""
     n = len(gram)
     weight, unit = n << _TIE_BITS, 1 << 2 * _GRID_BITS
     with_distance = [[weight * gram[i][j] + unit * ((n if i == j else 0) - 1) for j in range(n)] for i in range(n)]
-    if not any(map(any, gram)):  # the data say nothing: all coefficients are equal at the bound
+    if not any(map(any, gram)):  # all data are 0, so all coefficients are at the bound
         with_distance = [[unit if i == j else 0 for j in range(n)] for i in range(n)]
     shared = lcm(*(moment.denominator for moment in moments))
     whole = [int(shared * weight * moment) for moment in moments]
@@ -212,7 +212,7 @@ def _is_definite(gram: Floats) -> NDArray[np.bool_]:
 
 
 def _not_negative(gram: Floats, moments: Floats) -> Floats:
-    """`_solution` with the bound 0 for many matrices at once; NaN where rounding lets the exchanges go in circles."""
+    """`_solution` with the bound 0 for many matrices at once; NaN if rounding makes the exchanges repeat."""
     found = np.zeros(moments.shape)
     free = np.ones(moments.shape, dtype=bool)
     fewest, patience = np.full(len(moments), moments.shape[1] + 1), np.full(len(moments), _PATIENCE)

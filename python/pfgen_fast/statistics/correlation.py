@@ -1,7 +1,7 @@
 """Correlation of two columns: Pearson, Spearman and Kendall (tau-b), with intervals over clusters of dependent values.
 
-The jackknife leaves out one cluster at a time, and the bootstrap draws whole clusters, because values in a cluster
-depend on one another. Coverage of the intervals: docs/statistics.md.
+The jackknife leaves out one cluster at a time, and the bootstrap draws whole clusters, because the values of a cluster
+are dependent. Coverage of the intervals: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 COEFFICIENTS = ("Pearson", "Spearman", "Kendall")
 MIN_VALUES = 3  # the smallest number of pairs of values for which a correlation is meaningful
 MIN_FOR_INTERVAL = 10
-"""Fewer values, or clusters of dependent values, have no interval: it would cover less than it claims."""
+"""The smallest number of values, or of clusters of dependent values, for which intervals hold."""
 
 SAME_RANKING = 0.95  # two rankings count as the same if their Kendall correlation exceeds this value
 _VALUES_AT_ONCE = 1 << 20  # weights of draws whose temporary arrays are made together
@@ -36,9 +36,9 @@ class Correlation:
     """A coefficient and its 95 % interval."""
 
     value: float
-    # lower end of the interval; None if there are too few values, or a column varies in one cluster only
+    # lower end of the interval; None if there are too few values, or if a column varies only in one cluster
     low: float | None = None
-    high: float | None = None  # upper end of the interval; None as `low`
+    high: float | None = None  # upper end of the interval; None in the same cases
 
     def __str__(self) -> str:
         interval = "" if self.low is None else f" ({self.low:.4f} to {self.high:.4f})"
@@ -46,7 +46,7 @@ class Correlation:
 
 
 def coefficient(name: str, x: Floats, y: Floats) -> float:
-    """One of `COEFFICIENTS` between two columns."""
+    """Computes one of `COEFFICIENTS` for two columns."""
     if is_constant(x) or is_constant(y):
         raise ExperimentError("a constant column has no correlation")
     # SciPy's own functions for Pearson and Spearman spend most of their time on p-values.
@@ -59,7 +59,7 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
 
 
 def kendall(x: Floats, y: Floats) -> float | None:
-    """Kendall's tau-b; None where a column is constant."""
+    """Kendall's tau-b; None if a column is constant."""
     return None if is_constant(x) or is_constant(y) else coefficient("Kendall", x, y)
 
 
@@ -80,19 +80,19 @@ def check_columns(columns: Mapping[str, Floats], what: str) -> None:
 
 
 def few_values(n: int, what: str) -> list[str]:
-    """A sentence that warns of correlations of fewer than `MIN_FOR_INTERVAL` values; none if there are enough."""
+    """A warning about correlations of fewer than `MIN_FOR_INTERVAL` values; an empty list if there are enough."""
     if n >= MIN_FOR_INTERVAL:
         return []
     return [
-        f"the correlations are of {n} {what} only, so that they have no intervals and say little: "
+        f"the correlations are of only {n} {what}, so they have no intervals and say little: "
         f"expected at least {MIN_FOR_INTERVAL}"
     ]
 
 
 def correlate(x: Floats, y: Floats, *, clusters: NDArray[np.int_] | None = None) -> dict[str, Correlation]:
-    """All coefficients between two columns, with 95 % intervals of the jackknife.
+    """Computes all coefficients of two columns, with 95 % intervals of the jackknife.
 
-    Each cluster is left out once. Fisher's transformation, atanh, makes the coefficients nearly normal; the interval is
+    Each cluster is left out once. Fisher's transformation, atanh, makes the coefficients nearly normal. The interval is
     Student's t with two degrees of freedom fewer than clusters, transformed back.
     """
     values = {name: coefficient(name, x, y) for name in COEFFICIENTS}
@@ -116,9 +116,9 @@ def _with_interval(value: float, without: Floats) -> Correlation:
 
 
 def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], counts: Floats) -> dict[str, Floats]:
-    """The coefficients of each resample; NaN where a column of it is constant."""
+    """Computes the coefficients of each resample; NaN if a column of it is constant."""
     agreement, x_differs, y_differs = (
-        # Sums of whole numbers are exact in any order, so that the BLAS behind `@` cannot change them.
+        # Sums of whole numbers are exact in any order, so the BLAS behind `@` cannot change them.
         ((counts @ pairs) * counts).sum(axis=1)
         for pairs in _pair_sums(x, y, cluster_of, counts.shape[1])
     )
@@ -129,13 +129,13 @@ def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], c
 
 
 def _pair_sums(x: Floats, y: Floats, cluster_of: NDArray[np.int_], n_clusters: int) -> tuple[Floats, Floats, Floats]:
-    """For each pair of clusters, sums over the pairs of their values.
+    """For each pair of clusters, three sums over the pairs of their values.
 
-    Whether the two values of a pair have the same order in both columns (1; the opposite -1), and whether they differ
-    in the first and in the second.
+    The terms are: 1 if the two values of a pair have the same order in both columns, and -1 if they have the opposite
+    order; 1 if they differ in the first column; 1 if they differ in the second column.
     """
     of_x, of_y = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (x, y))
-    if len(x) == n_clusters == len(np.unique(cluster_of)):  # a value each, as is usual
+    if len(x) == n_clusters == len(np.unique(cluster_of)):  # one value in each cluster, the usual case
         of_x, of_y = (column[np.argsort(cluster_of)] for column in (of_x, of_y))
         in_x, in_y = (np.sign(column[:, np.newaxis] - column).astype(np.float64) for column in (of_x, of_y))
         return in_x * in_y, np.abs(in_x), np.abs(in_y)
@@ -149,7 +149,7 @@ def _pair_sums(x: Floats, y: Floats, cluster_of: NDArray[np.int_], n_clusters: i
 
 
 class _Ranked:
-    """A column that is sorted once and ranked under many weights."""
+    """A column that is sorted once and ranked with many weights."""
 
     def __init__(self, column: Floats) -> None:
         self._order = np.argsort(column, kind="stable")
@@ -157,7 +157,7 @@ class _Ranked:
         self._begins = np.cumsum(sizes) - sizes
 
     def ranks(self, weights: Floats) -> Floats:
-        """The ranks of the values (columns) under each row of weights, from 0; equal values share the mean."""
+        """The ranks of the values (columns) with each row of weights, from 0; equal values share the mean."""
         of_groups = np.add.reduceat(weights[:, self._order], self._begins, axis=1)
         return (np.cumsum(of_groups, axis=1) - of_groups / 2)[:, self._group_of]
 
@@ -174,11 +174,11 @@ def ranks(scores: Floats) -> Floats:
 
 
 COMPARED_DIGITS = 9
-"""Digits after the point in which scores are compared: sums in another order must not tell equal scores apart."""
+"""Number of decimals to which scores are compared, because sums in another order differ in the last digits."""
 
 
 def places(values: Floats) -> Floats:
-    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places."""
+    """The places of values along the last axis, 1 for the highest; equal values share the mean of their places."""
     rounded = values.round(COMPARED_DIGITS)
     ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
     level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
@@ -186,14 +186,14 @@ def places(values: Floats) -> Floats:
 
 
 def kendall_rows(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b of each row of x with that of y; NaN where one is constant, or a value is missing."""
+    """Kendall's tau-b of each row of x and the row of y; NaN if a row is constant or lacks a value."""
     first, second = np.triu_indices(x.shape[-1], 1)
     rounded = (column.round(COMPARED_DIGITS) for column in (x, y))
     return _cosines(*(np.sign(column[..., first] - column[..., second]) for column in rounded))
 
 
 def spearman_rows(x: Floats, y: Floats) -> Floats:
-    """Spearman's correlation of each row of x with that of y; NaN as in `kendall_rows`."""
+    """Spearman's correlation of each row of x and the row of y; NaN as in `kendall_rows`."""
     middle = (x.shape[-1] + 1) / 2
     return _cosines(places(x) - middle, places(y) - middle)
 
@@ -205,12 +205,12 @@ def _cosines(a: Floats, b: Floats) -> Floats:
 
 
 def spearman(x: Any, y: Any) -> float | None:
-    """Spearman's correlation of two columns; None with fewer than two values or where a column is constant."""
+    """Spearman's correlation of two columns; None with fewer than two values or if a column is constant."""
     return _of_all(resampled_spearman, x, y)
 
 
 def pearson(x: Any, y: Any) -> float | None:
-    """Pearson's correlation of two columns; None with fewer than two values or where a column is constant."""
+    """Pearson's correlation of two columns; None with fewer than two values or if a column is constant."""
     return _of_all(resampled_pearson, x, y)
 
 
@@ -230,9 +230,9 @@ def p_value(coefficient: float, n: int) -> float | None:
 
 
 def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
-    """Spearman's correlation in each draw; NaN where a column of it is constant.
+    """Spearman's correlation in each draw; NaN if a column of it is constant.
 
-    Ranks are doubled and counted from their middle: whole numbers, whose sums are exact in any order.
+    Ranks are doubled and centred. They are then whole numbers, whose sums are exact in any order.
     """
     columns = _Ranked(np.asarray(x, dtype=np.float64)), _Ranked(np.asarray(y, dtype=np.float64))
     found = np.full(len(counts), np.nan)
@@ -247,9 +247,9 @@ def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any
 
 
 def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
-    """Pearson's correlation in each draw, NaN where a column is constant; arguments as of `resampled_spearman`."""
+    """Pearson's correlation in each draw; NaN if a column of it is constant."""
     a, b = (np.asarray(column, dtype=np.float64) for column in (x, y))
-    # Centred, so that the squares lose few digits.
+    # Centred, so that the squares keep most digits.
     a, b = (column - math.fsum(column.tolist()) / len(column) for column in (a, b))
     products = [np.ones(len(a)), a, b, a * a, b * b, a * b]
     n_clusters = counts.shape[1]

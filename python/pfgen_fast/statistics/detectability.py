@@ -1,4 +1,4 @@
-"""The degree from which an evaluator notices damage, how many items that takes, and whether more damage costs more.
+"""The degree from which on an evaluator notices damage, the number of items needed, and the effect of more damage.
 
 Rules: docs/discernment.md.
 """
@@ -23,12 +23,12 @@ _PAIRS_FOR_80 = 8.243  # 4/3 (1.6449 + 0.8416)²: Noether's formula for a one-si
 
 
 def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:
-    """Whether damage is noticed: a discernment score of at least 1 from enough differences; not where it is NaN."""
+    """Whether damage is noticed: a discernment score of at least 1 from enough differences; False for NaN."""
     return (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
 
 
 def noticed_from(noticed: Any) -> Any:
-    """The index of the degree from which on all degrees are noticed; the number of degrees if there is none."""
+    """Finds the index of the degree from which on all degrees are noticed; the number of degrees if there is none."""
     from_last = np.flip(np.asarray(noticed, dtype=bool), axis=-1)
     n_degrees = from_last.shape[-1]
     return n_degrees - np.logical_and.accumulate(from_last, axis=-1).sum(axis=-1)
@@ -44,15 +44,15 @@ def noticed_from_with(
     n_draws: int = N_SUBSAMPLES,
     seed: int = 0,
 ) -> int | None:
-    """The degree of `noticed_from` with a smaller number of items: the median over draws without replacement.
+    """Computes `noticed_from` with a smaller number of items: the median over draws without replacement.
 
-    The median is the lower one: the smallest degree from which on at least half of the draws notice all degrees.
+    The lower median is used: the smallest degree from which on at least half of the draws notice all degrees.
     """
     x, y = _checked(original, damaged)
     if x.shape[1] < n_items or not n_items or not len(y):
         return None
     drawn = _subsamples(x.shape[1], n_items, 1 if x.shape[1] == n_items else n_draws, seed)
-    # A row for each degree and draw, so that the work does not grow with the number of all items.
+    # A row for each degree and draw: the work does not grow with the number of all items.
     shape = (len(y), *drawn.shape)
     originals = np.broadcast_to(x[0][drawn], shape).reshape(-1, n_items)
     tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), higher_is_better=higher_is_better, zeros=zeros)
@@ -63,13 +63,13 @@ def noticed_from_with(
 
 @lru_cache(maxsize=8)
 def _subsamples(n_items: int, size: int, n_draws: int, seed: int) -> NDArray[np.intp]:
-    """The items of each draw, which are the same for all kinds of damage."""
+    """The items of each draw; all kinds of damage use the same draws."""
     counts = subsample_counts(n_items, size, n_draws, seed=seed)
     return np.nonzero(counts)[1].reshape(n_draws, size)
 
 
 def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
-    """How many items it takes to notice damage of the same effect with a probability of 0.8."""
+    """The number of items needed to notice damage of the same effect with a probability of 0.8."""
     if not rank_biserial > 0 or not n:
         return None
     n_different = math.ceil(_PAIRS_FOR_80 / rank_biserial**2)
@@ -77,7 +77,7 @@ def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
 
 
 def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better: bool = True) -> float:
-    """How consistently further damage lowers the score: 1 if it always does, about 0 if the degree does not matter.
+    """How consistently more damage lowers the score: 1 if it always does, about 0 if the degree does not matter.
 
     Compares each text with each more damaged text of the same item, originals included: the number of falls minus the
     number of rises, as a share of the pairs whose texts differ.
@@ -102,7 +102,7 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
 
 
 def _checked(original: Any, damaged: Any) -> tuple[Floats, Floats]:
-    """The scores of originals, as a matrix of one row, and of damaged texts."""
+    """The scores of originals, as a matrix of one row, and the scores of damaged texts."""
     x, y = np.atleast_2d(np.asarray(original, dtype=np.float64)), np.asarray(damaged, dtype=np.float64)
     if y.ndim != 2 or x.shape != (1, y.shape[1]):
         raise DiscernmentError(

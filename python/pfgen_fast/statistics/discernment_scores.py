@@ -18,14 +18,14 @@ from ..errors import DiscernmentError
 
 Floats = NDArray[np.float64]
 
-CONTROL = "control"  # the level of perturbations that should not matter, which take no part in averages
+CONTROL = "control"  # the level of perturbations that should not matter; averages leave them out
 NOTICED = 1.0  # damage counts as noticed from this score on: p = 0.05
-FEW = 5  # with fewer differences that are not zero, the exact test cannot reach `NOTICED`
+FEW = 5  # with fewer differences other than zero, the exact test cannot reach `NOTICED`
 _LOG_20 = math.log(20.0)
 
 
 def discernment_score(log_p: Any) -> Any:
-    """The discernment score of p-values: their logarithms to the base 0.05; 1 is p = 0.05."""
+    """Computes the discernment score of p-values: their logarithms to the base 0.05. 1 is p = 0.05."""
     return np.asarray(log_p, dtype=np.float64) / -_LOG_20 + 0.0  # no negative zero
 
 
@@ -33,18 +33,18 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
     """Combines the p-values of several metrics into one: their harmonic mean, weighted if there are weights.
 
     Args:
-        log_p: Natural logarithms of the p-values of metrics, or a row of them for each perturbation. With a NaN, the
-            combination is undefined.
-        weights: A weight for each metric, or a row of them for each perturbation; only ratios count. The combination
-            of a row of NaN is undefined.
+        log_p: Natural logarithms of the p-values of metrics, or a row of logarithms for each perturbation. With a NaN,
+            the combination is undefined.
+        weights: A weight for each metric, or a row of weights for each perturbation; only ratios count. The
+            combination of a row of NaN is undefined.
         printed: Whether to leave out the number of metrics in the numerator of the unweighted form, as the paper does.
-            Equal p-values then come out too small by that factor.
+            The combination of equal p-values is then too small by this factor.
 
     Returns:
         The logarithm of the combined p-value: a float for a vector, else an array.
 
     Raises:
-        DiscernmentError: There is no metric, or a p-value or weight is out of range.
+        DiscernmentError: There are no metrics, or a p-value or weight is out of range.
 
     Example:
         >>> p = [0.04, 0.5, 0.01]
@@ -65,26 +65,26 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
 
 
 def calibrated(log_p: Any, n_metrics: int) -> Any:
-    """The logarithm of a combined p-value that is valid for any dependence of its metrics (Vovk and Wang, 2020)."""
+    """Computes the logarithm of a combined p-value that is valid under any dependence (Vovk and Wang, 2020)."""
     factor = {1: 1.0, 2: 2.0}.get(n_metrics) or math.e * math.log(n_metrics)
     return np.minimum(np.asarray(log_p, dtype=np.float64) + math.log(factor), 0.0) + 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """Averages of discernment scores over perturbations, or of each row of a matrix of them."""
+    """Averages of discernment scores over perturbations, for a vector or for each row of a matrix."""
 
-    average: Any  # mean over levels of the mean over each level's perturbations; NaN if none is defined
-    minimum: Any  # smallest score; NaN if none is defined
-    minimum_at: Any  # index of the first perturbation that has it; -1 if none is defined
-    # mean of each level, in the order in which the levels first appear; NaN where none is defined
+    average: Any  # mean over levels of the mean over each level's perturbations; NaN if no score is defined
+    minimum: Any  # smallest score; NaN if no score is defined
+    minimum_at: Any  # index of the first perturbation with this score; -1 if no score is defined
+    # mean of each level, in the order in which the levels first appear; NaN if no score of it is defined
     by_level: Mapping[str, Any]
     n: int  # number of perturbations, without controls
-    n_defined: Any  # how many of them are defined
+    n_defined: Any  # number of perturbations with a defined score, without controls
 
 
 def averages(d: Any, levels: Sequence[str]) -> Averages:
-    """Averages of the discernment scores of perturbations, each level with the same weight."""
+    """Averages the discernment scores of perturbations, each level with the same weight."""
     scores = np.array(d, dtype=np.float64)
     if scores.shape[-1] != len(levels):
         raise DiscernmentError(f"{scores.shape[-1]} discernment scores for {len(levels)} levels: expected one for each")
@@ -112,14 +112,14 @@ def averages(d: Any, levels: Sequence[str]) -> Averages:
 
 
 def average(d: Sequence[float | None], levels: Sequence[str]) -> tuple[float, float]:
-    """The average and the minimum of the discernment scores of perturbations, each level with the same weight.
+    """Averages the discernment scores of perturbations, each level with the same weight.
 
     Args:
-        d: The score of each perturbation; undefined ones (None or NaN) are left out.
+        d: The score of each perturbation; undefined scores (None or NaN) are left out.
         levels: The level of each perturbation; `control` is left out.
 
     Returns:
-        Average and minimum; NaN if no score is defined.
+        The average and the minimum; NaN if no score is defined.
 
     Example:
         >>> average([2.0, 6.0, 1.0, 0.5], ["character", "character", "word", "control"])
@@ -140,7 +140,7 @@ def _checked_log_p(log_p: Any) -> Floats:
 
 
 def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
-    """Logarithms of the weights of each row after division by its sum."""
+    """Logarithms of the weights of each row, divided by their sum."""
     try:
         values = np.broadcast_to(np.asarray(weights, dtype=np.float64), shape)
     except ValueError:
@@ -152,10 +152,10 @@ def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
     wrong = values[np.logical_not(is_absent | is_right)]
     if wrong.size:
         raise DiscernmentError(f"weights {wrong[0].tolist()}: expected finite numbers of at least 0")
-    # By the largest first, so that no sum overflows or underflows.
+    # Divided by the largest weight first, so that no sum overflows or underflows.
     largest = values.max(axis=-1, keepdims=True)
     if (largest == 0).any():
-        raise DiscernmentError("all weights are 0: expected at least one metric with weight")
+        raise DiscernmentError("all weights are 0: expected at least one weight above 0")
     shares = values / largest
     with np.errstate(divide="ignore"):
         found: Floats = np.log(shares / shares.sum(axis=-1, keepdims=True))
@@ -163,7 +163,7 @@ def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def _log_sum_exp(terms: Floats) -> Floats:
-    """The logarithm of the sum of exponentials over the last axis; NaN if one of them is NaN."""
+    """The logarithm of the sum of exponentials over the last axis; NaN if a term is NaN."""
     largest = terms.max(axis=-1, keepdims=True)
     shift = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(over="ignore"):
@@ -172,7 +172,7 @@ def _log_sum_exp(terms: Floats) -> Floats:
 
 
 def _mean(values: Floats) -> Floats:
-    """The mean of the defined values over the last axis; NaN without any."""
+    """The mean of the defined values over the last axis; NaN if no value is defined."""
     is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         found: Floats = np.where(is_defined, values, 0.0).sum(axis=-1) / is_defined.sum(axis=-1)

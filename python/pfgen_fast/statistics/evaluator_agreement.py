@@ -1,4 +1,4 @@
-"""Whether two evaluators that were tested on the same items discern the same damage."""
+"""Agreement of two evaluators that were tested on the same items: do they notice the same damage?"""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .resampling import interval
 class Agreement:
     """Agreement of two evaluators."""
 
-    difference: float  # average discernment score of the first, less that of the second
+    difference: float  # average discernment score of the first, minus the average of the second
     low: float | None  # lower end of its 95 % interval; None without a bootstrap
     high: float | None  # upper end of the interval
-    # Kendall's tau-b between their scores over perturbations; None where the scores of one are all the same
+    # Kendall's tau-b between their scores over perturbations; None if all scores of an evaluator are equal
     tau: float | None
     n_perturbations: int  # number of perturbations that are defined for both, without controls
 

@@ -1,8 +1,8 @@
 """The mean over questions and its 95 % interval, by Student's t.
 
-Needs nothing but the standard library, so that `pfgen-fast score` starts without NumPy, which takes as long to import
-as ten thousand answers to score. Sums are exact (`math.fsum`), so the ends do not depend on the order of the questions.
-Definition and how well it holds: docs/statistics.md.
+Needs only the standard library, so that `pfgen-fast score` starts without NumPy: importing NumPy takes as long as
+scoring ten thousand answers. Sums are exact (`math.fsum`), so the ends do not depend on the order of the questions.
+Definition and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class MeanInterval:
     mean: float  # mean of the questions that have a value
     # lower end of the interval; None with one question, or with the same value for all questions
     low: float | None
-    high: float | None  # upper end of the interval; None as `low`
+    high: float | None  # upper end of the interval; None in the same cases
     n: int  # number of questions that have a value
 
     @property
     def half_width(self) -> float | None:
-        """How far the interval extends to either side; None without an interval."""
+        """Half the width of the interval; None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def mean_interval(values: Iterable[float]) -> MeanInterval:
-    """The mean over questions and its 95 % interval, by Student's t."""
+    """Computes the mean over questions and its 95 % interval, by Student's t."""
     column = [float(value) for value in values if not math.isnan(value)]
     if not column:
         raise ValueError("a mean needs the value of at least one question")
@@ -46,7 +46,7 @@ def mean_interval(values: Iterable[float]) -> MeanInterval:
 
 
 def ends(values: Sequence[float], largest: float) -> tuple[float, float] | tuple[None, None]:
-    """The ends of the 95 % interval of a mean; None and None where the values have no spread."""
+    """Computes the ends of the 95 % interval of a mean; None and None if the values have no spread."""
     n = len(values)
     if n < 2 or max(values) - min(values) <= ROUNDING * largest:
         return None, None
@@ -58,14 +58,14 @@ def ends(values: Sequence[float], largest: float) -> tuple[float, float] | tuple
 
 @lru_cache(maxsize=256)
 def quantile(degrees: float) -> float:
-    """The 97.5 % quantile of Student's t distribution; `student.quantile` is the same with NumPy, for many of them."""
+    """The 97.5 % quantile of Student's t distribution; `student.quantile` is the same, faster, with NumPy."""
     if degrees > 10_000:
         return 1.959964
-    # Beyond t = 40 nothing noticeable is left, except for few degrees of freedom, which need the whole range.
+    # The probability beyond t = 40 is negligible, except for few degrees of freedom, which need the whole range.
     step = min(math.pi / 2, 40 / math.sqrt(degrees)) / _N_STEPS
     share = list(accumulate(math.cos((number + 0.5) * step) ** (degrees - 1) for number in range(_N_STEPS)))
     wanted = CONFIDENCE * share[-1]
-    # The share of a step is reached at its end, and in between in proportion.
+    # The share of a step is reached at its end; between the ends it is interpolated.
     number = bisect_right(share, wanted)
     before = share[number - 1] if number else 0.0
     angle = (number + (wanted - before) / (share[number] - before)) * step

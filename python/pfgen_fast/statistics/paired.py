@@ -1,8 +1,8 @@
-"""Differences of means over questions: of two runs, and the runs among many that cannot be told apart.
+"""Differences of means over questions: of two runs, and of all pairs of many runs.
 
-All tests are Student's t over questions, with one number for each question: the mean of its trials, which already
-varies by the noise of the trials. A question without a score is NaN and left out. Needs only NumPy. Definitions and how
-well they hold: docs/statistics.md.
+All tests are Student's t over questions, with one number for each question: the mean of its trials, which contains the
+noise of the trials. A question without a score is NaN and left out. Needs only NumPy. Definitions and accuracy:
+docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ MIN_QUESTIONS = 6
 """Fewer questions give no verdict: even if all favour one run, the sign test has p = 2 / 2**5 = 0.0625."""
 
 
-_SMALLEST = 1e-150  # smaller differences, whose squares are 0, count as no difference
+_SMALLEST = 1e-150  # smaller differences, whose squares are 0, count as 0
 
 
 def sign_test(n: Any) -> Any:
-    """The p-value of the sign test where all of `n` differences have the same sign."""
+    """The p-value of the sign test if all `n` differences have the same sign."""
     return 2.0 / 2.0 ** np.minimum(n, 1000)
 
 
@@ -44,14 +44,14 @@ class PairedDifference:
     mean: float  # mean of A - B
     # lower end of the interval; None with one question, or with the same difference for all questions
     low: float | None
-    high: float | None  # upper end of the interval; None as `low`
-    # Two-sided p-value of "there is no difference"; None with one question. Where all questions have the same
-    # difference it is that of the sign test, 2 / 2**n, and 1 where they have none
+    high: float | None  # upper end of the interval; None in the same cases
+    # Two-sided p-value of "there is no difference"; None with one question. If all questions have the same difference,
+    # it is the p-value of the sign test, 2 / 2**n; if all differences are 0, it is 1
     p_value: float | None
     n: int  # number of questions that both have
 
     def differs(self, alpha: float = 0.05) -> bool | None:
-        """Whether the runs differ at this level; None, no verdict, with fewer than `MIN_QUESTIONS` questions."""
+        """Whether the runs differ at this level; None (no verdict) with fewer than `MIN_QUESTIONS` questions."""
         if self.n < MIN_QUESTIONS or self.p_value is None:
             return None
         return self.p_value <= alpha
@@ -59,20 +59,20 @@ class PairedDifference:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All pairs of runs, in the order in which the runs were given. Matrices are symmetric but for the signs."""
+    """All pairs of runs, in the order in which the runs were given. Matrices are symmetric except for the signs."""
 
-    differences: Floats  # mean difference of the row's run to the column's; NaN where they share no question
+    differences: Floats  # mean difference of the row's run to the column's run; NaN if they share no question
     n: NDArray[np.int_]  # number of questions that both runs have
-    p_values: Floats  # p-value of each pair; NaN where there is none, and on the diagonal
-    corrected: Floats  # same, corrected for the number of all pairs that have a verdict; NaN where there is none
-    differs: NDArray[np.bool_]  # whether the two runs differ; False where there is no verdict
-    # first and last index of the longest stretches of runs of which no two differ. They may overlap, and two neighbours
-    # share one exactly if they do not differ
+    p_values: Floats  # p-value of each pair; NaN if it is undefined, and on the diagonal
+    corrected: Floats  # p-values corrected for the number of pairs that have a verdict; NaN without a verdict
+    differs: NDArray[np.bool_]  # whether the two runs differ; False without a verdict
+    # first and last index of the longest sequences of runs in which no two differ. Groups may overlap, and two
+    # neighbours share a group exactly if they do not differ
     groups: tuple[tuple[int, int], ...]
 
 
 def paired_difference(a: Any, b: Any) -> PairedDifference:
-    """The mean difference A - B over the questions that both have, by the paired t-test."""
+    """Computes the mean difference A - B over the questions that both runs have, by the paired t-test."""
     both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
     both = both[:, ~np.isnan(both).any(axis=0)]
     n = both.shape[1]
@@ -85,10 +85,10 @@ def paired_difference(a: Any, b: Any) -> PairedDifference:
 
 
 def all_pairs(*strata: Any, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
-    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart.
+    """Compares every pair of runs by the paired t-test, and finds the groups of runs that cannot be distinguished.
 
-    Each stratum has a row of scores for each run. The means of several strata count alike; their test has the degrees
-    of freedom of Welch and Satterthwaite.
+    Each stratum has a row of scores for each run. The means of several strata have the same weight; their test has the
+    degrees of freedom of Welch and Satterthwaite.
     """
     matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
     n_runs = len(matrices[0])
@@ -112,7 +112,7 @@ def all_pairs(*strata: Any, alpha: float = 0.05, correction: Correction = "bh") 
 def against(one: Sequence[Floats], others: Sequence[Floats]) -> tuple[Floats, NDArray[np.int_], Floats]:
     """The mean differences between one run and others, the numbers of common questions, and the p-values.
 
-    Without a common question in some stratum there is no difference, and the number is 0.
+    If a stratum has no common question, the difference is undefined and the number is 0.
     """
     of_strata = [_of_stratum(x, y) for x, y in zip(one, others, strict=True)]
     means, variances, counts, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
@@ -168,7 +168,7 @@ def corrected(p_values: Any, correction: Correction) -> Floats:
 
 
 def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """The longest stretches of a ranking in which no two members differ; every member is in at least one."""
+    """Finds the longest sequences of a ranking in which no two members differ; each member is in at least one."""
     found: list[tuple[int, int]] = []
     for first in range(len(differs)):
         last = first

@@ -1,8 +1,8 @@
 """Several runs against one baseline, by resampling questions: paired bootstrap, and paired approximate randomization.
 
 All runs are compared on the same questions and by the same draws, so no figure depends on the order of the runs. Draws
-are whole numbers of a generator that NumPy keeps for ever, and their sums are exact: a seed gives the same figures on
-every machine. Needs only NumPy. Definitions and how well they hold: docs/statistics.md.
+are whole numbers of a generator that NumPy never changes, and their sums are exact, so a seed gives the same figures on
+every machine. Needs only NumPy. Definitions and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PairedTest = Literal["bootstrap", "randomization"]
 MAX_DRAWS = 1_000_000
 MAX_SEED = 2**32 - 1
 _DRAWN_AT_ONCE = 1 << 22  # questions of draws that are in memory together
-_RUNS_AT_ONCE = 16  # runs whose draws are in memory together: those of 516 runs would take gigabytes
+_RUNS_AT_ONCE = 16  # runs whose draws are in memory together: the draws of 516 runs would take gigabytes
 
 
 @dataclass(frozen=True)
@@ -34,25 +34,25 @@ class BaselineDifference:
     """The difference of a run to the baseline, over the questions that all runs have."""
 
     mean: float  # mean of run - baseline
-    # lower end of the 95 % interval of the difference; None by randomization, which has no interval, and where the
-    # questions have no spread to judge by
+    # lower end of the 95 % interval of the difference; None by randomization, which has no interval, and if the
+    # differences of the questions have no spread
     low: float | None
-    high: float | None  # upper end of the interval; None as `low`
+    high: float | None  # upper end of the interval; None in the same cases
     p_value: float | None  # Two-sided p-value of "there is no difference"; None with one question
-    # same by Holm, for all runs that are compared with the baseline; None, no verdict, with fewer than `MIN_QUESTIONS`
-    # questions, and where no p-value could be small enough (see `draws_needed`)
+    # p-value corrected by Holm for all runs that are compared with the baseline; None (no verdict) with fewer than
+    # `MIN_QUESTIONS` questions, and if no p-value could be small enough (see `draws_needed`)
     corrected: float | None
     n: int
 
     def differs(self, alpha: float = 0.05) -> bool | None:
-        """Whether run and baseline differ, corrected; None, no verdict, as `corrected`."""
+        """Whether run and baseline differ by the corrected p-value; None (no verdict) without a corrected p-value."""
         return None if self.corrected is None else self.corrected <= alpha
 
 
 def against_baseline(
     baseline: Any, runs: Any, *, test: PairedTest = "bootstrap", n_draws: int | None = None, seed: int = 0
 ) -> list[BaselineDifference]:
-    """Compares runs with a baseline by drawing questions again."""
+    """Compares runs with a baseline by resampling questions."""
     if test not in get_args(PairedTest):
         raise ExperimentError(f"test {test!r}: expected one of {', '.join(get_args(PairedTest))}")
     if n_draws is None:
@@ -64,7 +64,7 @@ def against_baseline(
     n_runs, n = differences.values.shape
     halves, p = (_bootstrap if test == "bootstrap" else _randomization)(differences, n_draws, seed)
     if test == "randomization" and takes_all_ways(n, n_draws):
-        is_enough = 2 * draws_needed(n_runs) + 2 <= 2**n  # all signs turned are as far
+        is_enough = 2 * draws_needed(n_runs) + 2 <= 2**n  # a draw with all signs reversed is equally far
     else:
         is_enough = draws_needed(n_runs) <= n_draws
     has_verdict = n >= MIN_QUESTIONS and is_enough
@@ -81,17 +81,17 @@ def _or_none(value: float) -> float | None:
 
 
 def default_draws(n_runs: int) -> int:
-    """The number of draws for a family of runs: 10,000, or so many that the smallest p-value by Holm is 0.005."""
+    """The number of draws for a family of runs: 10,000, or more so that the smallest p-value by Holm is 0.005."""
     return min(max(10_000, 200 * n_runs), MAX_DRAWS)
 
 
 def draws_needed(n_runs: int) -> int:
-    """The fewest draws whose smallest p-value, multiplied by the number of runs, is at most 0.05."""
+    """The smallest number of draws for which the smallest p-value times the number of runs is at most 0.05."""
     return math.ceil(n_runs / (1 - CONFIDENCE) - ROUNDING) - 1
 
 
 def takes_all_ways(n_questions: int, n_draws: int) -> bool:
-    """Whether randomization tries all ways to swap the runs, because these are no more than `n_draws`."""
+    """Whether randomization tries all ways to swap the runs, because there are at most `n_draws` of them."""
     return n_questions < MAX_DRAWS.bit_length() and 2**n_questions <= n_draws
 
 
@@ -99,9 +99,9 @@ def takes_all_ways(n_questions: int, n_draws: int) -> bool:
 class _Differences:
     """The differences of runs (rows) to the baseline."""
 
-    values: Floats  # on each question (column); 0 where the difference is rounding
+    values: Floats  # difference on each question (column); 0 if only rounding causes it
     means: Floats  # from exact sums
-    errors: Floats  # standard errors of the means; 0 where the differences have no spread
+    errors: Floats  # standard errors of the means; 0 if the differences have no spread
 
     @classmethod
     def of(cls, baseline: Any, runs: Any) -> _Differences:
@@ -128,7 +128,7 @@ def _row_sums(values: Floats) -> Floats:
 
 
 def _bootstrap(differences: _Differences, n_draws: int, seed: int) -> tuple[Floats, Floats]:
-    """Half of the symmetric interval, NaN without one, and the p-value of the studentized bootstrap.
+    """Half the width of the symmetric interval (NaN without an interval), and the p-value of the studentized bootstrap.
 
     A draw's t is the distance of its mean from the mean of all questions, in standard errors of the draw; unlike
     percentiles, t depends on the number of questions. A draw without spread counts as infinitely far.
@@ -138,7 +138,7 @@ def _bootstrap(differences: _Differences, n_draws: int, seed: int) -> tuple[Floa
     centred = differences.values - means[:, np.newaxis]
     as_far = np.divide(np.abs(means), errors, out=np.full(n_runs, np.inf), where=errors > 0)
     n_as_far = np.zeros(n_runs, dtype=np.int64)
-    # The 95 % of draws that the interval holds end at the smallest of these, as many as make p <= 0.05 beyond it.
+    # The interval contains 95 % of the draws: it ends at the smallest of the `n_largest` largest t.
     n_largest = math.floor((1 - CONFIDENCE) * (n_draws + 1) + ROUNDING)
     largest = [np.empty((len(means[some]), 0)) for some in _some(n_runs)]
     for _, size, block_seed in _blocks(n, n_draws, seed):
@@ -160,7 +160,7 @@ def _largest(values: Floats, n: int) -> Floats:
 
 
 def _t(sums: Floats, squares: Floats, n: int) -> Floats:
-    """The amounts of t of draws from their sums of centred differences and of the squares of these."""
+    """The absolute t of draws, from the sums of their centred differences and of the squares of these differences."""
     variances = squares - sums * sums / n
     has_spread = variances > ROUNDING * squares
     found = np.full(sums.shape, np.inf)
@@ -171,15 +171,17 @@ def _t(sums: Floats, squares: Floats, n: int) -> Floats:
 
 
 def _p(n_as_far: NDArray[np.int64], n_draws: int) -> Floats:
-    """The p-value; the questions that were asked count as a draw, too, so that p is never 0."""
+    """The p-value; the original questions count as a draw too, so p is never 0."""
     return (n_as_far + 1) / (n_draws + 1)
 
 
 def _randomization(differences: _Differences, n_draws: int, seed: int) -> tuple[Floats, Floats]:
-    """No interval, and how often swapped runs differ as much: exactly, where there are few enough ways to swap them."""
+    """No interval, and the share of swaps with a difference as large: exact if there are few enough ways to swap."""
     values = differences.values
     n_runs, n = values.shape
-    as_far = np.abs(_row_sums(values)) - ROUNDING * np.abs(values).sum(axis=1)  # differing by rounding alone is as far
+    as_far = np.abs(_row_sums(values)) - ROUNDING * np.abs(values).sum(
+        axis=1
+    )  # a difference by rounding alone counts as equally far
     is_exact = takes_all_ways(n, n_draws)
     n_as_far = np.zeros(n_runs, dtype=np.int64)
     for begin, size, block_seed in _blocks(n, 2**n if is_exact else n_draws, seed):
@@ -194,12 +196,12 @@ def _randomization(differences: _Differences, n_draws: int, seed: int) -> tuple[
 
 
 def _blocks(n: int, n_draws: int, seed: int) -> Iterator[tuple[int, int, int]]:
-    """The first draw of each block, the size of the block, and its seed: draws of all runs, some at a time."""
+    """The first draw of each block of draws, the size of the block, and its seed."""
     at_once = max(1, _DRAWN_AT_ONCE // n)
     for number, begin in enumerate(range(0, n_draws, at_once)):
         yield begin, min(at_once, n_draws - begin), (number << 32) + seed
 
 
 def _some(n_runs: int) -> list[slice]:
-    """The runs, some at a time."""
+    """Slices of runs that are processed together."""
     return [slice(begin, begin + _RUNS_AT_ONCE) for begin in range(0, n_runs, _RUNS_AT_ONCE)]

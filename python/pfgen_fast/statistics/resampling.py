@@ -1,8 +1,8 @@
-"""Signed-rank tests of items drawn again: the bootstrap, and smaller samples of the same items.
+"""Signed-rank tests of resampled items: the bootstrap, and smaller samples of the same items.
 
-A draw is a vector of how often each item is in it, shared by all cells. The differences of a cell are sorted once;
-ranks of a draw follow from cumulative counts, so no draw is sorted. All sums are of whole numbers and exact, so that no
-figure depends on the order in which a machine adds them up. Needs only NumPy.
+A draw is a vector with the number of times that each item is in it; all cells share it. The differences of a cell are
+sorted once. The ranks of a draw follow from cumulative counts, so no draw is sorted. All sums are of whole numbers and
+exact, so figures do not depend on the order of additions. Needs only NumPy.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from .signed_rank import Zeros, checked_scores, differences_on_grid, directions,
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
-MIN_DRAWS = 100  # the bootstrap takes no fewer draws, however many items there are
-MAX_ITEMS_FOR_ALL_DRAWS = 2000  # with more items, the bootstrap takes fewer draws if they would be too many
-MAX_ITEM_DRAWS = 2 * 10**9  # how many differences all draws of all cells may have together, with more items than that
+MIN_DRAWS = 100  # smallest number of bootstrap draws, for any number of items
+MAX_ITEMS_FOR_ALL_DRAWS = 2000  # with more items, `MAX_ITEM_DRAWS` limits the number of bootstrap draws
+MAX_ITEM_DRAWS = 2 * 10**9  # maximum number of differences in all draws of all cells
 _AT_ONCE = 1 << 16  # counts whose temporary arrays fit into the cache of a core
 _MIN_DRAWS_AT_ONCE = 16
 _CELLS_AT_ONCE = 1 << 20  # differences that are prepared together
-_HALF_BITS = 27  # whole numbers up to 2^54 in halves of so many bits have exact sums over millions of items
+_HALF_BITS = 27  # whole numbers up to 2^54, split into halves of 27 bits, have exact sums over millions of items
 
 
 def affordable_draws(n_draws: int, n_items: int, n_cells: int) -> int:
-    """How many draws the bootstrap takes if asked for `n_draws`."""
+    """The number of draws that the bootstrap takes instead of `n_draws`, if these would take too long."""
     if n_items <= MAX_ITEMS_FOR_ALL_DRAWS:
         return n_draws
     return min(n_draws, max(MIN_DRAWS, MAX_ITEM_DRAWS // (n_items * max(1, n_cells))))
 
 
 def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Counts:
-    """Draws as many items as there are, with replacement: how often each item (column) is in each draw (row)."""
+    """Draws all items with replacement: how often each item (column) is in each draw (row)."""
     if groups is not None and len(groups) != n_items:
         raise DiscernmentError(f"{len(groups)} groups for {n_items} items: expected one for each")
     numbers = {
@@ -59,7 +59,7 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
     """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row)."""
     counts = np.zeros((n_draws, n_items), dtype=np.int32)
     draws = np.arange(n_draws)
-    # Floyd's algorithm: any of the first items, or the next one if that is already in the sample.
+    # Floyd's algorithm: one of the first items, or the next item if the drawn one is already in the sample.
     bounds = np.arange(n_items - size + 1, n_items + 1)
     for bound, drawn in zip(bounds.tolist(), _below(bounds, n_draws, size, seed).T, strict=True):
         counts[draws, np.where(counts[draws, drawn] == 1, bound - 1, drawn)] = 1
@@ -69,7 +69,7 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
 def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
     """Random whole numbers below bounds, a row for each draw.
 
-    NumPy guarantees the raw numbers of a generator, but not the results of its methods.
+    NumPy guarantees only the raw numbers of a generator, so they are used instead of its methods.
     """
     raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
     found: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
@@ -77,7 +77,7 @@ def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
 
 
 def interval(draws: Any) -> tuple[Floats, Floats]:
-    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; undefined values are left out."""
+    """Computes the percentiles 2.5 and 97.5 of each column of draws, interpolated; undefined values are left out."""
     values = np.sort(np.asarray(draws, dtype=np.float64), axis=0)
     n_defined = (~np.isnan(values)).sum(axis=0)
     low, high = (_quantile(values, n_defined, share) for share in (0.025, 0.975))
@@ -114,7 +114,7 @@ class Resampled:
 def resampled(
     original: Any, damaged: Any, counts: Counts, *, higher_is_better: Any = True, zeros: Zeros = "drop"
 ) -> Resampled:
-    """The tests of `signed_rank` for each draw, with differences on the grid of the whole cell."""
+    """Computes `signed_rank` for each draw, with differences on the grid of the whole cell."""
     x, y = checked_scores(original, damaged, zeros)
     if counts.ndim != 2 or counts.shape[1] != x.shape[1]:
         raise DiscernmentError(f"draws of the shape {counts.shape} from {x.shape[1]} items: expected a column for each")
@@ -130,7 +130,7 @@ def resampled(
 
 
 def resampled_means(values: Any, counts: Counts) -> Floats:
-    """The mean of each row of values in each draw: a row for each draw, a column for each row of values."""
+    """Computes the mean of each row of values in each draw: a row for each draw, a column for each row of values."""
     rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
     is_there = np.isfinite(rows)
     known, weights = np.where(is_there, rows, 0.0), is_there.astype(np.float64)
@@ -142,7 +142,7 @@ def resampled_means(values: Any, counts: Counts) -> Floats:
 
 
 def _blocks(counts: Counts) -> Iterator[tuple[slice, Floats]]:
-    """Some draws at a time, with a row for each item: many where there are few items, few where there are many."""
+    """Blocks of draws, with a row for each item; the fewer items, the more draws are in a block."""
     per_block = max(_MIN_DRAWS_AT_ONCE, _AT_ONCE // max(1, counts.shape[1]))
     for begin in range(0, len(counts), per_block):
         block = slice(begin, begin + per_block)
@@ -150,10 +150,10 @@ def _blocks(counts: Counts) -> Iterator[tuple[slice, Floats]]:
 
 
 def exact_sums(values: Floats, of_items: Floats) -> Floats:
-    """Sums of each row of values over each draw, rounded once each.
+    """Sums each row of values over each draw, with one rounding.
 
-    Values are rounded to 2^-53 of the power of two above the row's largest, and multiplied in halves whose sums are
-    exact in any order, so that the BLAS behind `@` cannot change them.
+    Values are rounded to 2^-53 of the power of two above the row's largest value. They are multiplied in halves whose
+    sums are exact in any order, so the BLAS behind `@` cannot change them.
     """
     largest = np.abs(values).max(axis=1, initial=0.0, keepdims=True)
     exponent = np.frexp(largest)[1]
@@ -166,12 +166,12 @@ def exact_sums(values: Floats, of_items: Floats) -> Floats:
 
 
 class _Ordered(NamedTuple):
-    """The nonzero differences of a cell by rank; within a rank, the negative ones come first."""
+    """The nonzero differences of a cell by rank; within a rank, negative differences come first."""
 
     order: Ints
-    begins: Ints  # where each group of equal ranks begins in it
-    middles: Ints  # where the positive ones of the group begin
-    ends: Ints  # where the group ends
+    begins: Ints  # index in `order` where each group of equal ranks begins
+    middles: Ints  # index where the positive differences of the group begin
+    ends: Ints  # index where the group ends
 
     @classmethod
     def of(cls, g: Floats) -> _Ordered:

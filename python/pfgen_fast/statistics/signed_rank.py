@@ -1,8 +1,8 @@
 """Wilcoxon's signed-rank test of damaged texts against their originals: do the originals score higher?
 
-Differences are put on a grid first, because 4.0 - 3.8 and 3.6 - 3.4 are different floats, and equal ones must share
-their rank. The normal approximation without continuity correction is used for every number of pairs, in logarithms;
-the exact test is available besides. Needs only NumPy. Rules: docs/discernment.md.
+Differences are rounded to a grid first, because 4.0 - 3.8 and 3.6 - 3.4 are different floats, but equal differences
+must share their rank. The normal approximation without continuity correction is used for every number of pairs, in
+logarithms; the exact test is available too. Needs only NumPy. Rules: docs/discernment_rules.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_EXACT = 500
 _GRID_BITS = 40
 _AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
 _FAR = -20.0
-"""Below, the asymptotic series is exact to the last bits, and above, `math.erfc` is far from its underflow at -37."""
+"""Below this value, the asymptotic series is exact to the last bits; above it, `math.erfc` does not underflow."""
 _SERIES = (-1.0, 3.0, -15.0, 105.0, -945.0, 10395.0, -135135.0)
 
 
@@ -50,24 +50,24 @@ class SignedRank:
     """
 
     n_pairs: Any  # number of pairs in which both texts have a score
-    n_zero: Any  # how many of them have the same score
-    n: Any  # how many of them have different scores
+    n_zero: Any  # number of pairs with the same score
+    n: Any  # number of pairs with different scores
     r_plus: Any  # sum of the ranks of the pairs in which the original is better
     r_minus: Any  # sum of the ranks of the pairs in which the damaged text is better
     tie_term: Any  # sum of t³ - t over groups of t equal differences other than zero
-    mean: Any  # mean of `r_plus` if the damage makes no difference; NaN if n is 0
-    variance: Any  # its variance; NaN if n is 0
-    z: Any  # how many standard deviations `r_plus` is above its mean; NaN if n is 0
+    mean: Any  # mean of `r_plus` if the damage has no effect; NaN if n is 0
+    variance: Any  # variance of `r_plus` if the damage has no effect; NaN if n is 0
+    z: Any  # distance of `r_plus` from its mean in standard deviations; NaN if n is 0
     log_p: Any  # natural logarithm of the p-value of "the originals are not better"; 0 if n is 0
     share_lower: Any  # share of the pairs in which the damaged text is worse; NaN without pairs
     share_equal: Any  # share of the pairs with the same score
     share_higher: Any  # share of the pairs in which the damaged text is better
-    mean_drop: Any  # by how much damaged texts are worse on average; NaN without pairs
+    mean_drop: Any  # mean difference by which damaged texts are worse; NaN without pairs
     _groups: Groups = field(repr=False, kw_only=True)
 
     @property
     def p(self) -> Any:
-        """The p-value; 0 where it is too small for a float."""
+        """The p-value; 0 if it is too small for a float."""
         return _like(self.n, np.exp(self.log_p))
 
     @property
@@ -77,7 +77,7 @@ class SignedRank:
 
     @property
     def reverse_d(self) -> Any:
-        """The discernment score of the opposite: from 1 on, the damage is rewarded."""
+        """The discernment score of the opposite alternative: from 1 on, the damage is rewarded."""
         return _like(self.n, discernment_score(log_tail(-np.asarray(self.z))))
 
     @property
@@ -104,7 +104,7 @@ class SignedRank:
 
     @cached_property
     def _exact(self) -> Floats:
-        """Exact p-values and their logarithms, which take time and are computed when they are asked for."""
+        """Exact p-values and their logarithms, computed on demand because they take time."""
         n = np.atleast_1d(self.n)
         doubled = np.rint(2 * np.atleast_1d(self.r_plus)).astype(np.int64)
         found = np.full((2, len(n)), np.nan)
@@ -146,7 +146,7 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
 
 
 def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[Floats, Floats]:
-    """Scores of originals and damaged texts as two matrices of one shape; a vector becomes a matrix of one row."""
+    """Checks the scores of originals and damaged texts, and returns them as matrices; a vector becomes one row."""
     try:
         x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -161,7 +161,7 @@ def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[
 
 
 def directions(higher_is_better: Any, n_cells: int) -> NDArray[np.bool_]:
-    """Whether higher scores are better, for each cell."""
+    """Whether higher scores are better, as a value for each cell."""
     found = np.asarray(higher_is_better, dtype=bool)
     if found.shape not in ((), (n_cells,)):
         raise DiscernmentError(
@@ -195,7 +195,7 @@ def log_tail(z: Any) -> Floats:
 
 
 def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
-    """Mean and variance of the sum of positive ranks if the damage makes no difference; NaN where nothing differs."""
+    """Mean and variance of the sum of positive ranks if the damage has no effect; NaN if no pair differs."""
     ranked, zero = np.asarray(n, dtype=np.float64), np.asarray(n_zero, dtype=np.float64)
     mean = (ranked * (ranked + 1) - zero * (zero + 1)) / 4
     squares = ranked * (ranked + 1) * (2 * ranked + 1) - zero * (zero + 1) * (2 * zero + 1)
@@ -235,8 +235,8 @@ def _test(
 
 
 def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
-    """The groups of equal differences other than zero, and how many of each are positive."""
-    # One sort of plain numbers, whose last bit is the sign; missing ones come last.
+    """The groups of equal differences other than zero, and the number of positive differences in each."""
+    # A single sort of numbers whose last bit is the sign; missing differences come last.
     keys = np.sort(2 * np.abs(g) + (g > 0), axis=1)
     sizes_of_g = np.floor(keys / 2)
     begins = np.ones(keys.shape, dtype=bool)
@@ -257,10 +257,10 @@ def _like(n: Any, values: Any) -> Any:
 
 
 def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled_r_plus: int) -> tuple[float, float]:
-    """The share of the sign patterns whose sum of positive ranks is at least the given one, and its logarithm.
+    """The share of the sign patterns whose sum of positive ranks is at least the given sum, and its logarithm.
 
-    Ranks are doubled, so that those shared by equal differences are whole. Floats hold the counts up to 2^500; they are
-    only added up, so the result is exact to 1e-13.
+    Ranks are doubled, so that the ranks of equal differences are whole numbers. Floats hold the counts up to 2^500.
+    The counts are only added, so the result is exact to 1e-13.
     """
     n = int(sizes.sum())
     doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus

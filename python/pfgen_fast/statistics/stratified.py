@@ -1,8 +1,7 @@
-"""Means of strata that count alike, such as areas of a suite, in bootstrap draws of items.
+"""Means of strata with the same weight, such as areas of a suite, in bootstrap draws of items.
 
-Items are drawn within their stratum, the same draws for all members, so that differences of members are paired. Sums
-over draws are of whole numbers and exact: no figure depends on the order in which a machine adds them up. Needs only
-NumPy.
+Items are drawn within their stratum, with the same draws for all members, so differences of members are paired. Sums
+over draws are of whole numbers and exact, so figures do not depend on the order of additions. Needs only NumPy.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .resampling import bootstrap_counts
 
 _AT_ONCE = 1000
 """Draws that are made together. A longer run starts with the same draws as a shorter one."""
-_GRID_BITS = 32  # values are put on a grid of 2^-32, or a coarser one where their sums would not fit into 53 bits
+_GRID_BITS = 32  # values are rounded to a grid of 2^-32, or to a coarser grid if their sums would exceed 53 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class Stratum:
 
 
 def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> list[Floats]:
-    """The mean of each member (column) in each bootstrap draw (row), by stratum; NaN where a draw has no value."""
+    """Computes the mean of each member (column) in each bootstrap draw (row), by stratum; NaN without a value."""
     return [_drawn(stratum, n_draws, (seed << 64) + (place << 32)) for place, stratum in enumerate(strata)]
 
 
@@ -55,7 +54,7 @@ def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
     largest = float(np.abs(stratum.totals).max(initial=0.0)) * max(1, n_items)
     bits = min(_GRID_BITS, 53 - math.frexp(largest)[1])
     on_grid = np.rint(np.ldexp(stratum.totals.T, bits))
-    # A member with as many values on each item has as many in each draw.
+    # A member with the same number of values on each item has the same number in each draw.
     has_all = (stratum.counts == stratum.counts[:, :1]).all(axis=1)
     n_values = np.repeat(n_items * stratum.counts[:, 0][np.newaxis], min(n_draws, _AT_ONCE), axis=0)
     found = np.empty((n_draws, n_members))
@@ -70,6 +69,6 @@ def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
 
 
 def mean_of_strata(means: Sequence[Floats]) -> Floats:
-    """The mean over strata, which count alike; NaN where the mean of any stratum is NaN."""
+    """The mean over strata with the same weight; NaN if the mean of any stratum is NaN."""
     total: Floats = reduce(np.add, means)
     return total / len(means)

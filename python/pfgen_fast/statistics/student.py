@@ -1,7 +1,7 @@
 """Student's t: its quantile and p-values, and the 95 % interval of a mean of means (Welch and Satterthwaite).
 
-Needs only NumPy, which the base install has; tests hold it to SciPy. Definition of the interval: docs/generation.md,
-section 4.
+Needs only NumPy, which the base install has; tests compare it with SciPy. Definition of the interval:
+docs/generation.md, section 4.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LAST_TERM = 1e-15
 
 
 def half_width(samples: Sequence[NDArray[np.float64]]) -> float | None:
-    """Half the width of the 95 % interval of the mean of means; None if a sample has fewer than two values."""
+    """Computes half the width of the 95 % interval of the mean of means; None if a sample has fewer than two values."""
     counts = np.array([len(sample) for sample in samples])
     if counts.min() < 2:
         return None
@@ -29,7 +29,7 @@ def half_width(samples: Sequence[NDArray[np.float64]]) -> float | None:
 
 
 def half_width_of(variances: NDArray[np.float64], counts: NDArray[np.int_]) -> float:
-    """Like `half_width`, from the variance and the number of values of each group, which must be at least two."""
+    """Computes `half_width` from the variance and the number of values of each group, which must be at least two."""
     parts = variances / counts
     total = float(parts.sum())
     if not total > 0:
@@ -47,7 +47,7 @@ def quantile(degrees: float) -> float:
     """
     if degrees > 10_000:
         return 1.959964
-    # Beyond t = 40 nothing noticeable is left, except for few degrees of freedom, which need the whole range.
+    # The probability beyond t = 40 is negligible, except for few degrees of freedom, which need the whole range.
     last = min(math.pi / 2, 40 / math.sqrt(degrees))
     angles = (np.arange(_N_STEPS) + 0.5) * (last / _N_STEPS)
     share = np.cumsum(np.cos(angles) ** (degrees - 1))
@@ -56,7 +56,7 @@ def quantile(degrees: float) -> float:
 
 
 def p_values_of(t: NDArray[np.float64], degrees: int) -> NDArray[np.float64]:
-    """Two-sided p-values of values of t, exact to about 1e-15 (not relative to the p-value).
+    """Two-sided p-values of values of t, with an absolute error of about 1e-15.
 
     The finite sums of Abramowitz and Stegun (26.7.3 and 26.7.4), for whole degrees of freedom.
     """
@@ -76,13 +76,13 @@ def p_values_of(t: NDArray[np.float64], degrees: int) -> NDArray[np.float64]:
 
 
 def p_value_of(t: float, degrees: float) -> float:
-    """The two-sided p-value of a value of t, for any positive degrees of freedom, exact to about 1e-10 of itself.
+    """The two-sided p-value of a value of t, for any positive degrees of freedom, with a relative error of about 1e-10.
 
     The incomplete beta function as a continued fraction (Numerical Recipes, 6.4; Lentz).
     """
     a, b = degrees / 2, 0.5
     x, y = degrees / (degrees + t * t), t * t / (degrees + t * t)
-    if x == 0 or y == 0:  # t cannot be told from infinity or 0
+    if x == 0 or y == 0:  # t is infinite or 0 in floats
         return x
     log_x = math.log1p(-y) if y < 0.5 else math.log(x)
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * log_x + b * math.log(y)
