@@ -143,14 +143,6 @@ def test_words_say_what_is_noticed_missed_and_rewarded_and_why(one, sentence):
     assert re.search(f"^{sentence}", said(one), re.MULTILINE)
 
 
-def test_words_say_what_is_noticed_with_fewer_than_100_items_too():
-    found = a_discernment()
-    unknown = {**found.profile, "detectable_at_100": [None] * len(found.profile["kind"])}
-    usual, few = said(finding_of([found])), said(finding_of([dataclasses.replace(found, profile=unknown)]))
-    (expected,) = re.findall("^fluency notices .*", usual, flags=re.MULTILINE)
-    assert expected in few
-
-
 def test_a_control_that_is_undefined_is_neither_noticed_nor_not():
     found = a_discernment()
     controls = {name: list(values) for name, values in found.controls.items()}

@@ -28,7 +28,7 @@ def question_files(folder: Path) -> list[Path]:
     """The question files of a suite, sorted by name; raises SuiteError if there are none."""
     files = sorted(folder.glob("Q*.json"), key=lambda path: path.name)
     if not files:
-        raise SuiteError(f"{folder}: no question files; a suite folder holds at least one Q*.json")
+        raise SuiteError(f"{folder}: no question files; expected at least one Q*.json")
     return files
 
 
