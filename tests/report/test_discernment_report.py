@@ -21,8 +21,8 @@ from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
-from pfgen_fast.report.discernment.reasons import reasons
 from pfgen_fast.report.discernment.rows import labels
+from pfgen_fast.report.discernment.words import reasons
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.report.drawing import stored
 from pfgen_fast.statistics.evaluator_agreement import Agreement

@@ -205,7 +205,7 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     call("score", "--suite", "mini", run)
     code, out, _ = call("verify", "--suite", "mini", run, "--limit", "1")
     assert code == 0
-    assert "core = oracle (2 answers); index = files; result.json is not compared, because it is one of all" in out
+    assert "core = oracle (2 answers); index = files; result.json is not compared, because it covers all" in out
 
 
 def test_verify_says_which_runs_have_no_signature(call, run, tmp_path, mini):

@@ -1,4 +1,4 @@
-"""The files of a suite: finds them and decodes their JSON; errors name the file and the location in it."""
+"""Finds the files of a suite and decodes their JSON; errors name the file and the location in it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def question_files(folder: Path) -> list[Path]:
 
 
 def suite_folder(source: str | Path) -> Path:
-    """The folder of a suite, which may be given by the name of a packaged one; raises SuiteError if there is none."""
+    """The folder of a suite, given by its path or by the name of a packaged suite; SuiteError if it does not exist."""
     packaged = sorted({path.parent.name for path in PACKAGED.glob("*/Q*.json")})
     if str(source) in packaged:
         return PACKAGED / source
@@ -69,7 +69,7 @@ def parse_suite_json(content: bytes, where: str) -> Any:
 
 _WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache
 _SETTLED_NS = 2_000_000_000
-"""A file changed more recently could change again within one tick of its file system's clock, undetected."""
+"""Minimum age of a change: after a later change, a second one within the same tick of the clock is undetected."""
 
 _State = list[list[Any]]
 

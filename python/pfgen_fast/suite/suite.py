@@ -62,11 +62,11 @@ class Suite:
     questions: tuple[Question, ...]
     derived_from: str = ""
     whole: Suite | None = field(default=None, init=False, repr=False)
-    """The suite that `only` took its questions from; it has the sample answers and instructions of prompts."""
+    """The suite from which `only` took the questions; it has the sample answers and instructions of prompts."""
     folder: Path | None = field(default=None, init=False, repr=False)
     """The folder that `load` read, from which sample answers and instructions are read on demand."""
     is_checked: bool = field(default=False, init=False, repr=False)
-    """Whether it is known to follow the rules; a suite built in memory is checked when it is first used for scoring."""
+    """Whether its rules were checked; a suite built in memory is checked when it is first used for scoring."""
     compiled: dict[Profile, CompiledSuite] = field(default_factory=dict, init=False, repr=False)
     """Its open compiled forms, by profile."""
     indexes: dict[Profile, SuiteIndex] = field(default_factory=dict, init=False, repr=False)
