@@ -313,7 +313,7 @@ def small(tmp_path_factory):
 def test_verify_agrees_and_names_differences(call, runs, small):
     code, out, _ = call("verify", "--suite", small, runs / "good")
     assert code == 0
-    assert "no result.json is recorded" in out
+    assert "there is no result.json" in out
     call("score", "--suite", small, runs)
     code, out, _ = call("verify", "--suite", small, runs)
     assert code == 0

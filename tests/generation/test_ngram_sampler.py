@@ -155,5 +155,5 @@ def test_an_unknown_question_and_one_without_the_sets_are_named():
 
 
 def test_a_suite_made_by_hand_is_checked():
-    with pytest.raises(SuiteError, match="is a string, not int"):
+    with pytest.raises(SuiteError, match="expected a string, not int"):
         NgramSampler(one_question("a", 5))

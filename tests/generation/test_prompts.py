@@ -150,18 +150,18 @@ WRONG_SUITES = [
     ("[]", "expected a JSON object, not list"),
     ('{"instruction": {}}', "unknown key 'instruction'; expected 'instructions'"),
     ('{"instructions": {"q": ""}}', "unknown instruction 'q'; expected examples_heading, question_heading, qa, chat"),
-    ('{"instructions": {"qa": 1}}', "instructions['qa'] is a text without lone surrogates, not 1"),
-    ('{"instructions": {"qa": "\\ud800"}}', "instructions['qa'] is a text without lone surrogates"),
-    ('{"instructions": []}', "'instructions' maps names to texts, not list"),
+    ('{"instructions": {"qa": 1}}', "instructions['qa']: expected a text without lone surrogates, not 1"),
+    ('{"instructions": {"qa": "\\ud800"}}', "instructions['qa']: expected a text without lone surrogates"),
+    ('{"instructions": []}', "'instructions': expected an object with texts, not list"),
     ("{", "column 2: not JSON"),
 ]
 WRONG_SAMPLES = [
     ("{", ", column 2: not JSON"),
     ("3", ": expected an object with 'question' and 'answer', not int"),
-    ('{"question": "x"}', ": 'answer' is a non-empty string, not None"),
-    ('{"question": "", "answer": "x"}', ": 'question' is a non-empty string, not ''"),
-    ('{"question": "b?", "answer": "x"}', ": the question 'b?' has a sample answer already"),
-    ('{"question": "x", "answer": "\\udc00"}', ": 'answer' holds a lone surrogate"),
+    ('{"question": "x"}', ": 'answer': expected a non-empty string, not None"),
+    ('{"question": "", "answer": "x"}', ": 'question': expected a non-empty string, not ''"),
+    ('{"question": "b?", "answer": "x"}', ": the question 'b?' already has a sample answer"),
+    ('{"question": "x", "answer": "\\udc00"}', ": 'answer' contains a lone surrogate"),
 ]
 
 
@@ -223,7 +223,7 @@ def test_what_cannot_be_asked_is_refused(mini, make_suite):
         make_tasks(mini, 1, mode="talk")
     with pytest.raises(EngineError, match="trials count from 1"):
         make_tasks(mini, 0, mode="qa")
-    with pytest.raises(EngineError, match="Q01: the question holds a lone surrogate"):
+    with pytest.raises(EngineError, match="Q01: the question contains a lone surrogate"):
         make_tasks(Suite.load(make_suite({"question": "\ud800?"})), 1, mode="qa", num_examples=0)
 
 

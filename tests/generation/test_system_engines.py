@@ -77,7 +77,7 @@ def test_a_suite_without_these_answers_is_told_so(suite, make_suite, tmp_path):
     with pytest.raises(EngineError, match="no sample answer to Q02, but the engine ground-truth needs one"):
         generated(Suite.load(tmp_path), "ground-truth", tmp_path / "runs")
     (tmp_path / "questions.jsonl").unlink()
-    with pytest.raises(SuiteError, match=r"no questions\.jsonl with sample answers"):
+    with pytest.raises(SuiteError, match=r"questions\.jsonl with sample answers is missing"):
         generated(Suite.load(tmp_path), "ground-truth", tmp_path / "runs")
     compiled = Scorer.from_bytes(Scorer(suite).to_bytes()).suite
     with pytest.raises(SuiteError, match="made from its compiled form, which has no reference answers"):

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import pytest
 from makers.reported import made_result, reported_run, unpacked
+from makers.runs import files_of
 from pfgen_fast import Suite
 from pfgen_fast.errors import PatternTimeout, PfgenError
 from pfgen_fast.report import ReportRun, write_report_folder
@@ -94,10 +95,6 @@ def test_missing_keywords_are_named_once(mini):
     assert head["names"] == ["12字超過", "ebb"]
     assert line["missing"] == [[0, 1], [1]]
     assert line["excess"] == [23, 0]
-
-
-def files_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_folder_holds_the_page_and_a_file_for_each_question_and_only_an_earlier_report_is_replaced(mini, tmp_path):

@@ -64,52 +64,36 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, widt
     assert scheme == "light" or tab.page.evaluate(WHITE) == []
 
 
-def test_a_head_sorts_by_full_digits(open_tab, path):
-    page = open_tab(path).page
-    page.locator("#models").get_by_role("button", name="Average").click(click_count=2)
-    assert page.locator("#models tbody th a").all_inner_texts() == ["gamma", "beta", "Alpha 7B"]
-
-
-def test_the_bars_of_all_models_begin_at_the_same_place(open_tab, path):
-    tab = open_tab(path, viewport={"width": 1100, "height": 800})
-    figures = tab.page.locator("#models .whisker + b").all_inner_texts()
-    begins = {round(bar.bounding_box()["x"]) for bar in tab.page.locator("#models .whisker").all()}
+def test_the_table_of_models_is_sorted_marks_gaps_and_can_be_taken_along(open_tab, path):
+    page = open_tab(path, viewport={"width": 1100, "height": 800}).page
+    figures = page.locator("#models .whisker + b").all_inner_texts()
+    begins = {round(bar.bounding_box()["x"]) for bar in page.locator("#models .whisker").all()}
     assert len({len(figure) for figure in figures}) > 1  # of different lengths
     assert len(begins) == 1
-
-
-def test_missing_answers_are_marked_with_the_other_figure(open_tab, path):
-    page = open_tab(path).page
+    page.locator("#models").get_by_role("button", name="Average").click(click_count=2)  # by all digits
+    assert page.locator("#models tbody th a").all_inner_texts() == ["gamma", "beta", "Alpha 7B"]
     cell = page.locator('#models tbody tr:has-text("beta") td.gaps')
     assert cell.locator(".gap").inner_text().startswith("1 missing, as zero")
     page.locator("#gaps summary").click()
     assert "1 missing in letters: letter_2" in page.locator("#gaps").inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download page.json").click()
+    taken = json.loads(download.value.path().read_text())
+    assert taken == json.loads(path.with_suffix(".json").read_text())
 
 
-def test_a_cell_of_the_heat_map_leads_to_its_answers(open_tab, path):
+def test_a_cell_of_the_heat_map_leads_to_its_answers_and_a_category_to_the_means_of_its_questions(open_tab, path):
     tab = open_tab(path)
     tab.page.locator('#heat tr:has-text("requests") td').nth(1).click()
     assert tab.fragment == "category=letters/requests&model=beta"
     assert ids(tab.page) == ["letter_3"]
     tab.page.go_back()
     assert len(ids(tab.page)) == len(TASKS)
-
-
-def test_the_questions_of_a_category_have_the_means_of_all_models(open_tab, path):
-    tab = open_tab(path)
     tab.page.get_by_label("Category").first.select_option(label="reports/weather")
     assert tab.fragment == "questions=reports/weather"
     row = tab.page.locator("#question-table tbody tr").nth(1)
     assert row.inner_text().split("\t")[0] == "1. Are numbers given?"
     assert row.locator("td").count() == 4  # the weight, and three models
-
-
-def test_the_table_can_be_taken_along(open_tab, path):
-    page = open_tab(path).page
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download page.json").click()
-    taken = json.loads(download.value.path().read_text())
-    assert taken == json.loads(path.with_suffix(".json").read_text())
 
 
 @pytest.mark.parametrize("form", ["file", "folder"])
@@ -200,9 +184,6 @@ def test_next_and_back_lead_through_tasks(open_tab, path):
     tab.page.go_back()
     tab.page.wait_for_selector("#details:visible")
     assert "letter_3" in tab.page.locator("#details-title").inner_text()
-
-
-def test_an_address_of_another_time_shows_the_page(open_tab, path):
     tab = open_tab(path, "#/task=gone&model=nobody&state=odd&category=no/where&from=x&order=odd")
     assert not tab.page.locator("#details").is_visible()
     assert tab.page.locator("#models").is_visible()

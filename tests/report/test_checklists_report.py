@@ -91,16 +91,6 @@ def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_re
     assert first.read_text() == "a page of somebody else"
 
 
-def test_answers_that_speak_of_themselves_in_html_stay_text(suite, tmp_path):
-    attack = "</script><script>alert(1)</script><!-- {{ 7*7 }} ${x}"
-    run = judged_run(tmp_path / "m", suite, texts={"letter_1": attack}, reason=attack)
-    text = written(suite, [run], tmp_path / "p.html")[0].read_text()
-    assert attack not in text
-    (entry,) = tasks_in(text)["letter_1", None]["entries"]
-    assert entry["answer"] == attack
-    assert entry["judgements"][0]["reasons"][0].startswith(attack)
-
-
 def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
     with pytest.raises(ChecklistError, match="the scores are of gamma too"):
         write_checklists(scores_of(suite, runs), runs[:2], tmp_path / "p.html")
@@ -111,6 +101,7 @@ def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_pa
     assert set(found) == {task.key for task in TASKS}
     line = found["letter_3", None]
     assert line["instruction"] == TASKS[2].instruction
+    assert "repetition" in entry_of(found["letter_1", None], 0)["marks"]
     entry, alone = entry_of(line, 1), entry_of(line, 2)
     assert entry["state"] == "judged"
     assert entry["answer"].startswith("beta answers letter_3")
@@ -155,23 +146,12 @@ def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_pa
     assert dict(zip(overview["tasks"]["length"], overview["tasks"]["states"], strict=True))["90"] == "04"
 
 
-def test_marks_say_what_the_rules_find(suite, runs, tmp_path):
-    text = written(suite, runs, tmp_path / "p.html")[0].read_text()
-    overview = overview_in(text)
-    marked = overview["tasks"]["marked"][overview["tasks"]["id"].index("letter_1")][0]
-    assert marked >> overview["marks"].index("repetition") & 1
-    assert "repetition" in entry_of(tasks_in(text)["letter_1", None], 0)["marks"]
-
-
-def test_the_means_of_questions_are_those_of_the_judged_answers(suite, runs):
+def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weights_are_shown(suite, runs, tmp_path):
     means = question_means(scores_of(suite, runs))
     thanks = list(suite.checklists).index(("letters", "thanks"))
     (found,) = (one for one in means if one["category"] == thanks)
     assert (found["length"], found["n"], found["means"][1]) == (None, [2, 1, 2], [0.75, 0.5, 0.25])
     assert [one["length"] for one in means] == [None, None, None, "90"]
-
-
-def test_equal_weights_are_shown_where_scores_have_them(suite, runs, tmp_path):
     scores = score_runs(suite, runs, weights="equal", draws=0)
     overview = overview_in(write_checklists(scores, runs, tmp_path / "p.html")[0].read_text())
     assert overview["categories"][1]["weights"] == [50, 50]
@@ -191,6 +171,8 @@ def test_the_request_behind_a_verdict_can_be_put_together_again(suite, runs, tmp
     assert (role, {ANSWER, INSTRUCTION} <= set(pieces)) == ("user", True)
     assert message.startswith("Instruction: Report the weather of a week in {Oslo}.\nAnswer: alpha answers report_1")
     assert '"checklist_content": "Does it name a place?"' in message
+    assert pieces_of("I: a, A: a.", "a", "a") == ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")
+    assert pieces_of("", "", "") == ()
 
 
 def test_a_request_about_another_answer_is_shown_nowhere(suite, tmp_path):
@@ -211,21 +193,6 @@ def test_odd_entries_among_the_replies_are_passed_over(suite, runs):
         file.write('{"request": {"messa')
     (model, *_) = evidence_of(scores_of(suite, runs), runs)
     assert [len(one.asked) for one in model.by_task["letter_1", None]] == [2]
-
-
-@pytest.mark.parametrize(
-    ("content", "answer", "instruction", "pieces"),
-    [
-        ("I: a, A: b.", "b", "a", ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")),
-        ("I: a, A: a.", "a", "a", ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")),
-        ("no places", "b", "q", ("no places",)),
-        ("", "", "", ()),
-    ],
-)
-def test_a_message_is_taken_apart_so_that_it_can_be_put_together(content, answer, instruction, pieces):
-    assert pieces_of(content, answer, instruction) == pieces
-    texts = {ANSWER: answer, INSTRUCTION: instruction}
-    assert "".join(texts.get(piece, piece) for piece in pieces) == content
 
 
 def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkeypatch):
@@ -273,7 +240,7 @@ def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
     assert not acting(markdown.read_text(encoding="utf-8"))
 
 
-def test_the_title_of_a_task_leaves_out_what_all_of_its_category_begin_with():
+def test_titles_leave_out_what_all_of_a_category_begin_with_and_tints_go_by_rank():
     tasks = [
         Task(str(number), "a", "c", f"You should write a detailed answer to the question: {text}")
         for number, text in enumerate(("why is ice light?", "why is the sky blue?", "why does it rain?"))
@@ -281,9 +248,6 @@ def test_the_title_of_a_task_leaves_out_what_all_of_its_category_begin_with():
     assert titles(tasks) == ["…is ice light?", "…is the sky blue?", "…does it rain?"]
     assert titles(tasks[:2]) == [task.instruction for task in tasks[:2]]
     assert titles([Task("1", "a", "c", None)]) == [""]
-
-
-def test_tints_go_by_rank():
     values = sorted([-300.0, 1.0, 2.0, 3.0, 4.0])
     assert [tint(value, values) for value in values] == [0, 2, 4, 6, 8]
     assert tint(5.0, [5.0]) == 0

@@ -21,8 +21,8 @@ from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
-from pfgen_fast.report.discernment.reasons import reasons
 from pfgen_fast.report.discernment.rows import labels
+from pfgen_fast.report.discernment.words import reasons
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.report.drawing import stored
 from pfgen_fast.statistics.evaluator_agreement import Agreement
@@ -141,14 +141,6 @@ def test_the_answer_counts_what_is_noticed_and_which_controls_are(one):
 )
 def test_words_say_what_is_noticed_missed_and_rewarded_and_why(one, sentence):
     assert re.search(f"^{sentence}", said(one), re.MULTILINE)
-
-
-def test_words_say_what_is_noticed_with_fewer_than_100_items_too():
-    found = a_discernment()
-    unknown = {**found.profile, "detectable_at_100": [None] * len(found.profile["kind"])}
-    usual, few = said(finding_of([found])), said(finding_of([dataclasses.replace(found, profile=unknown)]))
-    (expected,) = re.findall("^fluency notices .*", usual, flags=re.MULTILINE)
-    assert expected in few
 
 
 def test_a_control_that_is_undefined_is_neither_noticed_nor_not():

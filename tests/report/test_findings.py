@@ -2,12 +2,10 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import importlib.util
 import json
 import math
 import os
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
@@ -15,9 +13,6 @@ import numpy as np
 import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import Outline, check_policy, contrast
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import (
@@ -36,7 +31,7 @@ from pfgen_fast.experiments.chart_data import (
 )
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
-from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, look, stored, style
+from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, look, stored
 from pfgen_fast.report.findings import write_finding
 
 UP = np.array([0.0, 1.0, 2.0])
@@ -257,23 +252,6 @@ JAPANESE = "日本語のモデル㈱ｱ"
 
 def chart_of(name):
     return Ranges((name, "b", "c"), UP, None, None, "rank")
-
-
-def test_japanese_text_is_drawn_with_the_glyphs_of_the_font_that_the_extra_brings():
-    package = Path(importlib.util.find_spec("matplotlib_fontja").origin)
-    font = FontProperties(fname=package.with_name("fonts") / "ipaexg.ttf", size=9)
-
-    def pixels(text, **options):
-        figure = Figure(figsize=(4, 1))
-        with style():
-            figure.text(0.1, 0.5, text, **options)
-        drawing._choose_fonts(figure.texts if not options else ())
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        return bytes(canvas.buffer_rgba())
-
-    assert pixels(JAPANESE) == pixels(JAPANESE, fontproperties=font)
-    assert pixels(JAPANESE) != pixels(JAPANESE[::-1])  # boxes would all look alike
 
 
 @pytest.fixture

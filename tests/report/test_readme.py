@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from makers import published
+from makers.hostile import NAMES
 from makers.reported import made_result
 from markdown_it import MarkdownIt
 from pfgen_fast import Suite
@@ -29,21 +30,6 @@ WITH_ESCAPES = {
     "mistralai/Mistral-7B-Instruct-v0.2/a690ecc": ["0085", "0080", "0091", "0091"],
 }
 ESCAPE = re.compile("&#92;u([0-9a-f]{4})")
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "</b></dd></dl><h1>",
-    "a\n\n# b\n\n- c\r\n\r\n```\n~~~",
-    "| a | `b` \\| c",
-    "[a](javascript:x) ![b](http://c) <http://d>",
-    "*a* _b_ ~~c~~ \\*d\\*",
-    "&lt;b&gt; &#60;i&#62; &amp;",
-    "www.example.org http://example.org @you a@example.org",
-    "\x1b[31m\x07\x7f\x9b\u202e\u2028\u200b\ufeff\ud800\U000e0041",
-    "--> <!-- ]]> <![CDATA[",
-    "'\"><b>",
-]
 
 
 def result(suite: Suite, *, rules: Any = (("word", 0.0), ("12字超過", 0.76)), **changes: Any) -> dict[str, Any]:
@@ -165,32 +151,28 @@ def outline(text: str) -> list[str]:
     return [kind for kind in kinds if kind not in ("b", "s")]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_untrusted_text_becomes_markup(readme, mini, text):
+@pytest.mark.parametrize("text", NAMES)
+def test_no_untrusted_text_becomes_markup_and_the_parameters_can_be_read_back(readme, mini, text):
     usual = outline(readme(mini, result(mini)))
-    config = {"model": text, text.encode("utf-8", "replace").decode(): text}
+    config = {"model": text, text.encode("utf-8", "replace").decode(): text, "n": [1, None, {"c": 1.5}]}
     made = result(mini, answers=[text], config=config, rules=[[text, 0.0], [text, 0.5]])
     made["scores"]["fluency"][text] = 0.5
     page = readme(mini, made)
     assert outline(page) == usual
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2028\ufeff\ud800\U000e0041]", page)
-    heading = MarkdownIt("commonmark").parse(page)[1]
-    assert "".join(child.content for child in heading.children) == f"Model: {in_one_line(text)}"
+    _, heading, *tokens = MarkdownIt("commonmark").parse(page)
+    shown = "".join(child.content for child in heading.children)
+    assert shown.split() == f"Model: {in_one_line(text, 1000)}".split()  # Markdown makes several spaces one
+    assert [json.loads(token.content) for token in tokens if token.type == "fence"] == [config]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", NAMES)
 def test_no_text_of_a_suite_becomes_markup(readme, make_suite, text):
     usual = Suite.load(make_suite({}))
     expected = outline(readme(usual, result(usual)))
     name = "".join(character for character in text if character.isprintable())  # a suite has no other names
     hostile = Suite.load(make_suite({"question_id": name, "question": text, "answers": {name: ["an answer"]}}))
     assert outline(readme(hostile, result(hostile))) == expected
-
-
-def test_the_parameters_can_be_read_back(readme, mini):
-    config = {"model": "a", "b": '```\n\u202e"\\', "n": [1, None, {"c": 1.5}]}
-    tokens = MarkdownIt().parse(readme(mini, result(mini, config=config)))
-    assert [json.loads(token.content) for token in tokens if token.type == "fence"] == [config]
 
 
 def test_the_command_writes_a_readme_that_names_the_hash_of_the_result(call, varied, mini, tmp_path):

@@ -77,7 +77,7 @@ def test_figures_that_neither_sum_gives_are_named(call, made):
     figures = {**json.loads(results["naive"]), "score": 0.1}
     (run / "result.json").write_text(json.dumps(figures))
     code, _, err = call("score", "--suite", "mini", run, "--force")
-    note = f"note: {run}/result.json: neither float sum gives its figures again; the compensated sum is used\n"
+    note = f"note: {run}/result.json: neither float sum reproduces its figures; the compensated sum is used\n"
     assert (code, err) == (0, note)
     assert (run / "result.json").read_bytes() == results["compensated"]
 

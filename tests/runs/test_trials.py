@@ -35,13 +35,6 @@ def test_trials_are_read_as_stored(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
-def test_streams_one_after_the_other_are_one_file(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(PACKERS[name](LINES + b"\n") + PACKERS[name](LINES))
-    assert len(Trials.read(path)) == 4
-
-
-@pytest.mark.parametrize("name", COMPRESSED)
 def test_a_file_cut_at_any_byte_is_refused(tmp_path, name):
     whole = PACKERS[name](LINES)
     path = tmp_path / name
@@ -61,11 +54,8 @@ BAD_LINES = [
     (b"{", "line 2, column 2: not JSON"),
     (b"[]", "line 2: expected an object with 'question' and 'answer', not list"),
     (b'{"question": "q"}', "line 2: the key 'answer' is missing"),
-    (b'{"answer": "q"}', "line 2: the key 'question' is missing"),
     (b'{"question": "q", "answer": null}', "line 2: 'answer': expected a string, not NoneType"),
-    (b'{"question": 1, "answer": "a"}', "line 2: 'question': expected a string, not int"),
     (b'{"question": "q", "answer": "\xff"}', r"line 2: not UTF-8 \(byte 29"),
-    (b"\x00\x01\x02", "line 2, column 1: not JSON"),
     (b'{"question": "q", "answer": "a", "answer": "b"}', r"line 2: the key 'answer' appears twice in one object$"),
     (b'{"question": "q", "answer": "a", "\\u0061nswer": "b"}', "line 2: the key 'answer' appears twice"),
     (b'{"question": "q", "answer": "a", "meta": [{"x": 1, "x": 1}]}', "line 2: the key 'x' appears twice"),
@@ -210,7 +200,7 @@ def test_odd_and_plain_lines_of_one_question_belong_together(tmp_path):
 
 @pytest.mark.parametrize("n_streams", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COMPRESSED)
-def test_a_file_of_very_many_streams_is_read(tmp_path, name, n_streams):
+def test_a_file_of_very_many_streams_is_one_file(tmp_path, name, n_streams):
     """At the end of each stream the rest is copied; of the whole file, this would take minutes."""
     path = tmp_path / name
     path.write_bytes(PACKERS[name](LINES + b"\n") + PACKERS[name](b"") * n_streams + PACKERS[name](LINES))

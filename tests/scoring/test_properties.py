@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from makers import differential, strategies
 from makers.effort import examples, share
 from pfgen_fast import Question, Scorer, Suite
-from pfgen_fast.experiments.cut_references import cut_suite
 from pfgen_fast.experiments.sensitivity import VariantScorer
 from pfgen_fast.suite.rules import Constants
 from pfgen_fast.suite.units import PatternTokenizer
@@ -127,15 +126,6 @@ def test_equal_signatures_mean_equal_scores():
     holds()
     assert seen[True, False] >= share(3, at_least=0)  # equal signatures
     assert seen[False, True] > share(20, at_least=1)  # different scores, which equal signatures would hide
-
-
-def test_a_cut_suite_has_a_signature_of_its_own(mini):
-    whole = Scorer(mini)
-    cuts = [cut_suite(mini, 5, np.random.default_rng(seed))[0] for seed in (0, 0, 1)]
-    signatures = [Scorer(cut).signature for cut in cuts]
-    assert signatures[0] == signatures[1] != signatures[2]
-    assert whole.signature not in signatures
-    assert scores(Scorer(cuts[0]), ["Ice floats."]) != scores(whole, ["Ice floats."])
 
 
 def test_parts_of_different_suites_are_told_apart(mini):

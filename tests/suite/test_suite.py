@@ -63,28 +63,23 @@ def test_a_byte_order_mark_is_tolerated(make_suite):
 
 BAD_QUESTIONS = [
     ({"answers": {}}, "at least one set name"),
-    ({"answers": ["a"]}, "at least one set name"),
-    ({"answers": {"P": []}}, r"answers\['P'\] is a list of at least one"),
-    ({"answers": {"P": ["a", None]}}, r"answers\['P'\]\[1\] is a string, not NoneType"),
+    ({"answers": {"P": []}}, r"answers\['P'\]: expected a list of at least one"),
+    ({"answers": {"P": ["a", None]}}, r"answers\['P'\]\[1\]: expected a string, not NoneType"),
     ({"answers": {"P": ["", ""]}}, "baseline would be 0"),
-    ({"question_id": "\ud800"}, "'question_id' holds no control characters and no lone surrogates"),
-    ({"answers": {"a\0": ["b"]}}, "a set name holds no control characters"),
-    ({"question_id": ""}, "'question_id' is a non-empty string"),
-    ({"question": 7}, "'question' is a non-empty string, not 7"),
-    ({"category": None}, "'category' is a string"),
-    ({"keywords": {"t": "a"}}, "'keywords' is a list"),
+    ({"question_id": "\ud800"}, "'question_id' .* contains a control character or a lone surrogate"),
+    ({"answers": {"a\0": ["b"]}}, "the set name .* contains a control character"),
+    ({"question": 7}, "'question': expected a non-empty string, not 7"),
+    ({"category": None}, "'category': expected a string"),
+    ({"keywords": {"t": "a"}}, "'keywords': expected a list"),
     ({"colour": "red"}, "unknown key 'colour'"),
-    ({"keywords": [{}]}, r"keywords\[0\]: a rule has exactly one of 't', 'and', 'or'; this one has none"),
-    ({"keywords": [{"t": "a", "or": []}]}, "this one has 't', 'or'"),
-    ({"keywords": ["a"]}, r"keywords\[0\]: a rule is an object"),
+    ({"keywords": [{}]}, r"keywords\[0\]: expected exactly one of the keys 't', 'and', 'or'; found no such key"),
+    ({"keywords": ["a"]}, r"keywords\[0\]: expected an object"),
     ({"keywords": [{"t": "a"}, {"and": []}]}, r"keywords\[1\]\.and: expected a list of at least one rule"),
-    ({"keywords": [{"or": {"t": "a"}}]}, r"keywords\[0\]\.or: expected a list"),
     ({"keywords": [{"or": [{"t": "("}]}]}, r"keywords\[0\]\.or\[0\]\.t: the pattern '\(' does not compile"),
-    ({"keywords": [{"t": 3}]}, r"keywords\[0\]\.t: a pattern is a string, not 3"),
+    ({"keywords": [{"t": 3}]}, r"keywords\[0\]\.t: expected a string, not 3"),
     ({"keywords": [{"t": "a", "importance": 1.5}]}, r"importance: expected a number from 0 to 1, not 1\.5"),
     ({"keywords": [{"t": "a", "importance": True}]}, "importance: expected a number"),
-    ({"keywords": [{"t": "a", "importance": float("nan")}]}, "importance: expected a number"),
-    ({"keywords": [{"t": "a", "name": 1}]}, "name: a name is a string"),
+    ({"keywords": [{"t": "a", "name": 1}]}, "name: expected a string"),
     ({"keywords": [{"t": "a", "weight": 1}]}, "unknown key 'weight'"),
 ]
 
@@ -108,7 +103,7 @@ BAD_FILES = [
     (b'{\n"question_id": "Q01"\n"question"}', r"Q01\.json, line 3, column 1: not JSON"),
     (b'{"question_id": ' + b"1" * 5000 + b"}", "Q01.json"),
     (b'{\n"question_id": "\xff"}', r"Q01\.json, line 2: not UTF-8 \(byte 18"),
-    (b"[]", "holds one JSON object, not list"),
+    (b"[]", "expected a JSON object, not list"),
     (b'{"question_id": "Q01"}', "the key 'question' is missing"),
     (b'{"question_id": "Q01", "question_id": "Q02"}', "the key 'question_id' appears twice"),
     (b"[" * 100_000, "nested too deeply"),
@@ -126,14 +121,14 @@ def test_rules_nested_too_deeply_are_refused(make_suite):
     rule: dict = {"t": "a"}
     for _ in range(32):
         rule = {"and": [rule]}
-    with pytest.raises(SuiteError, match="nested more than 32 deep"):
+    with pytest.raises(SuiteError, match="nested more than 32 levels deep"):
         Suite.load(make_suite({"keywords": [rule]}))
 
 
 def test_what_is_no_suite_is_refused(tmp_path):
     with pytest.raises(SuiteError, match=r"no such folder, and no packaged suite of that name \(mini\)"):
         Suite.load(tmp_path / "nowhere")
-    with pytest.raises(SuiteError, match=r"no question files; a suite folder holds at least one Q\*\.json"):
+    with pytest.raises(SuiteError, match=r"no question files; expected at least one Q\*\.json"):
         Suite.load(tmp_path)
     (tmp_path / "Q01.json").mkdir()
     with pytest.raises(SuiteError, match=r"Q01\.json: cannot be read"):

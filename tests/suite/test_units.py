@@ -130,12 +130,15 @@ def test_a_suite_in_tokens_is_the_same_from_its_files_and_from_the_cache(tmp_pat
 @pytest.mark.parametrize(
     ("keys", "fault"),
     [
-        ({"unit": "byte"}, "'unit' is 'character' or 'token', not 'byte'"),
-        ({"tokenizer": "words"}, "'tokenizer' is only for the unit 'token'"),
-        ({"unit": "token"}, "'tokenizer' is 'whitespace', 'words' or the name of a .json file"),
+        ({"unit": "byte"}, "'unit': expected 'character' or 'token', not 'byte'"),
+        ({"tokenizer": "words"}, "'tokenizer' needs the unit 'token'"),
+        ({"unit": "token"}, "'tokenizer': expected 'whitespace', 'words' or the name of a .json file"),
         ({"unit": "token", "tokenizer": "../x.json"}, "the name of a .json file in the suite's folder"),
-        ({"unit": "token", "tokenizer": "x.json"}, "'tokenizer_sha1' is the SHA-1 of x.json"),
-        ({"unit": "token", "tokenizer": "words", "tokenizer_sha1": "0" * 40}, "'tokenizer_sha1' is only for files"),
+        ({"unit": "token", "tokenizer": "x.json"}, "'tokenizer_sha1': expected the SHA-1 of x.json"),
+        (
+            {"unit": "token", "tokenizer": "words", "tokenizer_sha1": "0" * 40},
+            "'tokenizer_sha1' is allowed only",
+        ),
         ({"unit": "token", "tokenizer": "x.json", "tokenizer_sha1": "0" * 40}, "cannot be read: No such file"),
         ({"unit": "token", "tokenizer": "t.json", "tokenizer_sha1": "0" * 40}, "SHA-1 .* but the question expects"),
     ],

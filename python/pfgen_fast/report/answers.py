@@ -35,7 +35,7 @@ RunAnswers = tuple[int, Sequence[CheckedAnswer]]
 
 
 class _Shown(NamedTuple):
-    """A text as the page gets it."""
+    """A text in the form that the page holds."""
 
     text: str  # harmless; if the page tints it, with two more code points for the 3-grams over the last shown one
     tints: str | None  # a digit for each code point of the text; None if the page tints it
@@ -100,7 +100,7 @@ def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, 
 
 
 def _text_columns(shown: Sequence[_Shown]) -> dict[str, Any]:
-    """The texts, and by their place the tints and spans that few of them have."""
+    """The texts, and the tints and spans of the few texts that have them, by position."""
     return {
         "texts": [text.text for text in shown],
         "tints": {str(place): text.tints for place, text in enumerate(shown) if text.tints is not None},
@@ -135,7 +135,7 @@ def _words(rule: Rule) -> str:
 
 
 def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
-    """Finds all other patterns in the part of an answer that keyword rules read."""
+    """Returns a function that finds the patterns that the page cannot search for, where keyword rules read."""
     spelling = question.spelling
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
     if not patterns:

@@ -1,7 +1,7 @@
 """Draws charts: one function for each kind of chart, which returns a matplotlib figure.
 
-What stands for something that a page names or links to is marked by an id: the points of a panel by `POINTS` and its
-number, the name of a row by `NAME` and its number, a text on a colour of a scale by `ON_LEVEL` and that of the colour.
+Elements that a page names or links to have an id: the points of a panel have `POINTS` and the number of the panel, the
+name of a row has `NAME` and the number of the row, a text on a colour has `ON_LEVEL` and the number of the colour.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _draw_curves(above: Any, below: Any, curves: Sequence[chart_data.Curve], leg
     for number, curve in enumerate(curves):
         known = ~np.isnan(curve.summary)
         above.plot(curve.x[known], curve.summary[known], label=plain(curve.name), **look(number))
-        # So many lines that they would fill the panel are drawn as their quantiles.
+        # Many lines would fill the panel, so their quantiles are drawn instead.
         lines = curve.lines if curve.lines.shape[1] <= _MANY_LINES else np.quantile(curve.lines, _SHARES, axis=1).T
         below.plot(curve.x, lines, **{**look(number), "marker": "", "linewidth": 0.9})
     n_lines = max(curve.lines.shape[1] for curve in curves)
@@ -274,7 +274,7 @@ def _draw_bars(axes: Any, panel: chart_data.BarPanel, figure_width: float) -> No
     axes.set_xticks(np.arange(len(panel.groups)), list(map(bounded, panel.groups)), fontsize=8, **slanted)
     axes.grid(axis="x", visible=False)
     axes.margins(y=0.12)
-    if len(panel.groups) < _MIN_GROUPS:  # so that bars do not become walls
+    if len(panel.groups) < _MIN_GROUPS:  # a few bars would be too wide
         axes.set_xlim(-0.5, _MIN_GROUPS - 0.5)
 
 

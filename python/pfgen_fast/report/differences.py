@@ -22,7 +22,7 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
     """Both texts in pieces. Both have equal unchanged pieces; no character is split from its marks."""
     is_long = max(len(before), len(after)) > N_SHOWN
     start = max(0, n_equal(before, after) - _N_IN_FRONT) if is_long else 0
-    # Where it is cut, a character that is joined to its neighbour may be split; it is told by the dots.
+    # A cut may split a character from its marks; dots show where the text is cut.
     windows = [text[start : start + N_SHOWN] for text in (before, after)]
     first, second = map(_characters, windows)
     pieces: tuple[list[Piece], list[Piece]] = ([], [])

@@ -134,7 +134,7 @@ def mark_threshold(axes: Any, threshold: float) -> None:
 
 
 def look(number: int) -> dict[str, Any]:
-    """Colour, marker and dash of the curve of this number; 84 curves look different, and neighbours very much so."""
+    """Colour, marker and dash of the curve with this number; they are different for 84 curves."""
     return {
         "color": COLORS[number % len(COLORS)],
         "marker": _MARKERS[number % len(_MARKERS)],

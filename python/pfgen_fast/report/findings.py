@@ -23,7 +23,7 @@ from .templating import library, markup, page_text
 
 
 def check_libraries() -> None:
-    """Raises PfgenError unless everything is installed that `write_finding` needs, before hours of work."""
+    """Raises PfgenError if a library that `write_finding` needs is missing; call it before hours of work."""
     library("matplotlib", extra="experiments")
     library("jinja2", extra="experiments")
 

@@ -1,6 +1,6 @@
 """Draws heat maps on a scale with a neutral middle: panels of cells with texts, packed into columns.
 
-All sizes are in inches, and known before anything is drawn: cells are equal in all panels, however many rows they have.
+All sizes are in inches and are computed before drawing, so that cells have the same size in all panels.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _packed(heights: Sequence[int]) -> list[list[int]]:
 
 
 def _width(names: Sequence[str]) -> float:
-    """The room for the longest of some names; Japanese letters count twice."""
+    """The width of the longest name; Japanese letters count twice."""
     return 0.1 + _LETTER * max(
         sum(1 if one < "\u1100" else 2 for one in name[: drawing.LONGEST_NAME]) for name in names
     )

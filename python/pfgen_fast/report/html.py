@@ -30,7 +30,7 @@ _SCRIPTS = (
     *("steps.js", "report/main.js"),
 )
 
-# What no rule reads is cut first: nothing beyond 150 code points can raise a score.
+# The lengths to which answers are cut; text beyond 150 code points cannot raise a score.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
 _GENERATOR = "pfgen-fast report"
@@ -69,7 +69,7 @@ class _Page:
         self._suite, self._is_live = suite, is_live
         self._overview = overview_of(self.runs, suite)
         self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
-        # The figures of each run in each question that the overview lacks.
+        # Figures by run and question, without the figures of the overview.
         figures = {
             name: [[one.figures[name] if one else None for one in of_runs] for of_runs in self._by_question]
             for name in ("average", "score_std", "length", *PARTS)
@@ -110,7 +110,7 @@ class _Page:
 
 
 def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:
-    """Places scores within a width of 100: from 0, or the lowest, to the end of the highest interval."""
+    """Returns a function that maps scores to 0 to 100, from 0 or the lowest end to the highest end of all intervals."""
     ends = [value for run in runs for value in (run["low"], run["high"]) if value is not None]
     low, high = min([0.0, *ends]), max([0.1, *ends])
     return lambda value: f"{100 * ((value or 0) - low) / (high - low):.1f}"

@@ -138,7 +138,7 @@ def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Lin
     if len(places) != len(marks):  # a point is outside of its panel, so that the marks cannot be assigned
         return
     for shape in group.iter(_tag("path")):
-        for name in ("fill", "stroke", "stroke-width"):  # as each place has its own, which a style can then change
+        for name in ("fill", "stroke", "stroke-width"):  # each use of the shape has its own, which a style can change
             shape.attrib.pop(name, None)
     for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):
         # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.

@@ -1,7 +1,7 @@
 """A report of results that may change: written into a folder again after each change, and served on the loopback.
 
-The server answers only requests that name it as their host, so that a page of another site whose name leads to the
-loopback (DNS rebinding) learns nothing. It serves only the files of the report.
+The server answers only requests that name it as their host. A page of another site whose name resolves to the loopback
+address (DNS rebinding) therefore gets no data. The server serves only the files of the report.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LiveReport:
     """The report of the results below some paths."""
 
     paths: Sequence[str]  # files or folders with results
-    suite: Suite  # suite of all of them
+    suite: Suite  # suite of all results
     folder: Path  # folder for the report
     # called with each error of a result, once for each version of its file, and with each error of the report
     on_problem: Callable[[PfgenError], None]
@@ -65,7 +65,7 @@ class LiveReport:
         self.n_runs = len(runs)
 
     def write_if_changed(self) -> None:
-        """Writes the report if there are results, and they have changed, but not since the last call of this method."""
+        """Writes the report if results have changed since it was written, but not since the last call."""
         before, self._seen = self._seen, self._stamps()
         written = {path: stamp for path, (stamp, _) in self._read.items()}
         if self._seen and self._seen == before != written:

@@ -1,7 +1,8 @@
 """The README.md of a run, in the layout of the published ones: scores, questions, parameters and sample answers.
 
-Ordinary text gives the bytes that upstream's report gives. Untrusted text cannot become markup, a link or a cell
-border: what could has become an entity, and characters that act on a terminal or turn the direction are escapes.
+For ordinary text, the bytes are equal to those of upstream's report. Untrusted text cannot become markup, a link or a
+cell border: characters of markup become entities, and characters that control a terminal or the direction of text
+become escapes.
 """
 
 from __future__ import annotations

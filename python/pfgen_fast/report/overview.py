@@ -1,4 +1,4 @@
-"""The data that the report page holds unpacked: runs with scores, intervals and parameters, and lines of a sweep."""
+"""The uncompressed data of the report page: runs with scores, intervals and parameters, and lines of a sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .safe_runs import CheckedRun, ShownFigures
 from .sweeps import axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7
-"""An answer of at least this fluency is fluent; that of the reference answers is 1 on average."""
+"""An answer of at least this fluency is fluent; the fluency of reference answers is 1 on average."""
 
 UNHELPFUL = 0.3
 """An answer of at most this helpfulness is not helpful."""

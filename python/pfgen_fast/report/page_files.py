@@ -49,7 +49,7 @@ def write_bounded_page(
 ) -> None:
     """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits.
 
-    `lines` returns every n-th of the `n_lines` lines of the data in a form, `page` the page with some lines of it.
+    `lines(form, n)` returns every n-th of the `n_lines` lines of the data; `page(form, lines)` returns the page.
     """
     room = MAX_BYTES - sum(len(piece.encode()) for piece in page(forms[0], [])) - 100 * n_lines
     step = max(1, n_lines // _N_SAMPLED)
@@ -61,8 +61,8 @@ def write_bounded_page(
             write_page(path, page(form, found))
             return
     raise error(
-        f"{n_runs} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer, or write a folder "
-        "(without .html)"
+        f"{n_runs} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer runs, or write a folder "
+        "(a name without .html)"
     )
 
 
@@ -101,7 +101,7 @@ def may_replace(page: Path, generator: str) -> bool:
 def write_page_folder(
     folder: Path, generator: str, name: str, data: Iterable[Any], page: Callable[[Sequence[str]], Iterable[str]]
 ) -> None:
-    """Writes a page, which gets the addresses of its files of data, after them, and removes those of earlier pages."""
+    """Writes the files of data, then the page with their addresses, and removes the files of data of earlier pages."""
     if not may_replace(folder / PAGE, generator):
         raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
     mark = f"// Data of a {generator}.\n".encode()

@@ -40,21 +40,21 @@ _NO_SCHEME = re.compile(r"https?://|[^:/?#]*(?:[/?#]|$)", re.IGNORECASE)
 class ReportRun:
     """A run to report."""
 
-    name: str  # name in the report, such as `"openai/gpt-4o/5e1e9f4"`; it stands for a model that the config lacks
+    name: str  # name in the report, such as `"openai/gpt-4o/5e1e9f4"`; replaces the model if the config lacks it
     link: str | None  # address of its folder relative to the report, or None
     result: RunResult  # contents of result.json, as `read_result` returns them
     # intervals of its scores, by metric, if they are to be shown; result.json has none
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
     float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
-    replies: str = ""  # how its replies ended, in one sentence; "" if that is not on record
+    replies: str = ""  # how its replies ended, in one sentence; "" if this is not recorded
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
 
 
 ShownFigures = dict[str, float | None]
 """The figures of a run, a question or an answer by name; None if there is no finite number.
 
-`score` has the digits that are shown, and `average` those that differences and intervals are made from.
+`score` is rounded as shown. Differences and intervals are computed from `average`, which has more digits.
 """
 
 

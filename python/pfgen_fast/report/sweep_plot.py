@@ -23,7 +23,7 @@ _MAX_NAMED = 12
 
 
 def check_picture(path: Path) -> None:
-    """Raises PfgenError unless a picture of this name can be drawn, so that errors show before hours of work."""
+    """Raises PfgenError if a picture of this name cannot be drawn; call it before hours of work."""
     if path.suffix not in FORMATS:
         raise PfgenError(f"{path}: expected a picture's name that ends in {' or '.join(FORMATS)}")
     library("matplotlib", extra="plots")

@@ -1,7 +1,7 @@
 """Loads the templates of the reports, and imports the libraries of the extras on demand.
 
-What a template or a script shows is harmless by itself: the values of templates and the strings of JSON pass
-`files.untrusted_text` here.
+All values of templates and all strings of JSON pass `files.untrusted_text` here, so the texts that templates and
+scripts show are harmless.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def page_text(
     asks_server: bool = False,
     **values: Any,
 ) -> Iterator[str]:
-    """The text of a page in pieces, from a template, a style, scripts (files, after those of all pages) and values."""
+    """Yields the text of a page in pieces, from a template, a style, values, and scripts that all pages or one have."""
     code = own_code(
         style=source("report.css") + source(style),
         early_script=source("theme.js"),
@@ -95,7 +95,7 @@ def source(name: str) -> str:
 
 
 def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = False, **scripts: str) -> dict[str, Any]:
-    """Our style and scripts, each to be embedded unchanged in an element, and the `policy` that allows no others."""
+    """Our style and scripts, each for an element of the page, and the `policy` that allows no other code."""
     code = {name: _script_text(script) for name, script in scripts.items()}
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{_STRICT if loads_scripts else ''}; "

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..scoring.scorer import Scorer
 
 UnknownQuestions = Literal["error", "skip"]
-"""What happens to trials of questions that the suite lacks: they are an error of the run, or left out."""
+"""How to treat trials of questions that the suite lacks: as an error of the run, or by leaving them out."""
 
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
@@ -36,7 +36,7 @@ def evaluate(run: RunFolder, scorer: Scorer, *, unknown: UnknownQuestions = "err
 
 
 def trials_of(suite: Suite, trials: Trials, *, unknown: UnknownQuestions = "error") -> Trials:
-    """The trials of a suite's questions; where the suite was cut, those of its other questions are left out."""
+    """The trials of a suite's questions; if the suite was cut, trials of its other questions are left out."""
     if unknown == "error":
         for question in unknown_questions(suite, trials):
             where = f"{trials.path}, line {trials.line_number(trials.rows_by_question[question][0])}"
@@ -50,7 +50,7 @@ def trials_of(suite: Suite, trials: Trials, *, unknown: UnknownQuestions = "erro
 
 
 def unknown_questions(suite: Suite, trials: Trials) -> list[str]:
-    """The questions of trials that a suite lacks, and that the whole suite lacks where it was cut."""
+    """The questions of trials that a suite lacks; for a cut suite, the questions that the whole suite lacks."""
     texts = {question.question for question in suite.whole or suite}
     return [question for question in trials.rows_by_question if question not in texts]
 
@@ -149,7 +149,7 @@ def _scored_answer(trials: Trials, table: ScoreTable, row: int) -> ScoredAnswer:
 
 
 def _overall_scores(questions: Sequence[Scores]) -> Scores:
-    """Rounded at every step, as the published figures are."""
+    """The means over questions, rounded at every step as in the published figures."""
 
     def mean(values: Iterable[float]) -> float:
         return reduce(lambda overall, value: round(overall + value / len(questions), 5), values, 0.0)
@@ -169,7 +169,7 @@ def _overall_scores(questions: Sequence[Scores]) -> Scores:
 def with_recorded_sum(
     path: Path, trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None
 ) -> tuple[RunResult, ScoreTable, str | None]:
-    """Aggregates trials with the float sum that gives the figures of their earlier result again.
+    """Aggregates trials with the float sum that reproduces the figures of their earlier result.
 
     A result.json does not say its float sum (docs/scoring.md, section 5), and the published ones were made with both.
     """
@@ -186,7 +186,7 @@ def with_recorded_sum(
     found = aggregate(trials, other_table, config)
     if recorded == _without_config(found.to_dict()):
         return found, other_table, None
-    return result, table, f"{path}: neither float sum gives its figures again; the {usual} sum is used"
+    return result, table, f"{path}: neither float sum reproduces its figures; the {usual} sum is used"
 
 
 def _figures_of(path: Path, result: RunResult) -> Mapping[str, Any] | None:

@@ -1,7 +1,7 @@
 """Comparison of several runs with one baseline, by resampling questions: what sacrebleu calls paired tests.
 
-All runs are scored again, and compared over the questions that all of them have; the p-values of all runs are one
-family, corrected by Holm. Definition and simulation: docs/statistics.md.
+All runs are scored again, and compared over the questions that all of them have. The p-values of all runs are
+corrected together, by Holm. Definition and simulation: docs/statistics.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Checkouts of pfgen-bench, or of projects with the same layout, which hold both runs and their suite.
 
-The suite of a run is in `data/` of the nearest parent folder with a suite. Commands without runs use the suite of the
-working folder in this way. Commands that need one suite for several runs require that the runs have one suite.
+The suite of a run is in `data/` of the nearest parent folder that has one. Commands without runs search from the
+working folder in the same way. Commands that need one suite for several runs require that all runs have the same suite.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def checkout_of(folder: Path) -> Path | None:
 def yardsticks_beside(folder: Path) -> Path | None:
     """The folder `data` beside the folder `result` of a checkout; None if `folder` is anything else.
 
-    As upstream, commands for all results of a checkout include the results below `data`: the human answers and the
-    reference answers.
+    Commands for all results of a checkout also include the results below `data`, as upstream does: the human answers
+    and the reference answers.
     """
     root = checkout_of(folder)
     if root is None or folder.resolve() != root / "result":
@@ -65,7 +65,7 @@ def suite_of_all(folders: Iterable[Path], given: Suite | None = None) -> Suite:
     """The one suite of several runs: the given one, or else that of their checkouts."""
     if given is not None:
         return given
-    # Runs in one folder have one checkout; looking for it takes longer than all the rest.
+    # Runs in the same folder have the same checkout. It is searched for only once, because the search is slow.
     first, *others = {folder.resolve().parent: folder for folder in folders}.values()
     suite = suite_of(first)
     for folder in others:

@@ -29,15 +29,15 @@ METRICS = ("average", *PARTS, "length")
 
 
 class MeansOfRun(NamedTuple):
-    """What a result.json holds of a run: the figures that all commands and the report show."""
+    """The figures of a run as in its result.json; all commands and the report show them."""
 
     whole: dict[str, float]  # by metric, the figure of the run
-    # by the question's text, then metric, the mean of the trials, which differences are made from
+    # by the question's text, then metric, the mean of the trials; differences are computed from these
     by_question: dict[str, dict[str, float]]
     scores: dict[str, float]  # by the question's text, the score that is shown, which has four digits
 
     def mean(self, metric: str, values: Sequence[float]) -> float:
-        """The mean over some questions, given their values; that of all questions is the figure of the run."""
+        """The mean of the values of some questions; for all questions, this is the figure of the run."""
         return self.whole[metric] if len(values) == len(self.by_question) else math.fsum(values) / len(values)
 
 
@@ -46,8 +46,8 @@ class Difference:
     """The difference between runs A and B in one metric, over the questions that both have."""
 
     metric: str  # metric; `average` is the score
-    a: float  # mean of run A over questions; where none of its questions is left out, as in its result.json
-    b: float  # same of run B
+    a: float  # mean of run A over questions; equal to its result.json if no question is left out
+    b: float  # the same for run B
     difference: float  # mean over questions of A - B
     # lower end of the 95 % interval of the difference; None with one question, or if all differences are equal
     low: float | None

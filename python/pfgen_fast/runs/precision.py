@@ -1,4 +1,4 @@
-"""The precision of a run's scores, and the number of trials that a precision takes.
+"""The precision of a run's scores, and the number of trials that a given precision needs.
 
 The interval covers the variation between trials of the same questions. The questions are fixed, so its width goes to 0
 as trials are added. Definition: docs/generation.md, section 4; how well it holds: docs/statistics.md.
@@ -76,9 +76,9 @@ class TrialScores:
         return {metric: self.interval(metric) for metric in SCORES}
 
     def is_known_to(self, wanted: float) -> bool:
-        """Whether the score's interval extends at most `wanted` to either side, after enough trials to stop there.
+        """Whether the half width of the score's interval is at most `wanted`, after a minimum number of trials.
 
-        A minimum of trials is needed, because a few trials often vary little by chance.
+        The minimum is `least_trials_to_stop`: a few trials often vary little by chance.
         """
         half_width = self.interval().half_width
         is_enough = self.n_trials >= least_trials_to_stop(len(self._question_numbers))
@@ -107,13 +107,16 @@ class TrialScores:
 
 
 def least_trials(n_questions: int) -> int:
-    """The number of trials from which on a score has an interval: ten, or two at least if they are 100 answers.
+    """The minimum number of trials for an interval: ten, or fewer (at least two) if they give 100 answers.
 
-    If nearly all answers to a question are equal, fewer trials often show no variation at all: docs/statistics.md.
+    Fewer trials often show no variation if nearly all answers to a question are equal (docs/statistics.md).
     """
     return max(2, min(10, math.ceil(100 / n_questions)))
 
 
 def least_trials_to_stop(n_questions: int) -> int:
-    """The number of trials before which no score counts as known: ten, and 640 answers; reason as in `least_trials`."""
+    """The minimum number of trials before generation may stop: at least ten trials and 640 answers.
+
+    The reason is the same as for `least_trials`.
+    """
     return max(10, math.ceil(640 / n_questions))

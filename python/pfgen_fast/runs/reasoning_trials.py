@@ -1,4 +1,4 @@
-"""Trials whose answers contain reasoning of a model: how many there are, and the trials without it."""
+"""Counts the answers of a run that contain a model's reasoning, and removes the reasoning."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .trials import Trials
 
 
 def reasoning_notes(trials: Trials) -> list[str]:
-    """A sentence if answers contain reasoning."""
+    """Returns one sentence if answers contain reasoning; otherwise the list is empty."""
     if not trials.may_have_reasoning:
         return []
     n_reasoning = sum(map(closing_tags_in, trials.lines.answers.tolist()))
     if not n_reasoning:
         return []
     return [
-        f"{trials.path}: {n_reasoning:,} of {len(trials):,} answers contain reasoning, which is scored with them; "
-        "'pfgen-fast score --reasoning strip --output FOLDER' scores the answers alone"
+        f"{trials.path}: {n_reasoning:,} of {len(trials):,} answers contain reasoning, which is scored too; "
+        "'pfgen-fast score --reasoning strip --output FOLDER' scores the answers without it"
     ]
 
 
 def stripped(trials: Trials, config: Mapping[str, Any] | None) -> Trials:
-    """Trials whose answers lack the reasoning."""
+    """Returns the trials without the reasoning in their answers."""
     rows = (trials.trial(row) for row in range(len(trials)))
     tags = recorded_tags(config or {}) or []
     lines = [json_line({**row, "answer": divided_text(row["answer"], tags).answer}) for row in rows]
@@ -35,7 +35,7 @@ def stripped(trials: Trials, config: Mapping[str, Any] | None) -> Trials:
 
 
 def recorded_tags(config: Mapping[str, Any]) -> list[tuple[str, str]] | None:
-    """The additional tags that a config.json records; None if they are anything but a list of pairs of texts."""
+    """The additional tags that a config.json records; None if they are not a list of pairs of texts."""
     pairs = config.get("reasoning_tags") or []
     is_valid = isinstance(pairs, list) and all(
         isinstance(pair, list) and len(pair) == 2 and all(isinstance(tag, str) and tag for tag in pair)

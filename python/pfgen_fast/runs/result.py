@@ -56,7 +56,7 @@ class Scores(NamedTuple):
 class ScoredAnswer(NamedTuple):
     """One of the recorded answers to a question.
 
-    Only reports show these answers, and a result has many of them, so their parts are taken from the record on demand.
+    Only reports show these answers, and a result has many of them, so their parts are read from the record on demand.
     """
 
     record: Mapping[str, Any]  # object in result.json: the trial without its question, and all details of the scores
@@ -73,7 +73,7 @@ class ScoredAnswer(NamedTuple):
 
     @property
     def unmet(self) -> tuple[tuple[str, float], ...]:
-        """The unmet keyword rules, and by how much it is too long, each with the helpfulness that it leaves."""
+        """The unmet keyword rules and the excess length, each with the factor of helpfulness that remains."""
         return member(self.record, "scores", _unmet)
 
     @property
@@ -232,7 +232,7 @@ def _unmet_rule(value: Any) -> tuple[str, float]:
 
 def encode(result: RunResult) -> bytes:
     """The bytes of a result.json."""
-    return json_bytes(result.to_dict(lambda record: record))  # which it takes as they are written
+    return json_bytes(result.to_dict(lambda record: record))  # records of the core are already JSON
 
 
 def write_result(path: Path, result: RunResult) -> None:

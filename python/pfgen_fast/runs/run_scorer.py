@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # All but trials is imported on demand, while the first trial
 T = TypeVar("T")
 
 _BATCH_BYTES = 3 << 20
-"""The size of stored trials that are scored together; as much again is read ahead."""
+"""The size of the files of trials that are scored together; the next batch of this size is read ahead."""
 
 Status = Literal["scored", "current", "failed", "pending"]
 
@@ -48,7 +48,7 @@ class Outcome:
     path: Path  # path of its result, whether or not it exists
     summary: RunSummary | None = None  # result without its questions; None if there is no result
     error: str | None = None  # reason for a failure, in one sentence
-    part: str | None = None  # scored share of the suite's questions, such as `3 of 50 questions`; None for all
+    part: str | None = None  # share of the suite's questions that is scored, such as `3 of 50 questions`; None for all
     is_kept: bool = True  # whether its result was written to `path`; see `RunScorer`
     notes: tuple[str, ...] = ()  # further facts about the run, one sentence each
     suite: Suite | None = None  # suite of the run; None if it failed
@@ -81,9 +81,9 @@ class RunScorer:
     """
 
     suite: Suite | None = None  # suite of all runs; None uses the suite of each run's checkout
-    questions: tuple[str, ...] = ()  # questions that count, and `limit`: see `Suite.only`; by default all
+    questions: tuple[str, ...] = ()  # questions that are scored; `questions` and `limit` are arguments of `Suite.only`
     limit: int | None = None
-    unknown: UnknownQuestions = "error"  # what happens to trials of questions that the suite lacks
+    unknown: UnknownQuestions = "error"  # how trials of questions that the suite lacks are treated
     profile: Profile = "leaderboard"  # see `Scorer`
     # see `Scorer`; `"auto"` (for profile leaderboard) keeps the sum of an existing result: see `with_recorded_sum`
     float_sum: FloatSum | Literal["auto"] = "compensated"
@@ -123,8 +123,8 @@ class RunScorer:
     def read(self, runs: Sequence[RunFolder]) -> Iterator[list[ReadRun | Outcome]]:
         """Yields batches of runs with their trials, and reads the next batch while the caller works.
 
-        For callers that score in other ways. Nothing is written except packed trials for runs without them. A run
-        that cannot be read is yielded as its failed outcome, and so is one that was generated for some questions only.
+        For callers that score in other ways. Only packed trials are written, for runs without them. A run that cannot
+        be read is yielded as a failed outcome; so is a run that was generated for some questions only.
         """
         everything = replace(self, force=True, dry_run=False)
         for run in runs:
@@ -144,7 +144,7 @@ class RunScorer:
         return [futures[run] for run in batch]
 
     def _suite_of(self, run: RunFolder, config: Mapping[str, Any] | None = None) -> Suite:
-        """The suite of a run, cut to the questions that count, or else to those that its answers were generated for."""
+        """The suite of a run, cut to the chosen questions, or else to the questions that it was generated for."""
         suite = suite_of(run.folder, self.suite)
         if self.questions or self.limit is not None:
             return _cut(suite, self.questions, self.limit)
@@ -205,7 +205,7 @@ class RunScorer:
         return [job if isinstance(job, Outcome) else scored[job.run] for job in read]
 
     def _score_in_time(self, jobs: Sequence[ReadRun], scorer: Scorer) -> list[tuple[ReadRun, ScoreTable] | Outcome]:
-        """Scores several runs as one batch; where a pattern takes too long, each alone, so that only one fails."""
+        """Scores several runs as one batch; if a pattern takes too long, scores each run alone, so only one fails."""
         try:
             with pattern_time_limit(self.pattern_seconds):
                 return list(zip(jobs, _score_together(jobs, scorer), strict=True))
@@ -320,7 +320,7 @@ def _skipped(trials: Trials, questions: Sequence[str]) -> str:
 
 
 def _interval(by_question: Iterable[Scores]) -> MeanInterval | None:
-    """The interval of a score; None for a recorded result without questions, or with a score that is no number."""
+    """The interval of a score; None for a recorded result without questions, or with a score that is not a number."""
     from ..statistics.mean_interval import mean_interval
 
     averages = [scores.average for scores in by_question]

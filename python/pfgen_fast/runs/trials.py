@@ -63,9 +63,7 @@ class Trials:
     def of(cls, run: RunFolder) -> Trials:
         """Reads the trials of a run."""
         if run.trials_path is None:
-            raise TrialsError(
-                f"{run.folder}: the trials are not packed yet; 'pfgen-fast score' packs them, or says why not"
-            )
+            raise TrialsError(f"{run.folder}: the trials are not packed yet; run 'pfgen-fast score', which packs them")
         return cls.read(run.trials_path)
 
     @classmethod
@@ -124,7 +122,7 @@ def _read(path: Path, on_piece: Callable[[], object] = lambda: None) -> Content:
 
 
 def _parse(path: Path, first_number: int, index: int, line: bytes) -> tuple[str, str]:
-    """The question and answer of a line that the core leaves to Python: unusual (lone surrogates, NaN) or invalid."""
+    """The question and answer of a line that the core cannot read: it is unusual (lone surrogates, NaN) or invalid."""
     try:
         trial = json.loads(line, object_pairs_hook=unique)  # `bad_line` says what is wrong with the line
         question, answer = trial["question"], trial["answer"]

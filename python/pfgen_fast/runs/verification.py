@@ -34,7 +34,7 @@ class Verdict:
     differences: tuple[str, ...]  # answers on which core and oracle disagree, one sentence each
     recorded: str  # state of its result.json, in one sentence
     is_recorded_right: bool | None  # whether the result.json matches these inputs; None if there is none
-    index_differences: tuple[str, ...]  # what differs in the index that it is scored with; see `Verifier`
+    index_differences: tuple[str, ...]  # differences between the index that scores it and the suite's files
     # signature of the recorded scores; None without recorded scores, or if these inputs do not reproduce them
     signature: str | None = None
 
@@ -97,9 +97,9 @@ class Verifier:
     def _check_recorded(self, run: RunFolder) -> tuple[str, bool | None, str | None]:
         path = result_path(run)
         if not path.exists():
-            return "no result.json is recorded", None, None
+            return "there is no result.json", None, None
         if self._scorer.suite.whole is not None:
-            return "result.json is not compared, because it is one of all questions", None, None
+            return "result.json is not compared, because it covers all questions", None, None
         recorded = checked(read_json(path), any_object, str(path))
         difference = first_difference(recorded, self._result(run, self._scorer))
         expected, other = self._scorer.float_sum, self._other_scorer.float_sum
@@ -118,7 +118,7 @@ class Verifier:
 
 
 def _original(suite: Suite) -> Suite:
-    """The suite as its files have it, without what the cache holds; the suite itself if it has no files."""
+    """The suite as read from its files, without the cache; the suite itself if it has no files."""
     if suite.whole is not None:
         return _original(suite.whole).only(question.question_id for question in suite)
     return suite if suite.folder is None else Suite.load(suite.folder, cached=False)
@@ -129,7 +129,7 @@ def _index_differences(scorer: Scorer, original: Suite) -> Iterator[str]:
     suite, threads = scorer.suite, default_threads()
     if suite.metadata_hash != original.metadata_hash:
         yield f"suite {suite.name}: its files have the hash {original.metadata_hash}, not {suite.metadata_hash}"
-    scorer.reward([question.question_id for question in suite], [""] * len(suite))  # renews what is damaged
+    scorer.reward([question.question_id for question in suite], [""] * len(suite))  # rebuilds a damaged index
     found = _compiled_questions(suite, index_of(suite, scorer.profile, threads))
     expected = _compiled_questions(original, built_index(original, scorer.profile, threads))
     path = cached_path((suite.whole or suite).metadata_hash, scorer.profile)

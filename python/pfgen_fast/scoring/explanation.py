@@ -36,8 +36,8 @@ class KeywordExplanation:
     """One keyword rule."""
 
     name: str
-    position: int | None  # in the answer; None if the rule is not met
-    left_without: float  # the factor if the rule is not met
+    position: int | None  # position in the answer; None if the rule is not met
+    left_without: float  # factor of helpfulness if the rule is not met
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def explain(suite: Suite, question: str, answer: str) -> Explanation:
 def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplanation:
     text = answer[:LOOK_AHEAD]
     scores = enumerate(table.rules.prefix_scores(text, table), start=1)
-    # Of prefixes with the same fluency, the longest is closest to what a reader sees as the answer.
+    # Of several prefixes with the highest fluency, the longest is closest to the whole answer.
     fluency, n = max(((score, n) for n, score in scores if score > 0), default=(0.0, 0))
     ngrams = [{text[i : i + order] for i in range(n - order + 1)} for order in range(1, MAX_ORDER + 1)]
     frequency = table.document_frequency

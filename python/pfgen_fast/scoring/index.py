@@ -26,8 +26,8 @@ def index_of(suite: Suite, profile: Profile, threads: int, *, damage: str = "") 
     """The native index of each question, in the order of the suite; all scorers of a suite share it.
 
     For a suite loaded from files, the index comes from the user's cache; if it is missing there, it is built and added.
-    A suite that was cut from another shares that one's index. `damage` says what was wrong with the index that was
-    returned before, which is replaced.
+    A suite that was cut from another suite uses the index of that suite. If the index that was returned before is
+    damaged, `damage` describes the damage, and the index is built again.
     """
     if suite.whole is not None:
         index = index_of(suite.whole, profile, threads, damage=damage)
@@ -164,5 +164,5 @@ def _check_baselines(suite: Suite, profile: Profile) -> None:
                 unit = "code points" if question.tokenizer is None else "tokens"
                 raise SuiteError(
                     f"suite {suite.name}, question {question.question_id}: in profile paper the set {name!r} has "
-                    f"baseline 0, because all its answers are empty or have {LIMIT} {unit} and more"
+                    f"baseline 0, because all its answers are empty or have at least {LIMIT} {unit}"
                 )

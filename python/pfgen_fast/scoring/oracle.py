@@ -1,7 +1,7 @@
 """The rules of docs/scoring.md in plain, slow Python; the native core must equal it bit for bit.
 
-It shares no scoring code with the core or the modules around it, so that no fault can hide in both. It follows the
-order of the rules and is meant for checking, not for scoring many answers.
+It shares no scoring code with the core or the modules around it, so a mistake in one of them shows as a difference. It
+follows the order of the rules. Use it for checks; it is too slow for scoring many answers.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Oracle:
         constants: Constants | None = None,
     ) -> None:
         if profile not in ("leaderboard", "paper") or float_sum not in ("compensated", "naive"):
-            raise ValueError(f"no profile {profile!r} or no float sum {float_sum!r}")
+            raise ValueError(f"unknown profile {profile!r} or unknown float sum {float_sum!r}")
         if profile == "paper" and constants is not None:
-            raise ValueError("constants: those of profile paper are fixed")
+            raise ValueError("constants: the constants of profile paper are fixed")
         self._suite = suite
         self._rules = _Paper() if profile == "paper" else _Leaderboard(constants or Constants())
         self._float_sum = float_sum
@@ -278,7 +278,7 @@ def discount(n: int, target_length: int = 100, limit: int = 150) -> float:
 
 
 def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) -> tuple[int, str]:
-    """The position, in units, at which a rule is first met, and its name for reports if it is not."""
+    """The position, in units, at which a rule is first met, and the name that reports show if it is not met."""
     if rule.form == "t":
         match = searched(re.compile(rule.pattern).search, text, f"the pattern {shown_value(rule.pattern)}")
         position, name = (position_of(match.end()) if match else _MISSING), rule.pattern

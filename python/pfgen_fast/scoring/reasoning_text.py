@@ -1,4 +1,4 @@
-"""Separates the answer in the text of a model's reply from its reasoning. Rules: docs/generation.md, section 2."""
+"""Separates the answer from the reasoning in a model's reply. Rules: docs/generation.md, section 2."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedRepl
 
 
 def opened_by(prompt: str) -> str:
-    """The opening tag with which a chat template ended a prompt, so that the reply lacks it; empty if there is none."""
+    """The opening tag at the end of a prompt, which the reply then lacks; empty if the prompt ends without a tag."""
     end = prompt.rstrip()
     return next((opening for opening, _ in TAGS if end.endswith(opening)), "")
 
 
 def without_reasoning(text: str) -> str:
-    """The text of a reply without reasoning, for replies that are no answers, such as those of judges.
+    """Removes the reasoning from a reply that is not an answer, such as the reply of a judge.
 
-    A reply that is JSON as a whole has no reasoning, but may quote tags.
+    If the whole reply is JSON, it is returned unchanged: it has no reasoning, but may quote tags.
     """
     if text.lstrip()[:1] in ("{", "["):
         with contextlib.suppress(ValueError, RecursionError):

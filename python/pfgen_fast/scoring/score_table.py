@@ -222,7 +222,7 @@ class ScoreTable(NotebookTable):
     def record_json(self, row: int, line: bytes, depth: int) -> bytes | None:
         """The record of a trial in a result.json, indented for `depth` enclosing objects and lists, from its line.
 
-        None if the line contains anything but texts, or the profile is `"paper"`; then `details` has its values.
+        Returns None if the line contains values other than texts, or if the profile is `"paper"`; use `details` then.
         """
         code = self._scores.code(self._first + row)
         return self.scorer._record_json(self, self._first + row, code, line, depth)

@@ -139,7 +139,7 @@ class Scorer:
         return signature_of(self.suite, profile=self.profile, float_sum=self.float_sum)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Unpickling creates the native part again, from an index found or mapped on the receiving side.
+        # Unpickling creates the native part again, from an index that the receiver finds or maps.
         settings: dict[str, Any] = {"profile": self.profile, "float_sum": self.float_sum}
         return partial(Scorer, threads=self._threads, index=self._index, **settings), (self.suite,)
 
@@ -256,7 +256,7 @@ class Scorer:
 
 
 def core_question(question: Question, index: _core.QuestionIndex, set_columns: Sequence[int]) -> _core.Question:
-    """A question for the core, with its callbacks: searchers for positions of regexes, or a reader of tokens."""
+    """Makes a question for the core, with callbacks that search for regexes or read tokens."""
     rules, spelling = question.keywords, question.spelling
     nodes = [
         _core.RuleNode(

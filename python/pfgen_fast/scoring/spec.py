@@ -1,4 +1,4 @@
-"""A scorer as its settings, in some hundred bytes, for processes that each create the scorer once.
+"""The settings of a scorer, in a few hundred bytes, for processes that each create the scorer once.
 
 A distributed engine sends a spec with every task; the process creates the scorer at the first use and keeps it.
 """
@@ -20,7 +20,7 @@ _making = ForkSafeLock()
 
 
 class ScorerSpec:
-    """The settings of a `Scorer`; small, picklable, comparable.
+    """The settings of a `Scorer`; small, picklable and comparable.
 
     A pickle contains the path and the hash of a suite's directory, not its references; only a suite that was built in
     memory is sent whole. `scorer` raises an error if the receiver lacks that directory or has another suite there.

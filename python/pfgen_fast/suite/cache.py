@@ -25,7 +25,7 @@ _LOCK_MODE = 0o600  # any process that can open the lock file can hold the lock
 
 
 def cache_folder() -> Path | None:
-    """`$PFGEN_FAST_CACHE`, or `pfgen-fast` in the user's cache folder; None, no cache, if the variable is empty."""
+    """`$PFGEN_FAST_CACHE`, or `pfgen-fast` in the user's cache folder; None (no cache) if the variable is empty."""
     chosen = os.environ.get("PFGEN_FAST_CACHE")
     if chosen is not None:
         return Path(chosen) if chosen else None
@@ -40,7 +40,7 @@ def cache_folder() -> Path | None:
 
 
 def own_cache_folder() -> Path | None:
-    """The cache folder; None if the cache is disabled, or after a warning if others may write in the folder."""
+    """The cache folder; None if the cache is disabled. If others may write in the folder, warns and returns None."""
     folder = cache_folder()
     try:
         if folder is not None:

@@ -82,7 +82,7 @@ class CompiledSuite:
 
 
 def describe_questions(questions: Sequence[Question]) -> bytes:
-    """The questions without their reference answers, in the form that `CompiledSuite.questions` reads."""
+    """The questions without their reference answers, in the format that `CompiledSuite.questions` reads."""
     described = [describe_question(question) for question in questions]
     for source, question in zip(described, questions, strict=True):
         if question.spelling is not None:

@@ -1,6 +1,6 @@
-"""Validation of suites, loaded from files or built in memory; each fault is one sentence.
+"""Validation of suites that are loaded from files or built in memory; each fault is one sentence.
 
-A suite is checked once, when it is loaded or first used for scoring; later code relies on it.
+A suite is checked once: when it is loaded, or when it is first used for scoring. Later code relies on this check.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ _OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha
 
 
 def question_faults(source: object, folder: Path | None = None) -> Iterator[str]:
-    """Every fault of one decoded question file, one sentence each."""
+    """Yields one sentence for each fault of a decoded question file."""
     if not isinstance(source, dict):
-        yield f"a question file holds one JSON object, not {type(source).__name__}"
+        yield f"expected a JSON object, not {type(source).__name__}"
         return
     for key in _REQUIRED:
         if key not in source:
             yield f"the key {key!r} is missing"
     for key in source:
         if key not in _REQUIRED + _OPTIONAL:
-            yield f"unknown key {shown_value(key)}; a question has {', '.join(_REQUIRED + _OPTIONAL)}"
+            yield f"unknown key {shown_value(key)}; expected one of {', '.join(_REQUIRED + _OPTIONAL)}"
     for key in ("question_id", "question"):
         if key in source and (not isinstance(source[key], str) or not source[key]):
-            yield f"{key!r} is a non-empty string, not {shown_value(source[key])}"
+            yield f"{key!r}: expected a non-empty string, not {shown_value(source[key])}"
     yield from _name_faults("'question_id'", source.get("question_id"))
     for key in ("category", "note"):
         if not isinstance(source.get(key, ""), str):
-            yield f"{key!r} is a string, not {type(source[key]).__name__}"
+            yield f"{key!r}: expected a string, not {type(source[key]).__name__}"
     keywords = source.get("keywords", [])
     if not isinstance(keywords, list):
-        yield f"'keywords' is a list of rules, not {type(keywords).__name__}"
+        yield f"'keywords': expected a list of rules, not {type(keywords).__name__}"
         keywords = []
     for i, rule in enumerate(keywords):
         yield from rule_faults(rule, f"keywords[{i}]")
@@ -58,33 +58,33 @@ def question_faults(source: object, folder: Path | None = None) -> Iterator[str]
 
 def _answers_faults(source: object) -> Iterator[str]:
     if not isinstance(source, dict) or not source:
-        yield "'answers' maps at least one set name to a list of reference answers"
+        yield "'answers': expected an object with at least one set name and its list of reference answers"
         return
     for name, answers in source.items():
-        yield from _name_faults("a set name", name)
+        yield from _name_faults("the set name", name)
         if not isinstance(answers, list) or not answers:
-            yield f"answers[{shown_value(name)}] is a list of at least one reference answer"
+            yield f"answers[{shown_value(name)}]: expected a list of at least one reference answer"
             continue
         for i, answer in enumerate(answers):
             if not isinstance(answer, str):
-                yield f"answers[{shown_value(name)}][{i}] is a string, not {type(answer).__name__}"
+                yield f"answers[{shown_value(name)}][{i}]: expected a string, not {type(answer).__name__}"
         if not any(answers):
-            yield f"answers[{shown_value(name)}] holds only empty answers, so its baseline would be 0"
+            yield f"answers[{shown_value(name)}]: all answers are empty, so the baseline would be 0"
 
 
 def _name_faults(what: str, name: object) -> Iterator[str]:
-    """Names become column names and values of tables, where control characters and lone surrogates cause trouble."""
+    """Names become column names and values of tables, which cannot hold control characters or lone surrogates."""
     if isinstance(name, str) and _has_any(name, "Cc", "Cs"):
-        yield f"{what} holds no control characters and no lone surrogates, unlike {shown_value(name)}"
+        yield f"{what} {shown_value(name)} contains a control character or a lone surrogate"
 
 
 def _has_any(text: str, *categories: str) -> bool:
-    """Whether a text has a character of these categories of Unicode."""
+    """Whether a text contains a character of one of these Unicode categories."""
     return any(unicodedata.category(character) in categories for character in text)
 
 
 def check_suite(name: str, questions: Iterable[Question]) -> None:
-    """Checks a suite built in memory as `Suite.load` checks files."""
+    """Checks a suite that was built in memory, as `Suite.load` checks its files."""
     taken: dict[str, str] = {}
     for number, question in enumerate(questions, start=1):
         where = f"suite {name}, question {number}"
@@ -99,13 +99,13 @@ def check_suite(name: str, questions: Iterable[Question]) -> None:
         for fault in key_faults(taken, question.question_id, question.question, where):
             raise SuiteError(fault)
     if not taken:
-        raise SuiteError(f"suite {name}: a suite holds at least one question")
+        raise SuiteError(f"suite {name}: expected at least one question")
 
 
 def find_faults(source: str | Path) -> list[str]:
-    """Every fault of the suite in a directory, one sentence each that names the file; empty if `Suite.load` accepts it.
+    """Returns one sentence for each fault of the suite in a directory; the list is empty if `Suite.load` accepts it.
 
-    Raises SuiteError if the directory does not exist or contains no question file.
+    Each sentence names the file. Raises SuiteError if the directory does not exist or contains no question file.
     """
     folder = suite_folder(source)
     taken: dict[str, str] = {}
@@ -127,7 +127,7 @@ def find_faults(source: str | Path) -> list[str]:
 
 
 def samples_faults(path: Path) -> Iterator[str]:
-    """Every fault of a file of sample answers."""
+    """Yields one sentence for each fault of a file of sample answers."""
     taken: set[str] = set()
     for where, line in json_lines(path):
         if not isinstance(line, dict):
@@ -135,18 +135,18 @@ def samples_faults(path: Path) -> Iterator[str]:
             continue
         for key in ("question", "answer"):
             if not isinstance(line.get(key), str) or not line[key]:
-                yield f"{where}: {key!r} is a non-empty string, not {shown_value(line.get(key))}"
+                yield f"{where}: {key!r}: expected a non-empty string, not {shown_value(line.get(key))}"
             elif _has_any(line[key], "Cs"):
-                yield f"{where}: {key!r} holds a lone surrogate, which a prompt cannot contain"
+                yield f"{where}: {key!r} contains a lone surrogate, which a prompt cannot contain"
         question = line.get("question")
         if isinstance(question, str):
             if question in taken:
-                yield f"{where}: the question {shown_value(question)} has a sample answer already"
+                yield f"{where}: the question {shown_value(question)} already has a sample answer"
             taken.add(question)
 
 
 def settings_faults(path: Path) -> Iterator[str]:
-    """Every fault of a `suite.json`."""
+    """Yields one sentence for each fault of a `suite.json`."""
     settings = parse_suite_json(read_bytes(path), str(path))
     if not isinstance(settings, dict):
         yield f"{path}: expected a JSON object, not {type(settings).__name__}"
@@ -156,26 +156,29 @@ def settings_faults(path: Path) -> Iterator[str]:
             yield f"{path}: unknown key {shown_value(key)}; expected 'instructions'"
     instructions = settings.get("instructions", {})
     if not isinstance(instructions, dict):
-        yield f"{path}: 'instructions' maps names to texts, not {type(instructions).__name__}"
+        yield f"{path}: 'instructions': expected an object with texts, not {type(instructions).__name__}"
         return
     names = [text.name for text in fields(Instructions)]
     for key, text in instructions.items():
         if key not in names:
             yield f"{path}: unknown instruction {shown_value(key)}; expected {', '.join(names)}"
         elif not isinstance(text, str) or _has_any(text, "Cs"):
-            yield f"{path}: instructions[{key!r}] is a text without lone surrogates, not {shown_value(text)}"
+            yield f"{path}: instructions[{key!r}]: expected a text without lone surrogates, not {shown_value(text)}"
 
 
 def key_faults(taken: dict[str, str], question_id: str, question: str, path: Path | str) -> Iterator[str]:
-    """Records a question's id and text in `taken`; a duplicate would make a look-up ambiguous."""
+    """Records a question's id and text in `taken`, and yields a fault if another question uses one of them."""
     for key in dict.fromkeys((question_id, question)):
         if key in taken:
-            yield f"{path}: the id or text {shown_value(key)} is already that of question {shown_value(taken[key])}"
+            yield f"{path}: the id or text {shown_value(key)} is already used by question {shown_value(taken[key])}"
         taken[key] = question_id
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
-    """One sentence for each pattern that takes longer than this on one of a few made texts; none without a limit."""
+    """Yields one sentence for each pattern that takes longer than `seconds` on a test text.
+
+    Yields nothing where a search cannot be ended (see `can_be_limited`).
+    """
     for question in questions if can_be_limited() else ():
         for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
             where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"
@@ -187,11 +190,11 @@ def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterat
                         if time.monotonic() - begin > 3 * seconds:
                             break
             except PatternTimeout:
-                yield f"{where} takes longer than {seconds:g} s on a made text of {LOOK_AHEAD} characters: {WHY}"
+                yield f"{where} takes longer than {seconds:g} s on a test text of {LOOK_AHEAD} characters: {WHY}"
 
 
 def _texts_to_try(pattern: str) -> Iterator[str]:
-    """Repetitions of the pattern's parts and of usual characters, each as long as a text that a rule sees."""
+    """Texts of repeated parts of the pattern or repeated usual characters, as long as the text that a rule reads."""
     letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
     single = (*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters))
     for unit in dict.fromkeys((*single, letters, letters[:-1], *re.findall(r"\w+", pattern))):

@@ -1,7 +1,7 @@
-"""Keyword rules: parsed from JSON into frozen objects, and their regex patterns applied.
+"""Keyword rules: parses them from JSON into frozen objects, and searches for their patterns.
 
-A rule is a pattern, an `and` of rules or an `or` of rules (docs/scoring.md, section 4).
-Everything is checked when a rule is parsed.
+A rule is a pattern, an `and` of rules or an `or` of rules (docs/scoring.md, section 4). Rules are checked when they are
+parsed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .pattern_time import searched
 if TYPE_CHECKING:
     from .units import Spelling
 
-NOT_FOUND = 9999  # the position of a pattern that does not match; a number, because `and` and `or` compare positions
+NOT_FOUND = 9999  # position of a pattern that does not match; a number, because `and` and `or` compare positions
 REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
 _MAX_DEPTH = 32
 _FORMS: tuple[Literal["t", "and", "or"], ...] = ("t", "and", "or")
@@ -49,7 +49,7 @@ class Rule:
 
     @property
     def own_name(self) -> str | None:
-        """The rule's name in reports: its own name, else its pattern; None if the deciding part names it."""
+        """The rule's name in reports: its `name` or its pattern; None if the name of the deciding part is shown."""
         return self.name if self.name is not None else self.pattern if self.form == "t" else None
 
     def leaves(self) -> Iterator[Rule]:
@@ -66,14 +66,14 @@ class Rule:
 
 
 def parse_rule(source: Any) -> Rule:
-    """Checks and freezes one rule of a question file (decoded JSON)."""
+    """Checks one rule of a question file (decoded JSON) and makes a `Rule` from it."""
     for fault in rule_faults(source, "rule"):
         raise SuiteError(fault)
     return freeze_rule(source)
 
 
 def freeze_rule(source: Mapping[str, Any]) -> Rule:
-    """Freezes a value in which `rule_faults` finds no fault."""
+    """Makes a `Rule` from a value in which `rule_faults` finds no fault."""
     form = next(form for form in _FORMS if form in source)
     name, importance = source.get("name"), float(source.get("importance", 1.0))
     if form == "t":
@@ -82,7 +82,7 @@ def freeze_rule(source: Mapping[str, Any]) -> Rule:
 
 
 def rule_source(rule: object) -> object:
-    """The decoded JSON of a rule, the inverse of `freeze_rule`; any other value is returned unchanged."""
+    """The decoded JSON of a rule, as `freeze_rule` takes it; a value that is not a `Rule` is returned unchanged."""
     if not isinstance(rule, Rule):
         return rule
     value = rule.pattern if rule.form == "t" else [rule_source(part) for part in rule.parts]
@@ -91,20 +91,19 @@ def rule_source(rule: object) -> object:
 
 
 def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
-    """Every fault of one rule, one sentence each."""
+    """Yields one sentence for each fault of a rule."""
     if not isinstance(source, Mapping):
-        yield f"{where}: a rule is an object with one of 't', 'and', 'or', not {shown_value(source)}"
+        yield f"{where}: expected an object with one of 't', 'and', 'or', not {shown_value(source)}"
         return
     forms = [form for form in _FORMS if form in source]
     if len(forms) != 1:
-        found = ", ".join(map(repr, forms)) or "none of them"
-        yield f"{where}: a rule has exactly one of 't', 'and', 'or'; this one has {found}"
+        found = ", ".join(map(repr, forms)) or "no such key"
+        yield f"{where}: expected exactly one of the keys 't', 'and', 'or'; found {found}"
     for key in source:
         if key not in (*_FORMS, "name", "importance"):
-            known = "'t', 'and', 'or', and 'name', 'importance'"
-            yield f"{where}: unknown key {shown_value(key)}; a rule has one of {known}"
+            yield f"{where}: unknown key {shown_value(key)}; expected 't', 'and', 'or', 'name' or 'importance'"
     if not isinstance(source.get("name", ""), str):
-        yield f"{where}.name: a name is a string, not {shown_value(source['name'])}"
+        yield f"{where}.name: expected a string, not {shown_value(source['name'])}"
     importance = source.get("importance", 1.0)
     if isinstance(importance, bool) or not isinstance(importance, (int, float)) or not 0 <= importance <= 1:
         yield f"{where}.importance: expected a number from 0 to 1, not {shown_value(importance)}"
@@ -117,7 +116,7 @@ def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
 
 def _pattern_faults(pattern: object, where: str) -> Iterator[str]:
     if not isinstance(pattern, str):
-        yield f"{where}.t: a pattern is a string, not {shown_value(pattern)}"
+        yield f"{where}.t: expected a string, not {shown_value(pattern)}"
         return
     try:
         with warnings.catch_warnings():
@@ -131,16 +130,16 @@ def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
     if not isinstance(parts, list) or not parts:
         yield f"{where}: expected a list of at least one rule, not {shown_value(parts)}"
     elif depth == _MAX_DEPTH:
-        yield f"{where[:80]}...: rules nested more than {_MAX_DEPTH} deep"
+        yield f"{where[:80]}...: rules are nested more than {_MAX_DEPTH} levels deep"
     else:
         for i, part in enumerate(parts):
             yield from rule_faults(part, f"{where}[{i}]", depth + 1)
 
 
 def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int]]:
-    """One function from text to position for each pattern with regex syntax, in the order of the leaves.
+    """Returns a function for each pattern with regex syntax, in the order of the leaves: from a text to a position.
 
-    The native core searches plain text itself and calls these functions for all other patterns.
+    The native core searches for plain text itself and calls these functions for all other patterns.
     """
     return [_searcher(leaf.pattern, question_id) for rule in rules for leaf in rule.leaves() if not leaf.is_plain_text]
 
@@ -166,8 +165,8 @@ TokenReader = Callable[[str, Sequence[int]], tuple[str, list[int]]]
 def token_reader(rules: tuple[Rule, ...], spelling: Spelling, question_id: str) -> TokenReader:
     """Returns a function that spells an answer in tokens and finds the position of each pattern, in tokens.
 
-    The function takes the answer and the numbers of leading tokens to search in. It returns the positions of all
-    patterns within the first number of tokens, then within the second, and so on.
+    The function takes the answer and a list of limits, each a number of tokens. For each limit, it searches the answer
+    up to that number of tokens and returns the position of each pattern.
     """
     patterns = [leaf.pattern for rule in rules for leaf in rule.leaves()]
     searches = [(re.compile(pattern).search, _where(pattern, question_id)) for pattern in patterns]

@@ -1,7 +1,7 @@
 """A time limit for the search of a pattern.
 
-Python's `re` checks for signals while it searches, so a timer can end a search. That works in the main thread of
-systems with `signal.setitimer`; elsewhere (Windows, other threads) there is no limit.
+Python's `re` checks for signals while it searches, so a timer can end a search. This works only in the main thread, and
+only on systems with `signal.setitimer`. On Windows and in other threads, there is no limit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 PATTERN_SECONDS = 10.0
 """The limit of commands for the search of one pattern in one answer; a usual search takes microseconds."""
 
-_LOOKS = 10  # how often the timer looks within the limit
+_LOOKS = 10  # number of checks within the limit
 WHY = "nested repeats, or many repeats in a row, can match in exponentially many ways"
 
 
@@ -30,7 +30,7 @@ class _Overdue(Exception):
 
 
 def searched(search: Callable[[str], T], text: str, where: str) -> T:
-    """Returns `search(text)`; `pattern_time_limit` ends it where it takes too long."""
+    """Returns `search(text)`; raises PatternTimeout if the search exceeds the limit of `pattern_time_limit`."""
     try:
         return search(text)
     except _Overdue as overdue:

@@ -1,4 +1,4 @@
-"""The files of a suite: finds them and decodes their JSON; errors name the file and the location in it."""
+"""Finds the files of a suite and decodes their JSON; errors name the file and the location in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def question_files(folder: Path) -> list[Path]:
     """The question files of a suite, sorted by name; raises SuiteError if there are none."""
     files = sorted(folder.glob("Q*.json"), key=lambda path: path.name)
     if not files:
-        raise SuiteError(f"{folder}: no question files; a suite folder holds at least one Q*.json")
+        raise SuiteError(f"{folder}: no question files; expected at least one Q*.json")
     return files
 
 
@@ -39,7 +39,7 @@ def packaged_names() -> list[str]:
 
 
 def suite_folder(source: str | Path) -> Path:
-    """The folder of a suite, also of a packaged or fetched one by its name; raises SuiteError if there is none."""
+    """The folder of a suite, given by its path or by the name of a packaged or fetched suite."""
     packaged = packaged_names()
     if str(source) in packaged:
         return PACKAGED / source
@@ -79,7 +79,7 @@ def parse_suite_json(content: bytes, where: str) -> Any:
 
 _WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache
 _SETTLED_NS = 2_000_000_000
-"""A file changed more recently could change again within one tick of its file system's clock, undetected."""
+"""Minimum age of a change: after a later change, a second one within the same tick of the clock is undetected."""
 
 _State = list[list[Any]]
 

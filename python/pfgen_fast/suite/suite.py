@@ -62,11 +62,11 @@ class Suite:
     questions: tuple[Question, ...]
     derived_from: str = ""
     whole: Suite | None = field(default=None, init=False, repr=False)
-    """The suite that `only` took its questions from; it has the sample answers and instructions of prompts."""
+    """The suite from which `only` took the questions; it has the sample answers and instructions of prompts."""
     folder: Path | None = field(default=None, init=False, repr=False)
     """The folder that `load` read, from which sample answers and instructions are read on demand."""
     is_checked: bool = field(default=False, init=False, repr=False)
-    """Whether it is known to follow the rules; a suite built in memory is checked when it is first used for scoring."""
+    """Whether its rules were checked; a suite built in memory is checked when it is first used for scoring."""
     compiled: dict[Profile, CompiledSuite] = field(default_factory=dict, init=False, repr=False)
     """Its open compiled forms, by profile."""
     indexes: dict[Profile, SuiteIndex] = field(default_factory=dict, init=False, repr=False)
@@ -202,8 +202,8 @@ class Suite:
             return self.whole.samples
         if self.folder is None or not (self.folder / SAMPLES_FILE).exists():
             raise SuiteError(
-                f"suite {self.name}: no {SAMPLES_FILE} with sample answers, which prompts with examples and the "
-                "engine ground-truth need"
+                f"suite {self.name}: {SAMPLES_FILE} with sample answers is missing; prompts with examples and the "
+                "engine ground-truth need it"
             )
         path = self.folder / SAMPLES_FILE
         for fault in samples_faults(path):
@@ -230,7 +230,7 @@ class Suite:
     def unknown_question(self, key: object) -> str:
         """The error message for a `key` that is not a question of this suite, with the nearest matches."""
         if not isinstance(key, str):
-            return f"a question is a str (an id or the exact text), not {type(key).__name__}"
+            return f"expected the id or the exact text of a question, not {type(key).__name__}"
         nearest = nearest_names(key, self._by_key, n=3, cutoff=0.5)
         ids = [question.question_id for question in self.questions]
         span = ids if len(ids) <= 3 else [*ids[:2], "...", ids[-1]]

@@ -1,7 +1,7 @@
 """Tokens as units of n-grams, in place of characters. Rules: docs/scoring.md, section 8.
 
-A text in tokens is *spelled*: a string with one code point for each token. All code that counts code points therefore
-counts tokens, and neither the core nor the index format needs to know about them.
+A text in tokens is *spelled*: it becomes a string with one code point for each token. Code that counts code points
+therefore counts tokens, and the core and the index format are the same for both units.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from ..files.untrusted_text import shown_value
 from ..native.threads import cached_property
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}
-"""Tokenizers by name: runs of non-whitespace; or words, with every other visible character as its own token."""
+"""Tokenizers by name. `whitespace`: each run without whitespace is a token. `words`: each word and each other visible
+character is a token."""
 
-_SELF_SPELLED = frozenset("^$、。・「」『』（）【】［］〈〉《》")  # truthfulness skips these as tokens, too
+_SELF_SPELLED = frozenset("^$、。・「」『』（）【】［］〈〉《》")  # truthfulness skips these also as tokens
 _FIRST = 0x40000  # the first of the planes without assigned characters
 _N_SYMBOLS = 0x110000 - _FIRST
 _UNKNOWN = "\U0003fffe"  # a noncharacter, which spells no other token
 
 
 class Token(NamedTuple):
-    """A token: its identity, and its span in the text."""
+    """A token: its identity and its span in the text."""
 
     key: str | int
     start: int
@@ -99,7 +100,7 @@ class FileTokenizer:
         return loaded
 
     def check(self) -> None:
-        """Raises SuiteError if it cannot be used; without the package `tokenizers`, checks the SHA-1 alone."""
+        """Raises SuiteError if the file cannot be used; without the package `tokenizers`, checks only the SHA-1."""
         if importlib.util.find_spec("tokenizers") is None:
             self.checked_content()
         else:
@@ -121,7 +122,7 @@ class FileTokenizer:
 
 
 def _encodable(text: str) -> str:
-    """Replaces lone surrogates, which `tokenizers` rejects, by a placeholder of the same length."""
+    """Replaces lone surrogates, which `tokenizers` rejects, with placeholders of the same length."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
@@ -154,7 +155,7 @@ class Spelling:
     """Spells texts in the tokens of one tokenizer.
 
     Words get code points in the order of their first appearance in the reference answers. All other words share one
-    code point, since no n-gram with them is known. Tokens with numeric ids keep these.
+    code point, because no reference answer has an n-gram with them. A token with a numeric id keeps this id.
     """
 
     def __init__(self, tokenizer: Tokenizer, vocabulary: Iterable[str] = ()) -> None:
@@ -193,21 +194,21 @@ class Spelling:
 
 
 def tokenizer_faults(source: Mapping[str, Any], folder: Path | None) -> list[str]:
-    """The faults of the keys that select the unit in a question file, one sentence each."""
+    """Returns one sentence for each fault of the keys that select the unit in a question file."""
     unit, name, sha1 = (source.get(key) for key in ("unit", "tokenizer", "tokenizer_sha1"))
     if unit not in (None, "character", "token"):
-        return [f"'unit' is 'character' or 'token', not {shown_value(unit)}"]
+        return [f"'unit': expected 'character' or 'token', not {shown_value(unit)}"]
     if unit != "token":
-        return [f"{key!r} is only for the unit 'token'" for key in ("tokenizer", "tokenizer_sha1") if key in source]
+        return [f"{key!r} needs the unit 'token'" for key in ("tokenizer", "tokenizer_sha1") if key in source]
     if isinstance(name, str) and name in PATTERNS:
-        return [] if sha1 is None else [f"'tokenizer_sha1' is only for files; {name!r} is not a file"]
+        return [] if sha1 is None else [f"'tokenizer_sha1' is allowed only for files; {name!r} is a built-in tokenizer"]
     if not isinstance(name, str) or not may_name_tokenizer(name) or Path(name).name != name:
-        known = ", ".join(map(repr, PATTERNS))
-        return [f"'tokenizer' is {known} or the name of a .json file in the suite's folder, not {shown_value(name)}"]
+        known = f"{', '.join(map(repr, PATTERNS))} or the name of a .json file in the suite's folder"
+        return [f"'tokenizer': expected {known}, not {shown_value(name)}"]
     if not isinstance(sha1, str) or not re.fullmatch("[0-9a-f]{40}", sha1):
-        return [f"'tokenizer_sha1' is the SHA-1 of {name} in 40 hexadecimal digits, not {shown_value(sha1)}"]
+        return [f"'tokenizer_sha1': expected the SHA-1 of {name} in 40 hexadecimal digits, not {shown_value(sha1)}"]
     if folder is None:
-        return [f"the tokenizer {name} is a file in a suite's folder, and this suite has no folder"]
+        return [f"the tokenizer {name} is a file, but this suite was not loaded from a folder"]
     try:
         FileTokenizer(folder / name, sha1).check()
     except SuiteError as error:

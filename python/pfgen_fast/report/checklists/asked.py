@@ -1,7 +1,7 @@
 """The requests to judges and their replies, as the file of replies holds them, found for each answer.
 
-A reply is stored with its whole request, and a request belongs to all answers that it would be made for. The page has
-the answer and the instruction already, so messages do not repeat them.
+A reply is stored with its whole request. A request belongs to every answer for which the same request would be made.
+The page already has the answers and instructions, so messages do not repeat them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def asked_of(
     judgements: Iterable[Judgement],
     method: Method,
 ) -> dict[AnswerKey, list[Asked]]:
-    """The requests and replies of each answer, in the order of the file; those about other texts are in none."""
+    """The requests and replies of each answer, in the order of the file; requests about other texts are left out."""
     found: dict[AnswerKey, list[Asked]] = {}
     if not answers or not path.exists():
         return found

@@ -29,7 +29,7 @@ class AnswerEvidence:
     # judgements of it, in the order of the file, and whether each is stale: of another text or another checklist
     judgements: Sequence[tuple[Judgement, bool]] = ()
     asked: Sequence[Asked] = ()  # requests to judges about it, with their replies
-    marks: tuple[str, ...] = ()  # its error modes and signals, as far as its text tells
+    marks: tuple[str, ...] = ()  # error modes and signals that are found in its text
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The data that the page holds unpacked, as JSON: models, categories with means of questions, and tasks with scores."""
+"""The uncompressed data of the page, as JSON: models, categories with means of questions, and tasks with scores."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
 
 
 def titles(tasks: Sequence[Task]) -> list[str]:
-    """For each task the beginning of its instruction, without what all of its category and length begin with."""
+    """The beginning of each task's instruction, without the words with which all of its category and length begin."""
     texts = [" ".join((task.instruction or "")[:_N_READ].split()) for task in tasks]
     groups: dict[tuple[str, str, str | None], list[int]] = {}
     for number, task in enumerate(tasks):
@@ -103,7 +103,7 @@ def titles(tasks: Sequence[Task]) -> list[str]:
 
 
 def _weights(scores: Scores, checklist: Checklist) -> list[float]:
-    """The weights behind the scores."""
+    """The weights that the scores were computed with."""
     n = len(checklist.questions)
     return [round(weight, 4) for weight in (checklist.weights if scores.weights == "suite" else (100 / n,) * n)]
 

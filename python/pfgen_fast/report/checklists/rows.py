@@ -1,4 +1,4 @@
-"""The tables of the page that need no script, as the template wants them: figures with their tints and remarks."""
+"""The rows of the tables that the template writes without scripts: figures with their tints and remarks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def model_rows(scores: Scores) -> list[dict[str, Any]]:
 
 
 def _tied(scores: Scores, number: int) -> tuple[int, int] | None:
-    """The first and last place that a model cannot be told apart from; None if that is not known."""
+    """The first and last place of the models that do not differ significantly from a model; None if unknown."""
     groups = [group for group in scores.groups if group[0] <= number <= group[1]]
     return (min(group[0] for group in groups) + 1, max(group[1] for group in groups) + 1) if groups else None
 
@@ -61,7 +61,7 @@ def category_rows(scores: Scores) -> list[dict[str, Any]]:
 
 
 def tint(value: float | None, in_order: Sequence[float]) -> int | None:
-    """The number of a tint, from 0 to `N_TINTS` - 1, by rank: few very low values hide no difference."""
+    """The number of a tint, from 0 to `N_TINTS` - 1, by rank, so that a few very low values do not hide differences."""
     if value is None:
         return None
     return round(bisect_left(in_order, value) / max(1, len(in_order) - 1) * (N_TINTS - 1))
@@ -95,7 +95,7 @@ def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tup
 
 
 def gap_rows(scores: Scores) -> list[tuple[ModelScores, list[tuple[str, str, tuple[str, ...]]]]]:
-    """For each model with missing, unjudged or stale answers: where, which of the three, and the IDs of the tasks."""
+    """For each model with missing, unjudged or stale answers: the part, the state and the IDs of the tasks."""
     rows = []
     for model in scores.models:
         parts: Mapping[str, Part] = {**model.areas, **model.lengths}

@@ -1,6 +1,6 @@
 """The answers of all models to one task, as the page unpacks them: a line of compressed JSON for each task.
 
-What many answers share (the text of a request, the names of a judge) is in the line once.
+Texts that many answers share, such as parts of requests, are in the line only once.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _entry(model: int, evidence: AnswerEvidence, extent: Extent, texts: dict[str
 
 
 def _judgement(judgement: Judgement, is_stale: bool, extent: Extent) -> dict[str, Any]:
-    """A judgement without what is usual."""
+    """A judgement without its default values."""
     reasons = [None if text is None else text[: extent.reason] for text in judgement.reasons]
     found: dict[str, Any] = {
         "judge": judgement.judge,

@@ -38,7 +38,7 @@ _SCRIPTS = (
     *("checklists/task_view.js", "checklists/questions.js", "steps.js", "checklists/main.js"),
 )
 
-# What costs most and is least often read goes first.
+# The parts that are left out first need the most space and are read least.
 _EXTENTS = (
     Extent(),
     Extent(has_requests=False),

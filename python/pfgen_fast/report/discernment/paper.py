@@ -16,7 +16,7 @@ _OURS = {
     "weighted_average": ("weighted_d", "average"),
     "weighted_minimum": ("weighted_d", "minimum"),
 }
-"""The column of our summary that each score of the paper is to be compared with."""
+"""For each score of the paper, the column of our summary to compare it with."""
 
 
 def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> list[Table]:

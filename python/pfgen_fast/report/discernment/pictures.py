@@ -71,7 +71,7 @@ def _heat(result: Result) -> chart_data.HeatMap:
 
 
 def _fall(row: Row) -> float:
-    """How consistently the scores of a cell fall; scores of which none moves neither fall nor rise."""
+    """How consistently the scores of a cell fall; 0 if no score changes."""
     return _or_nan(None if row["d"] is None else 0.0 if row["n"] == 0 else row["rank_biserial"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from ...discernment.gradation import UNNOTICED
@@ -10,11 +10,46 @@ from ...discernment.result import Discernment
 from ...experiments.finding import Remarks
 from ...files.untrusted_text import in_one_line
 from ...statistics.evaluator_agreement import Agreement
-from .reasons import reasons
 from .rows import AT_CEILING, Result, Row, d_text, defined, having, is_at_ceiling, is_control, is_rewarded, name_of
 from .tables import Agreements
 
 _MANY = 24
+
+# The rules of docs/scoring.md by which our scores miss damage, reward it, or penalise harmless changes.
+_PREFIX = "only the best prefix of an answer counts, and a repeated n-gram counts once (docs/scoring.md, section 2)"
+_PAST = "nothing past 149 characters raises it, and a repeated n-gram counts once (docs/scoring.md, section 2)"
+_MEAN = "it is a mean over the characters that are there, so leaving out costs nothing (docs/scoring.md, section 3)"
+_LOCAL = "it looks at three characters at a time, whatever their order in the answer (docs/scoring.md, section 3)"
+_KNOWN = "three characters that reference answers have count fully, again and again (docs/scoring.md, section 3)"
+_KEYWORDS = "it looks for keywords and for nothing else (docs/scoring.md, section 4)"
+_FIRST = "a keyword counts where it is first found (docs/scoring.md, section 4)"
+_AS_IS = "it compares code points, and nothing is normalised (docs/scoring.md)"
+_NEW = "a character counts in full only where reference answers have it between the same neighbours, and there is no "
+_NEWLINE = f"{_NEW}exception for line breaks (docs/scoring.md, section 3)"
+
+_REASONS: Mapping[str, Mapping[str, str]] = {
+    "fluency": {
+        "loop": _PREFIX,
+        "sentence_repeat": _PREFIX,
+        "word_repeat": _PREFIX,
+        "sentence_insert": _PAST,
+        "punctuation": _AS_IS,
+        "width": _AS_IS,
+    },
+    "truthfulness": {
+        **dict.fromkeys(("truncate", "sentence_delete", "word_delete", "word_drop"), _MEAN),
+        **dict.fromkeys(("sentence_reorder", "word_swap"), _LOCAL),
+        **dict.fromkeys(("sentence_repeat", "word_repeat", "loop"), _KNOWN),
+        "newline": _NEWLINE,
+        "punctuation": _AS_IS,
+        "width": _AS_IS,
+    },
+    "helpfulness": {
+        **dict.fromkeys(("negate", "function_word", "number_change", "sentence_reorder", "word_swap"), _KEYWORDS),
+        **dict.fromkeys(("loop", "sentence_repeat", "word_repeat", "sentence_insert"), _FIRST),
+        "width": _AS_IS,
+    },
+}
 
 
 def answer(results: Sequence[Result]) -> str:
@@ -31,17 +66,17 @@ def answer(results: Sequence[Result]) -> str:
 def paragraph(results: Sequence[Result]) -> str:
     """Explains the figures."""
     ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
-    most = f" With these items it can hardly be more than {max(ceilings):.1f}." if ceilings else ""
+    most = f" With these items, it can hardly exceed {max(ceilings):.1f}." if ceilings else ""
     return (
-        "Texts were damaged in known ways and degrees, and scored apart from their originals. The discernment score d "
-        "says how consistently the damaged texts got less: it is the p-value of a paired rank test on a logarithmic "
-        f"scale, and 1 stands for p = 0.05.{most} It grows with the number of items and does not say how far scores "
-        f"fall: the mean drop does."
+        "Texts were damaged in known ways and degrees, and scored separately from their originals. The discernment "
+        "score d shows how consistently the damaged texts got lower scores: it is the p-value of a paired rank test on "
+        f"a logarithmic scale, where 1 stands for p = 0.05.{most} It grows with the number of items. The mean drop "
+        "shows how far scores fall."
     )
 
 
 def remarks(results: Sequence[Result]) -> Iterator[Remarks]:
-    """The findings one by one, after a sentence on each result where there are several."""
+    """Yields the remarks on each result; if there are several results, a summary of each comes first."""
     if len(results) > 1:
         yield Remarks("In short", tuple(map(_in_short, results)))
     for result in results:
@@ -113,7 +148,7 @@ def _never_moves(result: Result) -> bool:
 
 
 def _noticed(result: Result) -> Iterator[str]:
-    """From which degree on each metric notices which kinds, and how far its mean falls there."""
+    """For each metric, the kinds that it notices, the degree from which it does, and how far its mean falls there."""
     for metric in result.metrics:
         profile = [row for row in result.rows("profile", metric=metric) if row["verdict"] is not None]
         first = [cell for row in profile if (cell := _first_noticed(result, row)) is not None]
@@ -125,7 +160,7 @@ def _noticed(result: Result) -> Iterator[str]:
 
 
 def _first_noticed(result: Result, row: Row) -> Row | None:
-    """The cell of the lightest degree from which on all are noticed, with 100 items or with all if there are fewer."""
+    """The cell of the degree from which the kind is noticed, with 100 items or, if there are fewer, with all items."""
     cells, degree = result.damage(kind=row["kind"], metric=row["metric"]), row["detectable_at_100"]
     if degree is not None:
         return next((cell for cell in cells if degree in (cell["degree"], name_of(cell))), None)
@@ -169,7 +204,7 @@ def _is_unclear(result: Result, kind: str, metric: str) -> bool:
 
 
 def _from_where(result: Result, row: Row) -> str:
-    """From which degree on a kind is noticed, or at which degrees if not from one on."""
+    """A kind with the degree from which it is noticed, or with the single degrees at which it is."""
     if row["detectable_at_100"] not in (None, UNNOTICED):
         return f"{row['kind']} (from {row['detectable_at_100']} on)"
     cells = result.damage(kind=row["kind"], metric=row["metric"])
@@ -210,7 +245,7 @@ def _controls(result: Result) -> Iterator[str]:
 
 
 def _cheaper(result: Result, noticed: Sequence[Row]) -> str:
-    """Which kinds cost less, at their highest degree, than a control, for the metric that all others make up."""
+    """The kinds that cost less than a control at their highest degree, if possible for the metric of the total."""
     wholes = {metric.name for metric in result.found.scored.metrics if not metric.combined}
     control = max(noticed, key=lambda row: (row["metric"] in wholes, row["mean_drop"]))
     kinds = dict.fromkeys(row["kind"] for row in result.damage(metric=control["metric"]))
@@ -231,6 +266,16 @@ def _hardest(result: Result, kind: str, metric: str) -> list[Row]:
 def _why(result: Result, metric: str, kinds: Sequence[str]) -> str:
     found = reasons(result.found.scored.evaluator, metric, kinds)
     return f" Why: {'; '.join(found)}." if found else ""
+
+
+def reasons(evaluator: str, metric: str, kinds: Sequence[str]) -> list[str]:
+    """The rules that explain the verdicts of our metrics on some kinds; each follows the names of its kinds."""
+    known = _REASONS.get(metric, {}) if evaluator == "ngram" else {}
+    by_reason: dict[str, list[str]] = {}
+    for kind in kinds:
+        if kind in known:
+            by_reason.setdefault(known[kind], []).append(kind)
+    return [f"{', '.join(of)}: {reason}" for reason, of in by_reason.items()]
 
 
 def _listed(parts: Sequence[str]) -> str:
