@@ -14,6 +14,7 @@ from pfgen_fast.files.untrusted_text import json_text
 from pfgen_fast.report.placement_plot import write_placements
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.placement import Field, place, size_of
+from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.result_tables import published, read_entries, read_table
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -115,6 +116,8 @@ def test_a_run_of_another_suite_is_refused(scored):
 def test_runs_are_placed_among_runs_of_ones_own(call, scored, tmp_path):
     placement = place(scored / "org/model-2", against=scored)
     assert (placement.rank, placement.of) == (3, 6)
+    result = read_result(next(scored.glob("org/model-2/*/result.json")))
+    assert place(result, against=scored).others == placement.others
     table = tmp_path / "table.jsonl"
     results = [json.loads(path.read_text(encoding="utf-8")) for path in find_results([scored])]
     lines = [json.dumps({**result, "run": f"run {number}"}) + "\n" for number, result in enumerate(results)]

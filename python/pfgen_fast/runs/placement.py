@@ -24,7 +24,8 @@ from ..files.untrusted_text import in_one_line, markdown_text
 from ..statistics.mean_interval import MeanInterval
 from ..statistics.paired import MIN_QUESTIONS, against, corrected
 from ..suite.suite import hash_of_cut
-from .leaderboard import Entry, find_results, is_system, order_key, rank
+from .leaderboard import Entry, entry_of, find_results, is_system, model_of, order_key, rank
+from .result import RunResult
 from .result_tables import PUBLISHED, read_entries
 
 ALPHA = 0.05
@@ -181,26 +182,24 @@ class Placement(NotebookTable):
         return found
 
 
-def place(run: str | Path, against: str | Path = PUBLISHED) -> Placement:
+def place(run: str | Path | RunResult, against: str | Path = PUBLISHED) -> Placement:
     """Places a scored run among other runs.
 
     Args:
-        run: Directory of a run with its result.json, as `pfgen-fast score` writes it.
+        run: Directory of a run with its result.json, as `pfgen-fast score` writes it, or the result itself.
         against: `published` for the 522 published results of pfgen-bench, a table of results, or a directory of runs.
 
     Raises:
         TrialsError: There is not one result, or it is of another suite than the other runs.
     """
-    placements = place_all([run], against)
-    if len(placements) != 1:
-        raise TrialsError(f"{run}: contains {len(placements)} results; expected one")
-    return placements[0]
-
-
-def place_all(runs: Iterable[str | Path], against: str | Path = PUBLISHED) -> list[Placement]:
-    """Places scored runs among other runs, best first."""
-    field = Field(read_entries(against))
-    return [field.place(entry) for entry in rank(find_results(runs))]
+    if isinstance(run, RunResult):
+        scores = {question_id: question.scores for question_id, question in run.questions.items()}
+        entries: Sequence[Entry] = [entry_of(run, scores, model_of(run.config, "this run"), "the result")]
+    else:
+        entries = rank(find_results([run]))
+    if len(entries) != 1:
+        raise TrialsError(f"{run}: contains {len(entries)} results; expected one")
+    return Field(read_entries(against)).place(entries[0])
 
 
 class Field:
