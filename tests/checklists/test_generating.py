@@ -97,7 +97,7 @@ def test_lengths_areas_and_a_limit_choose_tasks_with_a_whole_instruction():
     for chosen_from, options, said in (
         (suite, {"lengths": ["9"]}, "unknown length '9'; expected one of 90"),
         (suite, {"areas": ["letter"]}, "unknown area 'letter'; expected one of letters, reports"),
-        (suite, {"lengths": ["90"], "areas": ["letters"]}, "has no such tasks"),
+        (suite, {"lengths": ["90"], "areas": ["letters"]}, "no task has these lengths and areas"),
         (own_suite(tasks), {}, "suite own: .* the whole instruction of 4 tasks, such as cut_0, cut_1, cut_2; "),
     ):
         with pytest.raises(ChecklistError, match=said):

@@ -104,7 +104,7 @@ BAD = {
     "summaries": (without("**/summarization*.jsonl"), "main_data/summarization.jsonl or results/generations/main_exp"),
     "checklists that differ": (
         rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
-        "chat.jsonl, line 2: another checklist than the other tasks of chat/rew",
+        "chat.jsonl, line 2: its checklist differs from that of the other tasks of chat/rew",
     ),
     "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
     "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),

@@ -90,7 +90,7 @@ def test_the_judged_answer_is_kept_and_a_note_says_so(checkout, suite, imported)
     path = checkout / "results/generations/main_exp/heron/chat_results.jsonl"
     change(path, lambda rows: rows[0].update(response="generated again"))
     found, runs = imported(checkout)
-    assert found["heron"].notes == ("heron: 1 answers differ from the judged ones; the judged ones are kept",)
+    assert found["heron"].notes == ("heron: 1 answers differ from the judged answers; the judged answers are kept",)
     assert runs["heron"].answers(suite)[FIRST].response.startswith("heron answers chat_000")
 
 
@@ -108,7 +108,9 @@ def test_two_that_differ_stop_this_model_only(checkout, judged, imported, kind):
     found, runs = imported(checkout)
     assert list(runs) == ["stork"]
     assert found["heron"].folder is None
-    assert found["heron"].problems == (f"{path}, line 3: another {kind} to chat_000 came before; expected one",)
+    assert found["heron"].problems == (
+        f"{path}, line 3: another {kind} to chat_000 came before; expected one {kind.split()[0]}",
+    )
 
 
 def verdicts(*scores):
@@ -159,7 +161,7 @@ def test_a_file_of_an_unknown_area_is_named(checkout, imported):
     path = checkout / f"results/judgements/main_exp/heron/{WEIGHTED}_3k_results.jsonl"
     write_lines(path, result_lines(WEIGHTED, "heron", judged=True))
     (problem,) = imported(checkout)[0]["heron"].problems
-    assert problem.startswith(f"{path}: its name is no area of the suite (open_ended_qa, ")
+    assert problem.startswith(f"{path}: expected the name of an area of the suite (open_ended_qa, ")
 
 
 def test_replies_of_a_judge_are_never_parted_from_their_judgements(tmp_path, checkout, imported):

@@ -121,7 +121,7 @@ def test_braces_and_names_of_places_in_values_mean_nothing(instruction, response
 
 def test_an_unknown_place_is_refused_before_anything_is_asked():
     prompts = Prompts(template("{answer} {response}"))
-    with pytest.raises(ChecklistError, match="the suite small: unknown place 'answer'; expected one of "):
+    with pytest.raises(ChecklistError, match="the suite small: unknown placeholder 'answer'; expected one of "):
         Wording(suite(prompts=prompts), JUDGE)
     with pytest.raises(ChecklistError, match="the suite small has no prompt for the method llm-eval-c"):
         Wording(suite(prompts=Prompts(template("{response}"))), JUDGE, method="llm-eval-c")

@@ -159,7 +159,7 @@ def test_bad_lines_of_a_batch_are_named_and_the_others_taken(path, tmp_path):
     assert "none.jsonl" in none
     assert judging.n_open == 3
     other = Judging.open(open_runs([path]), suite(), JudgeOptions("other"))
-    with pytest.raises(ChecklistError, match="is the reply to another request; expected one about these runs"):
+    with pytest.raises(ChecklistError, match="is the reply to another request; expected a reply about these runs"):
         read_batch(other, [tmp_path / "out.jsonl"])
 
 

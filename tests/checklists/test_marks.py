@@ -55,7 +55,7 @@ def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
-        ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected none"),
+        ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected no length"),
         ({"category": "requests"}, "line 1, category: expected 'thanks', the category of letter_1, not 'requests'"),
         ({"annotator": None}, "line 1, annotator: expected a text, not nothing"),
         ({"verdicts": [1, 0.5]}, "line 1, verdicts: expected 3, one for each question, not 2"),

@@ -133,7 +133,7 @@ def test_partial_correlations_are_those_of_residuals():
 
 def test_one_model_without_words_has_few_figures():
     found = noise_finding(measured(side({"m": [replace(one, words=None) for one in FIRST["alpha"]]}), SUITE))
-    assert any("one model cannot be told from others" in note for note in found.notes)
+    assert any("there is only one model" in note for note in found.notes)
     assert any("numbers of words are unknown" in note for note in found.notes)
     assert "reward length" not in found.paragraph
     assert [table.name for table in found.tables] == ["parts", "questions"]

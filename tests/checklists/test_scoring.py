@@ -134,7 +134,7 @@ def test_several_judges_must_be_named(tmp_path):
     with pytest.raises(ChecklistError, match=r"judgements of 2 judges: 'j' \(12\), 'strict' \(3\); name one"):
         score(tmp_path, judgements=rows)
     assert score(tmp_path, judgements=rows, judge="strict").models[0].areas["tales"].n == 2
-    with pytest.raises(ChecklistError, match="no judgements of the judge 'x'; there are those of 'j', 'strict'"):
+    with pytest.raises(ChecklistError, match="no judgements of the judge 'x'; expected one of 'j', 'strict'"):
         score(tmp_path, judgements=rows, judge="x")
 
 

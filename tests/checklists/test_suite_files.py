@@ -88,7 +88,7 @@ def test_own_questions_are_put_into_a_common_list(tmp_path: Path) -> None:
     assert suite.checklists["stories", "fable"].questions == ("One?", "Two?", "Last?")
 
 
-DIVIDED = ("weights whose sum was not 100 were divided by it: letters/thanks (4)",)
+DIVIDED = ("weights were divided by their sum, which was not 100: letters/thanks (4)",)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "weights-true": (weights(50, 50, True), "expected a weight above 0, not true"),
     "weights-category": ({"weights.json": {"stories": {"fabel": [1]}}}, "unknown category 'stories/fabel'; .*fable"),
     "no-tasks": ({"tasks.jsonl": None}, r"expected tasks.jsonl, which may be compressed"),
-    "empty-tasks": ({"tasks.jsonl": "\n"}, "no tasks; expected one in each line"),
+    "empty-tasks": ({"tasks.jsonl": "\n"}, "no tasks; expected a task in each line"),
     "two-files": ({"tasks.jsonl.xz": lzma.compress(b"")}, "holds both tasks.jsonl and tasks.jsonl.xz; expected one"),
     "task-twice": ({"tasks.jsonl": with_task(length=None)}, "line 3: the task fable-1 appears twice"),
     "task-area": ({"tasks.jsonl": with_task(area="poems")}, "line 3: unknown area 'poems'; expected one of letters"),
@@ -145,10 +145,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "prompt-unknown": ({"suite.json": {**SETTINGS, "prompts": {"usr": "a"}}}, "prompts: unknown prompt 'usr'"),
     "prompt-no-user": ({"suite.json": {**SETTINGS, "prompts": {"user": None}}}, r"prompts.user: expected the name"),
     "prompt-outside": ({"suite.json": {**SETTINGS, "prompts": {"user": "../a"}}}, "expected a file in the folder of"),
-    "prompt-no-checklists": (prompt("{instruction} {response}"), r"expected the place {checklists}"),
-    "prompt-doubled-only": (prompt("{{response}} {checklists}"), r"expected the place {response}"),
-    "prompt-attribute": (prompt("{response.__class__} {checklists}"), "unknown place 'response.__class__'"),
-    "prompt-format": (prompt("{response:>99999999} {checklists}"), "the place response has a format"),
+    "prompt-no-checklists": (prompt("{instruction} {response}"), r"expected the placeholder {checklists}"),
+    "prompt-doubled-only": (prompt("{{response}} {checklists}"), r"expected the placeholder {response}"),
+    "prompt-attribute": (prompt("{response.__class__} {checklists}"), "unknown placeholder 'response.__class__'"),
+    "prompt-format": (prompt("{response:>99999999} {checklists}"), "the placeholder response has a format"),
     "prompt-single-brace": (prompt("{response} {checklists} }"), "not a format string: .*double each brace that does"),
     "prompt-absolute": ({"suite.json": {**SETTINGS, "prompts": {"user": "/etc/passwd"}}}, "in the folder of the suite"),
 }
@@ -172,11 +172,11 @@ def test_prompts_are_own_ones_none_for_null_and_packaged_otherwise_and_unused_on
     assert suite.prompts.system is None
     assert suite.prompts.overall_user == packaged_prompts("en").overall_user
     (note,) = suite.notes
-    assert note.startswith("prompts/system.txt is not used: suite.json names no prompt of this file")
+    assert note.startswith("prompts/system.txt is not used, because suite.json does not name it")
 
 
 def test_a_folder_without_a_suite_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"no suite.json here; .*import-suite hellobench"):
+    with pytest.raises(ChecklistError, match=r"has no suite.json; .*import-suite hellobench"):
         ChecklistSuite.load(tmp_path)
     with pytest.raises(ChecklistError, match=r"no such folder, and no packaged suite of that name \(essays-en, essays"):
         ChecklistSuite.load(tmp_path / "none")

@@ -128,7 +128,9 @@ ROWS: dict[str, Row] = {
     ),
     "unknown id of a mark": Row(mark(id="nobody"), OF_MARKS, f"{MARKS}, line 3: {UNKNOWN}"),
     "unknown length": Row(
-        judgement(length="2k"), OF_JUDGEMENTS, f"{IN_JUDGEMENTS}: the task thanks-2 has no length '2k'; expected none"
+        judgement(length="2k"),
+        OF_JUDGEMENTS,
+        f"{IN_JUDGEMENTS}: the task thanks-2 has no length '2k'; expected no length",
     ),
     "weights of another length": Row(
         weights([100]), OF_SUITE, "weights.json, letters/thanks: expected 2 weights, one for each question, not 1"

@@ -149,7 +149,7 @@ def test_a_batch_goes_out_and_comes_in(judge, runs, tmp_path):
 def test_a_sentinel_says_how_much_is_as_before(judge, runs):
     code, _, err = judge("--sentinel", "4", behave=honest)
     assert code == 0
-    assert "note: a: no sentinel, because nothing has been judged before" in err
+    assert "note: a: no sentinel, because no answer has been judged before" in err
     code, out, _ = judge("--sentinel", "4", behave=honest)
     assert code == 0
     assert out.splitlines()[0].startswith("32 ratings (24 stored already); 8 requests")

@@ -80,7 +80,7 @@ def test_metrics_of_models(at_work, call):
     assert code == 0
     lines = out.splitlines()
     assert lines[0] == (
-        "in %, Distinct (dist) and perplexity (ppl) aside; rep: Repetition; corpus: BLEU of all answers together"
+        "in %, except Distinct (dist) and perplexity (ppl); rep: Repetition; corpus: BLEU of all answers together"
     )
     heads = ["answers", "words", "rep-4", "dist-4", "bleu-4", "rouge-l", "meteor", "corpus", "model"]
     assert lines[1].split() == heads

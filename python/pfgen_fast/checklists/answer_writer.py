@@ -1,4 +1,4 @@
-"""Writes the answers of a run; each answer is in a hidden file as soon as it arrives, so a kill loses none of them.
+"""Writes the answers of a run. Each answer is written to a hidden file when it arrives, so a kill loses no answer.
 
 `answers.jsonl` is written when the writer is closed, in the order of the suite's tasks, so it does not depend on the
 order in which answers arrived, or on kills. Only one process at a time writes to a directory.

@@ -27,7 +27,7 @@ _question = filled("a question")
 _MAX_QUESTIONS = 1000
 _SAID_SUM = 1e-6
 _EXACT_SUM = 1e-12
-"""Difference of a sum from 100 up to which weights stay as they are, so that writing and reading changes nothing."""
+"""Weights whose sum differs from 100 by at most this stay unchanged, so writing and reading does not change them."""
 
 
 def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
@@ -41,7 +41,7 @@ def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Catego
 def with_weights(
     questions: Categories[tuple[str, ...]], weights: Categories[tuple[float, ...]], where: str
 ) -> tuple[Categories[Checklist], list[str]]:
-    """Checklists of these questions with weights where there are some, and notes on the weights."""
+    """Makes the checklists of questions and weights (equal by default), and notes on the weights."""
     for key, given in weights.items():
         if key not in questions:
             known = map(shown_key, questions)
@@ -55,13 +55,13 @@ def with_weights(
     sums = {shown_key(key): math.fsum(given) for key, given in weights.items()}
     others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _SAID_SUM]
     listed = few_names(others, n_code_points=200)
-    return found, [f"weights whose sum was not 100 were divided by it: {listed}"] if others else []
+    return found, [f"weights were divided by their sum, which was not 100: {listed}"] if others else []
 
 
 def checklist_of(
     key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
 ) -> Checklist:
-    """The checklist of a category with the sum of weights 100, by default with equal weights."""
+    """Makes the checklist of a category. The sum of its weights becomes 100; by default they are equal."""
     if weights is None:
         return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
     total = math.fsum(weights)

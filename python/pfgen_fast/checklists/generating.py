@@ -107,7 +107,7 @@ def chosen_tasks(
     areas: Iterable[str] = (),
     limit: int | None = None,
 ) -> list[Task]:
-    """The tasks of the main table, or the tasks with some lengths; the limit takes the first of each area in turn."""
+    """The tasks of the main table, or the tasks with the given lengths; a limit takes tasks of all areas in turn."""
     wanted, chosen = tuple(lengths), tuple(areas)
     for what, names, known in (("length", wanted, suite.lengths), ("area", chosen, suite.areas)):
         for name in names:
@@ -121,7 +121,7 @@ def chosen_tasks(
     if limit is not None:
         found = _first_of_each_area(found, limit)
     if not found:
-        raise ChecklistError(f"suite {suite.name}: has no such tasks; expected at least one")
+        raise ChecklistError(f"suite {suite.name}: no task has these lengths and areas; expected at least one task")
     check_instructions(found, f"suite {suite.name}")
     for task in found:
         if not is_encodable(task.instruction or ""):

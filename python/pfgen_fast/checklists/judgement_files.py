@@ -78,7 +78,7 @@ def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
 
 
 def _parquet_rows(path: Path, names: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows of a table with those of its columns that are named, each with its place for error messages."""
+    """The rows of a table with the named columns, each with its place for error messages."""
     pa, content = pyarrow(), read_stored(path)
     at, n_rows = f"{path}: damaged or no table of judgements", 0
     try:

@@ -1,7 +1,7 @@
 """Judgements: a judge's verdicts on an answer, question by question. Files: `judgement_files`.
 
-They are derived from the stored replies (`judging.reply_store`), so a file of them can be deleted. A judgement names
-the hashes of its answer, instruction, checklist and prompt; when one of them has changed, it is stale.
+Judgements are derived from stored replies (`judging.reply_store`), so a file of judgements can be deleted. A judgement
+contains the hashes of its answer, instruction, checklist and prompt. If one of them has changed, it is stale.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Judgement:
         words: The number of words of the answer, if it was published with the judgement.
         most_repeated_sentence: The count of the most frequent sentence in the answer, if it was published.
         profile: How the answer was shown in the request, such as `plain`; None if unknown.
-        request: What else was unusual in the request, such as its engine, as JSON; None if nothing was.
+        request: The unusual parts of the request, such as its engine, as JSON; None without unusual parts.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Files of JSON lines, compressed or not: how they are found, and how their objects are read and checked one by one."""
+"""Finds files of JSON lines, compressed or not, and reads and checks their objects one by one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..tables.formats import table_rows
 T = TypeVar("T")
 
 MAX_LINE_BYTES = 1 << 26
-"""The longest line; the longest published answers have a third of a MiB."""
+"""The length limit of a line; the longest published answers have a third of a MiB."""
 
 OnFault = Callable[[str], None]
 """Called with a message for each invalid line, which is then skipped; if None, the first invalid line is an error."""
@@ -27,7 +27,7 @@ _SKIPPED_BYTES = 1 << 20
 
 
 def check_is_folder(path: Path) -> None:
-    """Raises ChecklistError unless a folder is there."""
+    """Raises ChecklistError if a folder is missing."""
     if not path.is_dir():
         raise ChecklistError(f"{path}: {'expected a folder, not a file' if path.exists() else 'no such folder'}")
 
@@ -91,7 +91,7 @@ def json_file(path: Path, check: Callable[[Any], T], **limit: int) -> T:
 
 
 def fields_of(value: Any, checks: Mapping[str, Callable[[Any], Any]], needed: Iterable[str]) -> dict[str, Any]:
-    """The checked members of an object; null stands for a default value, except in members that are needed."""
+    """The checked members of an object; null means the default value, except for needed members."""
     given = [name for name in checks if name in needed or value.get(name) is not None]
     return {name: member(value, name, checks[name]) for name in given}
 
@@ -102,7 +102,7 @@ def whole_text(value: Any) -> str:
     try:
         found.encode()
     except UnicodeEncodeError as problem:
-        raise Fault(f"a lone surrogate (character {problem.start + 1}), which UTF-8 cannot hold") from None
+        raise Fault(f"a lone surrogate (character {problem.start + 1}), which UTF-8 cannot encode") from None
     return found
 
 

@@ -1,6 +1,6 @@
 """Reads the prompts of a judge: a suite's own, or the packaged ones in its language.
 
-A prompt is a Python format string: `{response}` is a place, and doubled braces are literal.
+A prompt is a Python format string: `{response}` is a placeholder, and doubled braces are literal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..judging.template import Template
 from .tasks import Prompts
 
 PLACES = ("instruction", "response", "checklists", "num_checklist")
-"""The places in prompts: the task, the answer, the questions as JSON, and their number."""
+"""The placeholders in prompts: the task, the answer, the questions as JSON, and their number."""
 
 PROMPTS = tuple(field.name for field in fields(Prompts))
 _NEEDED: Mapping[str, tuple[str, ...]] = {
@@ -38,24 +38,24 @@ def read_prompt(path: Path, name: str) -> Template:
 
 
 def prompt_of(content: str, name: str, where: str) -> Template:
-    """A prompt from its text; see `read_prompt`."""
+    """Makes a prompt of its text, and checks its placeholders."""
     found = []
     try:
         for _, place, form, conversion in Formatter().parse(content):
             if place is not None:
                 if form or conversion:
-                    raise ValueError(f"the place {in_one_line(place, 40)} has a format")
+                    raise ValueError(f"the placeholder {in_one_line(place, 40)} has a format")
                 found.append(place)
     except ValueError as error:
         raise ChecklistError(
-            f"{where}: not a format string: {error}; double each brace that does not enclose a place"
+            f"{where}: not a format string: {error}; double each brace that does not enclose a placeholder"
         ) from None
     for place in found:
         if place not in PLACES:
-            raise ChecklistError(f"{where}: {unknown_name('place', place, PLACES)}")
+            raise ChecklistError(f"{where}: {unknown_name('placeholder', place, PLACES)}")
     for place in _NEEDED.get(name, ()):
         if place not in found:
-            raise ChecklistError(f"{where}: expected the place {{{place}}} in the prompt")
+            raise ChecklistError(f"{where}: expected the placeholder {{{place}}} in the prompt")
     return Template(content, PLACES)
 
 
@@ -67,7 +67,7 @@ def packaged_prompts(language: str) -> Prompts:
 
 
 def read_prompts(folder: Path, files: Mapping[str, str | None], language: str) -> Prompts:
-    """The prompts of a suite: the named files, no prompt for null, and packaged prompts for the rest."""
+    """Reads the prompts of a suite: each from its file, None for null, and the packaged prompt without an entry."""
     packaged = packaged_prompts(language)
     given = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
     return Prompts(**{name: given.get(name, getattr(packaged, name)) for name in PROMPTS})

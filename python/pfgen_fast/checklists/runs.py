@@ -5,8 +5,8 @@
     judge-replies.jsonl         the replies of judges, append only (`judging.reply_store`)
     judgements.jsonl[.xz|...]   judgements, derived from the replies; or judgements.parquet
 
-Files are read on demand: a table needs no answers. A directory without any of these files stands for the runs in it, at
-any depth, or if there are none, for the files in it. A file of judgements or answers stands for a run of its name.
+Files are read on demand: a table needs no answers. A directory without these files means the runs in it, at any depth;
+if it contains no runs, it means the files in it. A file of judgements or answers means a run with the file's name.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Run:
         return model if isinstance(model, str) and model else self.name
 
     def answers(self, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
-        """The answers by task and trial; may be empty. Invalid lines are told to `on_fault`, if given, and skipped.
+        """The answers by task and trial; may be empty. Invalid lines are reported to `on_fault` and skipped.
 
         Raises:
             ChecklistError: A line is invalid, a task is unknown, or a trial has two different answers.
@@ -132,7 +132,7 @@ class Run:
     def judgements(
         self, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
     ) -> list[Judgement]:
-        """The judgements in the order of the file; may be empty. Invalid lines are told to `on_fault`, and skipped.
+        """The judgements in the order of the file; may be empty. Invalid lines are reported to `on_fault` and skipped.
 
         Raises:
             ChecklistError: A line is invalid, a task is unknown, or an answer has two different judgements of one
@@ -216,7 +216,7 @@ def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None 
         suite.task(answer.id, answer.length, where)
         former = found.setdefault(answer.key, answer)
         if former.response != answer.response:
-            raise ChecklistError(f"{where}: another answer to {shown_key(answer.key)} came before; expected one")
+            raise ChecklistError(f"{where}: another answer to {shown_key(answer.key)} came before; expected one answer")
     return found
 
 
@@ -235,10 +235,10 @@ def answer_of(value: Any) -> Answer:
 def write_run(
     folder: Path, answers: Iterable[Answer], judgements: Iterable[Judgement], config: Mapping[str, Any]
 ) -> None:
-    """Writes the files of a run, each atomically, in place of an earlier run's; without content, there is no file.
+    """Writes the files of a run, each atomically, and removes files of an earlier run; empty files are not written.
 
-    If no judgements are given, those that follow from existing replies stay: they name the hash of their answer, so
-    judgements of changed answers are stale.
+    If no judgements are given, judgements that follow from existing replies stay. They contain the hash of their
+    answer, so a judgement of a changed answer is stale.
     """
     listed, judged = list(answers), list(judgements)
     write_whole(folder / CONFIG_FILE, json_bytes(dict(config)))

@@ -29,7 +29,7 @@ class ChecklistSuite:
         rescaling: How scores are printed.
         words: How words are counted.
         missing: Whether an answer without a judgement is left out or counts as zero, by default.
-        notes: Notes for readers of its scores, one sentence each.
+        notes: Notes for readers of the suite's scores, one sentence each.
     """
 
     name: str
@@ -70,8 +70,8 @@ class ChecklistSuite:
         if found is None:
             lengths = [one for name, one in self.by_key if name == id]
             if lengths:
-                said = "is only there with a length" if length is None else f"has no length '{in_one_line(length, 40)}'"
-                expected = " or ".join("none" if one is None else f"'{in_one_line(one, 40)}'" for one in lengths)
+                said = "exists only with a length" if length is None else f"has no length '{in_one_line(length, 40)}'"
+                expected = " or ".join("no length" if one is None else f"'{in_one_line(one, 40)}'" for one in lengths)
                 raise ChecklistError(f"{where}: the task {in_one_line(id)} {said}; expected {expected}")
             raise ChecklistError(f"{where}: {unknown_name('task', id, dict.fromkeys(task.id for task in self.tasks))}")
         return found
@@ -102,7 +102,7 @@ class ChecklistSuite:
 
 @dataclass(frozen=True)
 class Hashes:
-    """The hashes that a judgement names unless it is stale."""
+    """The present hashes of a suite; a judgement with other hashes is stale."""
 
     tasks: Mapping[TaskKey, tuple[str, str]]
     prompts: Mapping[Method, frozenset[str]]
@@ -110,7 +110,7 @@ class Hashes:
 
 @lru_cache(maxsize=8)
 def hashes_of(suite: ChecklistSuite) -> Hashes:
-    """The present hashes of a suite."""
+    """Computes the present hashes of a suite."""
     own = counter_of_requests(suite)
     ways: list[tuple[Profile, Counter]] = [("plain", own), ("upstream", own), ("upstream", "nltk")]
     return Hashes(
@@ -120,7 +120,7 @@ def hashes_of(suite: ChecklistSuite) -> Hashes:
 
 
 def counter_of_requests(suite: ChecklistSuite) -> Counter:
-    """The word counter by which a long answer is cut for a judge, unless NLTK's is used."""
+    """The word counter that cuts long answers for a judge, where NLTK is not used."""
     return "characters" if suite.words == "characters" else "regex"
 
 
@@ -187,7 +187,7 @@ PARTS: Mapping[str, Callable[[Task], Any]] = {
 
 
 def by_part(found: Iterable[A], part: str) -> dict[Any, list[A]]:
-    """Findings on answers by area, category or length, in the order of the first ones."""
+    """Groups findings on answers by area, category or length; groups are in the order of their first answers."""
     groups: dict[Any, list[A]] = {}
     for one in found:
         groups.setdefault(PARTS[part](one.task), []).append(one)

@@ -60,11 +60,11 @@ def read_suite(source: str | Path) -> dict[str, Any]:
 
 
 def _unused_prompts(folder: Path, prompts: Mapping[str, str | None]) -> list[str]:
-    """A sentence on each prompt that suite.json does not name, so that a packaged prompt is sent instead."""
+    """A sentence for each file of a prompt that suite.json does not name; the packaged prompt is sent instead."""
     used = {folder / name for name in prompts.values() if name is not None}
     return [
-        f"prompts/{in_one_line(path.name, 60)} is not used: {SETTINGS_FILE} names no prompt of this file, as in "
-        '"prompts": {"user": "prompts/user.txt"}'
+        f"prompts/{in_one_line(path.name, 60)} is not used, because {SETTINGS_FILE} does not name it; expected "
+        'an entry such as "prompts": {"user": "prompts/user.txt"}'
         for path in sorted((folder / "prompts").glob("*.txt"))
         if path not in used
     ]
@@ -87,15 +87,15 @@ def _folder(source: str | Path) -> Path:
         raise ChecklistError(f"{shown}: expected the folder of a suite, not a file")
     if folder.is_dir():
         raise ChecklistError(
-            f"{shown}: no {SETTINGS_FILE} here; a folder of HelloBench becomes a suite with 'pfgen-fast checklists "
-            f"import-suite hellobench {shown} -o SUITE'"
+            f"{shown}: has no {SETTINGS_FILE}; a folder of HelloBench is converted to a suite by 'pfgen-fast "
+            f"checklists import-suite hellobench {shown} -o SUITE'"
         )
     raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)})")
 
 
 def _settings(value: Any) -> dict[str, Any]:
     if member(value, "format", lambda found: found) != FORMAT:
-        raise Fault(f"expected {FORMAT}, the only format that there is").inside(".format")
+        raise Fault(f"expected {FORMAT}, the only format").inside(".format")
     for name in value:
         if name not in _SETTINGS:
             raise Fault(unknown_name("key", name, _SETTINGS))
@@ -150,19 +150,19 @@ def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
     found = checked_tasks(checked_objects(path, task_of), checklists)
     if not found:
-        raise ChecklistError(f"{path}: no tasks; expected one in each line")
+        raise ChecklistError(f"{path}: no tasks; expected a task in each line")
     return found
 
 
 def checked_tasks(
     rows: Iterable[tuple[str, Task]], checklists: Mapping[tuple[str, str], Checklist]
 ) -> tuple[Task, ...]:
-    """The tasks, each with its place for error messages, after checking that they differ and have a checklist."""
+    """Checks that tasks differ and have a checklist. Each task comes with its place for error messages."""
     found: dict[TaskKey, Task] = {}
     for where, task in rows:
         _check_category(task, checklists, where)
         if task.key in found:
-            raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each once")
+            raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each task once")
         if len(found) == _MAX_TASKS:
             raise ChecklistError(f"{where}: more than {_MAX_TASKS:,} tasks, which is the limit")
         found[task.key] = task

@@ -20,7 +20,7 @@ from .tasks import Prompts
 
 
 def write_suite(suite: ChecklistSuite, folder: Path) -> None:
-    """Writes the files of a suite, each atomically, in place of another suite's; suite.json marks it complete."""
+    """Writes the files of a suite, each atomically, and replaces an earlier suite; suite.json is written last."""
     check_suite_folder(folder)
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
     _write_prompts(suite.prompts, folder)
@@ -35,7 +35,7 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
 
 
 def check_suite_folder(folder: Path) -> None:
-    """Raises PfgenError, before any work, unless a suite can be written to a directory, which need not exist."""
+    """Raises PfgenError if a suite cannot be written to a directory, which may be missing."""
     check_folder(folder)
     if not folder.exists():
         return

@@ -54,7 +54,7 @@ class Task:
 
     @property
     def instruction_sha256(self) -> str:
-        """The hash of the whole instruction, which judgements name."""
+        """The hash of the whole instruction; judgements contain it."""
         return self.sha256 or sha256_of(self.instruction or "")
 
 
@@ -70,7 +70,7 @@ class Checklist:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the questions, which judgements name."""
+        """The hash of the questions; judgements contain it."""
         return sha256_of(json.dumps(self.questions, ensure_ascii=False))
 
 
@@ -97,7 +97,7 @@ class Prompts:
     overall_with_checklist_user: Template | None = None
 
     def of(self, method: Method) -> tuple[Template | None, Template | None]:
-        """The system and the user message of a method; None where the suite has none."""
+        """The system and the user message of a method; None for a message that the suite lacks."""
         if method == "checklist":
             return self.system, self.user
         if method == "llm-eval":
@@ -105,18 +105,18 @@ class Prompts:
         return None, self.overall_with_checklist_user
 
     def sha256(self, method: Method, profile: Profile, counter: Counter) -> str:
-        """The hash of everything that a verdict depends on except the texts of the task; judgements name it."""
+        """The hash of everything that determines a verdict, except the texts of the task; judgements contain it."""
         texts = [None if template is None else template.text for template in self.of(method)]
         return sha256_of(json.dumps([method, profile, counter, *texts, *READING.get(profile, ())]))
 
 
 def check_instructions(tasks: Iterable[Task], where: str) -> None:
-    """Raises ChecklistError if a task has no whole instruction, because then nothing can be asked about it."""
+    """Raises ChecklistError if the suite lacks the whole instruction of a task: no model or judge can be asked."""
     lacking = list(dict.fromkeys(task.id for task in tasks if not task.is_whole))
     if lacking:
         raise ChecklistError(
             f"{where}: the suite lacks the whole instruction of {len(lacking):,} tasks, {first_names(lacking)}; "
-            "expected one for each answer that is written or judged (--area chooses areas)"
+            "expected the whole instruction of each task that is answered or judged (--area chooses areas)"
         )
 
 

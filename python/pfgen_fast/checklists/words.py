@@ -1,6 +1,6 @@
 """Words of a text by a named counter, which is part of every signature.
 
-`regex`, the default, has no requirements; `nltk` gives the published figures (exactly with version 3.8.1); `characters`
+`regex`, the default, needs no package. `nltk` gives the published figures (exactly with version 3.8.1). `characters`
 counts code points except white space, for languages without spaces.
 """
 
@@ -57,7 +57,7 @@ def counter_there(counter: Counter) -> Counter:
 
 def without(counter: Counter, used: Counter) -> str:
     """A note that the suite's counter was replaced."""
-    return f"the suite's word counter {counter} is not installed: words are counted by {used}"
+    return f"the suite's word counter {counter} is not installed, so the counter {used} is used"
 
 
 def nltk_sentences(text: str) -> list[str]:
@@ -83,7 +83,7 @@ def _nltk() -> Any:
         nltk.word_tokenize("a b")
     except LookupError:
         raise ChecklistError(
-            "the word counter nltk needs NLTK's data 'punkt', which are missing: python -m nltk.downloader punkt "
-            "punkt_tab; or use the counter regex"
+            "the word counter nltk needs NLTK's data 'punkt', which are missing; install them with 'python -m "
+            "nltk.downloader punkt punkt_tab', or use the counter regex"
         ) from None
     return nltk

@@ -1,4 +1,4 @@
-"""`pfgen-fast checklists import-suite`, `import`, `from-suite` and `show`: suites and runs, before any judge."""
+"""`pfgen-fast checklists import-suite`, `import`, `from-suite` and `show`: makes suites and runs, shows suites."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _MOST_NOT_WHOLE = 3
 class _ImportSuite:
     """Makes a checklist suite of HelloBench: tasks, categories, checklists, weights and prompts.
 
-    Nothing of the checkout is executed. Where it lacks a document that an instruction needs, the suite can score and
-    report, but a judge cannot be asked about these tasks.
+    No code of the checkout is executed. If the checkout lacks a document that an instruction needs, the suite supports
+    scores and reports, but no judge can be asked about this task.
 
     Example
 
@@ -35,9 +35,7 @@ class _ImportSuite:
     """
 
     source: str = Argument(help="Source of the suite: hellobench.", metavar="hellobench")
-    folder: Path = Argument(
-        help="Checkout of the repository, or a directory with its data in compact form.", metavar="DIR"
-    )
+    folder: Path = Argument(help="Checkout of the repository, or a directory with the compact form.", metavar="DIR")
     output: options.SuiteFolder
     quiet: Quiet = False
 
@@ -57,8 +55,8 @@ class _ImportSuite:
 class _ImportResults:
     """Imports answers and judgements of HelloBench: a run for each model.
 
-    A line that cannot be used is named and left out; a model with two different judgements of one answer is named and
-    left out as a whole. The exit code is then 3.
+    An invalid line is reported and skipped; a model with two different judgements of one answer is reported and skipped
+    as a whole. The exit code is then 3.
 
     Example
 
@@ -66,7 +64,7 @@ class _ImportResults:
     """
 
     folder: Path = Argument(
-        help="Checkout of HelloBench, its results, a directory in them, or a directory with their compact form.",
+        help="Checkout of HelloBench, its directory of results, or a directory with the compact form.",
         metavar="FOLDER",
     )
     suite: options.SuiteOption
@@ -129,7 +127,7 @@ class _FromSuite:
         exit_if_partial(not all(are_written))
 
     def write_run(self, run: RunFolder, suite: Suite) -> bool:
-        """Writes a checklist run, or says why it cannot be written; returns whether it was."""
+        """Writes a checklist run, or warns why it cannot be written; returns whether it was written."""
         from ..checklists.importing.ngram_suite import answers_of, key_of
         from ..checklists.runs import write_run
 
@@ -147,7 +145,7 @@ class _FromSuite:
 
 
 class _Show:
-    """Shows a checklist suite: areas, categories, numbers of tasks and questions, weights, and what is missing.
+    """Shows a checklist suite: areas, categories, numbers of tasks and questions, weights, and missing instructions.
 
     Examples
 

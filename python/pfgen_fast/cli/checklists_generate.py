@@ -30,8 +30,8 @@ _OTHERS = (
 class _Generate:
     """Lets a model answer the tasks of a suite; the answers become a run that a judge can rate.
 
-    Existing answers are not requested again: the command may be stopped at any moment, and running it again
-    continues. The settings of the published answers are the defaults: temperature 0.8, at most 16,384 tokens.
+    Existing answers are not requested again, so the same command continues after an interruption. The defaults are the
+    settings of the published answers: temperature 0.8, at most 16,384 tokens.
 
     Examples
 
@@ -53,10 +53,10 @@ class _Generate:
     )
     name: str | None = Option(None, help="Name the run's directory. Default: the model, with _ for /.")
     length: list[str] | None = Option(
-        None, help="Take the tasks of this wanted length instead of those of the table. May be repeated."
+        None, help="Take the tasks with this wanted length instead of the tasks of the table. May be repeated."
     )
     area: list[str] | None = Option(None, help="Take only this area. May be repeated.")
-    limit: int | None = Option(None, min=1, help="Take only this many tasks, of all areas, for a quick try.")
+    limit: int | None = Option(None, min=1, help="Take only this many tasks, from all areas, for a quick test.")
     trials: int = Option(1, "-n", min=1, help="Ask for this many answers to each task.")
     mode: Literal["qa", "completion"] = Option(
         "qa", help="Choose the prompts: one user message, or a text to continue (base models)."
@@ -68,9 +68,7 @@ class _Generate:
     seed: str = Option("", help="Set the seed (any text) of sampling.")
     stop: options.Stop = None
     tries: int = Option(3, min=1, help="Ask at most this often for an answer to a task.")
-    timeout: float = Option(
-        1200.0, help="Hosted models: set the timeout of a whole reply, in seconds; long answers take long."
-    )
+    timeout: float = Option(1200.0, help="Hosted models: set the timeout of a whole reply, in seconds.")
     reasoning: ReasoningOptions
     of_engine: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
     dry_run: bool = Option(False, help="Only show the number of requests.")

@@ -35,7 +35,7 @@ _N_NAMED = 3
 
 @option_group
 class PatientServer(ServerOptions):
-    """The server of a judge, whose replies to long answers take long."""
+    """The server of a judge, with a long timeout for requests about long answers."""
 
     timeout: float = Option(300.0, min=0.001, help="Set the timeout in seconds of a request.")
     structured: Structured = False
@@ -44,10 +44,10 @@ class PatientServer(ServerOptions):
 class _Judge:
     """Asks a judge the questions of each answer's checklist, and writes its verdicts.
 
-    Every reply is kept beside the answers (judge-replies.jsonl) when it comes: whatever stops the command, the same
-    command continues, and nothing is asked twice. The verdicts (judgements.jsonl) are derived from the replies. A reply
-    that cannot be used is asked for again with another seed; an answer that has none after all tries is unjudged, is
-    named, and makes the exit code 3.
+    Every reply is stored next to the answers (judge-replies.jsonl) when it arrives. After an interruption, the same
+    command continues, and no request is sent twice. The verdicts (judgements.jsonl) are derived from the replies. After
+    an unusable reply, the request is sent again with another seed. An answer without a usable reply after all tries is
+    unjudged: the command names it, and the exit code is 3.
 
     Examples
 
@@ -63,12 +63,17 @@ class _Judge:
     runs: RunsWithAnswers
     suite: SuiteOption
     model: str = Option(
-        ..., "--model", "--judge", "-m", help="Name the judge on its server, best with its date.", metavar="MODEL"
+        ...,
+        "--model",
+        "--judge",
+        "-m",
+        help="Name the judge on its server, if possible with its date.",
+        metavar="MODEL",
     )
     profile: Literal["plain", "upstream"] = Option(
         "plain",
-        help="plain shows an answer as it is; upstream as HelloBench does: words joined by single blanks, temperature "
-        "0.8, seed 42, and the verdicts may stand anywhere in a reply.",
+        help="Show answers unchanged (plain), or as HelloBench does (upstream): words joined by single blanks, "
+        "temperature 0.8, seed 42, and verdicts anywhere in a reply.",
     )
     method: MethodChoice = Option(
         "checklist", help="Ask for a verdict on each question, or one rating without or with the questions."
@@ -80,7 +85,7 @@ class _Judge:
     max_tokens: int = Option(4096, min=1, help="Limit the tokens of a reply.")
     seed: str = Option("", help="Set the seed (any text). upstream: a number.")
     empty: Literal["judge", "zero"] = Option(
-        "judge", help="Judge empty answers like others, or give them 0 without asking."
+        "judge", help="Judge empty answers like other answers, or give them 0 without a request."
     )
     sentinel: int = Option(
         0,
@@ -142,7 +147,7 @@ class _Judge:
         )
 
     def refuse_two_ways(self) -> None:
-        """Ends the command if replies are to come from several places."""
+        """Ends the command if its options name several sources of replies."""
         given = {
             "--write-batch": self.write_batch is not None,
             "--read-batch": bool(self.read_batch),
@@ -155,7 +160,7 @@ class _Judge:
             fail("--read-batch and --dry-run: expected one of them")
 
     def say_what_is_odd(self, suite: ChecklistSuite, judging: Judging) -> None:
-        """Warns of faults and of bias; notes what else may surprise."""
+        """Warns of invalid lines and of bias, and prints notes."""
         from ..checklists.judging.ask_runs import kept_by_others, names_a_version
 
         for fault in (fault for one in judging.runs for fault in one.faults):
@@ -165,7 +170,7 @@ class _Judge:
             return
         if not names_a_version(self.model):
             name = f"the name {self.model} holds no date or hash"
-            note(f"{name}, so it may become another model; the replies say which it was")
+            note(f"{name}, so it may become another model; the stored replies name the version")
         for sentence in (*suite.notes, *kept_by_others(judging), *_stale(judging)):
             note(sentence)
 
@@ -190,12 +195,12 @@ def _stale(judging: Judging) -> list[str]:
         names = judging.stale(one)
         if names:
             what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
-            found.append(f"{one.run.key}: {what} ({_first(names)}), which no longer count")
+            found.append(f"{one.run.key}: {what} ({_first(names)}) no longer count")
     return found
 
 
 def _take(judging: Judging, sources: list[Path]) -> str | None:
-    """Takes in output files of a batch; returns a sentence if not all of it could be used."""
+    """Reads output files of a batch; returns a sentence if a line was unusable."""
     from ..checklists.judging.batches import read_batch
 
     taken = read_batch(judging, sources)
@@ -220,12 +225,12 @@ def _sentinels(judging: Judging, n_answers: int, *, quiet: bool) -> list[Sentine
     opened = {one.run.key: open_sentinel(one, n_answers) for one in judging.runs}
     for key, one in opened.items():
         if one is None and not quiet:
-            note(f"{key}: no sentinel, because nothing has been judged before")
+            note(f"{key}: no sentinel, because no answer has been judged before")
     return [one for one in opened.values() if one is not None]
 
 
 def _ask(asked: Judging, judging: Judging, server: Server | None, spending: Spending, *, quiet: bool) -> str | None:
-    """Asks, and writes the judgements that follow, whatever stops the asking."""
+    """Asks, and writes the judgements that follow, even if the asking fails or is interrupted."""
     problem = None
     try:
         if server is not None and asked.n_open:
@@ -233,7 +238,7 @@ def _ask(asked: Judging, judging: Judging, server: Server | None, spending: Spen
                 ask = partial(asked.ask, server.engine, spending=spending)
                 problem = ask(on_progress=watch.count, events=watch.events)
     except SchemaRefused:
-        raise  # there is no reply yet, and former judgements stay
+        raise  # there is no reply yet, so former judgements stay
     except BaseException as error:
         judging.write()
         if isinstance(error, KeyboardInterrupt):
@@ -255,7 +260,7 @@ def _finish_sentinels(sentinels: list[Sentinel], *, quiet: bool) -> None:
 
 
 def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet: bool) -> None:
-    """Says how far each run is; ends with 3 if an answer has no verdicts."""
+    """Prints the progress of each run; exits with 3 if an answer has no verdicts."""
     is_whole = problem is None
     for one in judging.runs:
         standing = one.standing()

@@ -1,4 +1,4 @@
-"""`pfgen-fast checklists metrics` and `errors`: what can be said of long answers without a judge."""
+"""`pfgen-fast checklists metrics` and `errors`: metrics and errors of long answers, without a judge."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ModelOutput:
         return Faults()
 
     def of_each(self, paths: Sequence[Path], of: Callable[[Run], T], *, needs_answers: bool = False) -> list[T]:
-        """The results of a function for each run; names what cannot be read, and ends with 2 if no run can be.
+        """The results of a function for each run. Reports unreadable runs, and exits with 2 if no run is readable.
 
         If answers are needed, runs without answers are left out, unless no run has answers.
         """
@@ -127,9 +127,9 @@ class _Metrics:
 
     Repetition-n is the share of an answer's different n-grams that occur in it more than once; Distinct-n is the number
     of different n-grams divided by the number of all n-grams. BLEU (unsmoothed), ROUGE-L and METEOR compare with the
-    reference of a task, if the suite has any. Perplexity says how predictable an answer is for a language model. Means
-    are over the answers that have a value. The table shows percentages, except for Distinct and perplexity; JSON and
-    files have shares.
+    reference of a task, if the suite has references. Perplexity measures how predictable an answer is for a language
+    model. Means are over the answers that have a value. The table shows percentages, except for Distinct and
+    perplexity; JSON and files have shares.
 
     Examples
 
@@ -197,14 +197,14 @@ class _Metrics:
 
 
 class _Errors:
-    """Finds what goes wrong in long answers: repetition, rejection, wrong length, answers cut off or filtered.
+    """Finds errors of long answers: repetition, rejection, wrong length, answers cut off or filtered.
 
     repetition: a sentence of at least 20 characters occurs three times or more. rejection: the answer begins with a
-    phrase such as "I'm sorry, but". cut off: it ended at the limit of tokens or, where that is not known, without
-    closing punctuation. filtered: it equals the answer of the same model to another task. signals are only hints: much
-    repetition, few different words, few letters, or names of the judge's reply (checklist_id, evaluation_score) in the
-    answer. Lengths are compared with the wanted ones, and with what answers say of their own length. Runs with
-    judgements only are counted as far as the judgements contain numbers of words.
+    phrase such as "I'm sorry, but". cut off: the answer ended at the limit of tokens or, if that is unknown, it has no
+    closing punctuation. filtered: the answer equals an answer of the model to another task. signals are only hints:
+    much repetition, few different words, few letters, or keys of the judge's reply (checklist_id, evaluation_score) in
+    the answer. Lengths are compared with the wanted lengths, and with the lengths that answers claim. If a run has no
+    answers, the published figures in its judgements are used.
 
     Examples
 
@@ -219,8 +219,8 @@ class _Errors:
     suite: SuiteOption
     profile: Literal["ours", "published"] = Option(
         "ours",
-        help="Choose the rules; published: the rules of the published figures (any sentence three times; an answer "
-        "begins with 'Given the').",
+        help="Choose our rules, or the rules of the published figures: sentences of any length count, and a rejection "
+        "begins with 'Given the'.",
     )
     phrases: Path | None = Option(
         None, help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
@@ -277,7 +277,7 @@ def _print_metrics(found: Sequence[ModelMetrics], names: Sequence[str], *, with_
         return [f"{part.n:,}", _fixed(part.words, 0), *values, *corpus]
 
     rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
-    explained = "in %, Distinct (dist) and perplexity (ppl) aside; rep: Repetition"
+    explained = "in %, except Distinct (dist) and perplexity (ppl); rep: Repetition"
     print_line((explained + ("; corpus: BLEU of all answers together" if has_bleu else ""), "dim"))
     _print_table(heads, rows)
     for name in names:
@@ -308,7 +308,7 @@ def _print_errors(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
 
 
 def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
-    """Prints how far answers have the requested lengths, and the lengths that answers claim."""
+    """Prints errors of wanted lengths, and of the lengths that answers claim."""
 
     def cells(part: ErrorCounts) -> list[str]:
         length = part.length
@@ -327,7 +327,7 @@ def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
     ]
     if rows:
         print_line("")
-        caption = "lengths: means in words, long enough in %; how many answers claim a length, how many wrongly"
+        caption = "lengths: means in words, long enough in %; number of answers with a claim, and with a wrong claim"
         print_line((caption, "dim"))
         _print_table(["words", "error", "shortfall", "long enough", "claims", "wrong"], rows)
 

@@ -1,4 +1,4 @@
-"""Options of several subcommands of `pfgen-fast checklists`, and the output of those that end with a finding."""
+"""Options of several subcommands of `pfgen-fast checklists`, and the output of subcommands with a finding."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ Draws = Annotated[
 
 
 class Faults:
-    """Lines that cannot be read: each is named once, when it is found, because later steps may fail."""
+    """Lines that cannot be read; a line is reported when it is found, and only once."""
 
     def __init__(self) -> None:
         self._named: set[str] = set()
 
     def __call__(self, fault: str) -> None:
-        """Names a line, unless it was named before."""
+        """Reports a line that was not reported before."""
         if fault not in self._named:
             self._named.add(fault)
             warn(fault)
@@ -77,7 +77,7 @@ class JudgedOptions:
 
     suite: SuiteOption
     judge: str | None = Option(None, help="Choose one of several judges by its name or version.", metavar="NAME")
-    mixed: bool = Option(False, help="Count replies of several versions of the judge, or to several prompts.")
+    mixed: bool = Option(False, help="Count replies of several versions of the judge, or to several prompts, together.")
     quiet: Quiet = False
 
     @cached_property
@@ -104,7 +104,7 @@ class ScoreOptions(JudgedOptions):
 
     missing: Literal["skip", "zero"] | None = Option(
         None,
-        help="Leave out (and mark) answers without a judgement, or count them as zero. Default: as the suite says.",
+        help="Leave out (and mark) answers without a judgement, or count them as zero. Default: the rule of the suite.",
         show_default=False,
     )
     method: MethodChoice = Option("checklist", help="Choose how the judge was asked.")
@@ -193,7 +193,7 @@ def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> 
 
 
 def _readable(table: Table, n_rows: int) -> TextTable:
-    """The first rows of a table, with the leading texts as names of the rows."""
+    """The first rows of a table; its leading columns of text are the names of the rows."""
     from ..checklists.scoring.text_tables import TextTable
 
     n_names = len(list(itertools.takewhile(table.is_text, range(len(table.columns)))))

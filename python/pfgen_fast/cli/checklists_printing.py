@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..checklists.scoring.text_tables import TextTable
 
 MARK = "*"
-"""Stands behind a figure with a footnote."""
+"""Marks a figure with a footnote."""
 
 _GAP = 2
 _NARROWEST_HEAD = 9
@@ -21,7 +21,7 @@ _SHARE_OF_NAMES = 0.4
 
 
 def print_table(table: TextTable) -> None:
-    """Prints a table below its title, on a terminal in as many blocks as needed."""
+    """Prints a table below its title; a narrow terminal gets several blocks of columns."""
     print_line((table.title, "bold"))
     for line in lines_of(table, columns()):
         print_line(line)
@@ -29,7 +29,7 @@ def print_table(table: TextTable) -> None:
 
 
 def lines_of(table: TextTable, width: int | None) -> list[str]:
-    """The lines of a table, of at most this width if each of its columns is narrower; None for any width."""
+    """The lines of a table, within a width if each of its columns is narrower; None means any width."""
     shown = _with_fitting_texts(table, width)
     names = list(range(table.n_names))
     split = [list(names)]
@@ -63,7 +63,7 @@ def _with_fitting_texts(table: TextTable, width: int | None) -> _Columns:
 
 
 def _with_room_for_marks(cells: list[str]) -> list[str]:
-    """The cells with a blank behind those without a mark, if any has one: so the digits stand below one another."""
+    """The cells; if any has a mark, the others get a blank, so that digits are aligned."""
     if not any(cell.endswith(MARK) for cell in cells):
         return cells
     return [cell if cell.endswith(MARK) else f"{cell} " for cell in cells]

@@ -1,4 +1,4 @@
-"""`pfgen-fast checklists agree`, `drift`, `noise` and `correlate`: how far judges and methods agree, beyond chance."""
+"""`pfgen-fast checklists agree`, `drift`, `noise` and `correlate`: how far judges and methods can be trusted."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Paths = Annotated[
 class _Agree:
     """How far do two judges of the same answers agree?
 
-    Compares the answers that both judged, with the same text and the same questions: per question and over all the
-    share of equal levels, of adjacent levels, and kappa; per answer the correlation of scores; per model the
-    places in the two tables. Intervals are over tasks. A path with several judges is a side for each; three sides or
-    more are compared in pairs, and all together by Krippendorff's alpha.
+    Compares the answers that both judged, with the same text and the same questions. Over all questions and for each
+    question, it shows the shares of equal and of adjacent levels, and kappa; over answers, the correlation of scores;
+    over models, the places in the two tables. Intervals are over tasks. If a path has several judges, each is a side.
+    Three sides or more are compared in pairs, and together by Krippendorff's alpha.
 
     Examples
 
@@ -95,10 +95,10 @@ class _Drift:
 class _Noise:
     """How much of a score is chance, and which questions are worth asking?
 
-    Reports how precise scores are, and how many tasks or ratings would make them more precise; if answers were rated
-    several times ('judge --ratings K'), also the noise of ratings apart from that of tasks. For each question: does it
-    tell models apart, does it repeat another, does it reward length? And how well does the last question alone predict
-    the score?
+    Reports how precise scores are, and how many tasks or ratings more precise scores would need. If answers were rated
+    several times ('judge --ratings K'), it separates the noise of ratings from the noise of tasks. For each question it
+    shows whether the question separates models, repeats another question, or rewards length. It also shows how well the
+    last question alone predicts the score.
 
     Example
 
@@ -125,10 +125,11 @@ class _Noise:
 class _Correlate:
     """Which methods agree about answers, and about models?
 
-    Rank correlations over answers and over the means of models, all methods on the same answers, with intervals that
-    draw whole tasks. Methods are checklist (weighted), avg-c (equal weights), llm-eval and llm-eval-c where they were
-    judged, classic metrics (--metrics), people (--marks), n-gram scores (--ngram) and the 1-to-10 judge (--ratings).
-    Each question of the checklists is compared with the methods that use no checklist.
+    Computes rank correlations over answers and over the means of models, with all methods on the same answers.
+    Intervals are from draws of whole tasks. Methods are checklist (weighted), avg-c (equal weights), llm-eval and
+    llm-eval-c if there are such judgements, classic metrics (--metrics), people (--marks), n-gram scores (--ngram) and
+    the 1-to-10 judge (--ratings). Each question of the checklists is also compared with the methods without a
+    checklist.
 
     Examples
 
@@ -171,9 +172,9 @@ class _Correlate:
         from ..checklists.runs import open_runs
 
         if (self.marks is None) != (self.scale is None):
-            fail("--marks and --scale belong together: --scale says whether verdicts are 0 to 1 (unit) or 0 to 4 (ui)")
+            fail("--marks and --scale belong together: verdicts from 0 to 1 (--scale unit) or from 0 to 4 (--scale ui)")
         if (self.ratings is None) != (self.rater is None) or (self.ratings is not None and self.ngram is None):
-            fail("--ratings needs --rater, the judge's name, and --ngram, the suite that was answered")
+            fail("--ratings needs --rater (the judge's name) and --ngram (the n-gram suite)")
         suite, runs = self.given.loaded, open_runs(self.runs)
         values = method_values.checklist_values(suite, runs, **self.given.of_judge)
         found, notes = dict(values.methods), list(values.notes)

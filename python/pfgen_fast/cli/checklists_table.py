@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
 
 _WIDE = 120
-"""A terminal of so many columns has room for the areas beside the average."""
+"""A terminal with this number of columns shows the areas next to the average."""
 _MOST_SENTENCES = 12
 
 
 class _Table:
-    """Scores models and ranks them: average, interval, areas, words, and models that cannot be told apart.
+    """Scores models and ranks them: average, interval, areas, words, and groups of models that do not differ.
 
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
-    * 4. The average is the mean of the areas, which count alike. A figure marked * lacks answers without a judgement;
-    its value by the other rule of --missing is shown beside it. Models with a letter in common cannot be told apart
-    (all pairs, paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable
-    reply, or was not asked yet.
+    * 4. The average is the mean of the areas, which have equal weights. A * marks a figure with missing judgements; the
+    average by the other rule of --missing is in a column of its own. Models with a common letter do not differ
+    significantly (all pairs, paired by task, corrected). The exit code is 3 if answers are left out because the judge
+    gave no usable reply, or was not asked yet.
 
     Examples
 
@@ -109,15 +109,15 @@ class _Score:
 
 
 class _Report:
-    """Creates a page of models: scores with intervals, categories, questions, and answers beside verdicts and reasons.
+    """Creates a page of models: scores with intervals, categories, questions, and answers with verdicts and reasons.
 
-    The page needs no network, and text of answers and reasons cannot run code in it. It shows what is missing,
-    unjudged or stale, error modes, and the whole request behind each verdict where the run has the judge's replies.
-    Runs without answers are shown with their verdicts and reasons alone. A single file is at most 30 MB: if all texts
-    would exceed that, it leaves out the requests, then the ends of long answers, and says so; a directory holds
-    everything, also opens from disk, and replaces only an earlier report. The table is written beside the page as
-    Markdown, CSV and JSON. The exit code is 3 if answers are left out because the judge gave no usable reply, or
-    because their lines cannot be read.
+    The page needs no network, and text of answers and reasons cannot run code in it. It shows missing, unjudged and
+    stale answers, error modes and, if the run has the judge's replies, the whole request for each verdict. Runs
+    without answers are shown with their verdicts and reasons only. A single file has at most 30 MB: if the texts
+    exceed this limit, the page leaves out the requests, then the ends of long answers, and says so. A directory
+    contains all texts, opens from disk, and only replaces an earlier report. The table is also written as Markdown,
+    CSV and JSON next to the page. The exit code is 3 if answers are left out because the judge gave no usable reply,
+    or because their lines cannot be read.
 
     Examples
 
@@ -186,7 +186,7 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
 
 
 def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
-    """Prints what a reader must know; ends with 3 if answers could not be read or were not judged."""
+    """Prints notes and signatures; exits with 3 if answers could not be read or were not judged."""
     from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @option_group
 class FitOptions(FindingOptions):
-    """The options of a finding, with `--page` for the output, because `--output` is the weights."""
+    """The options of a finding; `--page` names its output, because `--output` names the output of the weights."""
 
     output: Path | None = Option(
         None, "--page", help="Write a page with tables and pictures of the fit to this directory.", metavar="DIR"
@@ -32,8 +32,8 @@ class _Fit:
     """Fits the weights of each checklist to people's marks.
 
     The marks of whole answers are regressed on the verdicts, without an intercept and with no coefficient below the
-    bound; the coefficients divided by their sum are the weights. A category whose marks do not define its weights is
-    named, and gets no weights.
+    bound. The weights are the coefficients divided by their sum. A category whose marks do not determine its weights
+    is reported, and gets no weights.
 
     Examples
 
@@ -60,9 +60,9 @@ class _Fit:
     combine: Literal["pool", "mean"] = Option(
         "pool", help="Use a row for each annotator of an answer, or one row of their means."
     )
-    bound: float = Option(0.5, min=0, help="Set the smallest coefficient, so that no question is ignored.")
+    bound: float = Option(0.5, min=0, help="Set the smallest coefficient; above 0, no question is ignored.")
     allow_unidentified: bool = Option(
-        False, help="Where marks do not define the weights, take the weights nearest to equal weights."
+        False, help="If marks do not determine the weights, take the weights nearest to equal weights."
     )
     bootstrap: int = Option(0, min=0, help="Refit on this many draws of the answers.", metavar="N")
     run: list[Path] | None = Option(None, help="Use only marks of answers in this run. May be repeated.", metavar="RUN")
@@ -77,7 +77,7 @@ class _Fit:
         from ..checklists.weights import fit_finding, fitting, marks, table_stability
 
         if self.table and not self.bootstrap:
-            raise typer.BadParameter("--table needs --bootstrap N: its draws show how stable the order is")
+            raise typer.BadParameter("--table needs --bootstrap N, whose draws show how stable the order is")
         if self.to is not None and self.to.suffix != ".json":
             check_suite_folder(self.to)
         given = self.given

@@ -85,7 +85,7 @@ def read_checkout(
 
 
 def summary_category(instruction: str) -> str | None:
-    """The category of a task of `summarization`, by its first line; None if the line names none or several."""
+    """The category of a task of `summarization`, by its first line; None unless the line names exactly one."""
     first = instruction.partition("\n")[0]
     found = [category for phrase, category in _DOCUMENTS.items() if phrase in first]
     return found[0] if len(found) == 1 else None
@@ -144,11 +144,11 @@ def _questions(folder: Path, rows: Sequence[Row], areas: Sequence[str]) -> Categ
     for where, (task, asked) in rows:
         key = (task.area, task.category)
         if asked is not None and of_lines.setdefault(key, asked) != asked:
-            raise ChecklistError(f"{where}: another checklist than the other tasks of {shown_key(key)} have")
+            raise ChecklistError(f"{where}: its checklist differs from that of the other tasks of {shown_key(key)}")
     found |= of_lines
     for where, (task, _) in rows:
         if (key := (task.area, task.category)) not in found:
-            raise ChecklistError(f"{where}: no checklist of {shown_key(key)}; expected one in {_CHECKLISTS}/")
+            raise ChecklistError(f"{where}: no checklist of {shown_key(key)}; expected a file in {_CHECKLISTS}/")
     return {key: found[key] for key in sorted(found, key=lambda key: areas.index(key[0]))}
 
 

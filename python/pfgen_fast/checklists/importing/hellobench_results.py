@@ -3,7 +3,7 @@
     results/{generations,judgements}/EXPERIMENT/MODEL/AREA[_LENGTH]_results.jsonl    of the repository
     {judgements,generations}/MODEL.jsonl, models.csv                                 compact
 
-Invalid lines are named and left out; a model with contradictory lines is named and left out as a whole.
+Invalid lines are reported and skipped. A model with contradictory lines is reported and skipped as a whole.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Imported:
-    """The outcome for one model; `folder` is None where nothing was written."""
+    """The outcome for one model; `folder` is None if nothing was written."""
 
     key: str
     folder: Path | None
@@ -120,14 +120,14 @@ def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) 
     content = _Content()
     try:
         if (folder / REPLIES_FILE).exists():
-            raise ChecklistError(f"{folder}: holds replies of a judge, which an import would part from its judgements")
+            raise ChecklistError(f"{folder}: holds replies of a judge; expected a folder without judge-replies.jsonl")
         if source.answers is not None:
             content.answers = read_answers(source.answers, suite, on_fault=content.problems.append)
         if source.judgements is not None:
             content.judgements = {one.key: one for one in read_judgements(source.judgements, suite)}
         _read_results(source.results, suite, content)
         if not content.answers and not content.judgements:
-            raise ChecklistError(f"{source.key}: its files hold nothing that can be used")
+            raise ChecklistError(f"{source.key}: its files contain no usable answer or judgement")
     except ChecklistError as error:
         return Imported(source.key, None, problems=(*content.problems, str(error)))
     answers = [content.answers[key] for _, key in keys_in_order(suite, content.answers)]
@@ -137,7 +137,7 @@ def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) 
         questions = one.checklist_sha256 or suite.checklist(task).sha256
         judgements.append(replace(one, judge=one.judge or judge, checklist_sha256=questions))
     write_run(folder, answers, judgements, source.config or {"model": source.key})
-    note = f"{source.key}: {content.n_replaced} answers differ from the judged ones; the judged ones are kept"
+    note = f"{source.key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
     notes = (note,) if content.n_replaced else ()
     return Imported(source.key, folder, len(answers), len(judgements), tuple(content.problems), notes)
 
@@ -154,7 +154,9 @@ def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Conten
             is_equal = (known.response_sha256, known.scores) == (answer.sha256, judgement.scores)
         if not is_equal:
             what = "answer" if judgement is None else "judgement of the answer"
-            raise ChecklistError(f"{where}: another {what} to {shown_key(answer.key)} came before; expected one")
+            raise ChecklistError(
+                f"{where}: another {what} to {shown_key(answer.key)} came before; expected one {what.split()[0]}"
+            )
     content.n_replaced = sum(
         content.answers[key].response != answer.response for key, answer in judged.items() if key in content.answers
     )
@@ -180,7 +182,7 @@ def _area_and_length(path: Path, suite: ChecklistSuite) -> tuple[str, str | None
             if name == (area if length is None else f"{area}_{length}"):
                 return area, length
     raise ChecklistError(
-        f"{path}: its name is no area of the suite ({', '.join(suite.areas)}), alone or followed by a length"
+        f"{path}: expected the name of an area of the suite ({', '.join(suite.areas)}), with or without a length"
     )
 
 
@@ -200,7 +202,7 @@ def _line(
 
 
 def _judgement(listed: Any, n_questions: int, levels: Sequence[float]) -> Judgement:
-    """Verdicts and reasons in the order of the questions; unjudged if there are none, as after three failed tries."""
+    """Verdicts and reasons in the order of the questions. Without verdicts, as after three tries, it is unjudged."""
 
     def level(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -1,7 +1,7 @@
 """Converts an n-gram suite to a checklist suite, and runs on it to checklist runs.
 
-So each answer has an n-gram score and a checklist score: a task has the ID of its question, and the trial of an answer
-is its position among the answers to the question in the file of trials.
+Each answer then has an n-gram score and a checklist score. A task has the ID of its question. The trial of an answer is
+its position among the answers to the question in the file of trials.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _TEXTS = Path(__file__).with_name("ngram_suite.toml")
 def checklist_suite_of(suite: Suite) -> ChecklistSuite:
     """The checklist suite of an n-gram suite: its questions, judged by a packaged checklist with equal weights.
 
-    An instruction names the keywords of the question, and shows the style with the sample answer to another question
-    (its own would give the answer away).
+    An instruction lists the keywords of the question, and shows the style by the sample answer to another question,
+    because the sample answer to the question itself would reveal the answer.
     """
     n_japanese = sum(language_of(question.question) == "ja" for question in suite)
     language = "ja" if 2 * n_japanese > len(suite) else "en"
@@ -84,7 +84,7 @@ def _samples(suite: Suite) -> tuple[Sample, ...]:
     try:
         return suite.samples
     except SuiteError:
-        return ()  # a suite need not have any
+        return ()  # samples are optional
 
 
 def _instruction(question: Question, samples: tuple[Sample, ...], texts: dict[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Judges the answers of runs: estimates the cost, asks in rounds of tries, and writes the judgements that follow.
 
-All requests are sent in the order of their keys, which are hashes, so wherever a budget or a kill stops the asking, all
-models are equally complete. Each reply is stored as it arrives. Rules: docs/checklists.md.
+Requests are sent in the order of their keys, which are hashes. If a budget or a kill ends the asking, all models are
+equally complete. Each reply is stored when it arrives. Rules: docs/checklists.md.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Judging:
         return sum(1 for _ in self.open_ratings())
 
     def write(self) -> list[Judgement]:
-        """Writes the judgements of each run that follow from the replies; returns them.
+        """Writes the judgements of each run that follow from the replies, and returns them.
 
         They replace all judgements by the same judge and method, with any prompts and temperature; other judgements
         stay. A file is only written if it changes.
@@ -164,7 +164,7 @@ class Judging:
 
 
 def _derived(one: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgement], list[Judgement]]:
-    """The judgements that follow from the replies; the rows of the file with them; and its present rows."""
+    """The judgements that follow from the replies, the new rows of the file, and its present rows."""
     former = read_judgements(path, one.wording.suite) if path.exists() else []
     _refuse_imported(one, former)
     found = one.judgements()

@@ -52,7 +52,7 @@ def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
         keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
         for where, key, reply, problem, details in _lines(sources, form, problems):
             if key not in known:
-                problems.append(f"{where}: is the reply to another request; expected one about these runs")
+                problems.append(f"{where}: is the reply to another request; expected a reply about these runs")
                 continue
             n_lines += 1
             if reply is None:

@@ -1,7 +1,7 @@
 """A checklist score as an evaluator, `checklists:SUITE`: one request with all questions for each text and rating.
 
-The judge sees one text at a time, and not whether it is an original. Scores are from 0 to 100, before rescaling; the
-verdicts on single questions are further metrics.
+The judge sees one text at a time; a request does not say whether the text is an original. Scores are from 0 to 100,
+before rescaling. The verdicts on single questions are further metrics.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ _AGAIN = 1_000_000
 class ChecklistJudge(AskingEvaluator):
     """Asks a judge the questions of the checklists of texts.
 
-    An item belongs to the task whose ID is its question, or its own ID if it has no question, and takes the task's
-    instruction. Other items are of the chosen category, or of the suite's only one, and their instruction is their
-    question, their context or both.
+    An item belongs to the task whose ID is the item's question, or the item's own ID if it has no question. Its
+    instruction is the task's instruction. Other items belong to the chosen category, or to the suite's only category.
+    Their instruction is their question, their context or both.
 
     Attributes:
         suite: The suite.
         options: The judge and its parameters.
         replies: The stored replies.
-        category: The category of items that are not tasks of the suite, as `NAME` or `AREA/NAME`; None for the only
-            one.
+        category: The category of items that are not tasks of the suite, as `NAME` or `AREA/NAME`; None for the suite's
+            only category.
         replicate: The number of the replicate, from 0; see `again`.
         connect: Opens the engine that asks the judge, such as `Server(...).engine`; None for stored replies only.
         spending: Prices and budget, to which the cost is added.
@@ -84,7 +84,7 @@ class ChecklistJudge(AskingEvaluator):
     def metrics(self) -> tuple[Metric, ...]:
         """The score, the plain mean, and `q0`, `q1`, ... for the questions; only these can be combined.
 
-        A text has no score by a question that its checklist lacks.
+        A text has no score for a question that its checklist lacks.
         """
         n_questions = max(len(checklist.questions) for checklist in self.suite.checklists.values())
         means = (Metric(name, low=0, high=100, combined=False) for name in (SCORE, PLAIN))
@@ -106,7 +106,7 @@ class ChecklistJudge(AskingEvaluator):
         return "|".join(parts)
 
     def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
-        """Notes on the scores of these items, with their questions if all have the same."""
+        """Notes on the scores of these items; includes the questions if all items have the same questions."""
         checklists = {(task.area, task.category): self.suite.checklist(task) for task in map(self._task, items)}
         notes = [f"The suite {self.suite.name}: {in_one_line(note, 300)}." for note in self.suite.notes]
         if any(not checklist.has_weights for checklist in checklists.values()):
@@ -132,7 +132,7 @@ class ChecklistJudge(AskingEvaluator):
 
     @cached_property
     def _tasks(self) -> Mapping[str, Task]:
-        """The tasks by ID; tasks of the main table take precedence over tasks with a length."""
+        """The tasks by ID; a task of the main table takes precedence over a task with a length."""
         return {task.id: task for task in sorted(self.suite.tasks, key=lambda task: task.length is None)}
 
     @cached_property
@@ -167,7 +167,7 @@ class ChecklistJudge(AskingEvaluator):
             )
         if not own:
             what = "has no question and no context" if known is None else "its task lacks the whole instruction"
-            raise ChecklistError(f"item {shown}: {what}; expected an instruction, since a judge is asked")
+            raise ChecklistError(f"item {shown}: {what}; expected an instruction for the judge")
         length = None if known is None else known.length
         return Task(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
 
@@ -255,7 +255,7 @@ def open_checklists(
     Args:
         suite: The suite, its directory, or the name of a packaged one.
         model: The judge's name on the server.
-        category: The category of items that are not tasks of the suite; by default the only one.
+        category: The category of items that are not tasks of the suite; by default the suite's only category.
         n_ratings: The number of ratings of each text.
         n_tries: The maximum number of requests for a rating, while replies are unusable.
         temperature: The judge's temperature; for the default see `JudgeOptions`.

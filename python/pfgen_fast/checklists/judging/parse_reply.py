@@ -1,9 +1,9 @@
 """Parses a judge's reply: a verdict for each question, or the reason why the reply is unusable.
 
-Nothing is guessed from half a reply. A reply is untrusted: it is read in linear time, and text that is nested too
-deeply or has numbers of too many digits does not parse, with any version of Python. It may also quote the answer, and
-an answer may hold verdicts. So in profile `plain` the first bracket begins the verdicts, the verdicts end the reply,
-and no object in them has a key twice. Profile `upstream` takes the first text that parses. Rules: docs/checklists.md.
+Nothing is guessed from half a reply. A reply is untrusted, so it is parsed in linear time. Text that is nested too
+deeply, or has numbers with too many digits, is unusable with every version of Python. A reply may quote the answer, and
+an answer may contain verdicts. So in the profile `plain`, the first bracket begins the verdicts, the reply ends with
+the verdicts, and no object in them has a key twice. The profile `upstream` uses the first text that parses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_DEPTH = 500
 _MAX_LITERAL_DEPTH = 100
 _MAX_LITERAL_CHARACTERS = 1_000_000
 _MAX_LITERAL_TOKENS = 20_000
-"""Python's parser takes a kilobyte and 30 microseconds for each."""
+"""Python's parser needs a kilobyte and 30 microseconds for each token."""
 
 _MAX_DIGITS = 300
 """Longer whole numbers are read as floats, because Python converts long ones slowly, or not at all."""

@@ -26,7 +26,7 @@ MAX_TOKENS = 4096
 """The default maximum number of tokens in a judge's reply."""
 
 _WORDS_SHOWN = 16_000
-"""HelloBench's code cuts answers of 15,001 words or more to this number, so only answers with more words change."""
+"""HelloBench's code cuts answers of 15,001 words or more to 16,000 words, so it only changes longer answers."""
 
 _UPSTREAM_SEED = 42
 _SEEDS_OF_A_RATING = 1000
@@ -56,12 +56,12 @@ class Wording:
 
     @cached_property
     def profile_name(self) -> str:
-        """The profile, with its word counter where all answers depend on it; `plain` only cuts long answers."""
+        """The profile, with the word counter if it changes all answers; in `plain`, it only cuts long answers."""
         return f"{self.profile} ({counter_name(self._counter)})" if self.profile == "upstream" else self.profile
 
     @cached_property
     def unusual(self) -> str | None:
-        """What differs from usual requests, as JSON; None if nothing does."""
+        """The unusual parts of requests, as JSON; None without unusual parts."""
         parts = {**self.judge.options.shaping, **({"structured": True} if self.structured else {})}
         return json.dumps(parts, sort_keys=True) if parts else None
 
@@ -113,7 +113,7 @@ class Wording:
         return (0.0,) * (len(checklist.questions) if self.method == "checklist" else 1)
 
     def _schema(self, n_questions: int) -> dict[str, Any]:
-        """The JSON schema of a reply. A list stands within an object, because servers want an object outside."""
+        """The JSON schema of a reply. The list is inside an object, because servers require an object."""
         if self.method != "checklist":
             return _object(reason=_TEXT, evaluation_score={"type": "number"})
         id = {"type": "integer", "enum": list(range(n_questions))}
@@ -167,7 +167,7 @@ def _shown(response: str, profile: Profile, counter: Counter) -> tuple[str, bool
 
 
 def _listed(checklist: Checklist, method: Method) -> str:
-    """The questions as JSON, with IDs where each is judged."""
+    """The questions as JSON, with IDs if each question is judged."""
     if method == "llm-eval-c":
         return json.dumps(checklist.questions, ensure_ascii=False)
     listed = [{"checklist_id": id, "checklist_content": text} for id, text in enumerate(checklist.questions)]

@@ -27,7 +27,7 @@ Empty = Literal["judge", "zero"]
 """Whether an empty answer is judged, or gets 0 without a request."""
 
 _LONGEST_ESCAPE = 24
-"""The most bytes that a character of an answer takes in a request: a word between spaces, escaped in JSON."""
+"""The maximum number of bytes for a character of an answer in a request: a word between spaces, escaped in JSON."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Rating(Tries):
 
     @property
     def is_too_long(self) -> bool:
-        """Whether the requests are too long to be sent; to find out, only requests about long texts are built."""
+        """Whether the requests are too long to be sent; a request is only built and measured if the text is long."""
         n_characters = len(self.answer.response) + len(self.task.instruction or "")
         return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
 
@@ -220,7 +220,7 @@ class RunToJudge:
         versions = Counter(judgement.version for judgement in found if judgement.tries)
         if not versions:
             return found
-        # A zero without a request is the same with any version, so it adds no second version to a table.
+        # A zero without a request does not depend on the version, so it must not add a second version to a table.
         usual = min(versions, key=lambda version: (-versions[version], version or ""))
         return [judgement if judgement.tries else replace(judgement, version=usual) for judgement in found]
 

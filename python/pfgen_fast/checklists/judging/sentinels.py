@@ -2,7 +2,7 @@
 
 Comparing its verdicts with the earlier ones shows whether the judge behind a name has changed. Each round is a pair of
 files in the run's directory: `sentinels/001-replies.jsonl`, and the judgements that follow, `sentinels/001.jsonl`.
-These are written last, so a round without them was interrupted, and is continued.
+The judgements are written last, so a round without judgements was interrupted; the next call continues it.
 """
 
 from __future__ import annotations

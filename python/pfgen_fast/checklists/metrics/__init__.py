@@ -1,1 +1,1 @@
-"""What can be said of long answers without a judge: classic metrics, and what goes wrong in them."""
+"""Metrics of long answers without a judge: classic metrics and errors."""

@@ -1,7 +1,7 @@
 """Classic metrics of the answers of runs, answer by answer, and their means by area and by wanted length.
 
-Metrics with references take the `reference` of a task; METEOR is for English only. What cannot be computed of an answer
-is None and not in any mean. Values are shares of 1, except perplexity.
+Metrics with references use the `reference` of a task; METEOR is for English only. A metric that cannot be computed for
+an answer is None, and means leave it out. Values are shares of 1, except perplexity.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Perplexities = Callable[[str], float | None]
 _Split = tuple[Sequence[Any], Sequence[str]]
 
 METRICS = ("repetition", "distinct", "bleu", "rouge_l", "meteor", "ppl")
-"""The metrics by the names of options; in tables, those that count n-grams have their order in the name."""
+"""The metrics by the names of options; in tables, the names of n-gram metrics contain their order."""
 
 _WITH_REFERENCES = ("bleu", "rouge_l", "meteor")
 _USUAL = METRICS[:-1]
@@ -97,7 +97,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of a metric, and of how many answers."""
+    """The mean of a metric, and the number of answers that have it."""
 
     mean: float | None
     n: int
@@ -132,7 +132,7 @@ def open_metrics(
     wordnet: Path | None = None,
     perplexity: Perplexities | None = None,
 ) -> MetricSet:
-    """Chooses metrics and makes them ready."""
+    """Chooses and prepares metrics."""
     for metric in metrics or ():
         if metric not in METRICS:
             raise ChecklistError(unknown_name("metric", metric, METRICS))
@@ -164,7 +164,7 @@ def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities |
     if metric == "meteor" and suite.language.partition("-")[0] != "en":
         raise ChecklistError(f"METEOR is for English only; the suite's language is {suite.language}")
     if metric == "rouge_l":
-        rouge_l(("a",), [("a",)])  # says what is missing
+        rouge_l(("a",), [("a",)])  # raises an error if the package is missing
     if metric == "ppl" and perplexity is None:
         raise ChecklistError("perplexity needs a model: expected --perplexity MODEL")
 
@@ -214,7 +214,7 @@ def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) 
 
 
 def _means(answers: Sequence[Measured], names: Sequence[str]) -> MeanMetrics:
-    """The mean of each metric over the answers that have it; answers count alike."""
+    """The mean of each metric over the answers that have it."""
     return MeanMetrics(
         len(answers),
         _mean([one.words for one in answers]).mean,

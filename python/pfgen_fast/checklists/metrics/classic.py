@@ -1,7 +1,7 @@
 """Classic metrics of one answer: how much it repeats itself, and how much it shares with reference answers.
 
 Everything is counted on lists of tokens, and the signature of a table says which tokens. BLEU and the n-gram shares
-need no package; ROUGE-L needs rapidfuzz, METEOR needs nltk. What an answer is too short for is None.
+need no package; ROUGE-L needs rapidfuzz, METEOR needs nltk. A metric is None if the answer is too short for it.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ MAX_ORDER = 4
 
 
 def ngrams(tokens: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
-    """How often each n-gram of n tokens stands in a text."""
+    """The number of times that each n-gram of n tokens occurs in a text."""
     return Counter(zip(*(tokens[start:] for start in range(n)), strict=False))
 
 
 def repetition(tokens: Tokens, n: int = MAX_ORDER) -> float | None:
-    """The share of the different n-grams that stand more than once; None without any n-gram."""
+    """The share of the different n-grams that occur more than once; None without n-grams."""
     counts = ngrams(tokens, n)
     return sum(count > 1 for count in counts.values()) / len(counts) if counts else None
 
 
 def distinct(tokens: Tokens, n: int = MAX_ORDER) -> float | None:
-    """The number of different n-grams over the number of all n-grams; None without any."""
+    """The number of different n-grams divided by the number of all n-grams; None without n-grams."""
     counts = ngrams(tokens, n)
     return len(counts) / counts.total() if counts else None
 
 
 @dataclass(frozen=True)
 class BleuCounts:
-    """What BLEU needs to know of an answer; the counts of a corpus are the sum of those of its answers."""
+    """The counts that determine BLEU; the counts of a corpus are the sums of its answers' counts."""
 
     matches: tuple[int, ...]
     possible: tuple[int, ...]
@@ -82,7 +82,7 @@ def corpus_bleu(counts: Iterable[BleuCounts]) -> float | None:
 
 
 def rouge_l(tokens: Tokens, references: Iterable[Tokens]) -> float:
-    """The F1 of the longest common subsequence of tokens; that of the best reference."""
+    """The F1 of the longest common subsequence of tokens, with the best reference."""
     similarity = optional(
         "rapidfuzz.distance.LCSseq", extra="metrics", needed_for="ROUGE-L", error=ChecklistError
     ).similarity
@@ -95,8 +95,8 @@ def rouge_l(tokens: Tokens, references: Iterable[Tokens]) -> float:
 class Meteor:
     """METEOR as NLTK computes it (alpha 0.9, beta 3, gamma 0.5), for English only.
 
-    Words match if they are equal, or have the same Porter stem, or if their stems (as NLTK has it) are synonyms in
-    WordNet, if its files are there.
+    Words match if they are equal or have the same Porter stem. With WordNet's files, words also match if their stems
+    are synonyms, as in NLTK.
     """
 
     def __init__(self, wordnet: Path | None = None) -> None:
@@ -126,9 +126,9 @@ def _wordnet(folder: Path) -> Any:
     known += [str(path) for path in (root, *data) if str(path) not in known]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it knows English alone
+            warnings.simplefilter("ignore")  # about other languages than English
             return reader(str(root), omw_reader=None)
-    except Exception as error:  # NLTK's reader raises whatever comes up in files that are not WordNet's
+    except Exception as error:  # NLTK's reader may raise any exception for other files
         raise ChecklistError(f"{folder}: cannot be read as WordNet ({type(error).__name__}); {expected}") from None
 
 

@@ -21,7 +21,7 @@ _MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
     "signals": lambda one: bool(one.signals) if one.has_text else None,
 }
 MODES = tuple(_MODES)
-"""The errors in the order of tables, and `signals`, which are shown beside them."""
+"""The errors in the order of tables, and `signals`, which are shown next to them."""
 
 
 def named_errors(one: AnswerErrors) -> tuple[str, ...]:

@@ -126,8 +126,8 @@ class ErrorRules:
         found = []
         if not self.rejections.phrases:
             found.append(
-                f"no phrases of rejection are packaged for the language {self.suite.language}, so that no "
-                "rejection is found: pass a file with --phrases"
+                f"no phrases of rejection are packaged for the language {self.suite.language}, so no "
+                "rejection is found; pass a file with --phrases"
             )
         if self.counter != self.suite.words:
             found.append(without(self.suite.words, self.counter))
@@ -205,7 +205,7 @@ def _errors(
 
 
 def signals(text: str, listed: list[str]) -> tuple[str, ...]:
-    """The signals in an answer: evidence against it that proves no error."""
+    """The signals in an answer: hints at errors."""
     found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
     share = repetition(listed)
     if share is not None and share > _MOST_REPETITION:

@@ -9,7 +9,7 @@ from typing import Literal
 from ..words import count_words
 
 _END = 300
-"""A claim about the length stands in the last so many characters of an answer."""
+"""The number of characters at the end of an answer that may contain a claim of its length."""
 
 _NUMBER = r"(?P<number>[0-9０-９][0-9０-９,，]{0,12})"
 _ABOUT = r"(?:about|approximately|approx\.?|around|roughly|over|almost|nearly|~|約)?\s{0,3}"
@@ -33,7 +33,7 @@ _PATTERNS = [(unit, re.compile(pattern, re.IGNORECASE)) for unit, patterns in _C
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What an answer says of its own length."""
+    """The length that an answer claims for itself, and the counted length."""
 
     claimed: int
     counted: int
@@ -41,12 +41,12 @@ class Claim:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it is more than a tenth off."""
+        """Whether the two lengths differ by more than a tenth."""
         return abs(self.claimed - self.counted) * 10 > self.counted
 
 
 def claim_in(answer: str, n_words: int) -> Claim | None:
-    """The last number of words or characters that an answer says it has, at its end; None if it says none."""
+    """The last claim of a number of words or characters at the end of an answer; None without a claim."""
     end = answer[-_END:]
     if not _DIGIT.search(end):
         return None

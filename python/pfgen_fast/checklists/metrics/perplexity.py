@@ -1,8 +1,8 @@
 """Perplexity of answers under a causal language model: how predictable a text is, not how good.
 
-A text is cut into pieces of at most 512 tokens, one after the other; the perplexity of a piece is exp of the mean
-negative log-likelihood of its tokens from the second on; the figure of the text is the plain mean over its pieces.
-Pieces of one token are left out. Pieces do not see each other.
+A text is cut into pieces of at most 512 tokens. The perplexity of a piece is exp of the mean negative log-likelihood of
+its tokens from the second token on, without the context of earlier pieces. The perplexity of the text is the mean over
+its pieces. Pieces of one token are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...files.untrusted_text import in_one_line
 from ...generation.engines.transformers import checked_device, loaded_model
 
 WINDOW = 512
-"""The tokens of a piece, as published; GPT-2 could take twice as many."""
+"""The number of tokens of a piece in the published figures; GPT-2 would allow 1,024."""
 
 
 class Perplexity:

@@ -1,4 +1,4 @@
-"""Phrases with which answers begin that refuse their task, by language; packaged, or in a file of the user."""
+"""Phrases at the beginning of answers that reject their task, by language: packaged, or in a file of the user."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Rejections:
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self.phrases = tuple(phrases)
-        # Longer ones first, so that the most telling phrase is named.
+        # Longer phrases come first, so the most specific phrase is reported.
         longest_first = sorted(self.phrases, key=len, reverse=True)
         self._begins = {_folded(phrase): phrase for phrase in longest_first}
-        # Folding a character of a text makes up to three of it, and never none.
+        # Case folding turns a character into one to three characters.
         self._n_characters = max(map(len, self._begins), default=0)
 
     def phrase_of(self, answer: str) -> str | None:
-        """The longest phrase that the answer begins with, after white space, `*`, `#` and quotes; None if none."""
+        """The longest phrase that the answer begins with, after white space, `*`, `#` and quotes; None without one."""
         begin = _folded(answer.lstrip(_BEFORE)[: self._n_characters])
         return next((phrase for folded, phrase in self._begins.items() if begin.startswith(folded)), None)
 

@@ -1,1 +1,1 @@
-"""What judgements are worth: judges that agree, drift, or are noisy, and what else goes with their scores."""
+"""How reliable judgements are: agreement, drift and noise of judges, and correlation with other methods."""

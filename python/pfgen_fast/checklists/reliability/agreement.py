@@ -1,7 +1,4 @@
-"""How far two judges agree who judged the same answers with the same checklists: by verdict, answer and model.
-
-Also the differences of the tables of models that follow from their judgements.
-"""
+"""How far two judges of the same answers agree: by verdict, by answer, and in the tables of models that follow."""
 
 from __future__ import annotations
 

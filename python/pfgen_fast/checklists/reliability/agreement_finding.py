@@ -133,7 +133,7 @@ def _words(found: Agreed, names: tuple[str, str]) -> str:
             words += f", {name.capitalize()} {of_answers[name].value:.3f}{of_answers[name].between(3)}"
     words += "."
     if found.tables.is_defined:
-        words += f" Averages of models are over {', '.join(found.tables.parts)}, which count alike."
+        words += f" Averages of models are over {', '.join(found.tables.parts)}, which have equal weights."
     if found.pairing.n_draws:
         words += f" Intervals (95 %) are from {found.pairing.n_draws:,} draws of tasks within each area."
     return words

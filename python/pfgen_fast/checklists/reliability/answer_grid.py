@@ -1,7 +1,7 @@
 """Answers of models to tasks as columns of numbers, draws of their tasks, and figures with intervals from the draws.
 
-In an average areas count alike, not answers; a part is left out if a model has no answer to it. Tasks are drawn within
-their part, the same for all models.
+In an average, areas have equal weights, not answers. A part is left out if a model has no answer to it. Tasks are drawn
+within their part; the draws are the same for all models.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class AnswerGrid:
         return [Stratum(totals[:, tasks], counts[:, tasks]) for tasks in of_parts]
 
     def averages(self, values: Floats) -> tuple[tuple[str, ...], Floats, Floats]:
-        """The parts that all models have, the means of the models over them, and these means in draws of tasks."""
+        """The parts that all models have, the means of the models over these parts, and these means in each draw."""
         strata = self.strata(values)
         counted = [part for part in self.main_parts if (strata[part].counts.sum(axis=1) > 0).all()]
         n_models = len(self.models)
@@ -114,16 +114,16 @@ class Estimate:
 
     @property
     def cells(self) -> tuple[float | None, float | None, float | None]:
-        """The three for a row of a table."""
+        """The three numbers for a row of a table."""
         return self.value, self.low, self.high
 
     def between(self, n_digits: int) -> str:
-        """The interval in parentheses, after a blank; empty without one."""
+        """The interval in parentheses, after a blank; empty without an interval."""
         return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"
 
 
 def estimate(value: float | None, draws: Floats) -> Estimate:
-    """A figure with the percentiles 2.5 and 97.5 of its draws; undefined ones are left out."""
+    """A figure with the percentiles 2.5 and 97.5 of its draws; undefined draws are left out."""
     if value is None or np.isnan(value):
         return Estimate(None)
     low, high = (float(end) for end in interval(draws))

@@ -61,7 +61,7 @@ class Correlated:
 
     @cached_property
     def model_means(self) -> dict[str, tuple[Floats, Floats]]:
-        """By method: the mean of each model, areas counting alike, and the same in each draw."""
+        """By method: the mean of each model with equal weights of areas, and these means in each draw."""
         return {name: self.grid.averages(column)[1:] for name, column in self.columns.items()}
 
     def over_models(self, one: str, other: str) -> Coefficient:
@@ -80,7 +80,7 @@ def correlated(
     draws: int = USUAL_DRAWS,
     seed: int = 0,
 ) -> Correlated:
-    """Methods on the answers that all of them have."""
+    """Compares methods on the answers for which all of them have a value."""
     known = list(values.methods)
     first = against or (PEOPLE if PEOPLE in known else known[0])
     for name in (first, *(methods or ())):
@@ -136,7 +136,7 @@ def _answer(
     known = {name: parts["all"] for name, parts in of_answers.items() if parts["all"].value.value is not None}
     if not known:
         return f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
-    # Equal weights hardly change a checklist score: another method is worth naming.
+    # Equal weights hardly change a checklist score, so another method is named if there is one.
     telling = {name for name in known if {first, name} != {"checklist", "avg-c"}} or known
     best = max(telling, key=lambda name: known[name].value.value or 0.0)
     words = f"Over {n:,} answers {best} goes best with {first}: Spearman {_shown(known[best].value)}"
@@ -197,7 +197,7 @@ def _pair_table(found: Correlated) -> Table:
 
 
 def _question_tables(found: Correlated) -> list[Table]:
-    """Each question of the checklists against each method that is no checklist."""
+    """Each question of the checklists against each method without a checklist."""
     verdicts = found.values.verdicts
     others = [name for name in found.names if name not in ("checklist", "avg-c")]
     if not others or any(place not in verdicts for place in found.places):

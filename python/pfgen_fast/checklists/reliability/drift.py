@@ -195,9 +195,9 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
 def _version_note(old: Side, new: Side) -> str:
     if old.judge != new.judge:
         judges = f"{old.judge or 'unknown'} and {new.judge or 'unknown'}"
-        return f"the sides have other judges, {judges}: this is no drift of one judge"
+        return f"the sides have different judges, {judges}: this is no drift of one judge"
     if old.version is None or new.version is None:
-        return "the version of the judge is unknown on a side, so that the files cannot say whether it is another"
+        return "the version of the judge is unknown on a side, so the files do not show whether it has changed"
     if old.version == new.version:
         return f"both sides name the same version, {old.version}"
     return f"the version of the judge was {old.version} and is {new.version}"

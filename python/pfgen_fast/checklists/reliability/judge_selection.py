@@ -1,7 +1,7 @@
 """Sides: the judgements that one version of a judge gave of the answers of some models.
 
-A path may hold judgements of several judges or versions: each is a side. Sides are compared over the answers that both
-judged, with the same text and the same checklist.
+A path may contain judgements of several judges or versions; each of them is a side. Sides are compared on the answers
+that both judged, with the same text and the same checklist.
 """
 
 from __future__ import annotations

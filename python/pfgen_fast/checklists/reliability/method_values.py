@@ -1,6 +1,6 @@
-"""Values of answers by several methods side by side: checklists, overall ratings, metrics, people, n-grams, a judge.
+"""Values of answers by several methods: checklists, overall ratings, metrics, people, n-grams and a judge.
 
-A method gives some answers a number each. Methods are compared over the answers that all of them have.
+A method assigns numbers to some answers. Methods are compared on the answers for which all of them have a number.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Values:
     signature: str = ""
 
     def common(self, names: Iterable[str]) -> list[Place]:
-        """The answers that all of these methods have, by model and in the order of the suite."""
+        """The answers for which all of these methods have a value, by model and in the order of the suite."""
         chosen = list(names)
         places = set.intersection(*(set(self.methods[name]) for name in chosen))
         if not places:
@@ -80,7 +80,7 @@ def checklist_values(
     found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
     methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
     if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):
-        del methods["avg-c"]  # which is the same
+        del methods["avg-c"]  # it equals `checklist`
     rows = (row for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault))
     present = {row.method for row in rows}
     for method in _OVERALL:
@@ -95,7 +95,7 @@ def checklist_values(
 
 
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
-    """The metrics in a table that `checklists metrics -o` wrote, or any with columns model, id and numbers."""
+    """The metrics in a table of `checklists metrics -o`, or in any table with model, id and columns of numbers."""
     found: dict[str, dict[Place, float]] = {}
     for where, row in rows_of_table(path):
         place = _place(row, suite, where)
@@ -153,8 +153,8 @@ def judge_values(
     found = {place: one for (place, *_), one in zip(listed, ratings, strict=True) if not math.isnan(one)}
     if not found:
         raise ChecklistError(
-            f"{options.cache}: holds no rating of these answers by {options.model}; expected the options of the "
-            "call of 'experiment judge' that stored them"
+            f"{options.cache}: holds no rating of these answers by {options.model}; expected the options "
+            "with which 'experiment judge' stored them"
         )
     return found
 

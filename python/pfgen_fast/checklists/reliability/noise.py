@@ -1,7 +1,7 @@
 """`noise`: the part of a score that is chance, the tasks or ratings for a given precision, and the use of questions.
 
-The variance of a score has two parts: between tasks, and within a task between ratings of the same answer, which can be
-told apart only where answers were rated several times. Questions are looked at within their category.
+The variance of a score has two parts: variance between tasks, and variance between ratings of the same answer. They can
+only be separated if answers were rated several times. Questions are compared within their category.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PartNoise:
         return max(1, math.ceil(self.variance(1 / self.n_tasks, ratings) * (_Z / wanted) ** 2 - 1e-9))
 
     def ratings_for(self, wanted: float) -> int | None:
-        """The number of ratings for it with these tasks; None if no number is enough, or it is unknown."""
+        """The number of ratings for this half width with these tasks; None if unknown, or if no number is enough."""
         if self.within is None:
             return None
         spare = (wanted / _Z) ** 2 * self.n_tasks - self.between**2
@@ -141,13 +141,13 @@ class Noise:
 
     @cached_property
     def average(self) -> PartNoise | None:
-        """The mean of the areas, which count alike; None if an area has no variance."""
+        """The mean of the areas, which have equal weights; None if an area has no variance."""
         names = {self.pairing.parts[part] for part in self.pairing.main_parts}
         chosen = [part for part in self.parts if part.name in names]
         if len(chosen) < len(names):
             return None
         n = math.fsum(part.n_tasks for part in chosen)
-        # So that dividing by all tasks gives the variance of the mean of means.
+        # With this factor, division by the number of all tasks gives the variance of the mean of means.
         scale = math.sqrt(n) / len(chosen)
 
         def together(values: Sequence[float | None]) -> float | None:
@@ -176,7 +176,7 @@ class Noise:
         found: list[tuple[Sequence[Question], Floats, Ints]] = []
         for begin, end in zip(begins, [*begins[1:], len(pairing.questions)], strict=True):
             places = np.flatnonzero((pairing.verdict_questions >= begin) & (pairing.verdict_questions < end))
-            # The verdicts on an answer stand together, in the order of the questions.
+            # The verdicts on an answer are adjacent, in the order of the questions.
             of_answers = places.reshape(-1, end - begin)
             verdicts, answers = pairing.verdicts[0][of_answers].T, pairing.verdict_answers[of_answers[:, 0]]
             found.append((pairing.questions[begin:end], verdicts, answers))

@@ -17,7 +17,7 @@ WANTED = 1.0
 """The usual half width to plan for, in points of rescaled scores."""
 
 NOTHING = 0.01
-"""A question tells no models apart if at most this share of its variance is between models."""
+"""A question does not separate models if at most this share of its variance is between models."""
 REPEATS = 0.8
 """Questions repeat each other if their verdicts correlate at least this much."""
 REWARDS_LENGTH = 0.3
@@ -48,7 +48,7 @@ def noise_finding(found: Noise, wanted: float = WANTED) -> Finding:
 def _answer(found: Noise, wanted: float) -> str:
     average = found.average
     n_idle = sum(one.between_models is not None and one.between_models <= NOTHING for one in found.questions)
-    of_questions = f"{n_idle:,} of {len(found.questions):,} questions hardly tell models apart"
+    of_questions = f"{n_idle:,} of {len(found.questions):,} questions hardly separate models"
     if average is None:
         return f"Too few tasks for the interval of an average; {of_questions}."
     times = average.tasks_for(wanted) / average.n_tasks
@@ -117,13 +117,13 @@ def _notes(found: Noise) -> list[str]:
     notes = list(found.side.notes)
     if all(part.within is None for part in found.parts):
         notes.append(
-            "each answer has one rating, so that the noise of ratings cannot be separated from that of tasks: "
+            "each answer has one rating, so the noise of ratings cannot be separated from the noise of tasks; "
             "ask several times with 'checklists judge --ratings K'"
         )
     if len(found.pairing.models) < 2:
-        notes.append("one model cannot be told from others: the column 'between models' is empty")
+        notes.append("there is only one model, so the column 'between models' is empty")
     if not any(found.words.values()):
-        notes.append("the numbers of words are unknown, so that no correlations with length are shown")
+        notes.append("the numbers of words are unknown, so no correlations with length are shown")
     return notes
 
 
@@ -160,7 +160,7 @@ def _question_table(questions: Sequence[QuestionUse]) -> Table:
         *("area", "category", "number", "answers", "mean", "share of best level", "between models", "most like"),
         *("correlation with it", "with words", "with words, rest held", "score explained alone", "question"),
     )
-    title = "Questions, those that tell models apart least first"
+    title = "Questions, ordered from those that separate models least"
     return Table("questions", title, columns, tuple(rows), 3)
 
 
@@ -185,7 +185,7 @@ def _pictures(found: Noise) -> list[Picture]:
         panels.append(_panel(with_words, "words_alone", "correlation with words, rest of the score held"))
     if known:
         pictures.append(
-            Picture("questions", "How far questions tell models apart, and reward length", Scatter(tuple(panels)))
+            Picture("questions", "How far questions separate models, and reward length", Scatter(tuple(panels)))
         )
     return pictures
 
@@ -212,4 +212,4 @@ def _plan_picture(average: PartNoise) -> Picture:
         for ratings in numbers
     )
     chart = Lines(lines, "tasks", "half width of an average's 95 % interval", WANTED)
-    return Picture("plan", "How sure an average is, by the number of tasks", chart)
+    return Picture("plan", "The precision of an average, by the number of tasks", chart)

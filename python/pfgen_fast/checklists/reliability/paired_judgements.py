@@ -35,12 +35,12 @@ class Question:
 
     @property
     def text(self) -> str:
-        """The question itself."""
+        """The text of the question."""
         return self.checklist.questions[self.number]
 
     @property
     def weight(self) -> float:
-        """Its weight; those of a checklist have the sum 100."""
+        """The weight; the weights of a checklist have the sum 100."""
         return self.checklist.weights[self.number]
 
     @property

@@ -1,7 +1,7 @@
-"""The judgements of runs sorted out: which of them count, and which answers are missing, unjudged or stale.
+"""Decides which judgements of runs count, and which answers are missing, unjudged or stale.
 
-A table is made from the replies of one judge in one version, asked with one prompt; anything else is refused, or must
-be wanted. Several ratings of an answer become one by their mean.
+A table uses replies of one version of a judge to one prompt; other replies are an error unless `mixed` allows them.
+Several ratings of an answer are averaged.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..words import count_words, counter_name, counter_there
 from .scores import State
 
 WordsFrom = Literal["published", "count"]
-"""Where numbers of words are from: published with the judgements where they are, or counted from all answers."""
+"""The source of numbers of words: published with the judgements if available, or counted in all answers."""
 
 _PUBLISHED = "published"
 
 
 class Variant(NamedTuple):
-    """What may differ between replies of the same judge; None where it is unknown."""
+    """The properties that may differ between replies of the same judge; None if unknown."""
 
     version: str | None
     prompt_sha256: str | None
@@ -49,7 +49,7 @@ class Variant(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """What a judge said of an answer."""
+    """A judge's verdicts on an answer."""
 
     task: Task
     verdicts: tuple[float, ...]
@@ -83,7 +83,7 @@ def judged_runs(
     words: WordsFrom = "published",
     on_fault: OnFault | None = None,
 ) -> list[Judged]:
-    """Reads the judgements of runs and sorts them out."""
+    """Reads the judgements of runs, and decides which of them count."""
     read = []
     for run in runs:
         judgements = run.judgements(suite, with_reasons=False, on_fault=on_fault)
@@ -152,9 +152,10 @@ class _Side:
         )
 
     def _asked_for(self, suite: ChecklistSuite, judged: Iterable[AnswerKey]) -> Iterable[AnswerKey]:
-        """Every answer that the run should have: each task as often as any of its area and length was answered.
+        """All answers that the run should have.
 
-        Tasks with a length are asked for only where one of that length was answered.
+        The trials of a task are all trials that occur in its area and length. Tasks with a length only count if the
+        run has an answer of this length.
         """
         trials: dict[tuple[str, str | None], set[int]] = {}
         for id, length, trial in {*judged, *self.stale, *self.answers, *(row.key for row in self.rows)}:
@@ -181,7 +182,7 @@ def _the_judge(read: Sequence[_Side], judge: str | None) -> str:
     if len(with_version) == 1:
         return with_version.pop()
     listed = ", ".join(map(_named, names))
-    raise ChecklistError(f"no judgements of the judge '{in_one_line(judge)}'; there are those of {listed}")
+    raise ChecklistError(f"no judgements of the judge '{in_one_line(judge)}'; expected one of {listed}")
 
 
 def _named(judge: str) -> str:
@@ -189,7 +190,7 @@ def _named(judge: str) -> str:
 
 
 def _variants(rows: Iterable[Judgement]) -> Iterator[Variant]:
-    """The variants of rows with a judge's verdicts; an empty answer may have got zeros without asking."""
+    """The variants of rows with a judge's verdicts; an empty answer may have zeros without a request."""
     return (variant_of(row) for row in rows if row.scores is not None and row.tries > 0)
 
 
@@ -199,14 +200,14 @@ def variant_of(row: Judgement) -> Variant:
 
 
 def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
-    """Whether a judgement is of another text, instruction, checklist or prompt than what is there now."""
+    """Whether the answer, its instruction, the checklist or the prompt has changed since a judgement."""
     if answers:
         answer = answers.get(row.key)
         if answer is None or answer.sha256 != row.response_sha256:
             return True
     now = hashes_of(suite)
     instruction, checklist = now.tasks[row.id, row.length]
-    if row.checklist_sha256 not in (None, checklist) and row.method != "llm-eval":  # which shows no question
+    if row.checklist_sha256 not in (None, checklist) and row.method != "llm-eval":  # this method shows no question
         return True
     if row.instruction_sha256 not in (None, instruction):
         return True

@@ -1,6 +1,6 @@
 """Scores of models by checklists, as data; `scoring` makes them, `table_data` and `text_tables` write them.
 
-A score is 0 to 100, a rescaled score is what tables print. What has no value is None, never NaN.
+A score is from 0 to 100; tables print rescaled scores. A figure without a value is None, never NaN.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..suite import ChecklistSuite
 from ..tasks import Missing, Task
 
 Weighting = Literal["suite", "equal"]
-"""Whether the suite's weights count, or all questions alike."""
+"""Whether questions have the suite's weights or equal weights."""
 
 State = Literal["judged", "missing", "unjudged", "stale"]
-"""Of an answer: `missing` has no judgement, `unjudged` had replies that could not be used, and the judgement of a
-`stale` one is of another answer, instruction, checklist or prompt."""
+"""The state of an answer: a `missing` answer has no judgement, an `unjudged` one no usable reply, and since the
+judgement of a `stale` one the answer, its instruction, the checklist or the prompt has changed."""
 
 WHY_STALE = "the answer, its instruction, the checklist or the prompt has changed since"
 
@@ -39,7 +39,7 @@ class AnswerScore:
 
 @dataclass(frozen=True)
 class Part:
-    """The score of a model on a part of the suite: an area, a category or a length (with how far it was met)."""
+    """The score of a model on a part of the suite: an area, a category or a length, with errors of the length."""
 
     n: int
     missing: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) 
 
 @dataclass(frozen=True)
 class Average:
-    """The mean of the areas, which count alike; None where an area has no judged answer."""
+    """The mean of the areas, which have equal weights; None if an area has no judged answer."""
 
     rescaled: float | None = None
     rescaled_plain: float | None = None
@@ -119,13 +119,13 @@ class Scores:
         suite: The suite.
         models: The models, best average first; those without an average at the end, by name.
         method: How the judge was asked.
-        missing: What an answer without a judgement counts in `score` and `rescaled`.
-        weights: Whether the suite's weights count.
-        groups: First and last index of each longest stretch of models that cannot be told apart. Those without an
-            average are in none.
+        missing: How an answer without a judgement counts in `score` and `rescaled`.
+        weights: Whether questions have the suite's weights or equal weights.
+        groups: The first and the last index of each group of consecutive models that do not differ significantly;
+            models without an average are in no group.
         pairs: All pairs of the models that have an average, in their order; None with fewer than two.
         draws: The number of bootstrap draws behind the intervals; 0 if there are none.
-        notes: What a reader must know, one sentence each.
+        notes: Notes for readers, one sentence each.
     """
 
     suite: ChecklistSuite

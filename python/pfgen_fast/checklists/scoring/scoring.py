@@ -3,7 +3,7 @@
     score(answer)  sum of weight * verdict, 0 to 100
     area           mean over its judged answers; missing ones are left out, or count as zero
     rescaled       (area - centre) * factor
-    average        mean of the areas, which count alike
+    average        mean of the areas, which have equal weights
 
 All sums of floats are exactly rounded, so nothing depends on an order. Rules: docs/checklists.md.
 """
@@ -55,16 +55,16 @@ def score_runs(
     Args:
         suite: The suite.
         runs: The runs.
-        missing: What an answer without a judgement counts: nothing, or zero. By default what the suite says.
+        missing: Whether an answer without a judgement is left out or counts as zero; by default as the suite says.
         method: How the judge was asked.
-        weights: Whether the suite's weights count, or all questions alike (which is known as AVG-C).
-        judge: The name or a version of the judge; only needed where there are several.
+        weights: Whether questions have the suite's weights or equal weights (known as AVG-C).
+        judge: The name or a version of the judge; only needed if there are several judges or versions.
         mixed: Whether replies of several versions of the judge, or to several prompts, may count together.
-        words: Where numbers of words are from.
+        words: The source of numbers of words.
         draws: The number of bootstrap draws for intervals; 0 for none.
         seed: The seed of the draws.
-        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
-            such line is an error.
+        on_fault: Called with a message for each invalid line, which is then skipped; without it, the first invalid
+            line is an error.
 
     Raises:
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
@@ -168,7 +168,7 @@ class _Rules:
     def _signature(self, judged: Judged) -> str:
         """Names the version, the suite, checklists and weights, the judge and its prompts, and the rules of the score.
 
-        What imported judgements do not say is `unknown`.
+        Facts that imported judgements lack are `unknown`.
         """
         variants = judged.variants
         parts = {
@@ -193,7 +193,7 @@ class _Rules:
         return self.weights if has_any else "equal"
 
     def notes(self, judged: Sequence[Judged]) -> list[str]:
-        """What a reader of a table must know, one sentence each."""
+        """Notes for readers of a table, one sentence each."""
         notes = list(self.suite.notes)
         if self.method == "checklist" and self._used_weights == "equal":
             notes.append("Equal weights: each score is the plain mean of the verdicts times 100.")

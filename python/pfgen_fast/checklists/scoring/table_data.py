@@ -1,4 +1,4 @@
-"""Tables of scores with full digits, as JSON and CSV; `text_tables` are for people."""
+"""Tables of scores with full digits, as JSON and CSV; `text_tables` makes readable tables."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Readable tables of scores for terminals and Markdown, with two decimals (words: none).
+"""Readable tables of scores for terminals and Markdown: scores with two decimals, words without decimals.
 
-A figure with missing answers is marked, with the figure by the other rule beside it.
+A figure with missing answers is marked; the figure by the other rule for missing answers is next to it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TextTable:
 def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
     """The models in order, with average, interval, areas, words, group, and missing answers if there are any.
 
-    Without the areas there are no words either; see `words_by_area`.
+    Without areas, the table has no words; `words_by_area` shows them.
     """
     other, figure = ("as zero", "rescaled_missing_as_zero")
     if scores.missing == "zero":

@@ -40,7 +40,7 @@ CategoryKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Spread:
-    """A weight over the draws that define it."""
+    """The distribution of a weight over the draws that determine it."""
 
     mean: float
     sd: float | None

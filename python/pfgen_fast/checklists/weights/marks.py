@@ -24,7 +24,7 @@ from ..tasks import Task
 from .regression import HIGHEST_MARK
 
 Scale = Literal["unit", "ui"]
-"""Of verdicts: 0 to 1, or 0 to 4."""
+"""The scale of verdicts: 0 to 1, or 0 to 4."""
 SCALES: Mapping[Scale, float] = {"unit": 1.0, "ui": 4.0}
 """The highest verdict of each scale."""
 
@@ -74,7 +74,7 @@ def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterabl
         if before[0] != mark:
             raise ChecklistError(
                 f"{where}: {in_one_line(mark.annotator, 40)} has already given another mark to the same answer to "
-                f"{in_one_line(mark.id)} ({before[1]}); expected one mark, or equal ones"
+                f"{in_one_line(mark.id)} ({before[1]}); expected one mark, or equal marks"
             )
     marks = [mark for mark, _ in found.values()]
     if not marks:

@@ -32,14 +32,14 @@ class FittedWeights:
     """The weights that fit marks best.
 
     Attributes:
-        weights: The weights, whose sum is 100. If the rank is short they are not defined by the marks, and these are
-            the ones nearest to equal weights of all that fit as well.
+        weights: The weights, whose sum is 100. If the marks do not determine them, these are the weights nearest to
+            equal weights among all weights that fit equally well.
         raw: The coefficients, in marks: their sum is the fitted mark of a perfect answer.
-        r2: The share of the variance of the marks, about their mean, that is fitted; None if all marks are the same.
-            Without an intercept it can be negative.
-        mse: The mean square of what is not fitted.
+        r2: The fitted share of the variance of the marks; None if all marks are equal. Without an intercept it can be
+            negative.
+        mse: The mean squared residual.
         at_bound: Whether each coefficient is at the bound.
-        rank: How many coefficients the verdicts define.
+        rank: The number of coefficients that the verdicts determine.
         n_rows: The number of marks.
         bound: The bound.
     """
@@ -55,7 +55,7 @@ class FittedWeights:
 
     @property
     def is_identified(self) -> bool:
-        """Whether the marks define the weights: no question depends on the others."""
+        """Whether the marks determine the weights."""
         return self.rank == len(self.raw)
 
     @property
@@ -73,7 +73,7 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
         bound: The smallest coefficient.
 
     Raises:
-        ChecklistError: There are no marks, rows have other lengths, or a value is missing or out of range.
+        ChecklistError: There are no marks, rows have different lengths, or a value is missing or out of range.
 
     Example:
         >>> verdicts = [[1, 1, 0.5], [0.5, 1, 0], [0, 0.5, 1], [1, 0, 1]]
@@ -116,7 +116,7 @@ def checked_marks(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
 
 
 def _numbers(given: Any, what: str, n_dimensions: int) -> Floats:
-    shape = "a number for each" if n_dimensions == 1 else "rows of as many numbers as there are questions"
+    shape = "a number for each" if n_dimensions == 1 else "rows with a number for each question"
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""How much averages and places of models depend on decisions: weights, missing answers, what counts alike.
+"""How much averages and places of models depend on weights, on missing answers, and on equal weights of areas.
 
 Without people's marks the uncertainty of the weights is unknown; random weights around them show how much it matters.
 """
@@ -36,7 +36,7 @@ CONCENTRATION = 100
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """The averages of the models after one other decision."""
+    """The averages of the models after one changed decision."""
 
     name: str
     averages: Floats
@@ -91,7 +91,7 @@ class Sensitivity:
 
 
 def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCENTRATION, seed: int = 0) -> Sensitivity:
-    """Computes averages with equal weights, random weights, missing answers as zero, and answers that count alike."""
+    """Computes averages with equal weights, random weights, missing answers as zero, and the mean of all answers."""
     sums = verdict_sums(scores)
     if len(sums.models) < 2:
         raise ChecklistError(f"{sums.models[0]} is the only model with a judged answer in every area; expected two")
@@ -125,8 +125,8 @@ def drawn_weights(
 ) -> Floats:
     """Draws random weights whose mean is the given ones, from a Dirichlet distribution.
 
-    A weight is the distance of two of `concentration - 1` sorted random numbers between 0 and 100; where it has not a
-    whole number of them, their places are interpolated. So nothing depends on a machine's logarithms.
+    A weight is the distance between two of `concentration - 1` sorted random numbers from 0 to 100, interpolated if
+    needed. This method needs no logarithms, whose last digits depend on the machine.
     """
     if concentration < 2:
         raise ChecklistError(f"the concentration {concentration}: expected a whole number of at least 2")

@@ -1,6 +1,6 @@
 """Averages of models under many weights at once, and how stable the order of the models is as weights vary.
 
-A score is linear in its weights, so that sums of verdicts suffice.
+A score is linear in its weights, so sums of verdicts are sufficient.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CategoryWeights = Mapping[tuple[str, str], Any]
 
 @dataclass(frozen=True, eq=False)
 class VerdictSums:
-    """What the averages of models under any weights need."""
+    """The sums of verdicts, from which averages under any weights follow."""
 
     suite: ChecklistSuite
     models: tuple[str, ...]
