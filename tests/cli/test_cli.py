@@ -41,12 +41,14 @@ def test_score_writes_results_and_skips_what_is_current(call, runs):
     assert [line.split()[-1] for line in out.splitlines()[1:3]] == [str(runs / "good"), str(runs / "worse")]
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")}
     assert len(before) == 2
+    interval = mean_interval(rank(find_results([runs / "good"]))[0].question_scores)
+    assert f" ±{interval.half_width:.4f} " in out
     code, out, _ = call("score", "--suite", "mini", runs)
     assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 2
+    assert f" ±{interval.half_width:.4f} " in out
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")} == before
     (runs / "good/config.json").write_text('{"model": "me/better"}')
     _, out, _ = call("score", "--suite", "mini", runs)
-    assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 1
     assert f"{runs / 'good'}  (replaces a result: config.json (model, mode) changed)\n" in out
 
 
@@ -67,13 +69,6 @@ def test_score_says_why_a_result_is_replaced(call, runs):
     assert replaced("--force") == [("scored", None), ("scored", None)]
 
 
-@pytest.mark.parametrize("name", ["page.pdf", "page.md", "page.json"])
-def test_a_report_is_no_file_of_another_kind(call, runs, tmp_path, name):
-    code, _, err = call("report", "--suite", "mini", runs, "-o", tmp_path / name)
-    assert (code, err.endswith(f"such as page.html, or a directory, not a file of the kind {name[4:]}\n")) == (2, True)
-    assert not (tmp_path / name).exists()
-
-
 def test_score_elsewhere_leaves_the_inputs_untouched(call, runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (runs / "worse/trials.jsonl").rename(runs / "worse/trial_001.jsonl")
@@ -88,16 +83,6 @@ def test_score_elsewhere_leaves_the_inputs_untouched(call, runs, tmp_path, monke
     assert sorted(runs.rglob("*")) == before
 
 
-def test_a_score_stands_beside_its_interval_over_questions_scored_now_or_before(call, runs):
-    command = ("score", "--suite", "mini", runs / "good")
-    for times in ("now", "before"):
-        row = call(*command)[1].splitlines()[1].split()
-        found = mean_interval(rank(find_results([runs / "good"]))[0].question_scores)
-        assert row[1] == f"±{found.half_width:.4f}", times
-        (record,) = json.loads(call(*command, "--json")[1])
-        assert (record["score_low"], record["score_high"]) == (pytest.approx(found.low), pytest.approx(found.high))
-
-
 def test_score_does_not_replace_usual_results_by_unusual_ones(call, runs):
     code, _, err = call("score", "--suite", "mini", runs, "--float-sum", "naive")
     assert code == 2
@@ -109,8 +94,6 @@ def test_score_does_not_replace_usual_results_by_unusual_ones(call, runs):
     ("name", "content", "message"),
     [
         ("trials.jsonl", b"{", "line 1, column 2: not JSON"),
-        ("trials.jsonl", b"", "no trial of question Q01 and 7 more"),
-        ("trials.jsonl.xz", b"\xfd7zXZ\x00", "damaged or cut off"),
         ("config.json", b'{"a": ' + b"9" * 5000 + b"}", "column 7: not JSON that can be read: an integer has more"),
     ],
 )
@@ -203,19 +186,12 @@ def test_leaderboard_in_all_formats(call, runs):
     assert "<td>1</td>" in call("leaderboard", runs, "--format", "html")[1]
 
 
-def test_report_writes_a_page_or_readmes(call, runs, tmp_path):
+def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
     call("score", "--suite", "mini", runs)
     code, out, _ = call("report", "--suite", "mini", runs, "-o", tmp_path / "report.html")
     assert code == 0
     assert "2 runs" in out
     assert "<title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
-    assert sorted(path.parent.name for path in runs.rglob("README.md")) == ["good", "worse"]
-    assert call("report", "--suite", "mini", runs)[0] == 2
-
-
-def test_report_writes_a_folder_where_the_name_is_not_that_of_a_page(call, runs, tmp_path):
-    call("score", "--suite", "mini", runs)
     (tmp_path / "there.html").mkdir()
     for folder in (tmp_path / "new/report", tmp_path / "there.html"):
         code, out, _ = call("report", "--suite", "mini", runs, "-o", folder)
@@ -223,9 +199,16 @@ def test_report_writes_a_folder_where_the_name_is_not_that_of_a_page(call, runs,
         assert f"2 runs: {folder} (" in out
         assert (folder / "index.html").is_file()
         assert len(list((folder / "data").iterdir())) == 8
+    assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
+    assert sorted(path.parent.name for path in runs.rglob("README.md")) == ["good", "worse"]
+    for options in ((), ("-o", tmp_path / "page.pdf"), ("-o", tmp_path / "page.md")):
+        assert call("report", "--suite", "mini", runs, *options)[0] == 2
+    assert not list(tmp_path.glob("page.*"))
 
 
 def test_view_serves_the_results_until_ctrl_c(call, runs):
+    code, _, err = call("view", "--suite", "mini", runs)
+    assert (code, "no result.json found" in err) == (2, True)
     call("score", "--suite", "mini", runs)
     command = [sys.executable, "-m", "pfgen_fast", "view", "--suite", "mini", str(runs)]
     served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -244,20 +227,7 @@ def test_view_serves_the_results_until_ctrl_c(call, runs):
         served.wait()
 
 
-def test_view_says_what_it_cannot_serve(call, runs, tmp_path):
-    code, _, err = call("view", "--suite", "mini", runs)
-    assert code == 2
-    assert "no result.json found" in err
-    call("score", "--suite", "mini", runs)
-    for path in runs.rglob("result.json"):
-        path.write_text("{}")
-    code, _, err = call("view", "--suite", "mini", runs)
-    assert code == 2
-    assert err.count("not a result") == 2
-    assert err.endswith("a report needs at least one run\n")
-
-
-@pytest.mark.parametrize("content", ["{}", '{"a": ' + "9" * 5000 + "}", "another suite"])
+@pytest.mark.parametrize("content", ["{}", "another suite"])
 def test_one_foreign_result_does_not_stop_the_others(call, runs, tmp_path, content):
     call("score", "--suite", "mini", runs)
     path = runs / "worse/result.json"
@@ -354,8 +324,7 @@ def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forg
 def test_verify_notices_forged_details(call, runs, small, forgeable, old, new):
     forge_details(forgeable, old, new)
     code, out, _ = call("verify", "--suite", small, runs / "good", "--sample", "1")
-    assert code == 1
-    assert "its index is not what the suite's files give" in out
+    assert (code, "its index is not what the suite's files give" in out) == (1, True)
 
 
 def test_verify_hashes_the_files_itself(call, runs, tmp_path, monkeypatch):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from makers import shell_blocks
 from makers.frames import run_python_blocks
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sacrebleu.md"
@@ -59,8 +58,6 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         ([0, "--paired"], "needs a baseline and at least one other run"),
         ([0, 1, "--paired", "--paired-ar"], "--paired-bs and --paired-ar: expected one of them"),
         ([0, 1, "--metric", "length"], "--metric is for --paired"),
-        ([0, 1, "--seed", "3"], "--seed is for --paired"),
-        ([0, 1, "--paired-n", "5"], "--paired-n is for --paired"),
         ([0, 1, "--paired", "--deciding", "3"], "--deciding is for two runs without --paired"),
     ],
 )
@@ -85,29 +82,15 @@ def test_minus_f_json_of_score_is_told_what_it_means_here(call, paths):
     assert "-f is --force here; give --format json" in err
 
 
-def test_the_commands_of_the_page_run(varied, tmp_path):
-    """Each block of a shell, in a folder with the runs that the page speaks of."""
+def test_the_commands_of_the_page_run(varied, tmp_path, monkeypatch):
+    """The block of a shell, in a folder with the runs that the page speaks of."""
     page = PAGE.read_text(encoding="utf-8")
-    blocks = page.split("```sh\n")[1:]
-    (tmp_path / "result").mkdir()
     for name, run in zip(("baseline", "first", "second"), sorted((varied / "org").iterdir()), strict=False):
         shutil.copytree(run / "abc", tmp_path / "result" / name)
-    (tmp_path / "pfgen-fast").write_text(f'#!/bin/sh\nexec {sys.executable} -m pfgen_fast "$@"\n')
-    (tmp_path / "pfgen-fast").chmod(0o755)
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    for block in blocks:
-        done = subprocess.run(
-            ["/bin/sh", "-e", "-c", block.partition("```")[0]],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        shown = page.split("```text\n")[1].partition("```")[0]
-        assert shown in done.stdout
-    assert len(blocks) == 1
+    monkeypatch.chdir(tmp_path)
+    [block] = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    [shown] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    assert shown in shell_blocks.run_here(block)
 
 
 def test_the_python_of_the_page_runs(capsys):

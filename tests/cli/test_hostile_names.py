@@ -193,21 +193,19 @@ def test_score_of_a_table(asked, tmp_path):
     asked("score", table, code=2)
 
 
-@pytest.mark.parametrize("form", ["markdown", "html", "csv", "json"])
-def test_leaderboard(asked, runs, tmp_path, form):
-    shown = asked("leaderboard", runs, "--format", form)
-    path = tmp_path / f"table.{'md' if form == 'markdown' else form}"
-    asked("leaderboard", runs, "--format", form, "-o", path)
-    if form != "markdown":  # whose links are relative to the working folder
-        assert path.read_text(encoding="utf-8") == shown
-    check_files(tmp_path, count=1)
-    if form == "json":
-        assert sorted(record["model"] for record in json.loads(shown)) == sorted(NAMES)
-    if form == "markdown":
-        rows = [token for token in markdown_tokens(shown) if token.type == "tr_open"]
-        links = [str(token.attrs["href"]) for token in markdown_tokens(shown) if token.type == "link_open"]
-        assert (len(rows), len(links)) == (1 + len(NAMES), len(NAMES))
-        assert len(shown.splitlines()) == 2 + len(NAMES)
+def test_leaderboard(asked, runs, tmp_path):
+    shown = {form: asked("leaderboard", runs, "--format", form) for form in ("markdown", "html", "csv", "json")}
+    for form, text in shown.items():
+        path = tmp_path / f"table.{'md' if form == 'markdown' else form}"
+        asked("leaderboard", runs, "--format", form, "-o", path)
+        if form != "markdown":  # whose links are relative to the working folder
+            assert path.read_text(encoding="utf-8") == text
+    check_files(tmp_path, count=4)
+    assert sorted(record["model"] for record in json.loads(shown["json"])) == sorted(NAMES)
+    tokens = markdown_tokens(shown["markdown"])
+    assert sum(token.type == "tr_open" for token in tokens) == 1 + len(NAMES)
+    assert sum(token.type == "link_open" for token in tokens) == len(NAMES)
+    assert len(shown["markdown"].splitlines()) == 2 + len(NAMES)
 
 
 def test_leaderboard_can_be_updated_whatever_the_names(asked, runs, tmp_path):
@@ -243,16 +241,6 @@ def test_report(asked, suite, runs, tmp_path):
 def data_of(page):
     """The data that the script of a page shows."""
     return json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', page)[1])
-
-
-def test_report_in_markdown(asked, suite, runs, tmp_path):
-    copied = tmp_path / "runs"
-    shutil.copytree(runs, copied)
-    asked("report", "--suite", suite, copied, "--markdown")
-    for path in copied.rglob("README.md"):
-        path.rename(tmp_path / f"{len(list(tmp_path.glob('*.md')))}.md")
-    shutil.rmtree(copied)
-    check_files(tmp_path, count=len(NAMES))
 
 
 def test_compare_and_verify(asked, suite, runs):
@@ -332,10 +320,9 @@ def test_generate(asked, suite, tmp_path):
         arguments = ("-e", "ngram", "-s", suite, "-m", name, "-n", "1", "-o", tmp_path, "--prefix", NAMES[11])
         asked("generate", *arguments)
         asked("generate", *arguments, "--json")
-    for name in NAMES:
-        if name not in PRINTABLE:
-            asked("generate", "-e", "ngram", "-s", suite, "-m", name, "-o", tmp_path, code=2)
-            asked("generate", "-e", name, "-s", suite, code=2)
+    for name in set(NAMES) - set(PRINTABLE):
+        asked("generate", "-e", "ngram", "-s", suite, "-m", name, "-o", tmp_path, code=2)
+        asked("generate", "-e", name, "-s", suite, code=2)
 
 
 def test_sweep_and_its_report(asked, suite, tmp_path):
