@@ -252,7 +252,7 @@ BAD_OPTIONS = {
     "degree": (("--kinds", "char_delete/x"), "char_delete"),
     "level": (("--level", "sentences"), "unknown level 'sentences'; expected one of sentence, "),
     "plan": (("--plan", "SumEval"), "SummEval"),
-    "nine-items": (("--items", 9), "texts.jsonl: 9 items, expected at least 10; --min-items lowers this, not below 5"),
+    "nine-items": (("--items", 9), "texts.jsonl: 9 items, expected at least 10; --min-items lowers this to at least 5"),
     "evaluator": (("-e", "ngrams"), "unknown evaluator 'ngrams'; expected one of ngram, "),
     "weights-file": (("--weights", "none.csv"), "none.csv: "),
     "published": (("--published", "none.csv"), "none.csv: "),
