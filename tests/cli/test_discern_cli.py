@@ -206,7 +206,7 @@ BAD_OPTIONS = {
     "kind": (("--kinds", "char_delet"), "unknown kind 'char_delet'; expected one of char_delete, "),
     "level": (("--level", "sentences"), "unknown level 'sentences'; expected one of sentence, "),
     "plan": (("--plan", "SumEval"), "SummEval"),
-    "nine-items": (("--items", 9), "texts.jsonl: 9 items, expected at least 10; --min-items lowers this, not below 5"),
+    "nine-items": (("--items", 9), "texts.jsonl: 9 items, expected at least 10; --min-items lowers this to at least 5"),
     "evaluator": (("-e", "ngrams"), "unknown evaluator 'ngrams'; expected one of ngram, "),
     "donors": (("--donors", "none.jsonl"), "none.jsonl: "),
     "column": (("--column", "text=nothing"), "nothing"),

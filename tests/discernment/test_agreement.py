@@ -46,9 +46,9 @@ def test_a_comparison_of_different_numbers_of_items_is_warned_of():
     with pytest.raises(DiscernmentError, match="evaluators by text and by text were tested on different items"):
         agreement(first, fewer)
     (warning,) = comparison_warnings([first, fewer])
-    assert warning.startswith("Scores grow with the number of items, which differs (by text 20, by text 19)")
+    assert warning.endswith("they grow with the number of items, which differs (by text 20, by text 19).")
     others = Collection.of([replace(item, id=f"other {item.id}") for item in a_collection(20).items])
     (warning,) = comparison_warnings([first, found_by({"length": length}, others)])
-    assert warning.startswith("The tests are of different items")
+    assert warning.startswith("The tests have different items")
     (warning,) = comparison_warnings([first, found_by({"length": length}, seed=1)])
     assert warning.startswith("The tests have different perturbations or seeds")

@@ -57,7 +57,7 @@ def test_an_evaluator_that_says_the_same_of_everything_never_moves():
     assert set(found.cells["exact_d"]) == {0.0}
     assert set(found.cells["rank_biserial"]) == {None}
     assert found.profile["verdict"] == ["blind"]
-    assert "Task headlines: rating never moves: no damage changes any score." in found.warnings
+    assert "Task headlines: rating never moves: no damage changes a score." in found.warnings
 
 
 def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():

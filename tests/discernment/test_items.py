@@ -91,7 +91,7 @@ def test_a_column_that_is_named_must_be_there(tmp_path):
         ItemColumns(perturbed={"a/": "column"})
 
 
-EMPTY = ": the text is empty; expected one with more than white space"
+EMPTY = ": the text is empty; expected more than white space"
 NO_OBJECT = ", column 'perturbed': expected an object of texts by the name of their perturbation, not a list"
 NO_NAME = ": the name of a perturbation is kind/degree, such as char_delete/minor, not 'a/b/c'"
 
@@ -100,17 +100,17 @@ NO_NAME = ": the name of a perturbation is kind/degree, such as char_delete/mino
     ("change", "expected"),
     [
         ({"id": None}, ": no id in column 'id'; its columns are 'id', 'text', 'task'"),
-        ({"id": ""}, ": an item without an ID; expected a text that no other item has"),
+        ({"id": ""}, ": an item without an ID; expected a unique text"),
         ({"id": 0.5}, ", column 'id': expected a text, not 0.5"),
-        ({"id": "5"}, ": the ID '5' is taken by items.jsonl, line 1; expected a unique ID"),
+        ({"id": "5"}, ": the ID '5' is also in items.jsonl, line 1; expected a unique ID"),
         ({"text": None}, ": no text in column 'text'; its columns are 'id', 'text', 'task'"),
         ({"text": ""}, EMPTY),
         ({"text": " \n\u3000"}, EMPTY),
         ({"text": 3}, ", column 'text': expected a text, not 3"),
-        ({"task": None}, ": no task in column 'task'; expected one, or one for all items"),
+        ({"task": None}, ": no task in column 'task'; expected a task, or one for all items"),
         ({"task": " "}, ": an item without a task; expected a name such as answers"),
-        ({"task": "question answering"}, ": no question, which items of the task qa need"),
-        ({"task": "answers", "question": ""}, ": no question, which items of the task answers need"),
+        ({"task": "question answering"}, ": no question; items of the task qa need a question"),
+        ({"task": "answers", "question": ""}, ": no question; items of the task answers need a question"),
         ({"language": "jp"}, ": unknown language 'jp'; expected one of ja, en"),
         ({"references": [1]}, ", column 'references': expected a list of texts, not a list"),
         ({"perturbed": ["x"]}, NO_OBJECT),
@@ -145,7 +145,7 @@ def test_a_collection_of_objects_is_checked_too():
     items = [Item(str(number), "Ice floats.", "story completion") for number in range(3)]
     collection = Collection.of(items, name="mine")
     assert [(item.task, item.language) for item in collection.items] == [("story", "en")] * 3
-    with pytest.raises(DiscernmentError, match=r"^item 1: the ID '1' is taken by item 1; expected a unique ID$"):
+    with pytest.raises(DiscernmentError, match=r"^item 1: the ID '1' is also in item 1; expected a unique ID$"):
         Collection.of([items[1], items[1]])
     with pytest.raises(DiscernmentError, match=r"^item 2: an item without an ID"):
         Collection.of([items[0], replace(items[1], id="")])

@@ -111,7 +111,7 @@ def test_equal_texts_get_equal_damage_from_one_request(path):
 
 def test_a_text_that_no_reply_can_hold_is_refused_with_its_item(path):
     long = Item("a\n1", "word " * 100, "answers", "en")
-    with pytest.raises(DiscernmentError, match=r"item a\\n1: a text of about 125 tokens, but a reply has 100 at most"):
+    with pytest.raises(DiscernmentError, match=r"item a\\n1: a text of about 125 tokens, but a reply has at most 100;"):
         Making([*ITEMS, long], [MINOR], maker_of(path))
 
 
@@ -161,7 +161,7 @@ def test_offline_replays_and_says_how_many_are_missing(path):
     assert all(len(request.body["messages"]) == 1 for request in server.requests)
     offline = open_maker("org/maker", server=None, cache=path, max_tokens=100)
     assert [one.texts.tolist() for one in offline(ITEMS[:4], EVERY)] == asked
-    with pytest.raises(DiscernmentError, match=r"14 of 42 texts of a model are missing \(there is no server to ask\)"):
+    with pytest.raises(DiscernmentError, match=r"14 of 42 texts of a model are missing \(no server is given\)"):
         offline(ITEMS, EVERY)
     with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
         open_maker("org/maker", server=None, cache=path.with_name("none.jsonl"))

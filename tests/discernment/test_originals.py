@@ -46,7 +46,7 @@ def test_questions_with_too_few_answers_are_noted(mini, tmp_path):
 def test_what_is_no_single_run_of_the_suite_is_refused(mini, tmp_path):
     for name in "ab":
         make_run(tmp_path / name, trial_lines(mini))
-    with pytest.raises(DiscernmentError, match=r"2 runs, such as .*a; expected one"):
+    with pytest.raises(DiscernmentError, match=r"2 runs, such as .*a; expected one run"):
         from_run(tmp_path, mini)
     with pytest.raises(DiscernmentError, match="answers to each question: expected at least 1, not 0"):
         from_run(tmp_path / "a", mini, per_question=0)
@@ -74,8 +74,8 @@ def test_a_suite_gives_sample_answers_if_there_are_enough_or_else_reference_answ
 
 def test_originals_that_the_scores_count_are_noted(mini, tmp_path):
     note = (
-        "16 of 16 originals are reference answers of suite mini, which its n-gram scores count; --leave-out scores "
-        "with a suite without them."
+        "16 of 16 originals are reference answers of suite mini, which its n-gram scores count; --leave-out "
+        "removes them from the suite before scoring."
     )
     assert known_originals(mini, from_suite(mini)) == (note,)
     assert known_originals(mini, from_run(make_run(tmp_path / "run", trial_lines(mini)), mini)) == (note,)
@@ -98,7 +98,7 @@ def test_a_suite_without_the_originals_scores_by_the_other_references(mini):
 def test_a_set_is_never_left_without_references(make_suite):
     suite = Suite.load(make_suite({}))
     collection = from_suite(suite)
-    with pytest.raises(SuiteError, match="the originals are all reference answers of set P, so none would be left"):
+    with pytest.raises(SuiteError, match="the originals are all reference answers of set P, so the set would be empty"):
         without_originals(suite, collection)
 
 

@@ -118,14 +118,14 @@ def test_figures_are_read_with_the_task_of_their_data_set(tmp_path):
     ("text", "expected"),
     [
         ("dataset,model,value\n", ": expected the columns dataset, model, score, value; there are 'dataset', 'model'"),
-        (HEAD, ": no figures; expected one in each row"),
+        (HEAD, ": no figures; expected a figure in each row"),
         (HEAD + "CNN,m,d_average,1\n", ", line 2: unknown data set 'CNN'; expected one of "),
         (HEAD + "SummEval,,d_average,1\n", ", line 2, column 'model': expected a name, not ''"),
         (HEAD + "SummEval,m,average,1\n", ", line 2: unknown score 'average'; expected one of "),
         (HEAD + "SummEval,m,d_average,high\n", f"{NO_NUMBER}'high'"),
         (HEAD + "SummEval,m,d_average,-1\n", f"{NO_NUMBER}'-1'"),
         (TWICE + "summ-eval,m,d_average,2\n", ", line 3: unknown data set 'summ-eval'; expected one of SummEval"),
-        (TWICE + "SUMMEVAL,m,d_average,2\n", ", line 3: d_average of m on SummEval is there twice"),
+        (TWICE + "SUMMEVAL,m,d_average,2\n", ", line 3: d_average of m on SummEval is repeated"),
     ],
 )
 def test_figures_that_break_the_rules_are_named_with_their_line(tmp_path, text, expected):

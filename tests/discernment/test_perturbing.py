@@ -100,7 +100,10 @@ def test_kinds_without_degrees_take_any():
     ("options", "said"),
     [
         ({"kind": "char_delet", "k": 1}, "unknown kind 'char_delet'; expected one of char_delete, "),
-        ({"kind": "paraphrase"}, "kind 'paraphrase' is made by a language model; expected one by rule: char_delete, "),
+        (
+            {"kind": "paraphrase"},
+            "kind 'paraphrase' is made by a language model; expected a kind made by rules: char_delete, ",
+        ),
         ({"kind": "loop", "k": 0}, "loop: k 0: expected a whole number from 1 to 1000000000$"),
         ({"kind": "loop", "k": 1.5}, r"loop: k 1\.5: expected a whole number"),
         ({"kind": "newline", "permille": 1001}, "newline: permille 1001: expected a whole number from 1 to 1000$"),

@@ -67,8 +67,8 @@ def test_a_name_says_kind_and_degree(name, permille, k, method):
         ("char_delete/1001", "char_delete: permille 1001: expected a whole number from 1 to 1000"),
         ("char_delete/k0", "char_delete/k0: expected a degree such as 30 (per mille) or k5, not 'k0'"),
         ("char_delete/minor", "char_delete/minor: expected a degree such as 30 (per mille) or k5, not 'minor'"),
-        ("newline/30", "newline: has no degrees; expected neither permille nor k"),
-        ("answer_swap/30", "answer_swap: has no degrees; expected neither permille nor k"),
+        ("newline/30", "newline: the kind has no degrees; expected neither permille nor k"),
+        ("answer_swap/30", "answer_swap: the kind has no degrees; expected neither permille nor k"),
         ("grammar_error/slight", "unknown degree of grammar_error 'slight'; expected one of minor, major"),
         ("paraphrase/minor", "unknown degree of paraphrase 'minor'; expected one of none"),
     ],
@@ -83,8 +83,11 @@ def test_an_unknown_kind_or_degree_is_refused(name, expected):
 def test_a_kind_with_degrees_needs_one():
     assert problem(perturbation, "negate") == "negate: expected either permille or k, not neither"
     assert problem(perturbation, "negate", permille=1, k=1) == "negate: expected either permille or k, not both"
-    assert problem(perturbation, "newline", permille=1000) == "newline: has no degrees; expected neither permille nor k"
-    assert problem(perturbation, "paraphrase", k=1) == "paraphrase: made by a model, so it has neither permille nor k"
+    assert (
+        problem(perturbation, "newline", permille=1000)
+        == "newline: the kind has no degrees; expected neither permille nor k"
+    )
+    assert problem(perturbation, "paraphrase", k=1) == "paraphrase: made by a model; expected neither permille nor k"
 
 
 def test_a_part_of_a_plan_keeps_its_degrees():
@@ -114,12 +117,12 @@ def test_repeated_and_mixed_degrees_are_in_rising_order():
         ({"kinds": ["negat"]}, "unknown kind 'negat'; expected one of negate, "),
         ({"levels": ["words"]}, "unknown level 'words'; expected one of word, character, sentence, control"),
         ({"ladder": "coarser"}, "unknown ladder 'coarser'; expected one of coarse, "),
-        ({"permille": [10, 10]}, "char_delete: permille: expected degrees that rise, but 10 follows 10"),
+        ({"permille": [10, 10]}, "char_delete: permille: expected ascending degrees, but 10 follows 10"),
         ({"permille": [0.5]}, "char_delete: permille 0.5: expected a whole number from 1 to 1000"),
-        ({"k": [2, 1]}, "char_delete: k: expected degrees that rise, but 1 follows 2"),
+        ({"k": [2, 1]}, "char_delete: k: expected ascending degrees, but 1 follows 2"),
         ({"k": [True]}, "char_delete: k True: expected a whole number from 1 to 1000000000"),
         ({"k": []}, "char_delete: k: expected at least one degree"),
-        ({"k": [1], "permille": [1]}, "degrees: expected one of ladder, permille and k, not several"),
+        ({"k": [1], "permille": [1]}, "degrees: expected only one of ladder, permille and k"),
         ({"kinds": []}, "the plan is empty; expected at least one perturbation"),
         ({"kinds": ["negate"], "levels": ["control"]}, "the plan is empty; expected at least one perturbation"),
     ],
@@ -141,7 +144,7 @@ def test_given_texts_are_added_and_take_the_place_of_made_ones():
         Perturbation("noise", "low", None, None, "word", "given"),
     ]
     assert len(plan.of_kind("char_delete")) == 5
-    assert plan.notes == ("Nothing is known about the kind noise, so it counts as damage to words.",)
+    assert plan.notes == ("The kind noise is unknown, so it counts as damage to words.",)
     assert "wrong_ending/1000" not in names(plan)
     assert "wrong_ending/1000" in names(usual_plan([*items, item(alternative="Ice sinks.")]))
     assert names(chosen_plan(plan, kinds=["noise"])) == ["noise/low"]
@@ -198,12 +201,12 @@ def test_a_file_names_kinds_and_degrees(tmp_path):
 
 
 IN_A_FILE = {
-    "": "kinds: expected a table with a kind at least, such as negate = {}",
-    "kinds = []": "kinds: expected a table with a kind at least, such as negate = {}",
+    "": "kinds: expected a table with at least one kind, such as negate = {}",
+    "kinds = []": "kinds: expected a table with at least one kind, such as negate = {}",
     "kind = {}": "unknown key 'kind'; expected one of kinds, name, ladders",
     "name = 3\nkinds.negate = {}": "name: expected a text, not 3",
-    "ladders.fine = [1]\nkinds.negate = {}": "ladders.fine: there is a ladder of this name already; ",
-    "ladders.own = [2, 1]\nkinds.negate = {}": "ladders.own: permille: expected degrees that rise, ",
+    "ladders.fine = [1]\nkinds.negate = {}": "ladders.fine: a ladder with this name exists; ",
+    "ladders.own = [2, 1]\nkinds.negate = {}": "ladders.own: permille: expected ascending degrees, ",
     "ladders = 3\nkinds.negate = {}": "ladders: expected a table of lists, such as light = [10, 20]",
 }
 IN_A_KIND = {
@@ -212,12 +215,12 @@ IN_A_KIND = {
     "negate = { permil = [3] }": "unknown key 'permil'; expected one of permille, ",
     "negate = { permille = 3 }": "permille: expected a list of whole numbers, not 3",
     "negate = { permille = [0] }": "permille 0: expected a whole number from 1 to 1000",
-    "negate = { k = [2, 1] }": "k: expected degrees that rise, but 1 follows 2",
+    "negate = { k = [2, 1] }": "k: expected ascending degrees, but 1 follows 2",
     "negate = { k = [1], permille = [1] }": "expected one of ladder, permille, k, degrees, ",
     "negate = { ladder = 'steep' }": "unknown ladder 'steep'; expected one of ",
-    "negate = { degrees = ['minor'] }": "degrees have names only where a model makes ",
-    "newline = { k = [1] }": "it has no such degrees; expected {} instead of k",
-    "grammar_error = { k = [1] }": "it has no such degrees; expected {} instead of k",
+    "negate = { degrees = ['minor'] }": "degrees have names only if a model makes ",
+    "newline = { k = [1] }": "the kind has no such degrees; expected {} instead of k",
+    "grammar_error = { k = [1] }": "the kind has no such degrees; expected {} instead of k",
     "grammar_error = { degrees = ['no'] }": "unknown degree of grammar_error 'no'; ",
 }
 
@@ -237,7 +240,7 @@ def test_a_file_that_breaks_the_rules_is_named_with_the_place(tmp_path, text, ex
 def test_unknown_plans_and_kinds_of_a_model_among_rules_only_are_refused(tmp_path):
     assert problem(open_plan, "SumEval").startswith("unknown plan 'SumEval'; expected one of SummEval, ")
     path = write(tmp_path, "kinds.paraphrase = {}")
-    expected = f"{path}: paraphrase is made by a language model; expected rules only"
+    expected = f"{path}: paraphrase is made by a language model; expected only kinds made by rules"
     assert problem(open_plan, path, rules_only=True) == expected
 
 

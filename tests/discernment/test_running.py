@@ -134,10 +134,10 @@ def test_two_scores_for_one_text_are_a_warning_if_the_evaluator_says_that_there_
     counter = itertools.count()
     restless = ByText({"rating": lambda item, text: float(next(counter) % 7)})
     warnings = " ".join(discerned(restless, plan=a_plan("char_delete/300", "identity")).warnings)
-    assert "calls itself deterministic, but gave an original two different scores" in warnings
-    assert "rating does not repeat itself: " in warnings
+    assert "claims to be deterministic, but gave an original two different scores" in warnings
+    assert "rating is not repeatable: " in warnings
     honest = discerned(replace(restless, is_deterministic=False), plan=a_plan("char_delete/300"))
-    assert not any("calls itself deterministic" in each for each in honest.warnings)
+    assert not any("claims to be deterministic" in each for each in honest.warnings)
 
 
 def test_one_percent_of_the_originals_is_asked_twice():
@@ -235,7 +235,7 @@ def test_items_plans_weights_and_evaluators_may_be_given_in_short():
     assert {item.language for item in usual.scored.collection.items} == {"ja"}
     with pytest.raises(DiscernmentError, match="unknown plan 'unusual'; expected one of usual, "):
         discern(fluency, items, "unusual")
-    with pytest.raises(DiscernmentError, match="expected an object with the protocol, a table or a function, not 'ngr"):
+    with pytest.raises(DiscernmentError, match="expected an Evaluator, a table or a function, not 'ngr"):
         discern("ngram", items)
     with pytest.raises(DiscernmentError, match="item 1: no text in column 'text'"):
         discern(fluency, [{"id": "1", "task": "story"}])
@@ -243,7 +243,7 @@ def test_items_plans_weights_and_evaluators_may_be_given_in_short():
 
 def test_kinds_of_a_model_need_a_model_and_their_texts_are_a_part_of_the_signature():
     plan = a_plan("paraphrase", "char_delete/30")
-    with pytest.raises(DiscernmentError, match="paraphrase: its texts are made by a language model; expected"):
+    with pytest.raises(DiscernmentError, match="paraphrase: a language model makes its texts; expected"):
         discerned(plan=plan)
 
     def by_model(suffix):
@@ -315,5 +315,5 @@ def test_identity_is_scored_by_another_call():
     assert [row["mean_drop"] for row in rows(found.controls)] == [-1, -1]
     assert one(found.controls, kind="identity")["reverse_d"] > 1
     assert found.cells["kind"] == ["newline", "identity", *["char_delete"] * 5]
-    begin = "Task headlines: length does not repeat itself: 12 of 12 originals got another score when they were scored "
+    begin = "Task headlines: length is not repeatable: 12 of 12 originals got a different score when they were scored "
     assert found.warnings[0].startswith(begin)

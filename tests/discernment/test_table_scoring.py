@@ -70,7 +70,7 @@ def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
     assert levels == {"char_delete": "character", "backwards": "word", "upside_down": "sentence", "calm": "control"}
     assert found.perturbations["n_impossible"] == [0, 0, 0, 0, 1]
     assert found.perturbations["reason"][-1] == "no text given"
-    assert found.notes == ("Nothing is known about the kind backwards, so it counts as damage to words.",)
+    assert found.notes == ("The kind backwards is unknown, so it counts as damage to words.",)
     assert {example.perturbation for example in found.examples} == {"char_delete/300"}  # only their texts are known
     assert found.controls["kind"] == ["calm", "calm"]
 

@@ -53,8 +53,8 @@ def test_the_stand_ins_of_the_paper_have_no_weights():
     metrics = facts("datasets")[0]["metrics"].split()
     _, notes = open_weights("assumed").matrix("summarization", plan.perturbations, metrics)
     assert notes == (
-        "The weights (assumed) of the task summarization have no row for term_swap, function_word, sentence_repeat: "
-        "no weighted score there.",
+        "The weights (assumed) of the task summarization have no row for term_swap, function_word, sentence_repeat, "
+        "so there is no weighted score.",
     )
 
 
@@ -88,7 +88,7 @@ def test_missing_rows_and_cells_are_noted(tmp_path):
     assert matrix[0].tolist() == [1.0, 0.0]
     assert np.isnan(matrix[1:]).all()
     assert notes == (
-        "The weights (weights.csv) of the task t have no row for truncate: no weighted score there.",
+        "The weights (weights.csv) of the task t have no row for truncate, so there is no weighted score.",
         "The weights (weights.csv) have no weight of b for negate, which counts as 0.",
     )
 
@@ -100,12 +100,12 @@ NO_NUMBER = ", line 2, column 'weight': expected a number of at least 0, not "
     ("text", "expected"),
     [
         ("task,perturbation,metric\n", ": expected the columns task, perturbation, metric and weight or votes; there "),
-        (HEAD, ": no weights; expected one in each row"),
+        (HEAD, ": no weights; expected a weight in each row"),
         *((f"{HEAD}t,negate,a,{value}\n", f"{NO_NUMBER}'{value}'") for value in ("-1", "nan", "inf", "much", "")),
         (HEAD + "t,negate,a,0\nt,negate,b,0\n", ", line 2: the weights of one perturbation are all 0; "),
         (HEAD + "t,negate,a,1e308\nt,negate,b,1e308\n", ", line 2: the weights of one perturbation are too large; "),
-        (HEAD + "t,negate,a,1\nt,negate,A,1\n", ", line 3: the weight of a for negate is there twice"),
-        (HEAD + "t,answer_swap,a,1\nt,random_ending,a,1\n", ", line 3: the weight of a for random_ending is there "),
+        (HEAD + "t,negate,a,1\nt,negate,A,1\n", ", line 3: the weight of a for negate is repeated"),
+        (HEAD + "t,answer_swap,a,1\nt,random_ending,a,1\n", ", line 3: the weight of a for random_ending is repeated"),
         (HEAD + ",negate,a,1\n", ", line 2, column 'task': expected a name, not ''"),
         (VOTES + "t,loop,a,1.5\n", ", line 5, column 'votes': expected a whole number of at least 0, not '1.5'"),
     ],
@@ -182,7 +182,7 @@ def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
     ("text", "expected"),
     [
         ("voter,task,metric\n", ": expected the columns voter, task, perturbation, metric; there are 'voter', "),
-        (SURVEY, ": no votes; expected one in each row"),
+        (SURVEY, ": no votes; expected a vote in each row"),
         (SURVEY + "v,t,negate,\n", ", line 2, column 'metric': expected a name, not ''"),
         (SURVEY + "v,qa,negate,a\nv,question answering,negate,b\n", ", line 3: a second vote of v on negate, after "),
         (SURVEY + "v,t,random_ending,a\nv,t,answer_swap,b\n", ", line 3: a second vote of v on answer_swap, after "),

@@ -1,6 +1,6 @@
 """Discernment: how well does an evaluator notice graded damage? Texts are damaged, scored, and compared by rank tests.
 
-Rules and figures: docs/discernment.md.
+Rules: docs/discernment_rules.md. Usage: docs/discernment.md.
 """
 
 from .._on_demand import names_on_demand

@@ -1,4 +1,4 @@
-"""Several evaluators side by side: what may be compared, and how far two of them agree."""
+"""Compares evaluators: which comparisons are valid, and how far two evaluators agree."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def agreement(
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
 ) -> dict[str, Agreement]:
-    """By task, how far two evaluators agree over their common perturbations; both were tested on the same items.
+    """Computes, by task, how far two evaluators agree over their common perturbations of the same items.
 
-    The same items are drawn for both, so the interval is one of a paired comparison.
+    Both use the same bootstrap draws, so the interval is that of a paired comparison.
     """
     one, other = first.scored, second.scored
     if one.collection.hash != other.collection.hash:
@@ -55,13 +55,13 @@ def agreement(
 
 
 def comparison_warnings(found: Sequence[Discernment]) -> tuple[str, ...]:
-    """Warnings about a comparison of tests, one sentence each: a score grows with the number of items."""
+    """Warnings about a comparison of tests, one sentence each; for example, scores grow with the number of items."""
     sizes = {len(each.scored.collection) for each in found}
     if len(sizes) > 1:
         listed = ", ".join(f"{in_one_line(each.scored.evaluator)} {len(each.scored.collection)}" for each in found)
-        return (f"Scores grow with the number of items, which differs ({listed}): do not compare them.",)
+        return (f"Do not compare these scores: they grow with the number of items, which differs ({listed}).",)
     if len({each.scored.collection.hash for each in found}) > 1:
-        return ("The tests are of different items, which may cause the differences between evaluators.",)
+        return ("The tests have different items, which may cause the differences between evaluators.",)
     if len({(each.scored.seed, each.scored.plan.perturbations) for each in found}) > 1:
-        return ("The tests have different perturbations or seeds, so their averages are not of the same damage.",)
+        return ("The tests have different perturbations or seeds, so their averages are over different damage.",)
     return ()

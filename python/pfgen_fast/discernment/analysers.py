@@ -1,6 +1,6 @@
-"""Optional morphological analysers: they find the words, names and particles of Japanese instead of the rules.
+"""Optional morphological analysers, which replace the rules that find Japanese words, names and particles.
 
-Figures depend on the analyser and its dictionary, so both are a part of the plan's hash.
+Figures depend on the analyser and its dictionary, so the plan's hash covers both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ANALYSERS = ("sudachi",)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_WORDS = ("補助記号", "空白")
 _N_KEPT = 100_000
-# Sudachi takes 49,149 bytes, and no more than 65,535 when normalised; a code point may become 33.
+# Sudachi accepts 49,149 bytes, and 65,535 bytes after normalisation; a code point may become 33 bytes.
 _MAX_CODE_POINTS = 1_500
 
 
@@ -30,22 +30,22 @@ class Analyser(Protocol):
 
     @property
     def signature(self) -> str:
-        """The name and version of all that decides what is found."""
+        """The names and versions of everything that affects the result."""
 
     def analysed(self, text: str) -> Analysis:
-        """The words, names and particles of a text; no part may split a character, and none may overlap."""
+        """The words, names and particles of a text; parts may neither split a character nor overlap."""
 
 
 @cache
 def open_analyser(name: str) -> Analyser:
-    """An analyser by its name."""
+    """Opens an analyser by its name."""
     if name not in ANALYSERS:
         raise unknown("analyser", name, ANALYSERS)
     return SudachiAnalyser()
 
 
 class SudachiAnalyser:
-    """Sudachi with its small dictionary and its longest units. A text that is asked for again is not analysed again."""
+    """Sudachi with its small dictionary and its longest units; results are cached by text."""
 
     def __init__(self) -> None:
         wanted: dict[str, Any] = {"extra": "japanese", "needed_for": "the analyser sudachi", "error": DiscernmentError}
@@ -63,7 +63,7 @@ class SudachiAnalyser:
         terms: list[Span] = []
         particles: list[Span] = []
         for start, end in _parts(reading):
-            # Sudachi takes no lone surrogates.
+            # Sudachi does not accept lone surrogates.
             for morpheme in self._tokenizer.tokenize(_SURROGATE.sub("\ufffd", text[start:end])):
                 word = Span(start + morpheme.begin(), start + morpheme.end())
                 part_of_speech = morpheme.part_of_speech()
@@ -78,7 +78,7 @@ class SudachiAnalyser:
 
 
 def _parts(reading: TextReading) -> Iterator[Span]:
-    """A text as a whole if it is short, else its sentences, and of a long sentence pieces of equal length."""
+    """The whole text if it is short, or else its sentences; long sentences are cut into pieces of equal length."""
     whole = Span(0, len(reading.text))
     for sentence in [whole] if whole.end <= _MAX_CODE_POINTS else reading.sentences:
         for start in range(sentence.start, sentence.end, _MAX_CODE_POINTS):

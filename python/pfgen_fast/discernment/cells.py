@@ -1,6 +1,6 @@
 """The cells of a test: for each perturbation and metric, how consistently and how far the scores fell.
 
-A cell is undefined with too few items, or with too many missing scores. Rules: docs/discernment.md.
+A cell is undefined if it has too few items or too many missing scores. Rules: docs/discernment_rules.md.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _TESTED = (
 
 @dataclass(frozen=True, eq=False)
 class TaskCells:
-    """The cells of one task, each figure as a matrix of perturbations × metrics."""
+    """The cells of one task; each figure is a matrix of perturbations × metrics."""
 
     scores: TaskScores
     drawn: Drawn | None  # the cells of bootstrap draws
-    figures: Mapping[str, Floats]  # figures by their names in `CELL_COLUMNS`; NaN where undefined
-    is_defined: NDArray[np.bool_]  # whether there is a test
-    has_items: NDArray[np.bool_]  # by perturbation, whether it is possible for enough items
+    figures: Mapping[str, Floats]  # figures by their names in `CELL_COLUMNS`; NaN if undefined
+    is_defined: NDArray[np.bool_]  # whether the cell is defined
+    has_items: NDArray[np.bool_]  # whether each perturbation is possible for enough items
 
     @property
     def few(self) -> NDArray[np.bool_]:
-        """Whether too few items' scores differ for the test to mean anything."""
+        """Whether the scores of too few items differ for a meaningful test."""
         return self.is_defined & (self.figures["n"] < FEW)
 
     @property
@@ -54,7 +54,7 @@ class TaskCells:
 
     @property
     def rewarded(self) -> NDArray[np.bool_]:
-        """Whether the damage is rewarded: scores rise as consistently as they fall where damage is noticed."""
+        """Whether the damage is rewarded: scores rise as consistently as they fall for noticed damage."""
         return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["n"])
 
 
@@ -88,7 +88,7 @@ def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats
     is_missing = np.isnan(damaged) | np.isnan(originals)
     n_pairs = np.maximum(1, found["n_pairs"])
     for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):
-        # + 0.0: a turned mean of 0 is -0.0.
+        # + 0.0, because a mean of 0 times -1 is -0.0.
         found[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
     return found
 
@@ -122,8 +122,8 @@ def _rows_of(evaluator: str, task: TaskCells) -> Iterator[TableRow]:
 
 
 def control_rows(cells: Sequence[TableRow]) -> Iterator[TableRow]:
-    """The rows of controls, changes that should not matter, of the rows of all cells."""
-    least: dict[tuple[str, str], float] = {}  # the smallest mean drop of any damage that is noticed
+    """Selects the rows of controls (changes that should not matter) from the rows of all cells."""
+    least: dict[tuple[str, str], float] = {}  # smallest mean drop of noticed damage
     for row in cells:
         if row["level"] != "control" and row["noticed"] and row["mean_drop"] > 0:
             key = (row["task"], row["metric"])
@@ -135,7 +135,7 @@ def control_rows(cells: Sequence[TableRow]) -> Iterator[TableRow]:
 
 
 def specificity(cells: Sequence[TableRow]) -> dict[str, float | None]:
-    """By metric, the share of the controls that are not noticed, over all tasks; None if there is no control."""
+    """By metric, the share of the controls that are not noticed, over all tasks; None without controls."""
     quiet: dict[str, list[bool]] = {row["metric"]: [] for row in cells}
     for row in cells:
         if row["level"] == "control" and row["noticed"] is not None:

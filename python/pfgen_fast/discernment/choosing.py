@@ -1,6 +1,6 @@
-"""Chooses a plan (the usual plan, a plan of the paper, or a TOML file), or parts of it, also with other degrees.
+"""Opens a plan (the usual plan, a plan of the paper, or a TOML file), and selects parts of it or other degrees.
 
-A file names kinds, each with a ladder, degrees in per mille, numbers of sites, or (if a model makes it) degrees:
+A file lists kinds, each with a ladder, degrees in per mille, numbers of sites, or names of degrees (of a model):
 
     name = "short"
     ladders.light = [10, 20]
@@ -48,12 +48,12 @@ _OF_A_KIND = ("ladder", "permille", "k", "degrees")
 
 
 def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), *, rules_only: bool = False) -> Plan:
-    """A plan by its name or file, with the perturbations whose texts come with the items.
+    """Opens a plan by its name or file, and adds the perturbations whose texts come with the items.
 
     Args:
         source: `usual`, the name of a data set of the paper (such as `SummEval`), or a TOML file.
         items: The items.
-        rules_only: Whether kinds made by rules replace the kinds of the paper that a language model makes.
+        rules_only: Whether kinds made by rules replace the kinds of the paper that need a language model.
 
     Raises:
         DiscernmentError: There is no such plan, or the file breaks the rules.
@@ -75,7 +75,9 @@ def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), 
     if rules_only:
         for one in plan.perturbations:
             if one.method == "model":
-                raise DiscernmentError(f"{source}: {one.name} is made by a language model; expected rules only")
+                raise DiscernmentError(
+                    f"{source}: {one.name} is made by a language model; expected only kinds made by rules"
+                )
     return plan
 
 
@@ -88,15 +90,15 @@ def chosen_plan(
     permille: Sequence[int] | None = None,
     k: Sequence[int] | None = None,
 ) -> Plan:
-    """A part of a plan, or one with other kinds or degrees.
+    """Selects a part of a plan, or changes its kinds or degrees.
 
     Args:
         plan: The plan; by default the usual one.
-        kinds: Kinds, or perturbations such as `char_delete/30`. What the plan lacks is added; by default all of it.
-        levels: Only perturbations of these levels.
-        ladder: The name of the ladder of all kinds that have degrees; by default each keeps its own.
-        permille: The degrees of all kinds that have degrees, instead.
-        k: Their degrees as numbers of sites, instead.
+        kinds: Kinds, or perturbations such as `char_delete/30`, also if the plan lacks them; by default the whole plan.
+        levels: The levels of the perturbations; by default all levels.
+        ladder: The name of a ladder for all kinds that have degrees; by default each kind keeps its ladder.
+        permille: Degrees in per mille for all kinds that have degrees.
+        k: Degrees as numbers of sites for all kinds that have degrees.
 
     Example:
         >>> plan = chosen_plan(kinds=["negate", "newline"], permille=[500, 1000])
@@ -105,7 +107,7 @@ def chosen_plan(
     """
     plan = plan or usual_plan()
     if sum(given is not None for given in (ladder, permille, k)) > 1:
-        raise DiscernmentError("degrees: expected one of ladder, permille and k, not several")
+        raise DiscernmentError("degrees: expected only one of ladder, permille and k")
     chosen: Iterable[Perturbation] = plan.perturbations
     if kinds is not None:
         chosen = [one for name in kinds for one in _named(name, plan)]
@@ -136,7 +138,7 @@ def read_plan(path: Path) -> Plan:
     ladders = {**LADDERS, **_ladders(content.get("ladders", {}), str(path))}
     kinds = content.get("kinds")
     if not isinstance(kinds, dict) or not kinds:
-        raise DiscernmentError(f"{path}: kinds: expected a table with a kind at least, such as negate = {{}}")
+        raise DiscernmentError(f"{path}: kinds: expected a table with at least one kind, such as negate = {{}}")
     found: list[Perturbation] = []
     for kind, options in kinds.items():
         where = f"{path}: kinds.{in_one_line(kind, 60)}"
@@ -151,7 +153,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
-    """What a name stands for: what the plan has of it, or else the kind with its usual degrees."""
+    """The perturbations of the plan that a name stands for, or else the kind with its usual degrees."""
     own = [one for one in plan.perturbations if name in (one.name, one.kind)]
     kind = name.partition("/")[0]
     if own:
@@ -162,7 +164,7 @@ def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
 
 
 def _with_degrees(chosen: Iterable[Perturbation], degrees: Sequence[int], unit: Unit) -> Iterable[Perturbation]:
-    """The perturbations, with other degrees where a rule has any."""
+    """The perturbations, with other degrees for kinds that have degrees."""
     seen: set[str] = set()
     for one in chosen:
         if one.method != "rule" or not kind_named(one.kind).has_degrees:
@@ -184,7 +186,7 @@ def _ladders(table: Any, where: str) -> dict[str, Sequence[int]]:
     for name, degrees in table.items():
         place = f"{where}: ladders.{in_one_line(name, 60)}"
         if name in LADDERS:
-            raise DiscernmentError(f"{place}: there is a ladder of this name already; expected another name")
+            raise DiscernmentError(f"{place}: a ladder with this name exists; expected another name")
         _check_list(degrees, place, "degrees in per mille")
         check_ladder(degrees, place, "permille")
     return dict(table)
@@ -206,10 +208,10 @@ def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequen
     if key == "degrees":
         _check_list(value, key, "names of degrees")
         if known.method != "model":
-            raise DiscernmentError("degrees have names only where a model makes the texts; expected permille or k")
+            raise DiscernmentError("degrees have names only if a model makes the texts; expected permille or k")
         return [perturbation(kind, degree=str(degree)) for degree in value]
     if not known.has_degrees:
-        raise DiscernmentError(f"it has no such degrees; expected {{}} instead of {key}")
+        raise DiscernmentError(f"the kind has no such degrees; expected {{}} instead of {key}")
     if key == "ladder":
         return degrees_of(kind, ladder_named(str(value), ladders), "permille")
     _check_list(value, key, "whole numbers")

@@ -1,6 +1,6 @@
-"""The discernment of each perturbation: the p-values of its metrics are combined into one.
+"""The discernment of each perturbation, from the combined p-values of its metrics.
 
-Metrics that are means of others do not take part. If one metric of a perturbation is undefined, so is the combination.
+Metrics that are means of other metrics are left out. If one metric of a perturbation is undefined, so is the result.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .weights import Weights
 class TaskCombined:
     """The combined scores of one task."""
 
-    cells: TaskCells  # cells that they are made of
-    log_p: Floats  # by perturbation, the logarithm of the combined p-value; NaN where undefined
+    cells: TaskCells  # cells that are combined
+    log_p: Floats  # by perturbation, the logarithm of the combined p-value; NaN if undefined
     # by perturbation, the discernment: `d`, `printed_d` and, with weights, `weighted_d`
     scores: Mapping[str, Floats]
     calibrated_d: Floats  # discernment that is valid under any dependence of the metrics
-    # by perturbation, whether its metric with the smallest p-value has too few items whose scores differ
+    # by perturbation, whether the metric with the smallest p-value has too few items whose scores differ
     few: NDArray[np.bool_]
-    # by name, draws × perturbations: the scores in each bootstrap draw; None without a bootstrap
+    # by name, the scores in each bootstrap draw (draws × perturbations); None without a bootstrap
     draws: Mapping[str, Floats] | None
-    notes: tuple[str, ...]  # what a reader must know
+    notes: tuple[str, ...]  # notes for readers, one sentence each
 
 
 def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
@@ -44,17 +44,17 @@ def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
     matrix: Floats | None = None
     notes: tuple[str, ...] = ()
     draws: Mapping[str, Floats] | None = None
-    # Without a metric to combine, all is undefined.
+    # If there is no metric to combine, all scores are undefined.
     log_p, few = cells.figures["log_p"][:, counts], cells.few[:, counts]
     if not metrics:
         log_p, few = np.full((len(scores.perturbed), 1), np.nan), np.zeros((len(scores.perturbed), 1), np.bool_)
     elif weights is not None:
         matrix, notes = weights.matrix(scores.task, scores.perturbations, metrics)
     if drawn is not None and metrics:
-        # An undefined cell has no draws, even if single draws of it are defined.
+        # An undefined cell has no draws, even if single draws would be defined.
         draws = _scores(np.where(np.isnan(log_p), np.nan, drawn.log_p[:, :, counts]), matrix)
     if drawn is not None and len(drawn.d) < drawn.n_asked:
-        note = f"Intervals are of {len(drawn.d):,} bootstrap draws, not of {drawn.n_asked:,}, for the sake of time."
+        note = f"Intervals use {len(drawn.d):,} instead of {drawn.n_asked:,} bootstrap draws to save time."
         notes = (*notes, note)
     together = combine(log_p)
     calibrated_d = discernment_score(calibrated(together, len(metrics) or 1))
@@ -62,7 +62,7 @@ def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
 
 
 def _few(few: NDArray[np.bool_], log_p: Floats) -> NDArray[np.bool_]:
-    """Whether the metric that decides the combination, the one with the smallest p-value, is of few items."""
+    """Whether the metric with the smallest p-value, which decides the combination, has few items that differ."""
     decides = np.where(np.isnan(log_p), np.inf, log_p).argmin(axis=1)
     return np.take_along_axis(few, decides[:, None], axis=1)[:, 0]
 
@@ -108,7 +108,7 @@ def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
     damages = {i: each for i, each in enumerate(task.cells.scores.perturbations) if not each.is_control}
     yield "all", list(damages)
     if (weighted := task.scores.get("weighted_d")) is not None:
-        # Some kinds and degrees have no weights; the plain figures beside the weighted ones leave them out, too.
+        # Some kinds and degrees have no weights. The plain figures beside the weighted figures leave them out, too.
         rows = [i for i in damages if not np.isnan(weighted[i])]
         if 0 < len(rows) < sum(not np.isnan(task.scores["d"][i]) for i in damages):
             yield "weighted", rows
@@ -121,7 +121,7 @@ def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
 
 
 def _degrees(names: Sequence[str]) -> list[str]:
-    """The names of degrees, rising numbers first, then the others as they come."""
+    """The names of degrees: numbers in ascending order, then other names in order of appearance."""
     distinct = dict.fromkeys(name for name in names if name)
     return sorted(distinct, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0))
 

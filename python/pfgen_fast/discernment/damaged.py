@@ -1,6 +1,6 @@
-"""The damaged texts of a collection, kind by kind, so that only one kind's texts are in memory.
+"""The damaged texts of a collection, kind by kind, so that only the texts of one kind are in memory.
 
-Where the texts come from (rules, a language model, the items themselves) makes no difference to what follows.
+The texts come from rules, from a language model, or with the items; later steps treat them alike.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REASONS: Mapping[Impossible, str] = {
     Impossible.UNCHANGED: "the text would be the same",
     Impossible.NOTHING_LEFT: "nothing would be left",
 }
-"""Why a text cannot be damaged, in words."""
+"""The reasons why a text cannot be damaged, as phrases."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +49,7 @@ class Damaged(Perturbed):
 
     @property
     def reason(self) -> str | None:
-        """The most common reason, in words, why the perturbation is impossible; None if it is possible for all."""
+        """The most common reason why the perturbation is impossible; None if it is possible for all items."""
         counts = np.bincount(self.impossible, minlength=max(Impossible) + 1)[1:]
         if not counts.any():
             return None
@@ -59,7 +59,7 @@ class Damaged(Perturbed):
         return REASONS[code]
 
     def with_scores(self, scores: Mapping[str, Floats]) -> PerturbedScores:
-        """The scores of the texts, with what is known about the texts."""
+        """The scores of the texts, with the properties of the texts."""
         is_possible = self.impossible == 0
         return PerturbedScores(
             self.perturbation, is_possible, self.differs_from_lower, scores, self.reason, self.edit_share
@@ -67,7 +67,7 @@ class Damaged(Perturbed):
 
 
 class Damage:
-    """The damaged texts that `discern` has scored, with the same arguments."""
+    """The damaged texts that `discern` has scored; the arguments are the same."""
 
     def __init__(
         self,
@@ -93,17 +93,17 @@ class Damage:
         asked = [each.name for each in plan.perturbations if each.method == "model"]
         if asked and maker is None:
             raise DiscernmentError(
-                f"{asked[0]}: its texts are made by a language model; expected a plan of rules only, or a model to ask"
+                f"{asked[0]}: a language model makes its texts; expected a model, or a plan without such kinds"
             )
 
     def is_from_outside(self, perturbation: Perturbation) -> bool:
-        """Whether the texts of a perturbation do not follow from the items, the plan and the seed."""
+        """Whether the texts of a perturbation depend on more than items, plan and seed."""
         if perturbation.method == "rule":
             return self._has_pool and KINDS[perturbation.rule].needs == "donors"
         return perturbation.method == "model"
 
     def __iter__(self) -> Iterator[list[Damaged]]:
-        """The texts, a list for each kind with all its degrees, in the order of the plan."""
+        """Yields a list for each kind, with the texts of all its degrees, in the order of the plan."""
         for _, degrees in itertools.groupby(self.plan.perturbations, key=lambda each: each.kind):
             yield list(self._of_kind(degrees))
 
@@ -165,7 +165,7 @@ class PerturbedText(NamedTuple):
 
 
 def texts_of(damage: Damage) -> Iterator[PerturbedText]:
-    """All texts of a test, to be scored elsewhere: the originals first, and only texts that are possible."""
+    """Yields all texts of a test, for other programs to score: the originals, then all damaged texts."""
     items = damage.collection.items
     for item in items:
         yield PerturbedText(item.id, ORIGINAL, item.text)

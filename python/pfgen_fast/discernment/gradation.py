@@ -1,7 +1,7 @@
-"""One kind of damage at all its degrees, and what follows from it.
+"""One kind of damage in all its degrees: sensitivity profiles and curves.
 
-The sensitivity profile says how much damage it takes until a metric notices it; curves show how scores change with the
-degree, over the items that have all degrees.
+The profile has the degree from which on a metric notices the damage. Curves show how scores change with the degree,
+over the items that have all degrees.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .result import Curve, TableRow, number, whole
 from .task_scores import TaskScores, interval_of
 
 UNNOTICED = "none"
-"""Stands for the degree from which on a damage is noticed, where it is noticed from none on."""
+"""Stands for the degree from which on damage is noticed, if there is no such degree."""
 
 NUMBERS_OF_ITEMS = (100, 20)
-"""For how many items it is said from which degree on a damage is noticed."""
+"""The numbers of items for which the profile has the degree from which on damage is noticed."""
 
 
 def kinds_of(perturbations: Sequence[Perturbation]) -> Iterator[tuple[str, NDArray[np.intp]]]:
-    """The kinds of damage without controls, with the places of their degrees, by rising degree."""
+    """Yields the kinds of damage without controls, with the indices of their degrees in ascending order."""
     kinds = dict.fromkeys(each.kind for each in perturbations if not each.is_control)
     for kind in kinds:
         yield kind, np.array([i for i, each in enumerate(perturbations) if each.kind == kind], dtype=np.intp)
 
 
 class Gradation:
-    """The scores of originals and of one kind's texts, all metrics turned so that higher is better.
+    """The scores of originals and of the texts of one kind, with signs such that higher is better.
 
     Degrees that are impossible for all items are left out.
     """
@@ -47,29 +47,29 @@ class Gradation:
         self._changes = np.array([scores.perturbed[row].differs_from_lower[scores.rows] for row in rows])
 
     def complete(self, metric: int) -> tuple[NDArray[np.bool_], Floats]:
-        """Which items have all scores of a metric; and these scores, a row for the originals and for each degree."""
+        """Which items have all scores of a metric, and these scores: a row for the originals and for each degree."""
         scores = np.vstack([self._originals[metric], self._damaged[:, metric]])
         is_complete = np.logical_not(np.isnan(scores).any(axis=0))
         return is_complete, scores[:, is_complete]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the degrees; of a perturbation that has none, its own."""
+        """The names of the degrees; without a degree, the name of the perturbation."""
         return tuple(each.degree or each.name for each in self.perturbations)
 
     def permille(self) -> Floats:
-        """0 for the originals, then the degrees; 0, 1, 2, ... where one is no rate."""
+        """0 for the originals, then the degrees; 0, 1, 2, ... if a degree is not a rate."""
         rates = [each.permille for each in self.perturbations]
         return np.array(range(len(rates) + 1) if None in rates else [0, *rates], dtype=np.float64)
 
     def monotonicity(self, metric: int) -> float:
-        """How far every further damage lowers the score, from -1 to 1; NaN if no texts differ."""
+        """How consistently more damage lowers the score, from -1 to 1; NaN if no texts differ."""
         return monotonicity(self._originals[metric], self._damaged[:, metric], self._changes)
 
     def noticed_from_with(self, n_items: int, metric: int, zeros: Zeros) -> str | None:
-        """The first degree from which on all are noticed with so many items, `none` if there is none.
+        """The first degree from which on all degrees are noticed with this number of items; `none` without one.
 
-        None if there are fewer items, so that nothing can be said. An item counts whether or not it can be damaged.
+        None if there are fewer items. Items that cannot be damaged are counted, too.
         """
         first = noticed_from_with(n_items, self._originals[metric], self._damaged[:, metric], zeros=zeros)
         if first is None:
@@ -77,7 +77,7 @@ class Gradation:
         return self.names[first] if first < len(self.names) else UNNOTICED
 
     def per_100_permille(self, metric: int) -> float:
-        """The mean drop for each 100 per mille of damage: the slope of a line from the originals; NaN without."""
+        """The mean drop for each 100 per mille of damage: the slope of a line from the originals; NaN if undefined."""
         _, scores = self.complete(metric)
         if not self.perturbations or not scores.size or any(each.permille is None for each in self.perturbations):
             return float("nan")
@@ -87,7 +87,7 @@ class Gradation:
 
 
 def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
-    """The profile of each task: a row for each kind and metric, in the order of the plan."""
+    """Yields the rows of the profile: for each task, kind and metric, in the order of the plan."""
     for task in tasks:
         scores = task.scores
         for kind, of_kind in kinds_of(scores.perturbations):
@@ -110,11 +110,11 @@ def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> It
 
 
 def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_]) -> str:
-    """What a metric makes of the degrees of a kind of damage: `notices`, `needs much`, `blind` or `rewards`.
+    """The verdict of a metric on a kind of damage: `notices`, `needs much`, `blind` or `rewards`.
 
-    `notices`: from a degree in the lower half of the ladder on, its middle included. `needs much`: only from a higher
-    degree on, or only here and there. `rewards`: scores rise at the highest degree, or at another if no degree is
-    noticed throughout.
+    `notices`: all degrees are noticed from a degree in the lower half of the ladder on, its middle included.
+    `needs much`: from a higher degree on, or only single degrees. `rewards`: scores rise at the highest degree, or at
+    another degree if the highest degree is not noticed.
     """
     first = int(noticed_from(noticed))
     if rewarded[-1] or (rewarded.any() and first == len(noticed)):
@@ -125,7 +125,7 @@ def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_]) -> str:
 
 
 def curves_of(task: TaskCells) -> Iterator[Curve]:
-    """The curve of each kind with several degrees, by metric, unless it is impossible or no item has all degrees."""
+    """Yields the curve of each kind with several degrees, by metric, unless no item has all degrees."""
     scores, drawn = task.scores, task.drawn
     for kind, rows in kinds_of(scores.perturbations):
         gradation = Gradation(scores, rows)
@@ -155,7 +155,7 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
 
 
 def _share_lower(scores: Floats) -> Floats:
-    """The share of the items that score lower than the original at each degree; 0 for the originals."""
+    """The share of the items with a lower score than the original at each degree; 0 for the originals."""
     is_better = np.ones(len(scores), dtype=np.bool_)
     share: Floats = (differences_on_grid(np.broadcast_to(scores[0], scores.shape), scores, is_better) > 0).mean(axis=1)
     return share

@@ -1,4 +1,4 @@
-"""Reads collections from tables: JSON lines, a JSON array, CSV, TSV or Parquet, with any names of columns."""
+"""Reads collections from tables (JSON lines, a JSON array, CSV, TSV or Parquet) with any column names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .items import LANGUAGES, Collection, CollectionItem, checked_item
 from .names import unknown
 
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
-"""What an item may have, which is what its columns are called unless they are mapped."""
+"""The keys of an item, which are the default names of the columns."""
 
 Row = Mapping[str, Any]
-"""The values of an item by these keys, or by the names of their columns."""
+"""The values of an item by key, or by column name."""
 
 _MAX_NAME = 200
 _MAX_ITEMS = 1_000_000
@@ -30,13 +30,13 @@ _MAX_CODE_POINTS = 1 << 30
 
 @dataclass(frozen=True)
 class ItemColumns:
-    """Where the items of a table are.
+    """The columns of a table of items.
 
     Attributes:
-        names: By key of an item, the name of its column; what is not named is called as the key.
+        names: By key of an item, the name of its column; by default the key.
         perturbed: By name of a perturbation (`kind/degree`), the column with its texts.
-        task: The task of items that have none.
-        language: The language of items that have none; None to find it from the text.
+        task: The task of items without a task.
+        language: The language of items without a language; None to find it from the text.
 
     Example:
         >>> columns = ItemColumns({"text": "summary"}, task="summarization")
@@ -62,7 +62,7 @@ class ItemColumns:
 
     @property
     def mapped(self) -> tuple[str, ...]:
-        """The columns that are named and so must be there."""
+        """The columns with given names, which the table must have."""
         return (*self.names.values(), *self.perturbed.values())
 
 
@@ -71,18 +71,18 @@ def read_collection(
 ) -> Collection:
     """Reads the items of a table, one in each row.
 
-    Texts of a CSV or TSV file are as they are, and an empty cell is a missing value; `references` are a JSON list of
-    texts or one text, `perturbed` is a JSON object. Columns that are not needed are ignored.
+    Texts of a CSV or TSV file are kept unchanged, and an empty cell is a missing value. `references` is a JSON list of
+    texts or one text, and `perturbed` is a JSON object. Other columns are ignored.
 
     Args:
         path: The table, in any format of `tables`; `-` for JSON lines on stdin.
-        columns: The names of the columns, if they are not those of the keys, and defaults.
+        columns: Column names that differ from the keys, and defaults.
         encoding: The encoding of a CSV or TSV file.
         name: The name of the collection; by default the path.
 
     Raises:
         DiscernmentError: An item breaks the rules; the message names the line.
-        TrialsError: The file cannot be read, or is no such table.
+        TrialsError: The file cannot be read or is not a table.
     """
     columns = columns or ItemColumns()
     items: list[CollectionItem] = []
@@ -110,7 +110,7 @@ def read_collection(
 
 
 def collection_of(items: Collection | Iterable[Item | Row], language: str | None = None) -> Collection:
-    """Items, or rows with the keys of a collection, as a collection; all in one language if that is given."""
+    """Makes a collection of items, or of rows with the keys of an item; all in one language if it is given."""
     if not isinstance(items, Collection):
         numbered = enumerate(items, start=1)
         items = Collection.of(
@@ -125,7 +125,7 @@ def collection_of(items: Collection | Iterable[Item | Row], language: str | None
 
 @dataclass(frozen=True)
 class _Distinct(AnyColumns):
-    """Accepts any columns, but each of the needed ones at most once."""
+    """Accepts any columns, but each needed column at most once."""
 
     needed: tuple[str, ...] = ()
 
@@ -142,7 +142,7 @@ def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterato
 
 
 def _item(row: Row, columns: ItemColumns, where: str) -> CollectionItem:
-    """The item of a row, which is not checked yet but for the types of its values."""
+    """The item of a row; only the types of its values are checked."""
 
     def text_of(key: str) -> str | None:
         return _text(row.get(columns.of(key)), where, columns.of(key))
@@ -153,7 +153,9 @@ def _item(row: Row, columns: ItemColumns, where: str) -> CollectionItem:
             raise DiscernmentError(f"{where}: no {key} in column {columns.of(key)!r}; its columns are {there}")
     task = text_of("task") or columns.task
     if task is None:
-        raise DiscernmentError(f"{where}: no task in column {columns.of('task')!r}; expected one, or one for all items")
+        raise DiscernmentError(
+            f"{where}: no task in column {columns.of('task')!r}; expected a task, or one for all items"
+        )
     id_column, references, perturbed = map(columns.of, ("id", "references", "perturbed"))
     in_columns = ((name, _text(row.get(column), where, column)) for name, column in columns.perturbed.items())
     return CollectionItem(
@@ -170,7 +172,7 @@ def _item(row: Row, columns: ItemColumns, where: str) -> CollectionItem:
 
 
 def _id(value: Any, where: str, column: str) -> str:
-    """An ID; a whole number is written with its digits, because formats differ in what they make of `1`."""
+    """An ID; a whole number becomes its digits, because formats read `1` as different types."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return str(value)
     return _text(value, where, column) or ""
@@ -213,7 +215,7 @@ def _unexpected(expected: str, found: Any, where: str, column: str) -> Discernme
 
 
 def check_perturbation_name(name: str, where: str) -> None:
-    """Raises DiscernmentError unless a name is a kind, or a kind and a degree with a slash between."""
+    """Raises DiscernmentError unless a name is a kind, or a kind, a slash and a degree."""
     parts = name.split("/")
     if len(parts) > 2 or not all(part and part == part.strip() for part in parts) or len(name) > _MAX_NAME:
         raise DiscernmentError(

@@ -1,6 +1,6 @@
-"""Collections: the texts that are damaged, with their tasks, questions, references and so on.
+"""Collections: the texts to be damaged, with their tasks, questions, references and so on.
 
-A collection is made by `item_files.read_collection` from a file, or by `originals` from a run or a suite.
+`item_files.read_collection` makes a collection from a file, and `originals` from a run or a suite.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .names import task_named, unknown
 LANGUAGES = ("ja", "en")
 
 MIN_ITEMS = 10
-"""A cell with fewer items is undefined, unless a lower number is asked for."""
+"""The default for the smallest number of items with which a cell is defined."""
 
 LEAST_ITEMS = 5
-"""The lowest number that may be asked for."""
+"""The lowest value that users may choose instead."""
 
 _TASKS_WITH_QUESTIONS = ("qa", "answers")
 
@@ -46,8 +46,8 @@ class Collection:
 
     Attributes:
         items: The items.
-        name: Where they come from, in a few words.
-        notes: What a reader of the results must know about them, one sentence each.
+        name: The source of the items, in a few words.
+        notes: Notes on the items for readers of the results, one sentence each.
     """
 
     items: tuple[CollectionItem, ...]
@@ -56,7 +56,7 @@ class Collection:
 
     @classmethod
     def of(cls, items: Iterable[Item], *, name: str = "", notes: Sequence[str] = ()) -> Collection:
-        """A collection of items, which are checked; a language is found for each that has none.
+        """Makes a collection of items. Items are checked, and a language is found for each item without a language.
 
         Example:
             >>> collection = Collection.of([Item("1", "氷は水に浮く。", "answers", question="なぜ？")])
@@ -90,12 +90,12 @@ class Collection:
         return replace(self, items=tuple(item for item in self.items if item.task == wanted))
 
     def check_size(self, min_items: int = MIN_ITEMS) -> None:
-        """Raises DiscernmentError if there are too few items for a test, or if `min_items` is too low."""
+        """Raises DiscernmentError if the test has too few items, or if `min_items` is too low."""
         if min_items < LEAST_ITEMS:
             raise DiscernmentError(f"min_items: expected at least {LEAST_ITEMS}, not {min_items}")
         if len(self) < min_items:
             where = f"{self.name}: " if self.name else ""
-            lower = f"; --min-items lowers this, not below {LEAST_ITEMS}" if min_items > LEAST_ITEMS else ""
+            lower = f"; --min-items lowers this to at least {LEAST_ITEMS}" if min_items > LEAST_ITEMS else ""
             raise DiscernmentError(f"{where}{len(self)} items, expected at least {min_items}{lower}")
 
 
@@ -107,20 +107,20 @@ def _checked(items: Iterable[Item]) -> Iterable[CollectionItem]:
 
 
 def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem:
-    """An item with a language and the usual name of its task."""
+    """Checks an item, and returns it with a language and the usual name of its task."""
     if not item.id:
-        raise DiscernmentError(f"{where}: an item without an ID; expected a text that no other item has")
+        raise DiscernmentError(f"{where}: an item without an ID; expected a unique text")
     if item.id in seen:
         raise DiscernmentError(
-            f"{where}: the ID {in_one_line(repr(item.id), 60)} is taken by {seen[item.id]}; expected a unique ID"
+            f"{where}: the ID {in_one_line(repr(item.id), 60)} is also in {seen[item.id]}; expected a unique ID"
         )
     if not item.text or item.text.isspace():
-        raise DiscernmentError(f"{where}: the text is empty; expected one with more than white space")
+        raise DiscernmentError(f"{where}: the text is empty; expected more than white space")
     if not item.task or item.task.isspace():
         raise DiscernmentError(f"{where}: an item without a task; expected a name such as answers")
     task = task_named(item.task)
     if task in _TASKS_WITH_QUESTIONS and not item.question:
-        raise DiscernmentError(f"{where}: no question, which items of the task {task} need")
+        raise DiscernmentError(f"{where}: no question; items of the task {task} need a question")
     if item.language is not None and item.language not in LANGUAGES:
         raise unknown("language", item.language, LANGUAGES, where=where)
     seen[item.id] = where

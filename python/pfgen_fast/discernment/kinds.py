@@ -1,6 +1,6 @@
-"""The kinds of damage by name, with their levels and ladders of degrees; what each does is in `oracle` and the core.
+"""The kinds of damage by name, with their levels and ladders of degrees; `oracle` and the core apply them.
 
-Rules: docs/discernment.md. A kind's name is a part of the seed of its random choices, so it can never be changed.
+Rules: docs/discernment_rules.md. A kind's name is part of the seed of its random choices, so it can never change.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ LADDERS: Mapping[str, tuple[int, ...]] = {
     "cut": (100, 200, 400, 600, 800),
     "once": (1000,),
 }
-"""Degrees in per mille of the sites that a kind has in a text."""
+"""Degrees in per mille of the sites of a kind in a text."""
 
 MODEL_DEGREES = ("minor", "major")
 """The degrees of the kinds that a language model makes."""
 
 
 class Impossible(enum.IntEnum):
-    """Why a text cannot be damaged in some way; the first that applies."""
+    """The reason why a text cannot be damaged; the first reason that applies."""
 
-    NO_SITE = 1  # the text has nothing that the kind damages
-    TOO_FEW_SITES = 2  # the text has some of it, but not enough for the kind or the degree
+    NO_SITE = 1  # the text has no site of the kind
+    TOO_FEW_SITES = 2  # the text has too few sites for the kind or the degree
     NO_CANDIDATE = 3  # there is no other text, no alternative or no usable reply
     UNCHANGED = 4  # the text would be the same
-    NOTHING_LEFT = 5  # nothing but white space would be left
+    NOTHING_LEFT = 5  # only white space would be left
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,19 @@ class Kind:
     """A way of damaging a text."""
 
     name: str
-    level: Level  # what is damaged; `control` for changes that should not matter
+    level: Level  # level of the damage; `control` for changes that should not matter
     ladder: str | None = None  # usual degrees, a key of `LADDERS`; None for controls, and for kinds that a model makes
     method: Method = "rule"  # whether a rule or a language model makes the damaged text
-    needs: Need | None = None  # what else the rule needs: texts of other items, or the item's alternative
+    needs: Need | None = None  # other input of the rule: texts of other items, or the item's alternative
 
     @property
     def has_degrees(self) -> bool:
-        """Whether a rule damages a text more or less, so that a degree is needed."""
+        """Whether the kind is made by a rule and has degrees."""
         return self.method == "rule" and self.ladder not in (None, "once")
 
     @property
     def model_degrees(self) -> tuple[str, ...]:
-        """The names of the degrees by which a model damages a text; a control has one without a name."""
+        """The names of the degrees of a kind that a model makes; a control has one degree without a name."""
         return ("",) if self.level == "control" else MODEL_DEGREES
 
 
@@ -95,9 +95,9 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 """All kinds by name."""
 
 ALIASES: Mapping[str, str] = {"random_ending": "answer_swap", "random_answer": "answer_swap"}
-"""Names of the paper for kinds of ours."""
+"""The paper's names of our kinds."""
 
 
 def rule_of(name: str) -> str:
-    """The key of `KINDS` that the name of a kind stands for; the name itself if it is none."""
+    """The key of `KINDS` that the name of a kind stands for; the name itself if it is unknown."""
     return ALIASES.get(name, name)

@@ -1,7 +1,7 @@
-"""Damaged texts that a language model makes once; its replies are stored, and replayed from then on.
+"""Damaged texts that a language model makes once; its replies are stored and used again.
 
-A reply that is not usable is stored too, and asked for again with the next seed. A text without a usable reply after
-all tries cannot be damaged in this way. Which reply counts depends on the stored replies only: the first usable one.
+A reply that is not usable is stored too, and the request is made again with the next seed. A text without a usable
+reply after all tries cannot be damaged in this way. The first usable stored reply counts.
 """
 
 from __future__ import annotations
@@ -31,54 +31,54 @@ from .perturbing import Perturbed
 from .plan import Perturbation
 
 N_TRIES = 3
-"""How often a text is asked for, each time with the next seed, until a reply is usable."""
+"""The maximum number of requests for a text, each with the next seed, until a reply is usable."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelDamage(Perturbed):
     """The texts by a model; a text is `NO_CANDIDATE` if no reply was usable, or if replies are missing."""
 
-    n_missing: int = 0  # how many texts still need a reply
+    n_missing: int = 0  # number of texts that still need a reply
 
 
 @dataclass(frozen=True)
 class DamageModel:
-    """A language model that damages texts; calling it asks for what is missing, and returns the texts."""
+    """A language model that damages texts; calling it requests missing replies, and returns the texts."""
 
-    judge: Judge  # model. Its temperature is 0, and its longest reply must hold a whole text
+    judge: Judge  # model; its temperature is 0, and its longest reply must fit a whole text
     replies: Replies
     seed: str = ""  # any text; determines the sampling seeds
-    # opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only
+    # opens the engine of the model, such as `Server(...).engine`; None uses only stored replies
     connect: Connect | None = None
     spending: Spending = field(default_factory=Spending)  # prices and budget; counts the requests
-    is_partial: bool = False  # whether texts may be missing, which then are impossible; otherwise that is an error
-    stands_in: bool = False  # whether texts to estimate with take the place of missing ones, and nothing is asked
-    criteria: Criteria = field(default_factory=read_criteria)  # say what the texts of a task are
+    is_partial: bool = False  # whether missing texts are impossible; otherwise they are an error
+    stands_in: bool = False  # whether placeholders replace missing texts for an estimate, and nothing is requested
+    criteria: Criteria = field(default_factory=read_criteria)  # descriptions of the texts of each task
 
     def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[ModelDamage]:
-        """Makes the texts of perturbations: asks for the replies that are missing, and reads all."""
+        """Makes the texts of perturbations: requests missing replies, and reads all replies."""
         making = Making(items, perturbations, self)
         problem = None if self.stands_in else making.ask()
         n_missing = making.n_missing
         if n_missing and not (self.is_partial or self.stands_in):
-            why = problem or "there is no server to ask"
+            why = problem or "no server is given"
             raise DiscernmentError(
-                f"{self.replies.path}: {n_missing:,} of {len(making):,} texts of a model are missing ({why}); expected "
-                "all of them: repeat the call to continue, or take the items that are complete (--partial)"
+                f"{self.replies.path}: {n_missing:,} of {len(making):,} texts of a model are missing ({why}); repeat "
+                "the call to continue, or use only complete items (--partial)"
             )
         return making.texts()
 
 
 class Making:
-    """The texts of some perturbations of some items, as far as there are replies."""
+    """The texts of some perturbations of some items, as far as replies are stored."""
 
     def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: DamageModel) -> None:
         self._items, self._perturbations, self._maker = items, perturbations, maker
         for item in items:
             if (n_tokens := estimated_tokens(item.text)) > maker.judge.max_tokens:
                 raise DiscernmentError(
-                    f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has "
-                    f"{maker.judge.max_tokens:,} at most; expected room for the whole text (--max-tokens)"
+                    f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has at most "
+                    f"{maker.judge.max_tokens:,}; raise --max-tokens, so that a reply fits the whole text"
                 )
         self._places = [_Place(item, each, maker) for each in perturbations for item in items]
 
@@ -91,7 +91,7 @@ class Making:
         return len(open_tries(self._places))
 
     def is_complete(self) -> NDArray[np.bool_]:
-        """By item, whether each of its texts has a usable reply, or needs no more replies."""
+        """Whether each text of each item has a usable reply, or needs no more replies."""
         is_done = np.array([place.next_key() is None for place in self._places], dtype=bool)
         return np.asarray(is_done.reshape(len(self._perturbations), len(self._items)).all(axis=0))
 
@@ -100,7 +100,7 @@ class Making:
         return estimate_of_tries(self._places, self._maker.spending.prices)
 
     def ask(self, *, on_progress: Progress | None = None, events: Events | None = None) -> str | None:
-        """Asks for the missing replies, and for others in the place of those that are not usable; stores each."""
+        """Requests missing replies, and again replies that are not usable; stores each reply."""
         maker = self._maker
         if maker.connect is None or maker.spending.is_used_up:
             return None
@@ -135,7 +135,7 @@ class _Place(Tries):
         return self._text is not None
 
     def text(self) -> str | None:
-        """The damaged text; to estimate with, the original with a mark as long as the text is missing."""
+        """The damaged text; for an estimate, a missing text is the original with a mark."""
         if self._maker.stands_in and self.next_key() is not None:
             return f"{self.item.text} [{self._perturbation.name}]"
         return self._text if self.n_replied else None
@@ -153,7 +153,7 @@ def open_maker(
     cache: Path = Path("perturbed-texts.jsonl"),
     partial: bool = False,
 ) -> DamageModel:
-    """Opens a language model that damages texts; nothing is asked yet."""
+    """Opens a language model that damages texts; nothing is requested yet."""
     return DamageModel(
         Judge(model, temperature, max_tokens, request_options or RequestOptions()),
         Replies(cache, must_exist=server is None),
@@ -206,6 +206,6 @@ def edit_distance(one: str, other: str) -> int:
 
 
 def _n_in_common(one: str, other: str) -> int:
-    """How many code points two texts have in common at their beginnings."""
+    """The number of common code points at the beginnings of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))

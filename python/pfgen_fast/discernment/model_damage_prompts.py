@@ -1,7 +1,7 @@
-"""The prompts that ask a language model for damaged texts, and which replies are usable.
+"""The prompts that ask a language model for damaged texts, and the check of its replies.
 
-There is a template for each kind, degree and language. A prompt ends with a label, behind which the model is to write
-the text and nothing else; what it puts around the text all the same is taken off.
+There is a template for each kind, degree and language. A prompt ends with a label, and asks the model to write only the
+text behind it. Labels and quotes around the text of a reply are removed.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def _template(kind: str, degree: str, language: str) -> Template:
 def usable_text(reply: str, original: str, *, kind: str, language: str, label: str) -> str | None:
     """The damaged text in a reply; None if the reply is not usable.
 
-    Taken off are white space, one pair of quotes or code fences around the whole, and the label with which the prompt
-    ended. Not usable is what is empty, equal to the original, much shorter or longer than it (half and twice; for
-    `rewrite_insert`, shorter at all and three times), or without a letter of the original's script.
+    Three things are removed: white space, one pair of quotes or code fences around the whole, and the label at the end
+    of the prompt. A text is not usable if it is empty, equal to the original, shorter than half or longer than twice
+    the original (`rewrite_insert`: shorter than it or longer than three times), or has no letter of its script.
     """
     original = original.strip()
     text = _bare(reply, original, label)
@@ -83,11 +83,11 @@ def _bare(reply: str, original: str, label: str) -> str:
     text = reply.strip()
     unlabelled = _without_label(text, label)
     bare = _without_pair(unlabelled, original)
-    return bare if unlabelled != text else _without_label(bare, label)  # the label may stand inside of the pair
+    return bare if unlabelled != text else _without_label(bare, label)  # the label may be inside the pair
 
 
 def _without_label(text: str, label: str) -> str:
-    """The text without a label at its beginning, in any case, with any colon, and perhaps in bold type."""
+    """The text without a label at its beginning, in any case, with any colon, and also in bold type."""
     words = re.escape(label.rstrip(":： "))
     return re.sub(rf"\A\**{words}\**\s*[:：]\**", "", text, count=1, flags=re.IGNORECASE).strip()
 
@@ -96,12 +96,12 @@ def _without_pair(text: str, original: str) -> str:
     fenced = _FENCED.fullmatch(text)
     if fenced:
         return fenced[1].strip()
-    # An original that is a quotation itself keeps its quotes when it is damaged.
+    # An original in quotes keeps its quotes.
     return text[1:-1].strip() if _is_quoted(text) and not _is_quoted(original) else text
 
 
 def _is_quoted(text: str) -> bool:
-    """Whether one pair of quotes surrounds the whole text, and not only its first and last words."""
+    """Whether one pair of quotes surrounds the whole text."""
     end = _QUOTES.get(text[:1])
     if end is None or len(text) < 2 or text[-1] != end:
         return False
@@ -124,6 +124,6 @@ def _has_length(text: str, original: str, kind: str) -> bool:
 
 
 def _script_of(original: str, language: str) -> re.Pattern[str] | None:
-    """The script of which a damaged text must have a letter: the script of the language, if the original has it."""
+    """The script of the language, if the original has it; a damaged text then needs a letter of this script."""
     scripts = sorted(_SCRIPTS, key=lambda name: name != language)
     return next((_SCRIPTS[name] for name in scripts if _SCRIPTS[name].search(original)), None)

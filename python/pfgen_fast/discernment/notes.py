@@ -16,16 +16,16 @@ from .result import Scored
 from .scoring import Scoring
 
 WEAK_ORIGINALS = 0.5
-"""Originals that score below this share of what reference answers score make a bad test."""
+"""Share of the mean score of reference answers below which originals make a bad test."""
 
 _NAMED_AT_MOST = 5
 
 
 def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
-    """Notes on what the figures are about."""
+    """Notes on the data behind the figures."""
     found = [*scored.collection.notes, *scored.plan.notes]
     if isinstance(evaluator, NgramEvaluator):
-        with contextlib.suppress(SuiteError):  # a suite in its compiled form has no answers to look at
+        with contextlib.suppress(SuiteError):  # a compiled suite has no answers to compare with
             found += known_originals(evaluator.suite, scored.collection)
     if hasattr(evaluator, "notes_on"):
         found += evaluator.notes_on(scored.collection.items)
@@ -44,7 +44,7 @@ def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[TaskCells])
     if scoring.unstable:
         ids = ", ".join(in_one_line(name) for name in scoring.unstable)
         found.append(
-            f"Evaluator {in_one_line(scored.evaluator)} calls itself deterministic, but gave an original two different "
+            f"Evaluator {in_one_line(scored.evaluator)} claims to be deterministic, but gave an original two different "
             f"scores; first items: {ids}."
         )
     for task in tasks:
@@ -62,7 +62,7 @@ def _impossible(task: TaskCells) -> Iterator[str]:
 
 
 def _undefined(task: TaskCells) -> Iterator[str]:
-    """Perturbations that are possible for some items, but for too few."""
+    """A note on perturbations that are possible for too few items."""
     few = (task.scores.n_possible > 0) & ~task.has_items
     names = [in_one_line(task.scores.perturbations[i].name) for i in np.flatnonzero(few)]
     if names:
@@ -85,18 +85,18 @@ def _never_moving(task: TaskCells) -> Iterator[str]:
     for j, metric in enumerate(task.scores.metrics):
         is_defined = task.is_defined[:, j]
         if is_defined.any() and not task.figures["n"][is_defined, j].any():
-            yield f"{in_one_line(metric.name)} never moves: no damage changes any score."
+            yield f"{in_one_line(metric.name)} never moves: no damage changes a score."
 
 
 def _not_repeated(task: TaskCells) -> Iterator[str]:
-    """Metrics with another score for the same text, which the control `identity` shows."""
+    """Warnings about metrics with different scores for the same text, by the control `identity`."""
     for i, perturbation in enumerate(task.scores.perturbations):
         if perturbation.rule == "identity":
             for metric, n in zip(task.scores.metrics, task.figures["n"][i], strict=True):
                 if n:
                     yield (
-                        f"{in_one_line(metric.name)} does not repeat itself: {int(n)} of {task.scores.n_items} "
-                        "originals got another score when they were scored again."
+                        f"{in_one_line(metric.name)} is not repeatable: {int(n)} of {task.scores.n_items} originals "
+                        "got a different score when they were scored again."
                     )
 
 
@@ -107,7 +107,7 @@ def _without_scores(scored: Scored) -> Iterator[str]:
 
 
 def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
-    """Whether the originals score much less than the suite's reference answers to their questions."""
+    """A warning if the originals score much less than the suite's reference answers to their questions."""
     questions = dict.fromkeys(item.question for item in scored.collection.items if item.question is not None)
     of_references = evaluator.reference_means(list(questions))["average"]
     scores = scored.originals.get("average", np.empty(0))
@@ -115,7 +115,7 @@ def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
     if own < WEAK_ORIGINALS * of_references:
         yield (
             f"The originals score {own:.3f} on average, less than half of the {of_references:.3f} of the suite's "
-            "reference answers: there is little left to lose, so the figures say little."
+            "reference answers: their scores have little room to fall, so the figures say little."
         )
 
 

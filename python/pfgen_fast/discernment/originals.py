@@ -23,20 +23,20 @@ from .names import unknown
 
 Source = Literal["samples", "references"]
 SOURCES: tuple[Source, ...] = ("samples", "references")
-"""What a suite can give: the sample answers of humans, or reference answers."""
+"""The sources in a suite: the sample answers of humans, or reference answers."""
 
 N_ANSWERS = 2
-"""How many answers to each question are taken; with 50 questions that is 100, as many as in the paper's tests."""
+"""The number of answers to each question; 50 questions give 100 answers, the number of the paper's tests."""
 
 
 def from_run(path: str | Path, suite: Suite, *, per_question: int = N_ANSWERS) -> Collection:
-    """The first answers of a run, given by its folder or its file of trials, to each question of a suite.
+    """Takes the first answers of a run to each question of a suite; the path is that of its folder or file of trials.
 
-    Blank answers are not counted in `per_question`.
+    Blank answers are skipped.
     """
     runs = find_runs([path])
     if len(runs) > 1:
-        raise DiscernmentError(f"{path}: {len(runs)} runs, such as {runs[0].folder}; expected one")
+        raise DiscernmentError(f"{path}: {len(runs)} runs, such as {runs[0].folder}; expected one run")
     trials = trials_of(suite, Trials.of(runs[0]))
     answers = {
         question: _first(map(trials.answers.__getitem__, rows), per_question)
@@ -46,13 +46,13 @@ def from_run(path: str | Path, suite: Suite, *, per_question: int = N_ANSWERS) -
 
 
 def from_suite(suite: Suite, source: Source | None = None, *, per_question: int = N_ANSWERS) -> Collection:
-    """Answers that a suite holds.
+    """Takes answers of a suite.
 
     Args:
         suite: The suite.
-        source: Which answers; by default the sample answers of humans if there are enough, or else reference answers.
-        per_question: How many answers to each question are taken. Sample answers are in the order of the file,
-            reference answers of all sets in the order of their hashes, because sets are often sorted.
+        source: The answers to take; by default the sample answers of humans, or reference answers if there are too few.
+        per_question: The number of answers to each question. Sample answers are in the order of the file. Reference
+            answers of all sets are in the order of their hashes, because sets are often sorted.
 
     Example:
         >>> from pfgen_fast import Suite
@@ -76,7 +76,7 @@ def from_suite(suite: Suite, source: Source | None = None, *, per_question: int 
 
 
 def known_originals(suite: Suite, collection: Collection) -> tuple[str, ...]:
-    """A note on n-gram scores by a suite, if originals are among its reference answers, which the scores count."""
+    """A note for n-gram scores by a suite, if originals are among its reference answers."""
     n_known = 0
     for question, texts in _by_question(suite, collection).items():
         known = {text for answers in suite[question].answers.values() for text in answers}
@@ -85,12 +85,12 @@ def known_originals(suite: Suite, collection: Collection) -> tuple[str, ...]:
         return ()
     return (
         f"{n_known} of {len(collection)} originals are reference answers of suite {suite.name}, which its n-gram "
-        "scores count; --leave-out scores with a suite without them.",
+        "scores count; --leave-out removes them from the suite before scoring.",
     )
 
 
 def without_originals(suite: Suite, collection: Collection) -> Suite:
-    """The suite without the reference answers that are originals of a collection; the suite itself if none are."""
+    """Removes the originals of a collection from the reference answers; returns the suite itself if there are none."""
     texts = _by_question(suite, collection)
     questions = [_without(question, set(texts.get(question.question, ()))) for question in suite]
     if all(new is old for new, old in zip(questions, suite, strict=True)):
@@ -100,7 +100,7 @@ def without_originals(suite: Suite, collection: Collection) -> Suite:
             if not left:
                 raise SuiteError(
                     f"suite {suite.name}, question {question.question_id}: the originals are all reference answers of "
-                    f"set {set_name}, so none would be left"
+                    f"set {set_name}, so the set would be empty"
                 )
     return Suite(f"{suite.name} without the originals", tuple(questions), derived_from=suite.metadata_hash)
 
@@ -112,7 +112,7 @@ def _first(texts: Iterable[str], n: int) -> list[str]:
 
 
 def _samples(suite: Suite) -> dict[str, list[str]]:
-    """The sample answers to each question that has any; none if the suite has no file of them."""
+    """The sample answers by question; empty if the suite has no file of sample answers."""
     answers: dict[str, list[str]] = {}
     folder = (suite.whole or suite).folder
     if folder is not None and (folder / SAMPLES_FILE).exists():
@@ -138,7 +138,7 @@ def _by_question(suite: Suite, collection: Collection) -> dict[str, list[str]]:
 def _items(
     suite: Suite, answers: Mapping[str, Sequence[str]], good: Mapping[str, Sequence[str]]
 ) -> tuple[CollectionItem, ...]:
-    """An item for each answer; other good answers to its question are its references."""
+    """Makes an item of each answer; other good answers to its question are its references."""
     return tuple(
         CollectionItem(
             f"{question.question_id}-{number}",
@@ -154,11 +154,11 @@ def _items(
 
 
 def _fewer(suite: Suite, answers: Mapping[str, Sequence[str]], per_question: int) -> tuple[str, ...]:
-    """A note on questions with fewer answers than wanted."""
+    """A note on questions that have too few answers."""
     few = [question.question_id for question in suite if len(answers.get(question.question, ())) < per_question]
     if not few:
         return ()
-    counted = f"fewer than {per_question} answers that are not blank" if per_question > 1 else "none that is not blank"
+    counted = f"fewer than {per_question} answers that are not blank" if per_question > 1 else "only blank answers"
     return (f"Of {len(suite)} questions, {len(few)} have {counted}: {few_names(few, 5)}.",)
 
 

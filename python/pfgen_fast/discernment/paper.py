@@ -1,6 +1,6 @@
-"""What the DHP benchmark (arXiv 2408.13704) did: its data sets, models and requests, its claims, and its plans.
+"""The DHP benchmark (arXiv 2408.13704): its data sets, models, requests, claims and plans.
 
-Its results are printed as pictures only, so there are no figures of it here; `read_published` reads figures that
+The paper prints its results only as pictures, so this module has no figures of it. `read_published` reads figures that
 somebody has read off the pictures. Claims are in our words.
 """
 
@@ -21,20 +21,20 @@ from .weights import cell, number_of, rows_of
 _FACTS = Path(__file__).parents[1] / "data" / "discernment"
 
 _GENERAL = ("all", "nearly all", "most")
-"""Data sets of claims that are about no data set in particular."""
+"""Data sets of claims that name no data set."""
 
 _STAND_INS = {
     "fictional_entity": ("term_swap", {"minor": 1, "major": 3}),
     "grammar_error": ("function_word", {"minor": 2, "major": 5}),
     "rewrite_insert": ("sentence_repeat", {"minor": 1, "major": 5}),
 }
-"""The kinds by rules that stand for those that a language model makes, and how many changes the model is asked for.
+"""By kind that a model makes: the kind by rules that replaces it, and the number of changes.
 
-Where a text has fewer sites, all of them are taken.
+If a text has fewer sites, all sites are taken.
 """
 
 _FEWER_ERRORS = {("story", "minor"): 1, ("qa", "minor"): 1, ("qa", "major"): 3}
-"""How many grammatical errors the short texts of some tasks get."""
+"""The number of grammatical errors in the short texts of some tasks."""
 
 SCORES = ("d_average", "d_minimum", "weighted_average", "weighted_minimum")
 """The scores that the paper draws."""
@@ -46,7 +46,7 @@ _COLUMNS = ("dataset", "model", "score", "value")
 class Claim:
     """A result that the paper states in words."""
 
-    datasets: tuple[str, ...]  # data sets that it is about; `all`, `nearly all` or `most` if these are not named
+    datasets: tuple[str, ...]  # data sets of the claim; `all`, `nearly all` or `most` if the paper does not name them
     models: str
     scores: str
     claim: str  # result, in our words
@@ -60,17 +60,17 @@ def facts(name: str) -> list[Mapping[str, str]]:
 
 @cache
 def datasets() -> Mapping[str, str]:
-    """The tasks of the data sets of the paper, by the names of the data sets."""
+    """The tasks of the data sets of the paper, by name of the data set."""
     return {row["dataset"]: row["task"] for row in facts("datasets")}
 
 
 def find_dataset(name: str) -> str | None:
-    """A data set of the paper, found by its name in any case and with any separators; None if there is none."""
+    """Finds a data set of the paper by its name in any case and with any separators; None if it is unknown."""
     return next((dataset for dataset in datasets() if plain(dataset) == plain(name)), None)
 
 
 def dataset_named(name: str, *, where: str = "") -> str:
-    """A data set of the paper; raises DiscernmentError if there is none of that name."""
+    """Finds a data set of the paper by its name; raises DiscernmentError if it is unknown."""
     found = find_dataset(name)
     if found is None:
         raise unknown("data set", name, datasets(), where=where)
@@ -78,7 +78,7 @@ def dataset_named(name: str, *, where: str = "") -> str:
 
 
 def claims(dataset: str | None = None) -> tuple[Claim, ...]:
-    """The results that the paper states in words: all, or those that concern a data set."""
+    """The claims of the paper: all claims, or the claims that concern a data set."""
     found = (
         Claim(tuple(row["datasets"].split("; ")), row["models"], row["scores"], row["claim"]) for row in facts("claims")
     )
@@ -92,7 +92,7 @@ def claims(dataset: str | None = None) -> tuple[Claim, ...]:
 
 
 def paper_plan(dataset: str, *, rules_only: bool = False) -> Plan:
-    """The perturbations of a data set of the paper. Where there is one degree only, it is `minor`."""
+    """The perturbations of a data set of the paper; a single degree is called `minor`."""
     name = dataset_named(dataset)
     rows = [row for row in facts("perturbations") if row["dataset"] == name]
     kinds = {row["kind"] for row in rows}
@@ -115,7 +115,7 @@ def _planned(row: Mapping[str, str], *, rules_only: bool) -> Perturbation:
 
 
 def n_changes(kind: str, task: str, degree: str) -> int:
-    """How many changes a model is asked for."""
+    """The number of changes that a prompt asks for."""
     fewer = _FEWER_ERRORS.get((task, degree)) if kind == "grammar_error" else None
     return fewer or _STAND_INS[kind][1][degree]
 
@@ -127,7 +127,7 @@ class Published:
     dataset: str
     task: str
     model: str
-    score: str  # one of `SCORES`. It is to be compared with our `printed_d`, at 100 items
+    score: str  # one of `SCORES`; compare it with our `printed_d`, at 100 items
     value: float
 
 
@@ -142,8 +142,8 @@ def read_published(path: str | Path) -> tuple[Published, ...]:
             raise unknown("score", row["score"], SCORES, where=where)
         key = (dataset, model, score)
         if key in found:
-            raise DiscernmentError(f"{where}: {score} of {in_one_line(model, 60)} on {dataset} is there twice")
+            raise DiscernmentError(f"{where}: {score} of {in_one_line(model, 60)} on {dataset} is repeated")
         found[key] = Published(dataset, datasets()[dataset], model, score, number_of(row.get("value"), "value", where))
     if not found:
-        raise DiscernmentError(f"{path}: no figures; expected one in each row")
+        raise DiscernmentError(f"{path}: no figures; expected a figure in each row")
     return tuple(found.values())

@@ -1,6 +1,6 @@
-"""Damages texts by rule, in kinds and degrees. The rules are docs/discernment.md; the core applies them.
+"""Damages texts by rule, in kinds and degrees. The core applies the rules of docs/discernment_rules.md.
 
-What becomes of a text depends on kind, degree, text, seed and donors: not on the order of the texts, nor on threads.
+A damaged text depends only on kind, degree, text, seed and donors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_
 """The kinds that depend on words, terms or particles."""
 
 _CODES = {"ja": 0, "en": 1, None: 2}
-"""The core's codes of languages; with the last it finds the language from the text."""
+"""The core's codes of languages; for None it finds the language from the text."""
 
 _N_SEEDS = 1 << 64
 
@@ -36,17 +36,17 @@ _N_SEEDS = 1 << 64
 class Perturbed:
     """The texts of one perturbation."""
 
-    texts: _core.TextColumn  # a text for each original; null where the perturbation is impossible
-    impossible: NDArray[np.uint8]  # why it is impossible: a value of `Impossible`, or 0 where it is possible
+    texts: _core.TextColumn  # a text for each original; null if the perturbation is impossible
+    impossible: NDArray[np.uint8]  # reason why it is impossible, a value of `Impossible`; 0 if it is possible
     # median edit distance in code points as a share of the original's length; None unless a model made the texts
     edit_share: float | None = None
 
 
 class Donors:
-    """Texts of which parts are put into others; the core analyses them when a kind first needs them.
+    """Texts whose parts are inserted into other texts; the core analyses them when a kind first needs them.
 
-    With groups, a text takes only from texts of other groups: an answer from the answers to other questions. A text
-    without a group (None) is a group by itself. Without groups, every text may take from every donor.
+    With groups, a text takes parts only from texts of other groups, such as answers to other questions. A text without
+    a group (None) is its own group. Without groups, every text may take parts from every donor.
     """
 
     def __init__(self, texts: Any, groups: Sequence[str | None] | None = None) -> None:
@@ -79,23 +79,23 @@ def perturb(
     Args:
         texts: The texts.
         kind: The kind of damage, a key of `KINDS` or `ALIASES`.
-        permille: How much of a text's sites are damaged, 1 to 1,000 per mille.
-        k: How many of them are damaged instead, 1 or more.
+        permille: The share of a text's sites to damage, 1 to 1,000 per mille.
+        k: The number of sites to damage, instead of a share; 1 or more.
         seed: The seed of the random choices.
-        language: `ja` or `en`, of all texts or one for each. By default, and for None, Japanese if the text has
-            hiragana, katakana or kanji.
-        questions: The question of each text. A text takes nothing from texts of its own question, and without questions
-            nothing from itself.
-        donors: Other texts to take from, instead of those with other questions.
+        language: `ja` or `en`: one for all texts or one for each text. By default, and for None, Japanese if the text
+            has hiragana, katakana or kanji.
+        questions: The question of each text. A text takes no parts from texts with the same question; without
+            questions, it takes no parts from itself.
+        donors: Texts to take parts from, instead of the texts with other questions.
         alternatives: The wrong ending of each text, for `wrong_ending`.
-        analyser: What finds the words, names and particles of Japanese texts instead of the rules: `sudachi`, or an
-            `Analyser`.
+        analyser: `sudachi` or an `Analyser`, which finds the words, names and particles of Japanese texts instead of
+            the rules.
 
     Returns:
-        The damaged texts; None where the damage is impossible.
+        The damaged texts; None if the damage is impossible.
 
     Raises:
-        DiscernmentError: There is no such kind or degree, or the lengths differ.
+        DiscernmentError: A kind or degree is unknown, or the lengths differ.
         TrialsError: An entry is not a text.
 
     Example:
@@ -131,10 +131,10 @@ def perturbed_columns(
     threads: int | None = None,
     analyser: Analyser | None = None,
 ) -> list[Perturbed]:
-    """Damages texts in several degrees, all from one analysis of each text."""
+    """Damages texts in several degrees; each text is analysed once."""
     found = _rule(kind)
     column = _column(texts, "texts")
-    # Kinds without degrees damage all there is.
+    # Kinds without degrees damage the whole text.
     amounts = [
         1000 if each.permille is each.k is None and not found.has_degrees else amount_of(kind, each.permille, each.k)
         for each in degrees
@@ -163,7 +163,7 @@ def perturbed_columns(
     perturbed = [Perturbed(each.texts, each.impossible) for each in columns]
     if analyser is None or found.name not in ANALYSED_KINDS:
         return perturbed
-    # The core knows no analyser, so the oracle damages the Japanese texts.
+    # The core has no analyser, so the oracle damages the Japanese texts.
     options: Any = {"seed": seed, "language": "ja", "analyse": analyser.analysed}
     outcomes = {
         row: perturbed_by_oracle(text, found.name, degrees, donors=_other_texts(donors, row), **options)
@@ -174,14 +174,14 @@ def perturbed_columns(
 
 
 def _other_texts(donors: Donors | None, row: int) -> list[str]:
-    """The texts that a text may take from."""
+    """The texts that a text may take parts from."""
     if donors is None or donors.groups is None:
         return donors.texts.tolist() if donors else []
     return [donors.texts[int(other)] for other in np.flatnonzero(donors.groups != donors.groups[row])]
 
 
 def _replaced(column: Perturbed, outcomes: Mapping[int, str | Impossible]) -> Perturbed:
-    """A column with other outcomes in some rows."""
+    """The column with new outcomes in some rows."""
     texts, reasons = column.texts.tolist(), column.impossible.copy()
     for row, outcome in outcomes.items():
         texts[row] = outcome if isinstance(outcome, str) else None
@@ -190,7 +190,7 @@ def _replaced(column: Perturbed, outcomes: Mapping[int, str | Impossible]) -> Pe
 
 
 def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
-    """An analyser by its name, or as it is."""
+    """Opens an analyser if it is given by its name."""
     return open_analyser(analyser) if isinstance(analyser, str) else analyser
 
 
@@ -198,7 +198,7 @@ def _rule(name: str) -> Kind:
     kind = kind_named(name)
     if kind.method != "rule":
         rules = ", ".join(kind.name for kind in KINDS.values() if kind.method == "rule")
-        raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {rules}")
+        raise DiscernmentError(f"kind {name!r} is made by a language model; expected a kind made by rules: {rules}")
     return kind
 
 

@@ -1,6 +1,6 @@
-"""What is done to each text: a plan lists perturbations, each of which is a kind with a degree.
+"""Plans: lists of perturbations, each of which is a kind with a degree.
 
-`choosing` opens plans and takes parts of them; `paper` has the plans of the paper.
+`choosing` opens plans and selects parts of them; `paper` has the plans of the paper.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Perturbation:
     """A kind of damage with its degree.
 
     Attributes:
-        kind: The kind: a key of `KINDS` or of `ALIASES`, or any name if the damaged texts come from elsewhere.
-        degree: The name of the degree: the per mille (`30`), `k` and a number (`k5`), or as the paper has it (`minor`);
+        kind: The kind: a key of `KINDS` or of `ALIASES`, or any name if the damaged texts are given.
+        degree: The name of the degree: the per mille (`30`), `k` and a number (`k5`), or the paper's name (`minor`);
             empty for controls.
         permille: The share of a text's sites that is damaged, in per mille; None if the degree is absolute.
         k: The number of sites that are damaged; None if the degree is relative.
-        level: What is damaged.
-        method: What makes the damaged texts; `given` if they come with the items or with a table of scores.
+        level: The level of the damage.
+        method: The source of the damaged texts; `given` if they come with the items or with a table of scores.
     """
 
     kind: str
@@ -51,12 +51,12 @@ class Perturbation:
 
     @property
     def name(self) -> str:
-        """The kind and, if there is one, the degree: `char_delete/30`."""
+        """The kind and the degree, if it has one: `char_delete/30`."""
         return f"{self.kind}/{self.degree}" if self.degree else self.kind
 
     @property
     def rule(self) -> str:
-        """The key of `KINDS` that the kind stands for; the kind itself if it is none."""
+        """The key of `KINDS` that the kind stands for; the kind itself if it is unknown."""
         return rule_of(self.kind)
 
     @property
@@ -70,10 +70,10 @@ class Plan:
     """The perturbations of a collection, in the order in which they are reported.
 
     Attributes:
-        perturbations: The perturbations; those of a kind follow one another, by rising degree.
+        perturbations: The perturbations, kind by kind, in ascending order of degrees.
         name: The name of the plan.
-        notes: What a reader of the results must know about it, one sentence each.
-        analyser: The name and version of what finds the words of Japanese; None if the rules do.
+        notes: Notes on the plan for readers of the results, one sentence each.
+        analyser: The name and version of the analyser of Japanese texts; None for the rules.
     """
 
     perturbations: tuple[Perturbation, ...]
@@ -82,7 +82,7 @@ class Plan:
     analyser: str | None = None
 
     def of_kind(self, kind: str) -> tuple[Perturbation, ...]:
-        """The perturbations of one kind, by rising degree."""
+        """The perturbations of one kind, in ascending order of degrees."""
         return tuple(one for one in self.perturbations if one.kind == kind)
 
     @property
@@ -91,12 +91,12 @@ class Plan:
         return tuple(dict.fromkeys(one.kind for one in self.perturbations))
 
     def hash(self, *, tables: str, made: Mapping[str, Sequence[str | None]] = {}) -> str:
-        """A SHA-256 of all that decides the damaged texts besides the items and the seed.
+        """A SHA-256 of everything that determines the damaged texts, except for the items and the seed.
 
         Args:
             tables: The hash of the tables of the rules.
-            made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
-                in the order of the items' IDs.
+            made: The texts of perturbations that depend on more than items, plan and seed: by name of the
+                perturbation, in the order of the items' IDs.
         """
         own = sorted(self.perturbations, key=lambda one: one.name)
         parts = [[one.name, one.permille, one.k, one.level, one.method] for one in own]
@@ -104,16 +104,16 @@ class Plan:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def with_given(self, items: Iterable[CollectionItem]) -> Plan:
-        """The plan with the perturbations whose texts come with items, which replace those of equal names."""
+        """Adds the perturbations whose texts come with items; they replace perturbations with the same name."""
         given = {name: None for item in items for name in item.perturbed}
         if not given:
             return self
-        # A whole-text kind may be named without its one degree.
+        # A kind with a single degree may be named without it.
         own = [one for one in self.perturbations if one.kind not in given or one.rule not in _WHOLE]
         by_name = {one.name: one for one in self.perturbations}
         found = [_given(name, by_name.get(name)) for name in given]
         notes = tuple(
-            f"Nothing is known about the kind {one.kind}, so it counts as damage to words."
+            f"The kind {one.kind} is unknown, so it counts as damage to words."
             for one in {one.kind: one for one in found if one.name not in by_name and one.rule not in KINDS}.values()
         )
         return replace(self, perturbations=ordered([*own, *found]), notes=(*self.notes, *notes))
@@ -122,17 +122,17 @@ class Plan:
 def perturbation(
     kind: str, *, permille: int | None = None, k: int | None = None, degree: str | None = None
 ) -> Perturbation:
-    """One perturbation of a known kind."""
+    """Makes one perturbation of a known kind."""
     known = kind_named(kind)
     if known.method == "model":
         if permille is not None or k is not None:
-            raise DiscernmentError(f"{kind}: made by a model, so it has neither permille nor k")
+            raise DiscernmentError(f"{kind}: made by a model; expected neither permille nor k")
         if (degree or "") not in known.model_degrees:
             raise unknown(f"degree of {kind}", degree or "", [one or "none" for one in known.model_degrees])
         return Perturbation(kind, degree or "", level=known.level, method="model")
     if not known.has_degrees:
         if (permille, k) not in ((None, None), (1000, None)) or (known.ladder is None and permille):
-            raise DiscernmentError(f"{kind}: has no degrees; expected neither permille nor k")
+            raise DiscernmentError(f"{kind}: the kind has no degrees; expected neither permille nor k")
         whole = None if known.ladder is None else 1000
         return Perturbation(kind, "" if whole is None else degree or str(whole), whole, None, known.level)
     amount_of(kind, permille, k)
@@ -140,7 +140,7 @@ def perturbation(
 
 
 def amount_of(kind: str, permille: int | None, k: int | None) -> int:
-    """The degree of a kind that needs one: its per mille or its number of sites, checked."""
+    """Checks the degree of a kind that needs a degree, and returns its per mille or number of sites."""
     if (permille is None) == (k is None):
         raise DiscernmentError(f"{kind}: expected either permille or k, not {'neither' if k is None else 'both'}")
     amount: Any = k if permille is None else permille
@@ -150,7 +150,7 @@ def amount_of(kind: str, permille: int | None, k: int | None) -> int:
 
 
 def perturbations_named(name: str) -> tuple[Perturbation, ...]:
-    """The perturbations that a name stands for: a kind with a degree is one, a kind alone all its usual degrees."""
+    """The perturbations that a name stands for: a kind with its degree, or a kind with all its usual degrees."""
     kind, _, degree = name.partition("/")
     known = kind_named(kind)
     if not degree:
@@ -167,13 +167,13 @@ def perturbations_named(name: str) -> tuple[Perturbation, ...]:
 
 
 def _amounts(degree: str) -> tuple[int | None, int | None]:
-    """The per mille and the number of sites that the name of a degree stands for."""
+    """The per mille or the number of sites that the name of a degree stands for."""
     permille, k = _PERMILLE.fullmatch(degree), _K.fullmatch(degree)
     return int(degree) if permille else None, int(k[1]) if k else None
 
 
 def kind_named(name: str) -> Kind:
-    """A kind by its name, or by the paper's."""
+    """Finds a kind by its name, or by the paper's name."""
     known = KINDS.get(rule_of(name))
     if known is None:
         raise unknown("kind", name, [*KINDS, *ALIASES])
@@ -181,7 +181,7 @@ def kind_named(name: str) -> Kind:
 
 
 def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
-    """The plan of all kinds that rules make, each with its ladder, and of the texts that come with the items.
+    """Makes the plan of all kinds that rules make, each with its ladder, and of the texts that come with the items.
 
     `wrong_ending` is left out unless an item has an alternative.
 
@@ -200,14 +200,14 @@ def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
 
 
 def ladder_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> Sequence[int]:
-    """A ladder by its name."""
+    """Finds a ladder by its name."""
     if name not in ladders:
         raise unknown("ladder", name, ladders)
     return ladders[name]
 
 
 def degrees_of(kind: str, degrees: Sequence[int], unit: Unit) -> tuple[Perturbation, ...]:
-    """The perturbations of a kind at several degrees."""
+    """Makes the perturbations of a kind with several degrees."""
     check_ladder(degrees, kind, unit)
     if unit == "permille":
         return tuple(perturbation(kind, permille=degree) for degree in degrees)
@@ -215,7 +215,7 @@ def degrees_of(kind: str, degrees: Sequence[int], unit: Unit) -> tuple[Perturbat
 
 
 def check_ladder(degrees: Sequence[int], where: str, unit: Unit) -> None:
-    """Raises DiscernmentError if degrees are out of range or do not rise."""
+    """Raises DiscernmentError if degrees are out of range or not ascending."""
     if not degrees:
         raise DiscernmentError(f"{where}: {unit}: expected at least one degree")
     high = 1000 if unit == "permille" else _MAX_K
@@ -225,18 +225,18 @@ def check_ladder(degrees: Sequence[int], where: str, unit: Unit) -> None:
             raise DiscernmentError(f"{where}: {unit} {shown}: expected a whole number from 1 to {high}")
     for low, next_one in pairwise(degrees):
         if next_one <= low:
-            raise DiscernmentError(f"{where}: {unit}: expected degrees that rise, but {next_one} follows {low}")
+            raise DiscernmentError(f"{where}: {unit}: expected ascending degrees, but {next_one} follows {low}")
 
 
 def ordered(perturbations: Iterable[Perturbation]) -> tuple[Perturbation, ...]:
-    """Perturbations without repeated names (the last counts), grouped by kind, by rising degree."""
+    """Groups perturbations by kind, in ascending order of degrees; of repeated names the last counts."""
     by_name = {one.name: one for one in perturbations}
     kinds = {kind: at for at, kind in enumerate(dict.fromkeys(one.kind for one in by_name.values()))}
     return tuple(sorted(by_name.values(), key=lambda one: (kinds[one.kind], *_rank(one))))
 
 
 def _rank(one: Perturbation) -> tuple[int, int]:
-    """The rank of a degree among the degrees of its kind; named degrees other than the paper's keep their order."""
+    """The rank of a degree among the degrees of its kind; unknown names of degrees keep their order."""
     if one.degree in MODEL_DEGREES:
         return 2, MODEL_DEGREES.index(one.degree)
     if one.permille is not None:
@@ -245,7 +245,7 @@ def _rank(one: Perturbation) -> tuple[int, int]:
 
 
 def _given(name: str, planned: Perturbation | None) -> Perturbation:
-    """The perturbation of texts that come with items."""
+    """Makes the perturbation of texts that come with items."""
     if planned is not None:
         return replace(planned, method="given")
     kind, _, degree = name.partition("/")

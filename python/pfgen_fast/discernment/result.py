@@ -1,7 +1,7 @@
 """The results of a test of an evaluator, as data; `pfgen_fast.report` turns them into text, pictures and files.
 
-A table is a mapping from the names of its columns to their values, all of one length. A value that is undefined is
-None, never NaN.
+A table is a mapping from the names of its columns to their values, all of the same length. An undefined value is None,
+never NaN.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ Columns = Mapping[str, Sequence[Cell]]
 
 @dataclass(frozen=True, eq=False)
 class PerturbedScores:
-    """The scores of one perturbation's texts."""
+    """The scores of the texts of one perturbation."""
 
     perturbation: Perturbation
     is_possible: NDArray[np.bool_]  # by item, whether the perturbation is possible
-    # by item, whether the text differs from that of the degree below (for the lowest degree: from the original); False
-    # where impossible
+    # by item, whether the text differs from that of the next lower degree, or from the original; False if impossible
     differs_from_lower: NDArray[np.bool_]
-    # by metric, a score for each item; NaN where the perturbation is impossible or a score is missing
+    # by metric, a score for each item; NaN if the perturbation is impossible or the score is missing
     scores: Mapping[str, Floats]
     # most common reason why the perturbation is impossible for an item; None if it is possible for all items
     reason: str | None = None
@@ -50,7 +49,7 @@ class Scored:
     collection: Collection
     plan: Plan
     seed: int  # seed of the random choices
-    originals: Mapping[str, Floats]  # by metric, the score of each original; NaN where it is missing
+    originals: Mapping[str, Floats]  # by metric, the score of each original; NaN if it is missing
     perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, in the order of the plan
 
 
@@ -75,13 +74,13 @@ class Curve:
     task: str  # task of the items
     kind: str
     metric: str
-    permille: Floats  # degrees, beginning with 0 for the originals; 0, 1, 2 and so on if degrees are not rates
+    permille: Floats  # degrees, beginning with 0 for the originals; 0, 1, 2, ... if degrees are not rates
     names: tuple[str, ...]  # names of the degrees; the first is `original`
     mean: Floats  # mean score at each degree
     mean_low: Floats | None  # lower end of its 95 % interval; None without a bootstrap
     mean_high: Floats | None
     share_lower: Floats  # share of the items whose score is lower than that of the original; 0 for the originals
-    n_items: int  # how many items have all degrees
+    n_items: int  # number of items that have all degrees
 
 
 @dataclass(frozen=True)
@@ -90,11 +89,11 @@ class Work:
 
     n_items: int
     n_texts: int  # number of damaged texts
-    n_impossible: int  # how many damaged texts were impossible to make
-    n_missing: int  # how many scores are missing
-    n_requests: int = 0  # how many requests were sent to models
-    cost: float | None = None  # their estimated cost; None if it is not known
-    seconds: float = 0.0  # how long making and scoring the texts took
+    n_impossible: int  # number of damaged texts that were impossible
+    n_missing: int  # number of missing scores
+    n_requests: int = 0  # number of requests to models
+    cost: float | None = None  # estimated cost of the requests; None if it is unknown
+    seconds: float = 0.0  # time for making and scoring the texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +102,7 @@ class Discernment:
 
     Attributes:
         scored: The scores that everything is computed from.
-        signature: All that the figures depend on.
+        signature: Everything that the figures depend on.
         cells: A row for each perturbation and metric, with the columns of `CELL_COLUMNS`.
         perturbations: A row for each perturbation, its metrics combined, with the columns of `PERTURBATION_COLUMNS`.
         summary: Averages and minima, with the columns of `SUMMARY_COLUMNS`.
@@ -114,8 +113,8 @@ class Discernment:
         work: The work that the test took.
         weights: The weights that were used (`assumed`, or the name of a file); None if no weights were used.
         specificity: By metric, the share of the controls that are not noticed; None if there are no controls.
-        n_draws: The number of bootstrap draws; 0 if there was none.
-        notes: What readers must know, one sentence each.
+        n_draws: The number of bootstrap draws; 0 without a bootstrap.
+        notes: Notes for readers, one sentence each.
         warnings: Reasons why the figures may mislead, one sentence each.
     """
 
@@ -146,7 +145,7 @@ PERTURBATION_COLUMNS = (
     *("evaluator", "task", "level", "kind", "degree", "permille", "k", "method", "n_items", "n_impossible", "reason"),
     *("n_changed", "edit_share", "log_p", "d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
 )
-"""`n_changed` is the number of items whose text differs from that of the degree below."""
+"""`n_changed` is the number of items whose text differs from the text of the next lower degree."""
 SUMMARY_COLUMNS = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined"),
     *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
@@ -158,18 +157,18 @@ PROFILE_COLUMNS = (
     *("drop_per_100_permille", "verdict"),
 )
 """`detectable_at_N` is the name of the smallest degree from which on all degrees are noticed with N items. It is
-`none` if there is no such degree, and None if there are fewer than N items. `n80` is that of the smallest degree from
-which on all degrees are noticed, or of the largest degree if there is no such degree. `verdict` is `notices`,
-`needs much`, `blind`, `rewards`, or None if nothing is defined."""
+`none` if there is no such degree, and None if there are fewer than N items. `n80` is the figure of the smallest degree
+from which on all degrees are noticed, or of the largest degree if there is no such degree. `verdict` is `notices`,
+`needs much`, `blind`, `rewards`, or None if no cell is defined."""
 CONTROL_COLUMNS = (
     *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
     *("d", "d_low", "d_high", "reverse_d", "mean_drop", "relative_drop", "share_lower", "noticed"),
 )
-"""`relative_drop` is the mean drop relative to the smallest mean drop of any damage that the metric notices."""
+"""`relative_drop` is the mean drop relative to the smallest mean drop of damage that the metric notices."""
 
 
 def columns_of(names: Iterable[str], rows: Iterable[Mapping[str, Cell]]) -> Columns:
-    """A table with some columns of its rows."""
+    """Makes a table with some columns of the rows."""
     listed = list(rows)
     return {name: [row[name] for row in listed] for name in names}
 

@@ -1,6 +1,6 @@
-"""Tests an evaluator: damages the texts of a collection, has them scored, and compares the scores by rank tests.
+"""Tests an evaluator: damages the texts of a collection, scores them, and compares the scores by rank tests.
 
-What is computed from the scores alone is `discernment_of`, which serves finished tables of scores too.
+`discernment_of` computes the figures from scores alone, also from tables of scores.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .model_damage import DamageModel
 
 DRAWS = 1000
-"""The usual number of bootstrap draws."""
+"""The default number of bootstrap draws."""
 
 
 def discern(
@@ -69,27 +69,27 @@ def discern(
     """Tests how well an evaluator notices graded damage.
 
     Args:
-        evaluator: Scores the texts; a finished table of their scores; or a function as of `FunctionEvaluator`.
-        items: The texts to be damaged: items, or mappings with the keys of a collection.
-        plan: The perturbations, the name or file of a plan, or names such as `char_delete/30`; by default all kinds
-            that rules make, and the texts that come with the items.
-        weights: How much each metric counts for each kind, or their file or name; without them there is no
+        evaluator: An evaluator, a table of scores, or a function as for `FunctionEvaluator`.
+        items: The texts to damage: items, or mappings with the keys of an item.
+        plan: A plan, the name or file of a plan, or names of perturbations such as `char_delete/30`; by default all
+            kinds that rules make, and the texts that come with the items.
+        weights: The weight of each metric for each kind, or the file or name of weights; without weights there is no
             `weighted_d`.
         seed: The seed of all random choices.
         language: The language of all texts, `ja` or `en`; by default the language of each item.
-        donors: The texts that some kinds take from; by default the items with other questions.
-        maker: Makes the texts of kinds for which a language model is asked.
-        analyser: What finds the words, names and particles of Japanese texts instead of the rules: `sudachi`, or an
-            `Analyser`.
+        donors: The texts that some kinds take parts from; by default the items with other questions.
+        maker: The language model that makes the texts of some kinds.
+        analyser: `sudachi` or an `Analyser`, which finds the words, names and particles of Japanese texts instead of
+            the rules.
         zeros: How the test treats scores that do not change: `"drop"` or `"pratt"`.
         min_items: A cell with fewer items than this is undefined.
         draws: The number of bootstrap draws; 0 for no intervals.
-        threads: The number of threads; None for one for each core.
+        threads: The number of threads; None for the number of cores.
         on_progress: Called with the number of finished texts and the total.
 
     Raises:
         DiscernmentError: There are too few items, an argument is out of range, or the evaluator raises an exception or
-            returns something else than a score for each text.
+            does not return a score for each text.
 
     Example:
         >>> from pfgen_fast import Scorer, Suite
@@ -124,7 +124,7 @@ def _evaluator_of(evaluator: Evaluator | TableScores | Function) -> Evaluator | 
         return cast("Evaluator | TableScores", evaluator)
     if not callable(evaluator):
         what = in_one_line(repr(evaluator), 60)
-        raise DiscernmentError(f"evaluator: expected an object with the protocol, a table or a function, not {what}")
+        raise DiscernmentError(f"evaluator: expected an Evaluator, a table or a function, not {what}")
     return FunctionEvaluator(evaluator, name=getattr(evaluator, "__name__", "function"))
 
 
@@ -145,7 +145,7 @@ def discernment_of(
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
 ) -> Discernment:
-    """All figures that follow from scores."""
+    """Computes all figures from scores."""
     scored, name = scoring.scored, scoring.scored.evaluator
     tasks = [
         combined_of(cells_of(scores, zeros=zeros, min_items=min_items, draws=draws, seed=scored.seed), weights)

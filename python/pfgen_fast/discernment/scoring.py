@@ -1,7 +1,7 @@
 """Scores originals and damaged texts, kind by kind. All scores are kept, but only two texts of each cell as examples:
-of the item whose score fell most, and of the item whose score fell least.
+those of the item whose score fell most, and of the item whose score fell least.
 
-`valid_scores` checks what an evaluator returns: missing and invalid scores are NaN.
+`valid_scores` checks the scores of an evaluator: missing and invalid scores are NaN.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .result import Example, PerturbedScores, Scored, Work
 from .table_scoring import TableSource, possible_only
 
 TEXTS_AT_A_TIME = 100_000
-"""One call scores the texts of several perturbations up to this number; the texts of one perturbation stay together."""
+"""Maximum number of texts in one call, which may score several perturbations; a perturbation is never split."""
 
 Progress = Callable[[int, int], None]
 
@@ -36,20 +36,20 @@ _NAMED_AT_MOST = 5
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """The scores of a test, with the examples and what it took."""
+    """The scores of a test, with examples and work."""
 
     scored: Scored
-    examples: tuple[Example, ...]  # largest and the smallest drop of each cell
-    work: Work  # what making and scoring the texts took
-    # IDs of originals that got two different scores from an evaluator that calls itself deterministic
+    examples: tuple[Example, ...]  # largest and smallest drop of each cell
+    work: Work  # work of making and scoring the texts
+    # IDs of originals that got two different scores from an evaluator that claims to be deterministic
     unstable: tuple[str, ...] = ()
-    # by the name of a perturbation whose texts do not follow from items, plan and seed: the texts used, in the order of
+    # texts of perturbations that depend on more than items, plan and seed: by name of the perturbation, in the order of
     # the items' IDs
     made: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
 def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
-    """Scores the originals of a collection and all their damaged texts, or takes the scores of a table."""
+    """Scores the originals of a collection and all their damaged texts, or looks up their scores in a table."""
     started = time.perf_counter()
     tell = on_progress or (lambda done, total: None)
     items, plan = damage.collection.items, damage.plan
@@ -59,7 +59,7 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     originals = source.originals()
     unstable = source.unstable(originals) if isinstance(source, _Calls) else ()
     tell(len(items), total)
-    # Read only now, because the metrics of some evaluators are those of their first scores.
+    # Read after scoring, because some evaluators know their metrics only from their first scores.
     metrics = tuple(evaluator.metrics)
     examples = _Examples(items, metrics, originals)
     perturbed: list[PerturbedScores] = []
@@ -80,7 +80,7 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
 
 
 def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
-    """What a test took, with the requests of those that ask a model, and what they cost."""
+    """The work of a test, with the number and cost of the requests to models."""
     n_items = len(scored.collection.items)
     n_texts = sum(int(each.is_possible.sum()) for each in scored.perturbed)
     n_missing = sum(int(np.isnan(scores).sum()) for scores in scored.originals.values())
@@ -106,10 +106,10 @@ def check_some_score(scored: Scored) -> None:
 
 
 def _batches(damage: Damage) -> Iterator[list[Damaged]]:
-    """The columns of perturbations, so many together that a call of the evaluator has enough to do."""
+    """Batches of perturbations: one call of the evaluator scores a batch."""
     batch: list[Damaged] = []
     for kind in damage:
-        # Removed from the list, so that texts are freed before the texts of the next kind are made.
+        # Removed from the list, so that its memory is freed before the texts of the next kind are made.
         while kind:
             damaged = kind.pop(0)
             is_apart = _is_scored_again(damaged) or (batch and _is_scored_again(batch[0]))
@@ -122,19 +122,19 @@ def _batches(damage: Damage) -> Iterator[list[Damaged]]:
 
 
 def _is_scored_again(damaged: Damaged) -> bool:
-    """Whether the texts are the originals once more, which shows whether an evaluator repeats itself."""
+    """Whether the texts are the originals again, which shows whether an evaluator is repeatable."""
     return damaged.perturbation.rule == "identity"
 
 
 class _Calls:
-    """Scores by calls of an evaluator."""
+    """The scores of an evaluator."""
 
     def __init__(self, evaluator: Evaluator, damage: Damage) -> None:
         self._evaluator, self._damage, self._items = evaluator, damage, damage.collection.items
 
     @cached_property
     def _again(self) -> Evaluator:
-        """The evaluator that scores a text that was scored before as if it were new."""
+        """The evaluator that scores texts again without using earlier scores."""
         again: Callable[[], Evaluator] | None = getattr(self._evaluator, "again", None)
         return self._evaluator if again is None else again()
 
@@ -142,7 +142,7 @@ class _Calls:
         return valid_scores(self._evaluator, self._items, self._damage.originals)
 
     def unstable(self, originals: Mapping[str, Floats]) -> tuple[str, ...]:
-        """The first IDs of those among 1 % of the originals that get other scores when they are scored once more."""
+        """Scores 1 % of the originals again, and returns the first IDs of originals that get different scores."""
         if not getattr(self._evaluator, "is_deterministic", False):
             return ()
         items = self._items[::100]
@@ -154,7 +154,7 @@ class _Calls:
         return tuple(items[int(i)].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
 
     def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
-        """The scores of each perturbation, NaN where it is impossible."""
+        """Yields the scores of each perturbation; NaN if it is impossible."""
         n = len(self._items)
         for batch in _batches(self._damage):
             columns = [each.texts for each in batch]
@@ -167,7 +167,7 @@ class _Calls:
 
 
 class _Examples:
-    """Picks examples, a task at a time."""
+    """Selects examples, task by task."""
 
     def __init__(self, items: Sequence[Item], metrics: Sequence[Metric], originals: Mapping[str, Floats]) -> None:
         self._items, self._metrics, self._originals = items, metrics, originals
@@ -175,7 +175,7 @@ class _Examples:
         self._found: dict[str, list[Example]] = {task: [] for task in self._rows}
 
     def add(self, damaged: Damaged, scores: Mapping[str, Floats]) -> None:
-        """Picks the examples of one perturbation, if their texts are known."""
+        """Selects the examples of one perturbation, if their texts are known."""
         for metric in self._metrics:
             before, after = self._originals[metric.name], scores[metric.name]
             drop = before - after if metric.higher_is_better else after - before
@@ -193,7 +193,7 @@ class _Examples:
 
 
 def _ends(drop: Floats, rows: NDArray[np.intp]) -> Iterator[tuple[str, int]]:
-    """The rows whose scores fell most and least, of the rows that have scores."""
+    """The rows with scores whose scores fell most and least."""
     there = rows[~np.isnan(drop[rows])]
     if len(there):
         yield "largest", int(there[np.argmax(drop[there])])

@@ -1,6 +1,6 @@
-"""Takes the scores of a finished table. Nothing is run; texts are damaged only to know which of them are possible.
+"""Takes scores from a table. Texts are damaged only to find out which of them are possible.
 
-Scores are found by item and perturbation. A text that is possible and has no row in the table has a missing score.
+Scores are found by item and perturbation. If a text is possible and the table has no row for it, its score is missing.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .plan import Plan, ordered, usual_plan
 
 
 def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None) -> Plan:
-    """The perturbations of a table, as a plan knows them; the texts of a model are not asked for."""
+    """Makes the plan of a table: the perturbations of the table, which are described by a plan if it has them."""
     planned = usual_plan(collection.items) if plan is None else plan
     by_name = {each.name: each for each in planned.perturbations}
-    # Of perturbations that the plan does not have, nothing but the names and perhaps the levels are known.
+    # For perturbations that are not in the plan, only the names and perhaps the levels are known.
     others = [name for name in table.names if name not in by_name]
     found = [by_name[name] for name in table.names if name in by_name]
     found = [replace(each, method="given") if each.method == "model" else each for each in found]
@@ -55,7 +55,7 @@ class TableSource:
         return self._table.originals(self._ids)
 
     def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
-        """The scores of each perturbation; given texts are possible where the table has a row, known or not."""
+        """Yields the scores of each perturbation; a given text is possible if the table has a row for it."""
         for damaged in chain.from_iterable(self._damage):
             name = damaged.perturbation.name
             if damaged.perturbation.method == "given":
@@ -66,5 +66,5 @@ class TableSource:
 
 
 def possible_only(scores: Mapping[str, Floats], damaged: Damaged) -> dict[str, Floats]:
-    """The scores of possible texts; the score of an impossible one is not one of the perturbation."""
+    """The scores of possible texts; NaN for impossible texts."""
     return {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}

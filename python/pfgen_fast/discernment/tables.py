@@ -1,6 +1,6 @@
-"""The facts of languages that the kinds of damage use: neighbours on the keyboard, kana, particles, negations, ...
+"""The facts about languages that the kinds of damage use: neighbours on the keyboard, kana, particles, negations, ...
 
-They are in `data/discernment/tables.json`, from which the tables of the core are generated too.
+They are in `data/discernment/tables.json`. The tables of the core are generated from the same file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FILE = Path(__file__).parents[1] / "data" / "discernment" / "tables.json"
 
 @dataclass(frozen=True)
 class Tables:
-    """Facts of Japanese, English and the keyboard, in the order in which random choices are made from them."""
+    """Facts about Japanese, English and the keyboard. Random choices depend on their order."""
 
     keyboard_neighbours: Mapping[str, str]  # neighbours of each small letter on the keyboard
     kana_rows: tuple[str, ...]  # hiragana of each row, by consonant
@@ -28,12 +28,12 @@ class Tables:
     small_kana: Mapping[str, str]  # partner of each hiragana that is written large or small
     lookalikes: Mapping[str, str]  # partner of each kanji that looks like another
     particles: tuple[str, ...]
-    function_words: tuple[tuple[str, ...], ...]  # sets of English words that can take each other's place in a sentence
-    negation_ja: Mapping[str, str]  # what each Japanese predicate becomes when it is denied, or no longer denied
-    negation_ja_followed_by: tuple[str, ...]  # what may follow a predicate
+    function_words: tuple[tuple[str, ...], ...]  # sets of English words that can replace each other in a sentence
+    negation_ja: Mapping[str, str]  # the opposite of each Japanese predicate, affirmative or negative
+    negation_ja_followed_by: tuple[str, ...]  # texts that may follow a predicate
     negation_ja_at_end: bool  # whether a predicate may end the text
-    auxiliaries: tuple[str, ...]  # english verbs that `not` can follow
-    abbreviations: frozenset[str]  # english abbreviations with a period, which therefore ends no sentence
+    auxiliaries: tuple[str, ...]  # English verbs that `not` can follow
+    abbreviations: frozenset[str]  # English abbreviations whose period ends no sentence
 
 
 @cache
@@ -60,7 +60,7 @@ def tables() -> Tables:
 
 @cache
 def tables_hash() -> str:
-    """The SHA-256 of the tables, which decide the damaged texts."""
+    """The SHA-256 of the tables."""
     return hashlib.sha256(read_stored(FILE)).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The scores of the items of one task as matrices, all metrics turned so that higher is better."""
+"""The scores of the items of one task as matrices, with signs such that higher is better."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class TaskScores:
     """The scores of one task."""
 
     task: str
-    rows: NDArray[np.intp]  # which items of the collection they are
-    groups: Sequence[Hashable]  # by item, its question, or its row if it has none; items of a group are drawn together
+    rows: NDArray[np.intp]  # indices of the items in the collection
+    groups: Sequence[Hashable]  # question of each item, or its row without a question; a group is drawn as a whole
     metrics: tuple[Metric, ...]  # metrics that have a score for at least one original of the task
-    originals: Floats  # metrics × items: the scores of the originals; of metrics where lower is better, their negatives
+    originals: Floats  # metrics × items: the scores of the originals, negative if lower is better
     perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, of all tasks
 
     @property
@@ -44,16 +44,16 @@ class TaskScores:
 
     @property
     def signs(self) -> Floats:
-        """By metric: 1 where higher is better, else -1."""
+        """By metric: 1 if higher is better, or else -1."""
         return np.array([1.0 if metric.higher_is_better else -1.0 for metric in self.metrics])
 
     @cached_property
     def n_possible(self) -> NDArray[np.intp]:
-        """By perturbation, for how many items it is possible."""
+        """By perturbation, the number of items for which it is possible."""
         return np.array([each.is_possible[self.rows].sum() for each in self.perturbed], dtype=np.intp)
 
     def described(self, evaluator: str, number: int) -> TableRow:
-        """The columns that say which perturbation of which test a row is about, and for how many items."""
+        """The columns that describe the perturbation of a row, with its number of items."""
         one, n_items = self.perturbed[number].perturbation, int(self.n_possible[number])
         return {
             "evaluator": evaluator,
@@ -64,7 +64,7 @@ class TaskScores:
         }
 
     def damaged(self, numbers: slice | NDArray[np.intp]) -> Floats:
-        """Perturbations × metrics × items: the scores of some perturbations, turned like the originals' scores."""
+        """Perturbations × metrics × items: the scores of some perturbations, with the signs of `originals`."""
         chosen = np.arange(len(self.perturbed))[numbers]
         found = np.empty((len(chosen), len(self.metrics), self.n_items))
         for row, number in enumerate(chosen):
@@ -81,9 +81,9 @@ class TaskScores:
 
 
 def by_task(scored: Scored, *, like: Collection | None = None) -> list[TaskScores]:
-    """The scores of each task in the order of the items, or of the items of a collection that has the same ones.
+    """The scores of each task, in the order of the items, or of the same items in another collection.
 
-    The metrics of a task are those that score its originals: judges have other metrics for other tasks.
+    The metrics of a task are the metrics that score its originals, because judges have different metrics for each task.
     """
     items = scored.collection.items
     places = {item.id: row for row, item in enumerate(items)}
@@ -100,9 +100,9 @@ def by_task(scored: Scored, *, like: Collection | None = None) -> list[TaskScore
 
 
 def interval_of(draws: Floats, figures: Any) -> tuple[Floats, Floats]:
-    """The 95 % interval of each figure: percentiles of the draws that define it, widened to the figure.
+    """The 95 % interval of each figure: percentiles of its defined draws, widened to contain the figure.
 
-    Items that are drawn twice are ties, which raise d: where nearly all scores fall, all draws lie above the figure.
+    Items that are drawn twice are ties, which raise d: if nearly all scores fall, all draws lie above the figure.
     """
     low, high = interval(draws)
     return (
@@ -115,10 +115,10 @@ def interval_of(draws: Floats, figures: Any) -> tuple[Floats, Floats]:
 class Drawn:
     """Bootstrap draws of the items of a task, the same for all cells; the items of one question are drawn together."""
 
-    log_p: Floats  # draws × perturbations × metrics: the logarithms of the p-values; 0 where no score differs
+    log_p: Floats  # draws × perturbations × metrics: the logarithms of the p-values; 0 if no score differs
     d: Floats
     counts: Counts  # draws × items: how often each item is drawn
-    n_asked: int  # how many draws were asked for; there are fewer where they would take too long
+    n_asked: int  # requested number of draws; fewer are taken if they would take too long
 
 
 def drawn_from(scores: TaskScores, *, draws: int, zeros: Zeros, seed: int = 0) -> Drawn:

@@ -1,7 +1,7 @@
 """Weights of metrics: which metric a kind of damage should lower, by the votes of experts or by assumption.
 
 A file has a row for each task, perturbation and metric. The weights of a task and perturbation are divided by their
-sum. A survey is a table of votes: experts choose for each kind of damage the metric that it harms most.
+sum. A survey is a table of votes: for each kind of damage, experts choose the metric that it should lower most.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .names import metric_named, task_named, unknown
 from .plan import Perturbation
 
 ASSUMED = "assumed"
-"""The name of the packaged weights. They follow from what the metrics mean, and no expert was asked."""
+"""The name of the packaged weights, which follow from the meanings of the metrics; no expert was asked."""
 
 _PACKAGED = Path(__file__).parents[1] / "data" / "discernment" / "weights-assumed.csv"
 _KEYS = ("task", "perturbation", "metric")
@@ -43,8 +43,8 @@ _VOTE_COLUMNS = ("voter", *_KEYS)
 class WeightsRow:
     """The weights of a kind of damage, or of one of its degrees."""
 
-    where: str  # where it stands, for error messages
-    weights: dict[str, float]  # by metric, its weight. Their sum is 1
+    where: str  # place in the file, for error messages
+    weights: dict[str, float]  # by metric, its weight; the sum of the weights is 1
     is_assumed: bool = False  # whether the file says that no expert was asked
 
 
@@ -52,7 +52,7 @@ class WeightsRow:
 class Weights:
     """Weights of metrics."""
 
-    name: str  # what reports call them: `assumed`, or the name of the file, with a remark if its weights are assumed
+    name: str  # name in reports: `assumed`, or the name of the file, with a remark if its weights are assumed
     rows: Mapping[tuple[str, str], WeightsRow]  # weights by task, and by kind or perturbation (`kind/degree`)
 
     @cached_property
@@ -62,7 +62,7 @@ class Weights:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def row(self, task: str, perturbation: Perturbation) -> WeightsRow | None:
-        """The weights for a perturbation, by its degree or else by its kind; None if there are none."""
+        """The weights for a perturbation, by its degree or else by its kind; None without weights."""
         kind, _, degree = perturbation.name.partition("/")
         own = self.rows.get((task, perturbation_key(f"{kind}/{degree}"))) if degree else None
         return own or self.rows.get((task, perturbation_key(kind)))
@@ -70,7 +70,7 @@ class Weights:
     def matrix(
         self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
-        """The weights of an evaluator's metrics, NaN where there are none; and notes on what is missing."""
+        """The weights of an evaluator's metrics, NaN without weights; and notes on missing weights."""
         self._check_names(task, perturbations, metrics)
         found = np.full((len(perturbations), len(metrics)), np.nan)
         without: list[str] = []
@@ -83,7 +83,11 @@ class Weights:
                         missing.setdefault(metric, []).append(perturbation.kind)
             elif not perturbation.is_control:
                 without.append(perturbation.kind)
-        notes = [f"of the task {task} have no row for {_counted(without)}: no weighted score there"] if without else []
+        notes = (
+            [f"of the task {task} have no row for {_counted(without)}, so there is no weighted score"]
+            if without
+            else []
+        )
         notes += (f"have no weight of {one} for {_counted(kinds)}, which counts as 0" for one, kinds in missing.items())
         return found, tuple(f"The weights ({self.name}) {note}." for note in notes)
 
@@ -104,8 +108,8 @@ class Weights:
 def open_weights(source: str | Path) -> Weights:
     """Reads weights from a table in any format of `tables`, or the packaged ones, whose name is `assumed`.
 
-    A table has the columns `task`, `perturbation`, `metric` and `weight` or `votes` (`weight` counts if both are
-    there), and perhaps `source`.
+    A table has the columns `task`, `perturbation`, `metric` and `weight` or `votes` (`weight` counts if the table has
+    both), and optionally `source`.
     """
     if str(source) == ASSUMED:
         return Weights(ASSUMED, _read(_PACKAGED))
@@ -124,19 +128,19 @@ def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
         metric = metric_named(metric)
         if metric in own.weights:
             raise DiscernmentError(
-                f"{where}: the {column} of {in_one_line(metric, 60)} for {in_one_line(perturbation, 60)} is there twice"
+                f"{where}: the {column} of {in_one_line(metric, 60)} for {in_one_line(perturbation, 60)} is repeated"
             )
         own.weights[metric] = number_of(row.get(column), column, where)
         own.is_assumed |= str(row.get("source") or "").strip().casefold() == ASSUMED
     if not rows:
-        raise DiscernmentError(f"{source}: no weights; expected one in each row")
+        raise DiscernmentError(f"{source}: no weights; expected a weight in each row")
     for own in rows.values():
         own.weights = _shares(own.weights, own.where)
     return rows
 
 
 def rows_of(path: str | Path, columns: Sequence[str], expected: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows of a table, each with its place for error messages; raises DiscernmentError if a column is missing."""
+    """Yields the rows of a table with their places for error messages, and checks that the columns are there."""
     names = column_names(path)
     if not set(columns) <= set(names):
         listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
@@ -148,7 +152,7 @@ def rows_of(path: str | Path, columns: Sequence[str], expected: str = "") -> Ite
 
 
 def cell(row: Mapping[str, Any], key: str, where: str) -> str:
-    """A text of a row that must be there."""
+    """The text of a cell that must not be empty."""
     value = row.get(key)
     found = from_csv_value(value.strip()) if isinstance(value, str) else ""
     if not found:
@@ -176,12 +180,12 @@ def _shares(values: Mapping[str, float], where: str) -> dict[str, float]:
         total = math.inf
     if not 0 < total < math.inf:
         problem = "are all 0" if total == 0 else "are too large"
-        raise DiscernmentError(f"{where}: the weights of one perturbation {problem}; expected a sum that divides them")
+        raise DiscernmentError(f"{where}: the weights of one perturbation {problem}; expected a positive, finite sum")
     return {metric: value / total for metric, value in values.items()}
 
 
 def perturbation_key(name: str) -> str:
-    """The name of a kind or perturbation, with our name of the kind."""
+    """The name of a kind or perturbation, with our name instead of the paper's."""
     kind, slash, degree = name.partition("/")
     return f"{rule_of(kind)}{slash}{degree}"
 
@@ -198,7 +202,7 @@ class TaskVotes:
     # by kind (or `kind/degree`), the number of votes for each metric of the task
     votes: Mapping[str, Mapping[str, int]]
     n_voters: int
-    kappa: float | None  # Fleiss' kappa; None if it is undefined, such as where not all have voted on everything
+    kappa: float | None  # Fleiss' kappa; None if it is undefined, for example if a voter lacks a vote
 
 
 @dataclass(frozen=True)
@@ -209,7 +213,7 @@ class Survey:
     tasks: tuple[TaskVotes, ...]  # votes of each task
 
     def write(self, path: Path) -> None:
-        """Writes the weights as CSV, as `weights.open_weights` reads them."""
+        """Writes the weights as CSV for `open_weights`."""
         rows = [
             (of.task, name, metric, n_votes / sum(votes.values()), n_votes, f"{of.n_voters} voters, {self.name}")
             for of in self.tasks
@@ -229,10 +233,10 @@ def read_survey(path: str | Path) -> Survey:
         first = places.setdefault((voter, task, perturbation), where)
         if first != where:
             shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
-            raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one")
+            raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one vote")
         votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric_named(metric)] += 1
     if not votes:
-        raise DiscernmentError(f"{path}: no votes; expected one in each row")
+        raise DiscernmentError(f"{path}: no votes; expected a vote in each row")
     voters = {task: {voter for voter, of, _ in places if of == task} for task in votes}
     return Survey(Path(path).name, tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items()))
 

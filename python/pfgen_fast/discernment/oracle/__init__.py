@@ -1,4 +1,4 @@
-"""The rules of damage (docs/discernment.md) in plain, slow Python; the native core must equal it in each code point.
+"""The rules of damage (docs/discernment_rules.md) in plain, slow Python; the core must agree with each code point.
 
 It shares the names of the kinds and the tables with the core, and no code that computes.
 """
@@ -42,7 +42,7 @@ RULES: Mapping[str, Callable[[Case], Damage]] = {
     "punctuation": character_kinds.punctuation,
     "width": character_kinds.width,
 }
-"""What each kind does to a text."""
+"""The function that applies each kind to a text."""
 
 
 def perturbed(
@@ -56,7 +56,7 @@ def perturbed(
     alternative: str | None = None,
     analyse: Callable[[str], Analysis] | None = None,
 ) -> list[str | Impossible]:
-    """Damages a text, by each degree."""
+    """Damages a text by each degree."""
     name = ALIASES.get(kind, kind)
     if name not in RULES:
         raise ValueError(f"no rule makes {kind!r}; expected one of {', '.join(RULES)}")

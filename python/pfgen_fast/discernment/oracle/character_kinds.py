@@ -23,7 +23,7 @@ from .texts import Span, TextReading
 from .typing_errors import full_width, typing_error
 
 _LOOP = 10
-"""How many characters at the end a loop repeats."""
+"""The number of characters at the end that a loop repeats."""
 
 _WIDE_PUNCTUATION = {"、": "，", "。": "．"}
 _WIDE_LETTERS = {one: full_width(one) for one in string.ascii_letters + string.digits}
@@ -32,14 +32,14 @@ _OPENING_BEHIND = re.compile(r"[\s(\[{]")
 
 
 def char_delete(case: Case) -> Damage:
-    """Letters and digits are missing."""
+    """Deletes letters and digits."""
     sites = _alphanumeric(case.reading)
     order = case.choices(len(sites)).order
     return damaged_part(len(sites), lambda k: edited(case.reading.text, [Edit(sites[i], "") for i in order[:k]]))
 
 
 def char_typo(case: Case) -> Damage:
-    """Letters and digits have typing errors."""
+    """Makes typing errors at letters and digits."""
     sites = _alphanumeric(case.reading)
     choices = case.choices(len(sites))
 
@@ -54,25 +54,25 @@ def char_typo(case: Case) -> Damage:
 
 
 def char_repeat(case: Case) -> Damage:
-    """Letters and digits are written twice."""
+    """Doubles letters and digits."""
     return replaced_sites(case, _alphanumeric(case.reading), lambda site, _: case.reading.of(site) * 2)
 
 
 def char_swap(case: Case) -> Damage:
-    """Neighbouring letters and digits have changed places."""
+    """Swaps neighbouring letters and digits."""
     characters = case.reading.characters
     sites = [i for i in range(len(characters) - 1) if _can_swap(case.reading, characters[i], characters[i + 1])]
     return swapped_neighbours(case, characters, sites)
 
 
 def truncate(case: Case) -> Damage:
-    """The end of the text is missing."""
+    """Cuts off the end of the text."""
     text, characters = case.reading.text, case.reading.characters
     return damaged_part(len(characters), lambda k: text[: characters[-k].start])
 
 
 def loop(case: Case) -> Damage:
-    """The end of the text repeats itself, as that of a degenerate model does."""
+    """Repeats the end of the text, like a degenerate model."""
     characters = [case.reading.of(character) for character in case.reading.characters]
 
     def damaged(degree: Degree) -> str | Impossible:
@@ -95,17 +95,17 @@ def _can_swap(reading: TextReading, one: Span, other: Span) -> bool:
 
 
 def identity(case: Case) -> Damage:
-    """The same text."""
+    """Keeps the text."""
     return lambda _: case.reading.text
 
 
 def newline(case: Case) -> Damage:
-    """The text ends with a new line."""
+    """Adds a line break at the end."""
     return lambda _: case.reading.text + "\n"
 
 
 def punctuation(case: Case) -> Damage:
-    """Other signs of the same meaning: commas and periods in Japanese, quotes in English."""
+    """Replaces signs by signs of the same meaning: commas and periods in Japanese, quotes in English."""
     reading = case.reading
 
     def curly(place: int) -> str:
@@ -121,7 +121,7 @@ def punctuation(case: Case) -> Damage:
 
 
 def width(case: Case) -> Damage:
-    """Letters and digits of ASCII are full width, in Japanese."""
+    """Replaces ASCII letters and digits by their full-width forms in Japanese."""
     reading = case.reading
     if reading.language == "en":
         return lambda _: Impossible.NO_SITE
@@ -129,7 +129,7 @@ def width(case: Case) -> Damage:
 
 
 def _exchanged(reading: TextReading, new: Callable[[int], str]) -> Damage:
-    """The text with another code point at each place; those that join a character stay."""
+    """The text with a new code point at each index; code points that join a character stay."""
     places = range(len(reading.text))
     changed = "".join(new(place) if place in reading.character_at else reading.text[place] for place in places)
     return lambda _: Impossible.NO_SITE if changed == reading.text else changed

@@ -1,4 +1,4 @@
-"""What the kinds share: the text with its random choices, the number of sites that a degree takes, and edits."""
+"""Common parts of all kinds: texts with random choices, the number of sites of a degree, and edits."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from .texts import Analysis, Span, TextReading
 
 
 class Degree(Protocol):
-    """How much is damaged: a share of the sites in per mille, or their number; neither where a kind has no degrees."""
+    """The amount of damage: a share of the sites in per mille or a number of sites; neither without degrees."""
 
     @property
     def permille(self) -> int | None:
-        """The share."""
+        """The share of the sites in per mille."""
 
     @property
     def k(self) -> int | None:
-        """The number."""
+        """The number of sites."""
 
 
 Damage = Callable[[Degree], "str | Impossible"]
-"""Gives the text as damaged by a degree. The choices behind it are made once for all degrees."""
+"""Returns the text damaged by a degree; the random choices are made once for all degrees."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A text that a kind damages."""
+    """A text to be damaged by a kind."""
 
     kind: str
     reading: TextReading  # text, read in its language
     seed: int  # seed of the random choices
-    donors: tuple[str, ...] = ()  # other texts that may be taken from: sorted, each once
+    donors: tuple[str, ...] = ()  # texts to take parts from, sorted and without duplicates
     alternative: str | None = None  # wrong ending of a story
-    # analysis of a Japanese text, if an analyser finds words and not the rules
+    # analysis of a Japanese text, if an analyser instead of the rules finds words
     analyse: Callable[[str], Analysis] | None = None
 
     def generator(self) -> randomness.Generator:
-        """A generator in the state of this kind and text."""
+        """Makes a generator in the state of this kind and text."""
         return randomness.Generator(randomness.state(self.kind, self.reading.text, self.seed))
 
     def choices(self, n_sites: int) -> Choices:
-        """The random choices of a kind with this number of sites."""
+        """Makes the random choices of a kind with this number of sites."""
         return Choices(self.generator(), n_sites)
 
 
 class Choices:
-    """The order in which sites are taken, and a generator for what is done at each."""
+    """The order in which sites are taken, and a generator for the choice at each site."""
 
     def __init__(self, generator: randomness.Generator, n_sites: int) -> None:
         self.order = generator.shuffled(n_sites)
         self._states = [generator.next() for _ in self.order]
 
     def at(self, site: int) -> randomness.Generator:
-        """A fresh generator for the choice at a site, the same at every degree."""
+        """Makes a generator for the choice at a site, the same for every degree."""
         return randomness.Generator(self._states[site])
 
 
 def n_taken(degree: Degree, n_sites: int) -> int:
-    """How many of the sites a degree takes; a number of sites is taken as it is, even if there are fewer."""
+    """The number of sites that a degree takes; an absolute number may exceed the number of sites."""
     if degree.k is not None:
         return degree.k
     if degree.permille is None:
@@ -70,7 +70,7 @@ def n_taken(degree: Degree, n_sites: int) -> int:
 
 
 class Edit(NamedTuple):
-    """A part of a text, and what takes its place."""
+    """A part of a text, and its replacement."""
 
     part: Span
     new: str
@@ -87,12 +87,12 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def few_or_none(n_sites: int) -> Impossible:
-    """Why a text with this number of sites cannot be damaged if that is too few."""
+    """The reason why a text with too few sites cannot be damaged; None for enough sites."""
     return Impossible.TOO_FEW_SITES if n_sites else Impossible.NO_SITE
 
 
 def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damage:
-    """Damage to some of the sites and never to all: `damaged_sites` gives the text with so many damaged sites."""
+    """Damages some of the sites, but never all: `damaged_sites` returns the text with this number of damaged sites."""
 
     def damaged(degree: Degree) -> str | Impossible:
         k = n_taken(degree, n_sites)
@@ -102,7 +102,7 @@ def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damage:
 
 
 def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, randomness.Generator], str]) -> Damage:
-    """Each site is replaced by what `new` makes of it; a degree that takes more sites than there are takes all."""
+    """Replaces each taken site by the result of `new`; a degree with more sites than there are takes all sites."""
     choices = case.choices(len(sites))
 
     def damaged(degree: Degree) -> str | Impossible:
@@ -116,7 +116,7 @@ def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, rando
 
 
 def swapped_neighbours(case: Case, parts: list[Span], sites: list[int]) -> Damage:
-    """Parts of the text change places with the next; `sites` are the numbers of those that can."""
+    """Swaps parts of the text with the next part; `sites` are the numbers of the parts that can be swapped."""
     places = list(_apart(sites, case.choices(len(sites)).order))
 
     def damaged(degree: Degree) -> str | Impossible:
@@ -129,7 +129,7 @@ def swapped_neighbours(case: Case, parts: list[Span], sites: list[int]) -> Damag
 
 
 def _apart(sites: list[int], order: list[int]) -> Iterator[int]:
-    """The sites in this order, without sites that overlap one that is swapped already."""
+    """The sites in this order, without sites that overlap a site before them."""
     swapped: set[int] = set()
     for site in order:
         i = sites[site]

@@ -1,4 +1,4 @@
-"""Random choices: SplitMix64, started from the kind, the text and the seed, and nothing else."""
+"""Random choices: SplitMix64, whose state depends only on the kind, the text and the seed."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def _mixed(z: int) -> int:
 
 
 def first(state: int) -> int:
-    """What a generator in this state gives first."""
+    """The first number of a generator in this state."""
     return Generator(state).next()
 
 
 def stream(kind: str, text: str) -> int:
-    """The number that tells kinds and texts apart."""
+    """The number that depends on kind and text."""
     hashed = b"discernment\0" + kind.encode() + b"\0" + text.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.sha256(hashed).digest()[:8], "big")
 
 
 def state(kind: str, text: str, seed: int) -> int:
-    """The state in which the generator of a kind and a text starts."""
+    """The initial state of the generator of a kind and a text."""
     return first(first(stream(kind, text)) ^ seed & _BITS)

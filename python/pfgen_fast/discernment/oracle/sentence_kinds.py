@@ -11,11 +11,11 @@ from .damage import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, re
 from .texts import Span, TextReading
 
 _WITHOUT_NT = {"wo": "will", "ca": "can"}
-"""What is left of `won't` and `can't`."""
+"""The positive forms of `won't` and `can't`."""
 
 
 def sentence_reorder(case: Case) -> Damage:
-    """Sentences stand in other places; the white space between them stays."""
+    """Changes the order of sentences; the white space between them stays."""
     sentences = [case.reading.stripped(sentence) for sentence in case.reading.sentences]
     n = len(sentences)
     choices = case.choices(n)
@@ -32,7 +32,7 @@ def sentence_reorder(case: Case) -> Damage:
 
 
 def sentence_delete(case: Case) -> Damage:
-    """Sentences are missing."""
+    """Deletes sentences."""
     sentences = case.reading.sentences
     n = len(sentences)
     choices = case.choices(n)
@@ -49,7 +49,7 @@ def sentence_delete(case: Case) -> Damage:
 
 
 def sentence_repeat(case: Case) -> Damage:
-    """Sentences are written again."""
+    """Repeats sentences."""
     reading = case.reading
 
     def repeated(sentence: Span) -> str:
@@ -59,7 +59,7 @@ def sentence_repeat(case: Case) -> Damage:
 
 
 def sentence_insert(case: Case) -> Damage:
-    """Sentences of other texts stand between the text's own."""
+    """Inserts sentences of other texts."""
     reading = case.reading
     donors = (TextReading(donor, reading.language) for donor in case.donors)
     others = {sentence for donor in donors for sentence in _stripped_sentences(donor)}
@@ -78,7 +78,7 @@ def _stripped_sentences(reading: TextReading) -> set[str]:
 
 
 def _followed(reading: TextReading, sentence: Span, new: str) -> str:
-    """A sentence and a new one: in Japanese behind its white space, in English after a space and before it."""
+    """A sentence and a new sentence: in Japanese behind its white space, in English behind a space in front of it."""
     if reading.language == "ja":
         return reading.of(sentence) + new
     end = reading.stripped(sentence).end
@@ -86,7 +86,7 @@ def _followed(reading: TextReading, sentence: Span, new: str) -> str:
 
 
 def answer_swap(case: Case) -> Damage:
-    """Another text stands in the place of this one."""
+    """Replaces the text by another text."""
     others = [donor for donor in case.donors if donor != case.reading.text]
     if not others:
         return lambda _: Impossible.NO_CANDIDATE
@@ -95,12 +95,12 @@ def answer_swap(case: Case) -> Damage:
 
 
 def wrong_ending(case: Case) -> Damage:
-    """The wrong ending stands in the place of the right one."""
+    """Replaces the right ending by the wrong ending."""
     return lambda _: Impossible.NO_CANDIDATE if case.alternative is None else case.alternative
 
 
 def negate(case: Case) -> Damage:
-    """Predicates become their opposites."""
+    """Replaces predicates by their opposites."""
     reading = case.reading
     pattern, opposite = (_japanese(), _opposite_ja) if reading.language == "ja" else (_english(), _opposite_en)
     opposites = {Span(*match.span()): opposite(match) for match in pattern.finditer(reading.seen)}
@@ -127,7 +127,7 @@ def _english() -> re.Pattern[str]:
 
 
 def _opposite_en(predicate: re.Match[str]) -> str:
-    """The verb denied or, if it is, no longer denied; letters that stay keep their case."""
+    """The opposite of a verb, negative or positive; the remaining letters keep their case."""
     cannot, before_nt, _, auxiliary, not_behind = predicate.groups()
     if cannot:
         return cannot[:3]

@@ -1,4 +1,4 @@
-"""`term_swap`: names and technical terms are replaced by those of other texts."""
+"""`term_swap`: replaces names and technical terms by terms of other texts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _APOSTROPHES = re.compile("['’]")
 
 
 class Term(NamedTuple):
-    """A term; only one of the same class can take its place."""
+    """A term; only a term of the same class can replace it."""
 
     text: str
     term_class: str
 
 
 def term_swap(case: Case) -> Damage:
-    """Terms are replaced, wherever they occur, by terms of the donors."""
+    """Replaces all occurrences of terms by terms of the donors."""
     places = list(_places(case.reading))
     terms = list(dict.fromkeys(_terms(case.reading)))
     choices = case.choices(len(terms))
@@ -64,7 +64,7 @@ def _donated(case: Case, donor: str) -> list[Term]:
 
 
 def _places(reading: TextReading) -> list[Span]:
-    """Where terms can occur: words up to an apostrophe, runs of one script, or what an analyser calls words."""
+    """The places where terms can occur: words up to an apostrophe, runs of one script, or words of an analyser."""
     if reading.analysis is not None:
         return reading.words
     if reading.language == "ja":
@@ -95,7 +95,7 @@ def _first_words(reading: TextReading) -> set[int]:
 
 
 def _is_name(reading: TextReading, word: Span, is_first: bool) -> bool:
-    """Whether a word has a capital that it would not have anyway."""
+    """Whether a word has a capital that its place in the sentence does not explain."""
     if reading.of(word) == "I" or not reading.text[word.start].isupper():
         return False
     second = reading.characters[reading.character_at[word.start]].end

@@ -1,4 +1,4 @@
-"""How a text is read: as characters, words and sentences, in Japanese or English.
+"""Reads a text as characters, words and sentences, in Japanese or English.
 
 A character is a code point with those that join it, such as combining marks. Patterns look at `TextReading.seen`, where
 each joining code point stands as the first of its character, so that no match ends within a character.
@@ -29,14 +29,14 @@ _CLASSES = (
 
 
 class Span(NamedTuple):
-    """A part of a text, in code points: the first, and the one behind the last."""
+    """A part of a text: the index of its first code point, and the index behind its last code point."""
 
     start: int
     end: int
 
 
 class Analysis(NamedTuple):
-    """What an analyser found in a Japanese text, in the order of the text; terms and particles are words, too."""
+    """The words, terms and particles that an analyser found in a Japanese text; terms and particles are words, too."""
 
     words: tuple[Span, ...]
     terms: tuple[Span, ...]
@@ -44,7 +44,7 @@ class Analysis(NamedTuple):
 
 
 class TextReading:
-    """A text in one language, read as the rules say."""
+    """A text in one language, read by the rules."""
 
     def __init__(self, text: str, language: str, analysis: Analysis | None = None) -> None:
         if language not in LANGUAGES:
@@ -55,7 +55,7 @@ class TextReading:
         starts = [i for i in range(len(text)) if i == 0 or not _joins(text[i - 1], text[i])]
         self.characters = _spans_between([*starts, len(text)])
         self.character_at = {character.start: number for number, character in enumerate(self.characters)}
-        """The number of the character that begins at a place."""
+        """The index of the character that begins at a code point."""
         self.seen = "".join(text[start] * (end - start) for start, end in self.characters)
         """The text with each joining code point replaced by the first code point of its character."""
 
@@ -68,7 +68,7 @@ class TextReading:
         return self.text[character.start].isalnum()
 
     def stripped(self, part: Span) -> Span:
-        """A part of the text without the white space at its ends; of white space alone an empty part at its start."""
+        """A part without the white space at its ends; if it is only white space, an empty part at its start."""
         seen = self.seen[part.start : part.end].rstrip()
         return Span(part.start + len(seen) - len(seen.lstrip()), part.start + len(seen))
 
@@ -98,7 +98,7 @@ class TextReading:
     @cached_property
     def sentences(self) -> list[Span]:
         """The sentences, each with the white space around it; end to end they are the text."""
-        # White space alone belongs to the sentence before it, and at the beginning of the text to the first.
+        # White space alone belongs to the sentence before it, or at the beginning of the text to the first sentence.
         starts = [piece.start for piece in self._pieces() if self.seen[piece.start : piece.end].strip()]
         return _spans_between([0, *starts[1:], len(self.text)])
 
@@ -125,7 +125,7 @@ def language_of(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text has nothing but white space."""
+    """Whether a text has only white space."""
     return not TextReading(text, LANGUAGES[0]).seen.strip()
 
 
@@ -149,5 +149,5 @@ def _class_of(code_point: str) -> str:
 
 
 def _spans_between(places: list[int]) -> list[Span]:
-    """The parts between the places, in ascending order, that are not empty."""
+    """The nonempty parts between these indices."""
     return [Span(start, end) for start, end in pairwise(places) if start < end]

@@ -1,4 +1,4 @@
-"""One typing error at a character: a wrong key, a wrong kana or kanji, a key that is missed or pressed twice."""
+"""One typing error at a character: a wrong key, a wrong kana or kanji, a missed key, or a key pressed twice."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from .randomness import Generator
 
 _DIGITS = tuple("0123456789")
 _FULL_WIDTH = 0xFEE0
-"""How far the full-width forms of ASCII are from it."""
+"""The distance of full-width forms from ASCII."""
 _KATAKANA = 0x60
-"""How far katakana are from hiragana."""
+"""The distance of katakana from hiragana."""
 
 
 def typing_error(character: str, generator: Generator) -> str:
-    """What is typed instead of a character; nothing if its key is missed."""
+    """The text that is typed instead of a character; empty if its key is missed."""
     possible = [error for error in _ERRORS if error.applies(character[0])]
     return possible[generator.below(len(possible))].typed(character, generator)
 
 
 def ascii_form(base: str) -> str:
-    """A code point of ASCII as it is, the ASCII form of a full-width one, and for others an empty text."""
+    """The ASCII form of a code point in ASCII or full width; empty for other code points."""
     if "\uff01" <= base <= "\uff5e":
         return chr(ord(base) - _FULL_WIDTH)
     return base if base.isascii() else ""
 
 
 def in_form_of(base: str, key: str) -> str:
-    """A small letter or digit as large and as wide as another."""
+    """A small letter or digit in the case and width of another character."""
     written = key.upper() if base.isupper() else key
     return written if base.isascii() else full_width(written)
 
 
 def full_width(code_point: str) -> str:
-    """The full-width form of a code point of ASCII."""
+    """The full-width form of an ASCII code point."""
     return chr(ord(code_point) + _FULL_WIDTH)
 
 
@@ -63,7 +63,7 @@ def _shift(base: str) -> int:
 
 
 def _kana(base: str) -> str:
-    """The hiragana of a katakana; another code point as it is."""
+    """The hiragana of a katakana; other code points stay."""
     return chr(ord(base) - _shift(base))
 
 
@@ -78,14 +78,14 @@ def _other_of_row(base: str, generator: Generator) -> str:
 
 
 class _Error(NamedTuple):
-    """A typing error: whether it can happen at a base code point, and what is typed instead of its character."""
+    """A typing error: whether it can happen at a base code point, and the text that is typed instead."""
 
     applies: Callable[[str], bool]
     typed: Callable[[str, Generator], str]
 
 
 def _confused(table: str) -> _Error:
-    """A character is confused with its partner in a table."""
+    """Confuses a character with its partner in a table."""
 
     def partners() -> Mapping[str, str]:
         found: Mapping[str, str] = getattr(tables(), table)

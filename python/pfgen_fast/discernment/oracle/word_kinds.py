@@ -15,7 +15,7 @@ _ALONE = re.compile("(?<=[KTA])H(?=[KTA、])")
 
 
 def word_delete(case: Case) -> Damage:
-    """Consecutive words are missing; a longer run of them contains the shorter ones."""
+    """Deletes consecutive words; longer runs contain the shorter runs."""
     words = case.reading.words
     chosen, n = case.generator().below(len(words)), len(words)
 
@@ -27,18 +27,18 @@ def word_delete(case: Case) -> Damage:
 
 
 def word_drop(case: Case) -> Damage:
-    """Words here and there are missing."""
+    """Deletes words at random places."""
     words = case.reading.words
     order = case.choices(len(words)).order
     return damaged_part(len(words), lambda k: _without(case.reading, sorted(words[site] for site in order[:k])))
 
 
 def _without(reading: TextReading, words: list[Span]) -> str:
-    """The text without these words; in English without a white-space character beside each, too."""
+    """Deletes words; in English also a white-space character beside each word."""
     if reading.language == "ja":
         return edited(reading.text, [Edit(word, "") for word in words])
     end = len(reading.characters)
-    behind: list[Span] = []  # the characters that are left behind the word, the next one last
+    behind: list[Span] = []  # the remaining characters behind the word, the next one last
     for word in reversed(words):
         first, last = reading.character_at[word.start], reading.character_at.get(word.end, len(reading.characters))
         behind += reversed(reading.characters[last:end])
@@ -55,21 +55,21 @@ def _is_white_space(reading: TextReading, character: Span) -> bool:
 
 
 def word_swap(case: Case) -> Damage:
-    """Neighbouring words have changed places; what is between them stays."""
+    """Swaps neighbouring words; the text between them stays."""
     words = case.reading.words
     differ = [i for i in range(len(words) - 1) if case.reading.of(words[i]) != case.reading.of(words[i + 1])]
     return swapped_neighbours(case, words, differ)
 
 
 def word_repeat(case: Case) -> Damage:
-    """Words are written twice."""
+    """Doubles words."""
     reading = case.reading
     between = " " if reading.language == "en" else ""
     return replaced_sites(case, reading.words, lambda site, _: reading.of(site) + between + reading.of(site))
 
 
 def number_change(case: Case) -> Damage:
-    """The first digits of numbers are others."""
+    """Replaces the first digits of numbers."""
     sites = [Span(match.start(), match.start() + 1) for match in _NUMBER.finditer(case.reading.seen)]
     return replaced_sites(case, sites, lambda site, generator: _other_first_digit(case.reading.of(site), generator))
 
@@ -80,14 +80,14 @@ def _other_first_digit(digit: str, generator: Generator) -> str:
 
 
 def function_word(case: Case) -> Damage:
-    """Particles, articles, prepositions and such are others of their kind, which mostly makes an error of grammar."""
+    """Replaces particles, articles, prepositions and so on by others, which is usually a grammatical error."""
     reading = case.reading
     sites = _particles(reading) if reading.language == "ja" else _function_words(reading)
     return replaced_sites(case, sites, lambda site, generator: _other_of_set(reading.of(site), generator))
 
 
 def _particles(reading: TextReading) -> list[Span]:
-    """The particles that stand alone between a content word and the next, or a comma; or those of an analyser."""
+    """The particles that are alone between two content words, or before a comma; or the particles of an analyser."""
     if reading.analysis is not None:
         return [span for span in reading.analysis.particles if reading.of(span) in tables().particles]
     looked_at = "".join("、" if seen == "、" else of for seen, of in zip(reading.seen, reading.classes, strict=True))
