@@ -10,14 +10,6 @@ from pfgen_fast import JudgingError
 from pfgen_fast.evaluators.criteria import LANGUAGES, Criterion, read_criteria
 from pfgen_fast.evaluators.ratings import Scale
 
-METRICS = {
-    "summarization": ["coherence", "consistency", "fluency", "relevance"],
-    "story": ["coherence", "consistency", "fluency"],
-    "qa": ["answer_quality"],
-    "answers": ["answer_quality"],
-    "translation": ["accuracy", "fluency"],
-    "poems": ["fluency", "answer_quality"],
-}
 KEY = """
 [criteria.charm.en]
 name = "charm"
@@ -34,11 +26,6 @@ def write(tmp_path):
         return path
 
     return write
-
-
-@pytest.mark.parametrize(("task", "metrics"), METRICS.items())
-def test_each_task_has_its_metrics_and_others_have_two(task, metrics):
-    assert list(read_criteria().task(task).criteria) == metrics
 
 
 def test_a_prompt_shows_criterion_scale_steps_context_question_and_text_in_this_order():

@@ -78,8 +78,8 @@ def custom_ids(mini):
         ({"error": {"code": "batch_expired", "message": "too late"}, "response": None}, "failed: too late"),
         ({"response": None}, "failed with HTTP None: None"),
         ({"response": {"status_code": 500, "body": "x"}}, "failed with HTTP 500: x"),
-        ({"response": {"status_code": 200, "body": {"choices": []}}}, "the response holds no answer"),
-        ({"response": {"status_code": 200, "body": None}}, "the response holds no answer"),
+        ({"response": {"status_code": 200, "body": {"choices": []}}}, "the response has no answer"),
+        ({"response": {"status_code": 200, "body": None}}, "the response has no answer"),
     ],
 )
 def test_a_request_that_failed_is_listed(mini, tmp_path, changes, problem):
@@ -143,7 +143,7 @@ def test_prompts_are_printed_as_they_are_sent(mini, mode, call):
 
 def test_files_without_replies_are_refused(mini, tmp_path):
     empty = [write(tmp_path / name, []) for name in ("output.jsonl", "errors.jsonl")]
-    with pytest.raises(TrialsError, match=r"errors\.jsonl: no replies of a batch; expected one on each line"):
+    with pytest.raises(TrialsError, match=r"errors\.jsonl: no replies; expected one reply on each line"):
         import_batch(empty, mini, batch_config(mini, SETTING), output=tmp_path / "result")
     assert not (tmp_path / "result").exists()
     good = write(tmp_path / "good.jsonl", [reply(custom_ids(mini)[0], "one")])
@@ -158,9 +158,9 @@ def test_one_bad_file_does_not_stop_the_others(mini, tmp_path):
     found = import_batch([bad, good], mini, config, output=tmp_path)
     assert found.n_new == 2
     assert re.search(
-        r"bad\.jsonl, line 2: expected a 'custom_id' .*; nothing of this file is imported", found.problems[0]
+        r"bad\.jsonl, line 2: expected a 'custom_id' .*; no reply of this file is imported", found.problems[0]
     )
-    assert re.search(r"good\.jsonl, line 3 .*: the request has an earlier answer, which is kept", found.problems[1])
+    assert re.search(r"good\.jsonl, line 3 .*: this request has an earlier answer, which is kept", found.problems[1])
     with pytest.raises(TrialsError, match=r"bad\.jsonl, line 2"):
         import_batch([bad], mini, config, output=tmp_path / "other")
     assert not (tmp_path / "other").exists()

@@ -184,11 +184,11 @@ def test_settings_that_cannot_be_and_engines_without_answers_leave_nothing(mini,
     assert (nothing.run, sorted(nothing.failed)) == (None, [1, 2])  # no trial at all leaves no run
     with pytest.raises(EngineError, match="trials: expected a number from 1 to 999,999, not 0"):
         generate(mini, FakeEngine(lambda task: "x"), Setting("m"), trials=0, output=tmp_path)
-    with pytest.raises(EngineError, match="prefix: expected a text that UTF-8 can hold"):
+    with pytest.raises(EngineError, match="prefix: expected a text that UTF-8 can encode"):
         Setting("m", prefix="\udcff")
     with pytest.raises(EngineError, match="stop: expected texts that are not empty"):
         Generation.of("ngram", stop=["x", ""])
-    with pytest.raises(EngineError, match="and that UTF-8 can hold"):
+    with pytest.raises(EngineError, match="and that UTF-8 can encode"):
         Generation.of("ngram", stop=["\udcff"])
     assert not list(tmp_path.iterdir())
 

@@ -21,9 +21,8 @@ from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.anthropic_protocol import AnthropicForm
 from pfgen_fast.generation.batch_api import batch_config, batch_file, batch_lines, import_batch
 from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.events import Events, Trouble
+from pfgen_fast.generation.events import Events, TokenPrices, Trouble
 from pfgen_fast.generation.generating import Generation, Setting
-from pfgen_fast.generation.prices import TokenPrices
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.protocol import Details
 
@@ -186,13 +185,13 @@ def test_a_refused_key_is_named_by_its_variable_and_never_shown(mini, name, monk
     [
         ("anthropic", {"content": [], "stop_reason": "max_tokens"}, "the answer is empty and ended at the limit"),
         ("anthropic", {"content": [{"type": "text", "text": "No"}], "stop_reason": "refusal"}, "is a refusal"),
-        ("anthropic", {"content": [{"type": "thinking", "thinking": "x"}]}, "holds no answer"),
-        ("anthropic", {"content": [{"type": "text", "text": 3}]}, "holds no answer"),
+        ("anthropic", {"content": [{"type": "thinking", "thinking": "x"}]}, "has no answer"),
+        ("anthropic", {"content": [{"type": "text", "text": 3}]}, "has no answer"),
         ("gemini-native", {"promptFeedback": {"blockReason": "SAFETY"}}, r"the prompt is blocked \(SAFETY\)"),
         ("gemini-native", {"candidates": [{"finishReason": "SAFETY"}]}, r"the answer is blocked \(SAFETY\)"),
-        ("gemini-native", {"candidates": [{"finishReason": ["SAFETY"]}]}, "holds no answer"),
+        ("gemini-native", {"candidates": [{"finishReason": ["SAFETY"]}]}, "has no answer"),
         ("gemini-native", {"candidates": [{"finishReason": "MAX_TOKENS"}]}, "limit of tokens: raise --max-tokens"),
-        ("gemini-native", {"candidates": [{}, {}]}, "holds 2 answers to a request for one"),
+        ("gemini-native", {"candidates": [{}, {}]}, "has 2 answers to a request for one"),
         ("gemini-native", {"candidates": [{"content": {"parts": [{"text": "x", "thought": True}]}}]}, "no answer"),
     ],
 )

@@ -63,7 +63,7 @@ def test_what_was_typed_before_the_input_ended_is_kept(mini, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (b"one\n\xff\n", "Q02 in trial 1: what was typed is not text in utf-8; run"),
+        (b"one\n\xff\n", "Q02 in trial 1: the typed line is not text in utf-8; run"),
         (b"one\n" + b"x" * 2_000_000, "Q02 in trial 1: the line has more than 1,048,576 code points; run"),
     ],
 )

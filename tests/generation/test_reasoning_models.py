@@ -100,7 +100,7 @@ def test_an_answer_at_the_limit_of_tokens_is_named(tmp_path, call):
     with serving(lambda request: completion({"content": "It"}, finish_reason="length")) as server:
         code, _, err = call(*ASKING, "--base-url", server.base_url, "-o", tmp_path, "-n", "1")
     assert code == 0
-    assert "8 of 8 answers ended at the limit of tokens; give them more (--max-tokens)" in err
+    assert "8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
 
 
 def test_reasoning_is_kept_on_request(mini, tmp_path):
@@ -123,7 +123,7 @@ def test_a_record_of_replies_that_was_deleted_or_damaged_stops_nothing(mini, tmp
         packed = first.folder / "replies.jsonl.xz"
         if is_damaged:
             packed.write_bytes(b"\xfd7zXZ")
-            with pytest.warns(RuntimeWarning, match=r"\.xz: damaged .*; new replies wait in .* or is deleted"):
+            with pytest.warns(RuntimeWarning, match=r"\.xz: damaged .*; new replies stay in .* is readable or deleted"):
                 assert run(mini, server, tmp_path, trials=2).replies is None
         packed.unlink()
         more = run(mini, server, tmp_path, trials=2)
@@ -202,7 +202,7 @@ def test_a_model_that_reasons_although_it_should_not_is_named(tmp_path, call):
             output = ("-n", "1", "-o", tmp_path / str(is_warned))
             _, _, err = call(*ASKING, *output, "--disable-thinking", "--base-url", server.base_url)
         assert "--disable-thinking sends /no_think" in err
-        assert ("the model reasons although" in err) == is_warned
+        assert ("the model reasons despite" in err) == is_warned
 
 
 def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):

@@ -159,9 +159,9 @@ def test_a_folder_of_something_else_is_refused_and_stays_as_it_is(tmp_path, mini
     fill(run, mini, [(1, question.question) for question in mini])
     before = files_of(run)
     other = Suite.load(make_suite({"question": "a?"}))
-    with pytest.raises(EngineError, match=r"trial_001\.jsonl: holds other questions than suite"):
+    with pytest.raises(EngineError, match=r"trial_001\.jsonl: has other questions than suite"):
         fill(run, other, [(1, "a?")])
-    with pytest.raises(EngineError, match="holds other parameters than"), writing_run(run, {"model": "other"}, mini):
+    with pytest.raises(EngineError, match="has other parameters than"), writing_run(run, {"model": "other"}, mini):
         pass
     assert files_of(run) == before
     (run / "trial_001.jsonl").write_text("{")

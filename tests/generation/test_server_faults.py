@@ -51,9 +51,9 @@ FAULTS = {
     "not UTF-8": (Reply(b'"\xff\xfe"'), Trouble.UNUSABLE, "the reply is not JSON"),
     "deep JSON": (Reply(b"[" * 100_000), Trouble.UNUSABLE, "the reply is not JSON"),
     "endless digits": (Reply(b'{"choices": ' + b"9" * 100_000 + b"}"), Trouble.UNUSABLE, "the reply is not JSON"),
-    "JSON of something else": (Reply(b'{"choices": [{"text": 3}]}'), Trouble.UNUSABLE, "the reply holds no answer"),
-    "no choices": (with_choices(), Trouble.UNUSABLE, "the reply holds no answer"),
-    "two answers": (with_choices("one", "two"), Trouble.UNUSABLE, "the reply holds 2 answers to a request for one"),
+    "JSON of something else": (Reply(b'{"choices": [{"text": 3}]}'), Trouble.UNUSABLE, "the reply has no answer"),
+    "no choices": (with_choices(), Trouble.UNUSABLE, "the reply has no answer"),
+    "two answers": (with_choices("one", "two"), Trouble.UNUSABLE, "the reply has 2 answers to a request for one"),
     "gzip": (
         Reply(gzip.compress(answering("fine").body), headers=COMPRESSED),
         Trouble.UNUSABLE,

@@ -74,12 +74,12 @@ def test_a_grid_holds_every_combination_the_first_parameter_varying_slowest():
         ),
         ({"zzz": 1}, "--zzz is an option of no engine, not of ngram"),
         ({"temperature": []}, "temperature: the list is empty, so the grid has no point; expected at least one value"),
-        ({"temperature": ["hot"]}, "temperature: expected a number or 'none', or a list of such, not 'hot'"),
-        ({"order": [2.5]}, "order: expected a whole number, or a list of such, not 2.5"),
-        ({"model": [7]}, "model: expected a text, or a list of such, not 7"),
-        ({"sets": [[1]]}, "sets: expected a list of texts, or a list of such, not [1]"),
-        ({"enable_thinking": "yes"}, "enable_thinking: expected true or false, or a list of such, not 'yes'"),
-        ({"temperature": [1, 0.5, 1.0]}, "temperature: 1 is given twice; expected each value once"),
+        ({"temperature": ["hot"]}, "temperature: expected a number or 'none', or a list of several values, not 'hot'"),
+        ({"order": [2.5]}, "order: expected a whole number, or a list of several values, not 2.5"),
+        ({"model": [7]}, "model: expected a text, or a list of several values, not 7"),
+        ({"sets": [[1]]}, "sets: expected a list of texts, or a list of several values, not [1]"),
+        ({"enable_thinking": "yes"}, "enable_thinking: expected true or false, or a list of several values, not 'yes'"),
+        ({"temperature": [1, 0.5, 1.0]}, "temperature: 1 occurs twice; expected each value once"),
         ({"mode": "poem"}, "unknown mode 'poem'; expected one of completion, qa, chat"),
         ({"examples": -1}, "examples: expected at least 0, not -1"),
     ],
@@ -240,7 +240,7 @@ def test_a_trial_that_fails_counts_neither_for_the_interval_nor_for_the_stop(min
 def test_points_that_make_the_same_run_and_senseless_wishes_are_refused(mini, tmp_path):
     points = grid("ngram", {"examples": [0, 20]})
     first, second = sweep(mini, points, trials=1, output=tmp_path)
-    problem = "makes the same run as examples 0, because the engine ngram ignores what differs"
+    problem = "has the same run as examples 0, because the engine ngram ignores the differences"
     assert (first.problems, second.problems) == ((), (f"examples 20: {problem}",))
     for wanted in ({"trials": 0}, {"trials": 1, "until_interval": 0}):
         with pytest.raises(EngineError, match="expected a number"):

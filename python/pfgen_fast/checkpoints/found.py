@@ -60,16 +60,6 @@ class Checkpoints:
 
     Raises:
         EngineError: The pattern is not a regular expression, or a path or number is invalid.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     weights = Path(folder, "iter_0000500", "model.safetensors")
-        ...     weights.parent.mkdir()
-        ...     _ = weights.write_bytes(b"weights")
-        ...     found = Checkpoints(Path(folder), unchanged_seconds=0).complete()
-        >>> [(checkpoint.step, checkpoint.digest) for checkpoint in found]
-        [(500, '9e5ee35')]
     """
 
     folder: Path  # directory of a training run

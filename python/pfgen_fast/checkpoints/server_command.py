@@ -40,10 +40,6 @@ class ServerCommand:
     Raises:
         EngineError: The command lacks `{path}` or `{port}`, its program is not found, or the system has no process
             groups.
-
-    Example:
-        >>> ServerCommand.of("python3 -m serving {path} --port {port}").words
-        ('python3', '-m', 'serving', '{path}', '--port', '{port}')
     """
 
     words: Sequence[str]  # program and arguments
@@ -75,8 +71,8 @@ class ServerCommand:
         Requests to it have the key. Its output is written to `log`. It also ends if this process is killed.
         """
         port = _free_port()
-        values = {"path": str(checkpoint.weights), "name": checkpoint.folder.name, "step": str(checkpoint.step)}
-        words = [_filled(word, {**values, "port": str(port)}) for word in self.words]
+        values = {"path": checkpoint.weights, "name": checkpoint.folder.name, "step": checkpoint.step, "port": port}
+        words = [re.sub(r"\{(\w+)\}", lambda match: str(values.get(match[1], match[0])), word) for word in self.words]
         log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "wb") as output:
             supervised = [sys.executable, "-I", str(Path(__file__).with_name("supervised.py")), *words]
@@ -123,10 +119,6 @@ class RunningServer:
                 problem = f" ({in_one_line(error, 200)})"
             time.sleep(_LOOK_SECONDS)
         raise EngineError(f"the server did not reply within {seconds:g} s{problem}{_last_line(self.log)}")
-
-
-def _filled(word: str, values: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), word)
 
 
 def _free_port() -> int:

@@ -36,7 +36,7 @@ class Watch:
     """Scores the checkpoints of a training run.
 
     Raises:
-        EngineError: The engine or an option is unknown, or there is a server although the engine uses none.
+        EngineError: The engine or an option is unknown, or `server` is given for an engine that uses no server.
     """
 
     checkpoints: Checkpoints

@@ -21,7 +21,7 @@ from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation import Generated
-    from ..generation.prices import TokenPrices
+    from ..generation.events import TokenPrices
     from ..runs.run_scorer import Outcome
     from ..suite.suite import Suite
 
@@ -39,7 +39,7 @@ class Prices:
     @property
     def of_tokens(self) -> TokenPrices:
         """The prices as an argument of the library."""
-        from ..generation.prices import TokenPrices
+        from ..generation.events import TokenPrices
 
         return TokenPrices(self.prompt_price, self.reply_price, self.cached_price)
 

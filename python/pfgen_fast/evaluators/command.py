@@ -147,7 +147,7 @@ class _Conversation:
     def _row(self, value: Any) -> int:
         row = count(value)
         if row >= len(self._requests):
-            raise Fault(f"there is no row {row}; expected one from 0 to {len(self._requests) - 1}")
+            raise Fault(f"there is no row {row}; expected a row from 0 to {len(self._requests) - 1}")
         if row not in self._missing:
             raise Fault(f"scores of row {row} for the second time; expected one line for each row")
         return row
@@ -177,7 +177,7 @@ def _split(command: str | Sequence[str]) -> list[str]:
 def _file_hash(argument: str, *, is_program: bool) -> str | None:
     """The hash of a file in a command, or the size of a large file; None if the argument is not a file.
 
-    None also for a program on the PATH, so that signatures are the same on machines with other builds of it.
+    It is also None for a program on the PATH, because other machines may have other builds of the program.
     """
     path = Path(argument)
     if is_program and path.name == argument:

@@ -30,7 +30,7 @@ LANGUAGES: Mapping[str, Mapping[str, str]] = {
 """The languages of prompts; for each, the names of all languages in that language."""
 
 DEFAULT_TASK = "default"
-"""The task whose criteria are used for tasks that have none."""
+"""The task whose criteria are used for tasks without criteria."""
 
 _PACKAGED = Path(__file__).with_name("criteria.toml")
 _PLACEHOLDERS = ("what", "language", "criterion", "definition", "low", "high", "steps", "material", "text")
@@ -148,13 +148,13 @@ def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:
     def criteria(tables: Any) -> dict[str, dict[str, Criterion]]:
         return entries(tables, lambda table: _by_language(table, _criterion))
 
-    return member(value, "criteria", criteria) if "criteria" in value else {}
+    return member(value, "criteria", criteria, {})
 
 
 def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
     _refuse_unknown(value, ("metrics", "what", "context", "needs_question", "criteria"))
     known = {**for_all, **_criteria_in(value)}
-    metrics = member(value, "metrics", lambda names: items(names, text)) if "metrics" in value else tuple(known)
+    metrics = member(value, "metrics", lambda names: items(names, text), tuple(known))
     for metric in metrics:
         if metric not in known:
             raise Fault(unknown_name("criterion", metric, known)).inside(".metrics")

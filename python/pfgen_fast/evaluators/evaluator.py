@@ -1,7 +1,6 @@
 """The protocol `Evaluator` for everything that scores texts, such as n-gram scores or a judge.
 
-A score depends only on the item, the text and the evaluator's signature: not on the other texts of a call, nor on
-their order.
+A score depends only on the item, the text and the evaluator's signature. Other texts in a call do not affect it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..native.core_errors import worded
 Floats = NDArray[np.float64]
 
 Texts = _core.TextColumn | Sequence[str | None]
-"""What our evaluators score; evaluators of users always get a column."""
+"""The texts that our evaluators take; a user's evaluator always gets a column."""
 
 # Hiragana, katakana and kanji: the classes H, T and K of the rules of discernment.
 _JAPANESE = re.compile(
@@ -36,9 +35,9 @@ class Metric:
     Attributes:
         name: The metric's name, which is its key in the result of `score`.
         higher_is_better: Whether higher values are better.
-        low: The lower bound; None if there is none.
-        high: The upper bound; None if there is none.
-        combined: Whether the metric counts when metrics are combined into one; a mean of the other metrics does not.
+        low: The lower bound; None without a bound.
+        high: The upper bound; None without a bound.
+        combined: Whether the metric is used when metrics are combined into one; False for a mean of other metrics.
     """
 
     name: str
@@ -54,12 +53,12 @@ class Item:
 
     Attributes:
         id: Unique within a collection.
-        text: The text itself. Variants of it may be scored instead.
+        text: The text itself. An evaluator may be called with a variant of it.
         task: The kind of text: `answers`, `summarization` or any other name.
         language: `ja` or `en`; None if unknown.
         question: The question that the text answers, by ID or text.
-        context: What an evaluator sees along with the text, such as the article that it summarizes.
-        references: Good texts to compare it with.
+        context: A text that an evaluator sees together with the text, such as the source of a summary.
+        references: Good texts, with which the text can be compared.
     """
 
     id: str
@@ -74,12 +73,12 @@ class Item:
 class Evaluator(Protocol):
     """Scores texts.
 
-    Three further members may be there:
+    Three further members are optional:
 
-    * `is_deterministic`: Whether a text that is scored again gets the same score; False if it is not there.
-    * `again()`: An evaluator that scores anew, without what was kept and with other seeds if there are any; without
-      it, the evaluator itself is called again.
-    * `notes_on(items)`: What a reader of the scores of these items must know, one sentence each.
+    * `is_deterministic`: Whether scoring a text again gives the same score; False by default.
+    * `again()`: Returns an evaluator that scores all texts again, without stored scores and, if possible, with other
+      seeds. Without this member, the evaluator itself is called again.
+    * `notes_on(items)`: Returns notes for readers of the scores of these items, one sentence each.
     """
 
     @property

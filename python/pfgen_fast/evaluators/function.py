@@ -180,7 +180,7 @@ def _attribute(module: ModuleType, path: str, where: str) -> Any:
 
 
 def _source_hash(module: ModuleType) -> str:
-    """SHA-256 of the module's source; empty if there is none."""
+    """SHA-256 of the module's source; empty if the source is not available."""
     try:
         return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()
     except (OSError, TypeError):

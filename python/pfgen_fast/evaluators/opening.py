@@ -33,7 +33,7 @@ _OPENERS: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Module and name of the function or class that opens each kind, and of further classes that take its options.
 
-They are imported on demand. `checklists` is a package above this one, so only this table names its module.
+They are imported on demand. This table names the module of `checklists` because the package may not import it.
 """
 
 

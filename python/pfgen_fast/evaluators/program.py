@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from ..files.reading import MAX_LINE_BYTES
 from ..files.untrusted_text import terminal_text
@@ -35,10 +35,8 @@ class Program:
     def __init__(self, command: Sequence[str], lines: Iterable[bytes], show: Callable[[str], None]) -> None:
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._stdin, self._stdout, self._stderr = (cast("IO[bytes]", pipe) for pipe in pipes)
         self._lines, self._show = lines, show
         self._read: queue.Queue[bytes] = queue.Queue(_LINES_AHEAD)
         self._is_ending = threading.Event()

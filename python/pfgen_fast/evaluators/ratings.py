@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import JudgingError
-from ..generation.events import Events
-from ..judging.asking import Asking, Progress
-from ..judging.budget import Estimate, Prices, Spending
+from ..judging.asking import Asking
+from ..judging.budget import Estimate, Prices
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.tries import Connect
@@ -81,18 +80,11 @@ class Ratings:
         """See `AskedTexts`."""
         return self.asking.estimate(prices)
 
-    def ask(
-        self,
-        connect: Connect | None,
-        *,
-        spending: Spending | None = None,
-        on_progress: Progress | None = None,
-        events: Events | None = None,
-    ) -> str | None:
+    def ask(self, connect: Connect | None, **options: Any) -> str | None:
         """See `AskedTexts`."""
         if connect is None or not self.asking.n_missing:
             return None
-        return self.asking.ask(connect(self._judge), spending=spending, on_progress=on_progress, events=events)
+        return self.asking.ask(connect(self._judge), **options)
 
     def values(self) -> Floats:
         """The ratings of each place in a row; NaN for a missing or invalid rating."""

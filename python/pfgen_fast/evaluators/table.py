@@ -76,7 +76,10 @@ class TableScores:
         columns = _read(self._path)
         found = [Metric(metric) for metric in columns.metrics]
         self.metrics = turned(found if metrics is None else metrics, lower_is_better, str(path))
-        self._check_metrics(columns.metrics)
+        known = [metric.name for metric in self.metrics]
+        for metric in columns.metrics:
+            if metric not in known:
+                raise DiscernmentError(f"{path}: {unknown_name('metric', metric, known)}")
         lower = sorted(metric.name for metric in self.metrics if not metric.higher_is_better)
         self.signature = f"table:{columns.hash}" + (f"|lower_is_better:{json.dumps(lower)}" if lower else "")
         self.names = tuple(one for one in columns.perturbations if one != ORIGINAL)
@@ -84,7 +87,12 @@ class TableScores:
         self._levels = columns.levels
         self._places = columns.items
         self._scores, self._has = self._arranged(columns)
-        self._check_originals()
+        if ORIGINAL not in self._has:
+            raise DiscernmentError(
+                f"{path}: no row with the perturbation {ORIGINAL!r}; expected an original for each item"
+            )
+        orphans = [item for item in self.items if not self._is_there(ORIGINAL, item)]
+        _refuse(self._path, "has perturbed rows, but no original, of", orphans)
 
     def originals(self, items: Sequence[str]) -> dict[str, Floats]:
         """The scores of the originals of items, by metric."""
@@ -137,27 +145,9 @@ class TableScores:
             has[name][item[is_own]] = True
         return scores, has
 
-    def _check_metrics(self, names: Collection[str]) -> None:
-        known = [metric.name for metric in self.metrics]
-        for name in names:
-            if name not in known:
-                raise DiscernmentError(f"{self._path}: {unknown_name('metric', name, known)}")
-
-    def _check_originals(self) -> None:
-        if ORIGINAL not in self._has:
-            raise DiscernmentError(
-                f"{self._path}: no row with the perturbation {ORIGINAL!r}; expected an original for each item"
-            )
-        orphans = [item for item in self.items if not self._is_there(ORIGINAL, item)]
-        _refuse(self._path, "has perturbed rows, but no original, of", orphans)
-
 
 _Names = dict[str, int]
 """The number of each text, in the order of first occurrences."""
-
-
-def _number(names: _Names, name: str) -> int:
-    return names.setdefault(name, len(names))
 
 
 @dataclass
@@ -169,14 +159,18 @@ class _Columns:
     metrics: _Names = field(default_factory=dict)
     replicates: _Names = field(default_factory=dict)
     ratings: _Names = field(default_factory=dict)
-    rows: dict[tuple[int, int, int, int, int], float] = field(default_factory=dict)
+    rows: dict[tuple[int, ...], float] = field(default_factory=dict)
     levels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[_Names, ...]:
+        """The names in the order of the numbers in a row."""
+        return self.perturbations, self.items, self.metrics, self.replicates, self.ratings
 
     @property
     def hash(self) -> str:
         """SHA-256 of all rows."""
-        names = [self.perturbations, self.items, self.metrics, self.replicates, self.ratings]
-        begin = json.dumps([[list(each) for each in names], self.levels], ensure_ascii=False)
+        begin = json.dumps([[list(each) for each in self.names], self.levels], ensure_ascii=False)
         digest = hashlib.sha256(utf8(begin) + b"\n")
         digest.update(self._keys().astype("<i8").tobytes())
         digest.update(np.array(list(self.rows.values()), dtype="<f8").tobytes())
@@ -226,16 +220,11 @@ def _add(columns: _Columns, row: Mapping[str, Any], location: str, *, is_text: b
     for name in _NEEDED:
         if name not in row:
             there = ", ".join(in_one_line(name) for name in row)
-            raise DiscernmentError(f"{location}: no column {name!r}; there are {there or 'none'}")
+            raise DiscernmentError(f"{location}: no column {name!r}; there are {there or 'no columns'}")
     item, perturbation, metric = (_name(row, column, location) for column in _NEEDED[:3])
     replicate, rating, level = (_label(row.get(column)) for column in ("replicate", "rating", "level"))
-    key = (
-        _number(columns.perturbations, perturbation),
-        _number(columns.items, item),
-        _number(columns.metrics, metric),
-        _number(columns.replicates, replicate),
-        _number(columns.ratings, rating),
-    )
+    named = zip(columns.names, (perturbation, item, metric, replicate, rating), strict=True)
+    key = tuple(names.setdefault(name, len(names)) for names, name in named)
     if key in columns.rows:
         which = f"item {in_one_line(item)}, {in_one_line(perturbation)}, {in_one_line(metric)}"
         raise DiscernmentError(f"{location}: a second score of {which}; expected one, or a column replicate or rating")

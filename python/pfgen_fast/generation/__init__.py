@@ -1,4 +1,4 @@
-"""Generating answers: prompts, engines, the run writer, sweeps, batch files and the n-gram sampler."""
+"""Generates answers: prompts, engines, the run writer, sweeps, batch files and the n-gram sampler."""
 
 from .._on_demand import names_on_demand
 

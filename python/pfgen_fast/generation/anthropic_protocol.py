@@ -1,4 +1,4 @@
-"""Anthropic's Messages API and Message Batches, as publicly documented; see docs/generation.md."""
+"""Anthropic's Messages API and Message Batches, according to their public documentation; see docs/generation.md."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .prompts import Request
 from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
 
 API_VERSION = "2023-06-01"
-"""The version in requests; newer versions refuse parameters of sampling."""
+"""The version in requests. Newer versions refuse parameters of sampling."""
 
 _LEAST_THINKING_TOKENS = 1024
 _LEAST_TOP_P = 0.95
-"""The least top_p that Claude accepts while it thinks."""
+"""The minimum top_p that Claude accepts together with reasoning."""
 
 _THINKING = ("thinking", "redacted_thinking")
 _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -27,8 +27,8 @@ _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class AnthropicForm(ThinkingForm):
     """Requests to Claude, which has no seed.
 
-    A temperature of 1 and a top_p of 1, the defaults, are not sent, because newer models refuse all parameters of
-    sampling, or both together.
+    A temperature of 1 and a top_p of 1 are not sent. They are the defaults, and newer models refuse both together, or
+    all parameters of sampling.
     """
 
     engine: ClassVar[str] = "anthropic"
@@ -70,7 +70,7 @@ class AnthropicForm(ThinkingForm):
             "temperature": None if sampling.temperature == 1 else sampling.temperature,
             "top_p": None if sampling.top_p == 1 else sampling.top_p,
             "top_k": sampling.top_k,
-            "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # others are refused
+            "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # Claude refuses others
             "thinking": self._thinking(
                 {"type": "enabled", "budget_tokens": self.thinking_budget}, {"type": "adaptive"}, {"type": "disabled"}
             ),
@@ -93,7 +93,7 @@ class AnthropicForm(ThinkingForm):
         return Details(*(reported_name(member_of(reply, name)) for name in ("stop_reason", "model")))
 
     def usage_in(self, reply: Any) -> Usage:
-        """The token counts of a message, which counts cached tokens separately."""
+        """The token counts of a message. Its number of input tokens does not include cached tokens."""
         usage = member_of(reply, "usage")
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
         new, written, cached, of_reply = (tokens(member_of(usage, name)) for name in names)

@@ -1,7 +1,7 @@
-"""Batch APIs: writes prompts as a batch input file and reads the output files as a run.
+"""Batch APIs: writes prompts to an input file, and adds the answers in output files to a run.
 
-The name of a request (`custom_id` or `key`) contains the run, the trial and the question. Output files may therefore
-have any number and order of lines, and answers of another run are detected.
+The name of a request (`custom_id` or `key`) contains the run, the trial and the question. Therefore the lines of output
+files may have any order, several files may be imported, and answers of another run are detected.
 """
 
 from __future__ import annotations
@@ -17,14 +17,11 @@ from ..files.untrusted_json import any_object, checked, read_json
 from ..files.untrusted_text import in_one_line, json_text, shown_value
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
-from .anthropic_protocol import AnthropicForm
-from .engines import Sampling, refuse_unknown_options
-from .events import Events
-from .gemini_protocol import GeminiNativeForm
+from .engines import Sampling, hosted, refuse_unknown_options
+from .events import Events, TokenPrices
 from .generating import Generated
 from .json_parts import without_none
 from .openai_protocol import GeminiForm, RequestForm
-from .prices import TokenPrices
 from .prompts import MODES, Mode
 from .protocol import RawReply, ServerForm, Usage
 from .reasoning import Reasoning
@@ -32,29 +29,23 @@ from .run_writer import config_hash, run_folder, writing_run
 from .setting import Setting
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
-"""The name of a request in a batch; trial numbers have at most six digits."""
+"""The name of a request; trial numbers have at most six digits."""
 
-
-REQUEST_FORMS: Mapping[str, type[ServerForm]] = {
-    "openai": RequestForm,
-    "openai-api": RequestForm,
-    "gemini": GeminiForm,
-    "anthropic": AnthropicForm,
-    "gemini-native": GeminiNativeForm,
-}
-"""The engines whose requests a batch file can hold, and their protocols."""
+REQUEST_FORMS: Mapping[str, type[ServerForm]] = {engine.name: engine.form for engine in hosted.HOSTED_ENGINES}
+"""The engines with batch files, and their protocols."""
 
 
 def batch_config(suite: Suite, setting: Setting, *, engine: str = "openai", **options: Any) -> dict[str, Any]:
-    """The parameters of the run that the batch becomes, as its engine would record them; see `batch_lines`."""
-    return setting.config(suite, engine, _form_of(setting, engine, options).parameters)
+    """The config.json of the run that the batch becomes; see `batch_lines`."""
+    form = request_form(engine, setting.model, setting.mode, setting.sent_sampling, options)
+    return setting.config(suite, engine, form.parameters)
 
 
 def batch_lines(
     suite: Suite, setting: Setting, *, trials: int, engine: str = "openai", **options: Any
 ) -> Iterator[dict[str, Any]]:
-    """Yields the lines of a batch input file that asks every question in trials 1 to `trials`."""
-    form = _form_of(setting, engine, options)
+    """Yields the lines of an input file, with all questions in each of the trials 1 to `trials`."""
+    form = request_form(engine, setting.model, setting.mode, setting.sent_sampling, options)
     digits = config_hash(setting.config(suite, engine, form.parameters))
     for trial in range(1, trials + 1):
         for task in setting.tasks(suite, trial):
@@ -62,7 +53,7 @@ def batch_lines(
 
 
 def batch_file(lines: Iterable[Mapping[str, Any]], *, engine: str = "openai") -> Iterator[str]:
-    """Yields the pieces of a batch input file: the body of a request for Anthropic, else JSON lines."""
+    """Yields the pieces of an input file: a JSON document for Anthropic, otherwise JSON Lines."""
     is_one_document = engine == "anthropic"
     yield '{"requests": [' if is_one_document else ""
     for number, line in enumerate(lines):
@@ -72,7 +63,7 @@ def batch_file(lines: Iterable[Mapping[str, Any]], *, engine: str = "openai") ->
 
 
 def request_form(engine: str, model: str, mode: Mode, sampling: Sampling, options: Mapping[str, Any]) -> ServerForm:
-    """The requests and replies of an engine; raises EngineError if it asks no server, or for an invalid option."""
+    """The protocol of an engine; raises EngineError if the engine uses no server, or an option is invalid."""
     if engine not in REQUEST_FORMS:
         raise EngineError(
             f"the engine {in_one_line(engine)} has no batch files; expected one of {', '.join(REQUEST_FORMS)}"
@@ -82,12 +73,8 @@ def request_form(engine: str, model: str, mode: Mode, sampling: Sampling, option
     return REQUEST_FORMS[engine](model, mode, sampling, **known)
 
 
-def _form_of(setting: Setting, engine: str, options: Mapping[str, Any]) -> ServerForm:
-    return request_form(engine, setting.model, setting.mode, setting.sent_sampling, options)
-
-
 def _reading_form(config: Mapping[str, Any]) -> ServerForm:
-    """The protocol that reads the replies to the requests of a run."""
+    """The protocol of the replies to the requests of a run."""
     form = REQUEST_FORMS.get(config["engine"], RequestForm)
     options: dict[str, Any] = {"multi_choice": config.get("multi_choice") is True} if form is GeminiForm else {}
     return form(config["model"], config["mode"], Sampling(), **options)
@@ -97,7 +84,7 @@ def _reading_form(config: Mapping[str, Any]) -> ServerForm:
 class Imported(Generated):
     """The outcome of importing the output files of a batch."""
 
-    refused: tuple[str, ...] = ()  # why requests failed, one sentence each
+    refused: tuple[str, ...] = ()  # reasons of failed requests, one sentence each
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -106,7 +93,7 @@ class Imported(Generated):
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """Reads the run parameters that were written beside a batch file."""
+    """Reads the parameters of a run from the file that belongs to a batch file."""
     config = read_json(Path(path), error=EngineError)
     if not isinstance(config, dict) or not all(isinstance(config.get(key), str) for key in ("engine", "mode", "model")):
         raise EngineError(f"{path}: expected the parameters of a run, with 'engine', 'mode' and 'model'")
@@ -123,10 +110,9 @@ def import_batch(
     output: str | Path = "result",
     prices: TokenPrices | None = None,
 ) -> Imported:
-    """Adds the answers in batch output files to the folder of their run.
+    """Adds the answers in output files to the folder of their run.
 
-    Answers that already exist are kept, and so are the answers of incomplete trials, which another output file or
-    `generate` with the same parameters can complete.
+    Existing answers are kept. Another output file, or `generate` with the same parameters, can complete trials.
     """
     digits = config_hash(config)
     form = _reading_form(config)
@@ -139,10 +125,10 @@ def import_batch(
         for reply in replies:
             request = reply.trial, reply.question
             if request in came:
-                refused.append(f"{reply.location}: the request has an earlier answer, which is kept")
+                refused.append(f"{reply.location}: this request has an earlier answer, which is kept")
             if reply.question not in writer.missing(reply.trial):
                 continue
-            events.add_usage(reply.usage)  # paid for, even if there is no answer in it
+            events.add_usage(reply.usage)  # a reply without an answer costs money too
             raw = reply.raw or RawReply("")
             divided = reasoning.divided(raw, config["mode"], stop)
             if divided.answer or (divided.state == "unfinished" and not config.get("retry_unfinished")):
@@ -183,7 +169,7 @@ class _Reply:
 def _all_replies(
     sources: Iterable[str | Path], suite: Suite, digits: str, form: ServerForm
 ) -> tuple[list[_Reply], list[str]]:
-    """The replies in all files, and the reasons why some files are not read; TrialsError if there is no reply."""
+    """The replies in all files, and the reasons why files are not imported; raises TrialsError without a reply."""
     replies: list[_Reply] = []
     unusable: list[TrialsError] = []
     source: str | Path = "the output of the batch"
@@ -193,8 +179,8 @@ def _all_replies(
         except TrialsError as error:
             unusable.append(error)
     if not replies:
-        raise unusable[0] if unusable else TrialsError(f"{source}: no replies of a batch; expected one on each line")
-    return replies, [f"{error}; nothing of this file is imported" for error in unusable]
+        raise unusable[0] if unusable else TrialsError(f"{source}: no replies; expected one reply on each line")
+    return replies, [f"{error}; no reply of this file is imported" for error in unusable]
 
 
 def _replies(source: Path, suite: Suite, digits: str, form: ServerForm) -> Iterator[_Reply]:

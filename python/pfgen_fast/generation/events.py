@@ -1,17 +1,19 @@
-"""Counts of answers, troubles and tokens while a model is asked.
+"""Counts of answers, troubles and tokens while a model is asked, and the prices of tokens.
 
-Engines that ask a server update the counts, and the caller may read them at any time.
+Engines that use a server update the counts, and the caller may read them at any time. The user gives the prices,
+because built-in prices would soon be outdated.
 """
 
 from __future__ import annotations
 
 import enum
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .prices import TokenPrices
+from ..errors import EngineError, PfgenError
 
 if TYPE_CHECKING:
     from .prompts import Request
@@ -19,6 +21,33 @@ if TYPE_CHECKING:
 
 
 _TOKENS = ("n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
+
+
+@dataclass(frozen=True)
+class TokenPrices:
+    """A server's prices, in any currency."""
+
+    of_prompts: float = 0.0  # price per million prompt tokens
+    of_replies: float = 0.0  # price per million reply tokens
+    # price per million prompt tokens that come from the server's cache; None if they cost the same as other tokens
+    of_cached: float | None = None
+
+    error: ClassVar[type[PfgenError]] = EngineError
+
+    def __post_init__(self) -> None:
+        given = (self.of_prompts, self.of_replies, self.of_cached or 0.0)
+        if not all(0 <= price < math.inf for price in given):
+            raise self.error("prices: expected numbers from 0")
+
+    def __bool__(self) -> bool:
+        return bool(self.of_prompts or self.of_replies or self.of_cached)
+
+    def cost(self, n_prompt_tokens: int, n_reply_tokens: int, n_cached_tokens: int = 0) -> float:
+        """The cost of tokens. The prompt tokens include the cached tokens."""
+        of_cached = self.of_prompts if self.of_cached is None else self.of_cached
+        n_cached_tokens = min(n_cached_tokens, n_prompt_tokens)  # servers may report more
+        n_new = n_prompt_tokens - n_cached_tokens
+        return (n_new * self.of_prompts + n_cached_tokens * of_cached + n_reply_tokens * self.of_replies) / 1e6
 
 
 class Trouble(enum.Enum):
@@ -47,16 +76,16 @@ class Events:
         1 rate limit, 2 timeouts
     """
 
-    n_answers: int = 0  # how many usable answers came
+    n_answers: int = 0  # number of usable answers
     troubles: Counter[Trouble] = field(default_factory=Counter)
-    n_retries: int = 0  # how many requests were sent again after trouble
-    n_given_up: int = 0  # how many requests were given up after the last try
-    paused_seconds: float = 0.0  # for how long the server asked all requests to pause
-    n_prompt_tokens: int = 0  # tokens of the prompts, as the server reports them; 0 if it does not
-    n_reply_tokens: int = 0  # likewise, the tokens of the replies
-    n_cached_tokens: int = 0  # likewise, the tokens of prompts that came from the server's cache
+    n_retries: int = 0  # number of requests that were sent again after trouble
+    n_given_up: int = 0  # number of requests that failed in the last try as well
+    paused_seconds: float = 0.0  # total duration of the pauses that the server demanded
+    n_prompt_tokens: int = 0  # number of tokens in prompts, as reported by the server; 0 if it reports nothing
+    n_reply_tokens: int = 0  # number of tokens in replies, as reported by the server
+    n_cached_tokens: int = 0  # number of prompt tokens from the server's cache, as reported by the server
     prices: TokenPrices = field(default_factory=TokenPrices)
-    # called after each trouble with its kind, and with what happened in one harmless line
+    # called after each trouble with its kind and a description in one line without control characters
     on_trouble: Callable[[Trouble, str], None] | None = None
 
     def add(self, trouble: Trouble, what: str) -> None:
@@ -76,7 +105,7 @@ class Events:
         return self.prices.cost(*(getattr(self, name) for name in _TOKENS)) if self.prices else None
 
     def usage(self, before: Events | None = None) -> dict[str, Any]:
-        """The answers, tokens and cost since the counts `before`, for the record of a run."""
+        """The answers, tokens and cost since the counts `before`, for usage.jsonl."""
         since = before or Events()
         counts = {name: getattr(self, name) - getattr(since, name) for name in ("n_answers", *_TOKENS)}
         used = Events(**counts, prices=self.prices)

@@ -15,7 +15,7 @@ from .prompts import Message, Request
 from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
 
 SAFETY_THRESHOLDS = ("BLOCK_LOW_AND_ABOVE", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF")
-"""The probabilities of harm from which on an answer is blocked, strictest first."""
+"""The thresholds of harm from which an answer is blocked, the strictest first."""
 
 _HARMS = ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
 _NO_THINKING, _DYNAMIC_THINKING = 0, -1
@@ -29,7 +29,7 @@ _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 class GeminiNativeForm(ThinkingForm):
     """Requests to Gemini's native API."""
 
-    safety: str | None = None  # one of `SAFETY_THRESHOLDS`; None leaves the choice to the server
+    safety: str | None = None  # one of `SAFETY_THRESHOLDS`; None for the server's default
 
     engine: ClassVar[str] = "gemini-native"
     batch_format: ClassVar[str] = "gemini-batch"
@@ -49,7 +49,7 @@ class GeminiNativeForm(ThinkingForm):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of requests that config.json records."""
+        """The entries in config.json."""
         return {**super().parameters, "safety": self.safety}
 
     def headers(self, key: str) -> dict[str, str]:
@@ -93,13 +93,13 @@ class GeminiNativeForm(ThinkingForm):
     def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
         blocked = reported_name(member_of(reply, "promptFeedback", "blockReason"))
         if blocked:
-            raise NoAnswer(f"says that the prompt is blocked ({blocked})")
+            raise NoAnswer(f"reports that the prompt is blocked ({blocked})")
         candidates = list_in(reply, "candidates")
         if len(candidates) > 1:
-            raise NoAnswer(f"holds {len(candidates):,} answers to a request for one")
+            raise NoAnswer(f"has {len(candidates):,} answers to a request for one")
         reason = member_of(candidates, 0, "finishReason")
         if isinstance(reason, str) and reason in _BLOCKED:
-            raise NoAnswer(f"says that the answer is blocked ({reason})")
+            raise NoAnswer(f"reports that the answer is blocked ({reason})")
         parts = list_in(candidates, 0, "content", "parts")
         thoughts = [part for part in parts if member_of(part, "thought")]
         texts = [part for part in parts if not member_of(part, "thought")]
@@ -111,7 +111,7 @@ class GeminiNativeForm(ThinkingForm):
         return Details(reported_name(reason), reported_name(member_of(reply, "modelVersion")))
 
     def usage_in(self, reply: Any) -> Usage:
-        """The token counts of a reply, which counts thoughts separately."""
+        """The token counts of a reply. Its number of candidate tokens does not include thoughts."""
         usage = member_of(reply, "usageMetadata")
         names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
         of_prompt, of_candidate, of_thoughts, cached = (tokens(member_of(usage, name)) for name in names)
@@ -127,7 +127,7 @@ class GeminiNativeForm(ThinkingForm):
         return None, f"failed: {error_text(row.get('error'))}" if row.get("error") else "has no response"
 
     def asked_seconds(self, refusal: Any) -> float:
-        """The delay that the details of an error ask for."""
+        """The delay that the details of an error demand."""
         error = refusal[0] if isinstance(refusal, list) and len(refusal) == 1 else refusal
         delays = [member_of(detail, "retryDelay") for detail in list_in(error, "error", "details")]
         found = (_SECONDS.fullmatch(delay) for delay in delays if isinstance(delay, str))

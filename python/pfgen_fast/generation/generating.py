@@ -1,6 +1,6 @@
-"""Generation: an engine answers all questions of a suite, trial by trial, into a run's folder.
+"""Generates runs: an engine answers all questions of a suite, trial by trial, and the answers go to the run's folder.
 
-Existing answers are not requested again, and a process may be stopped at any moment. Rules: docs/generation.md.
+Existing answers are not requested again, and the process may be stopped at any time. Rules: docs/generation.md.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 NUM_TRIALS = 10
-"""How often each question is asked by default."""
+"""The default number of trials, that is, of answers to each question."""
 
 MAX_ROUNDS = 10
-"""How often a question is asked before its trial fails."""
+"""The number of requests for an answer after which its trial fails."""
 
 _STILL_REASONS = (
-    "the model reasons although --disable-thinking was given; a server that reads variables of the chat template needs "
+    "the model reasons despite --disable-thinking; a server that takes variables of the chat template needs "
     """--chat-template-kwargs '{"enable_thinking": false}'"""
 )
 
 _GROUP_TASKS = 2048
-"""How many tasks an engine gets at a time: enough to keep it busy, few enough to bound the memory."""
+"""The number of tasks in a batch for an engine: enough to keep it busy, but not too many for the memory."""
 
 
 @dataclass(frozen=True)
@@ -50,23 +50,22 @@ class Generated:
 
     run: RunFolder | None  # run with its packed trials; None if no trial is complete
     folder: Path
-    n_new: int  # how many answers were generated, as opposed to answers that already existed
-    failed: Mapping[int, str]  # why trials failed: one sentence for each trial number
+    n_new: int  # number of new answers
+    failed: Mapping[int, str]  # the reason of each failed trial in one sentence, by trial number
     events: Events = field(default_factory=Events, kw_only=True)
-    n_existing: int = field(default=0, kw_only=True)  # how many answers already existed
-    # when the oldest existing answer was stored, in ISO 8601; empty if that is unknown
-    oldest_answer: str = field(default="", kw_only=True)
-    replies: ReplySummary | None = field(default=None, kw_only=True)  # how the replies ended; None if none is on record
+    n_existing: int = field(default=0, kw_only=True)  # number of answers that already existed
+    oldest_answer: str = field(default="", kw_only=True)  # time of the oldest existing answer in ISO 8601, or empty
+    replies: ReplySummary | None = field(default=None, kw_only=True)  # how the replies ended; None without a record
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What went wrong, one sentence each."""
+        """All problems, one sentence each."""
         return tuple(self.failed.values())
 
     def score(self, suite: Suite) -> Outcome | None:
-        """Scores the run into its result.json; None if no trial is complete.
+        """Scores the run and writes its result.json; None if no trial is complete.
 
-        Answers to some questions only are scored on these, and no result.json is written; see `RunScorer`.
+        If only some questions of the suite were asked, these are scored and no result.json is written.
         """
         return None if self.run is None else next(iter(RunScorer(suite=suite).score([self.run])))
 
@@ -84,11 +83,13 @@ def generate(
 ) -> Generated:
     """Lets an engine answer every question of a suite in every trial, and packs the trials.
 
-    The engine is opened for the same model, mode and sampling (see `open_engine`), and closed at the end. The run gets
-    `NUM_TRIALS` trials by default, or as many as an engine with stored answers has; trials that fail are missing. Its
-    folder is created below `output`. `until` is called with every complete trial in order, existing ones included, and
-    returns whether these are enough; if given, trials are generated one after another. `on_progress` is called with the
-    number of existing answers and the total. `events` may be shared by several calls.
+    The engine must be opened for the same model, mode and sampling (see `open_engine`). It is closed at the end. By
+    default, the run gets `NUM_TRIALS` trials, or all trials of an engine with stored answers. The run's folder is
+    created below `output`.
+
+    With `until`, trials are generated one after another. It is called with each complete trial in order, including
+    existing trials, and returns True if no more trials are needed. `on_progress` is called with the number of answers
+    so far and the total. Several calls may share `events`.
 
     Raises:
         EngineError: An error concerns all tasks. Answers received before are kept.
@@ -101,7 +102,7 @@ def generate(
     config = setting.config(suite, engine.name, engine.parameters)
     if config["num_examples"] is None:
         setting = replace(setting, num_examples=0)  # an engine that ignores prompts needs no sample answers
-    setting.tasks(suite, 1)  # faults of the suite show before a folder is created
+    setting.tasks(suite, 1)  # reports errors of the suite before a folder is created
     folder = run_folder(Path(output), config)
 
     async def run() -> Generated:
@@ -111,7 +112,7 @@ def generate(
             counted = events or Events()
             before = replace(counted)
             stack.callback(lambda: writer.note_usage(counted.usage(before)))
-            stop = config["stop"] or ()  # stored answers are not cut
+            stop = config["stop"] or ()  # stored answers have no stop strings
             tell = on_progress or (lambda done, total: None)
             rounds = _Rounds(suite, engine, setting, writer, tell, counted, trials, stop)
             return await rounds.run(until)
@@ -121,7 +122,7 @@ def generate(
 
 @dataclass(frozen=True)
 class Generation:
-    """Everything that determines a run: the engine, its options, and the setting.
+    """Everything that determines a run: the engine, its options and the setting.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -153,11 +154,11 @@ class Generation:
         options: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Self:
-        """Creates a generation, with defaults for everything that is not given.
+        """Creates a generation, with defaults for missing arguments.
 
-        The arguments are those of `Setting`, and of `Sampling` for further keywords. Engines that need no model have a
-        default name. The strings in `stop` end an answer besides those of the mode. A temperature of None is not sent
-        to the server; an engine option of None selects the default.
+        The arguments are those of `Setting`; further keywords are arguments of `Sampling`. `model` is optional for
+        engines without a model. The strings in `stop` are added to the stop strings of the mode. With a temperature of
+        None, requests have no temperature. An engine option of None has no effect.
 
         Raises:
             EngineError: The engine or mode is unknown, the model is missing, or a number is out of range.
@@ -198,7 +199,7 @@ class Generation:
         )
 
     def folder(self, suite: Suite, output: str | Path = "result", engine: Engine | None = None) -> Path:
-        """The run's folder. Its name needs an open engine, so one is opened if none is given."""
+        """The run's folder. Its name depends on the open engine; without the argument, the engine is opened."""
         opened = engine or self.open(suite)
         try:
             return run_folder(Path(output), self.setting.config(suite, opened.name, opened.parameters))
@@ -215,7 +216,7 @@ class Generation:
         on_progress: Callable[[int, int], None] | None = None,
         events: Events | None = None,
     ) -> Generated:
-        """Opens the engine and generates the run; arguments and errors are those of `generate`."""
+        """Opens the engine and generates the run; see `generate`."""
         engine = self.open(suite)
         return generate(
             suite, engine, self.setting, trials=trials, output=output, on_progress=on_progress, events=events
@@ -263,7 +264,10 @@ class _Rounds:
     async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):
             for task in await self._ask(group):
-                self._failed.setdefault(task.trial, self._failure(task))
+                trouble = getattr(self._engine, "trouble", "")
+                why = f" ({trouble})" if trouble else ""
+                problem = f"trial {task.trial}: no usable answer to {task.question_id} in {MAX_ROUNDS} rounds{why}"
+                self._failed.setdefault(task.trial, problem)
 
     async def _fill_until(self, missing: Mapping[int, set[str]], until: Callable[[Trials], bool]) -> None:
         for trial, questions in missing.items():
@@ -273,7 +277,7 @@ class _Rounds:
                 break
 
     def _groups(self, missing: Mapping[int, set[str]]) -> Iterator[list[Task]]:
-        """The tasks without an answer, grouped by a few trials at a time."""
+        """The tasks without an answer, in groups of a few trials."""
         group: list[Task] = []
         for trial, questions in missing.items():
             if questions:
@@ -292,7 +296,7 @@ class _Rounds:
             )
             if not unanswered:
                 return []
-            # The same seed would only produce the same empty answer again.
+            # The same seed would produce the same empty answer again.
             tasks = [replace(task, seed=(task.seed + 1) % 2**31) for task in unanswered]
         return tasks
 
@@ -306,7 +310,7 @@ class _Rounds:
                 if self._is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
                     self._events.add(Trouble.REASONED, _STILL_REASONS)
                 answer, is_unfinished = divided.answer, divided.state == "unfinished"
-                # Asking again for an answer behind unfinished reasoning would prefer short reasoning.
+                # If unfinished reasoning always led to another request, short reasoning would be preferred.
                 if index in unanswered and (answer or (is_unfinished and takes_unfinished)):
                     del unanswered[index]
                     self._writer.replies.add(task.trial, task.question, reply, divided)
@@ -315,11 +319,6 @@ class _Rounds:
                     self._events.n_answers += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
                 elif not answer and not is_unfinished and (raw or not self._reports.has_events):
-                    # otherwise the engine has reported the reason
+                    # in all other cases, the engine has reported the reason
                     self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
         return list(unanswered.values())
-
-    def _failure(self, task: Task) -> str:
-        trouble = getattr(self._engine, "trouble", "")
-        why = f" ({trouble})" if trouble else ""
-        return f"trial {task.trial}: no usable answer to {task.question_id} in {MAX_ROUNDS} rounds{why}"

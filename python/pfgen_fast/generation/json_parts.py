@@ -1,4 +1,4 @@
-"""Parts of decoded JSON that a server has sent: a part that is missing or of another type is empty or None."""
+"""Reads parts of decoded JSON from a server; a part that is missing or has another type becomes empty or None."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """A body with further members; objects in both are merged."""
+    """A body with further members; objects with the same name are merged."""
     found = dict(body)
     for name, value in extra.items():
         ours = found.get(name)
@@ -37,13 +37,13 @@ def member_of(value: Any, *keys: str | int) -> Any:
 
 
 def list_in(value: Any, *keys: str | int) -> list[Any]:
-    """The list at these keys and indices of decoded JSON; empty if there is none."""
+    """The list at these keys and indices of decoded JSON; empty if it is missing."""
     found = member_of(value, *keys)
     return found if isinstance(found, list) else []
 
 
 def texts_of(value: Any, kind: str | None = None) -> str:
-    """A text, or the texts of a list of parts, those of one type if it is named; empty for anything else."""
+    """A text, or the joined texts of a list of parts, optionally of one type; empty for other values."""
     if isinstance(value, str):
         return value
     texts = (member_of(part, "text") for part in list_in(value) if kind in (None, member_of(part, "type")))

@@ -1,4 +1,4 @@
-"""`NgramSampler`: answers sampled natively, by the million, from the n-grams of a suite's reference answers.
+"""`NgramSampler`: samples millions of answers natively from the n-grams of a suite's reference answers.
 
 Rules: docs/ngram_engine.md. An answer depends only on the reference answers, the options, the question and the seed.
 """
@@ -30,12 +30,12 @@ class NgramSampler:
 
     Args:
         suite: The suite, or any argument of `Suite.load`.
-        order: Code points per n-gram: the next code point depends on the `order - 1` before it.
+        order: Code points per n-gram: the next code point depends on the `order - 1` code points before it.
         temperature: Counts are raised to `1 / temperature`; 0 always takes the most frequent continuation.
         top_p: Keep only the most frequent continuations that together reach this share.
-        top_k: Keep only this many continuations; all by default.
-        sets: Names of the reference sets to sample from; all by default.
-        max_code_points: The greatest length of an answer; longer answers are cut off.
+        top_k: Keep only this number of most frequent continuations; by default all.
+        sets: Names of the reference sets from which answers are sampled; by default all sets.
+        max_code_points: The maximum length of an answer; longer answers are cut off.
         threads: Number of threads that sample a batch of answers; by default one per core.
 
     Raises:
@@ -93,7 +93,7 @@ class NgramSampler:
         """
         asked = self.suite[question]
         core = self._cores.get(asked.question_id)
-        if core is None:  # for two threads at once, too: they create equal samplers
+        if core is None:  # two threads may do this at the same time, because they create equal samplers
             core = self._cores[asked.question_id] = self._counted(asked)
         return core.sample(_seeds(seeds), self._max_code_points, self._threads)
 
@@ -116,7 +116,7 @@ def _known_sets(suite: Suite, names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if name not in suite.set_names:
             raise SuiteError(f"suite {suite.name}: no set {name!r}; there are {', '.join(map(repr, suite.set_names))}")
-    # The order of the suite, and each once: how the sets are named changes nothing.
+    # Each set once, in the order of the suite, so that the order of names has no effect.
     return tuple(name for name in suite.set_names if name in names)
 
 

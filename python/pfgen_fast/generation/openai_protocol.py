@@ -13,12 +13,12 @@ from .prompts import Prompt, Request
 from .protocol import Details, NoAnswer, ServerForm, Usage, check_chat, reported_name
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
-"""The names of the limit of tokens in requests: the default, and that of newer OpenAI models."""
+"""The names of the limit of tokens in requests: the default, and the name for newer OpenAI models."""
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 NO_THINK = "/no_think\n"
-"""Disables the reasoning of models such as Qwen3 if a prompt begins with it, as in the published runs."""
+"""A beginning of prompts that disables the reasoning of models such as Qwen3, as in the published runs."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class RequestForm(ServerForm):
 
     # mode `completion` uses `/completions`, the other modes use `/chat/completions`
     max_tokens_name: str = MAX_TOKENS_NAMES[0]  # one of `MAX_TOKENS_NAMES`
-    # false disables reasoning; None and true leave the choice to the server, and true is recorded
+    # false disables reasoning; None and true do not affect requests, but true is recorded
     enable_thinking: bool | None = None
-    chat_template_kwargs: Mapping[str, Any] | None = None  # variables of the chat template, for servers that take them
-    reasoning_effort: str | None = None  # such as `low`; the server knows the values
+    chat_template_kwargs: Mapping[str, Any] | None = None  # variables of the chat template
+    reasoning_effort: str | None = None  # such as `low`; the possible values depend on the server
 
     batch_format: ClassVar[str] = "openai-batch"
     batch_id: ClassVar[str] = "custom_id"
@@ -47,11 +47,11 @@ class RequestForm(ServerForm):
                 f"max_tokens_name: expected {' or '.join(MAX_TOKENS_NAMES)}, not {in_one_line(self.max_tokens_name)}"
             )
         if self.mode == "completion" and self.max_tokens_name != MAX_TOKENS_NAMES[0]:
-            raise EngineError(f"{self.max_tokens_name} is known to chat models only; try --mode qa or --mode chat")
+            raise EngineError(f"only chat models know {self.max_tokens_name}; try --mode qa or --mode chat")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of requests that config.json records."""
+        """The entries in config.json."""
         is_usual = self.max_tokens_name == MAX_TOKENS_NAMES[0]
         return {
             **super().parameters,
@@ -76,7 +76,7 @@ class RequestForm(ServerForm):
             "top_p": sampling.top_p,
             "stop": list(sampling.stop) or None,  # some servers reject an empty list
             "seed": request.seed,
-            "top_k": sampling.top_k,  # not part of the protocol, but most local servers accept it
+            "top_k": sampling.top_k,  # not in the protocol, but most local servers accept it
             "chat_template_kwargs": self.chat_template_kwargs or None,
             "reasoning_effort": self.reasoning_effort or None,
         }
@@ -90,12 +90,12 @@ class RequestForm(ServerForm):
     def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
         choices = list_in(reply, "choices")
         if len(choices) > 1:
-            raise NoAnswer(f"holds {len(choices):,} answers to a request for one")
+            raise NoAnswer(f"has {len(choices):,} answers to a request for one")
         message, text = member_of(choices, 0, "message"), member_of(choices, 0, "text")
         if isinstance(message, Mapping) and isinstance(message.get("content"), str | list | None):
             return texts_of(message.get("content"), "text"), _reasoning_in(message)
         if not isinstance(text, str):
-            raise NoAnswer("holds no answer")
+            raise NoAnswer("has no answer")
         return text, _reasoning_in(message)
 
     def details_in(self, reply: Any) -> Details:
@@ -133,7 +133,7 @@ class RequestForm(ServerForm):
 
 
 def _reasoning_in(message: Any) -> str | None:
-    """The reasoning in the first field that holds some, or else in parts of the content."""
+    """The reasoning in the first field that has text, otherwise in parts of the content."""
     for name in _REASONING_FIELDS:
         if text := texts_of(member_of(message, name)):
             return text
@@ -151,7 +151,7 @@ def _beginning_with(text: str, prompt: Prompt) -> Prompt:
 
 @dataclass(frozen=True)
 class GeminiForm(RequestForm):
-    """Requests to Gemini's OpenAI-compatible endpoint, which has no completions, and refuses `seed` and `top_k`."""
+    """Requests to Gemini's OpenAI-compatible endpoint, which refuses completions, `seed` and `top_k`."""
 
     multi_choice: bool | None = None  # whether a reply may have several choices; the last is the answer
 
@@ -166,7 +166,7 @@ class GeminiForm(RequestForm):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of requests that config.json records."""
+        """The entries in config.json."""
         return {**super().parameters, "multi_choice": self.multi_choice}
 
     def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:

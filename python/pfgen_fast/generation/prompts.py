@@ -1,6 +1,6 @@
-"""Prompts: what is sent to a model for each question of a trial, and which part of its answer is kept.
+"""Prompts: the requests for the questions of a trial, and the part of an answer that is kept.
 
-Everything is determined by the suite, the trial number and a seed string. Rules: docs/generation.md.
+A prompt depends only on the suite, the mode, the trial number and a seed string. Rules: docs/generation.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Mode = Literal["completion", "qa", "chat"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 STOP: Mapping[Mode, tuple[str, ...]] = {"completion": ("Q:", "\n\n"), "qa": ("Q:",), "chat": ("Q:",)}
-"""The strings at which an answer ends, by mode."""
+"""The stop strings by mode. An answer ends at the first of them."""
 
 NUM_EXAMPLES = 20
 
@@ -49,7 +49,7 @@ class Request:
     prompt: Prompt
     seed: int
     name: str  # name of the request in error messages
-    # JSON schema that the server is to apply to the reply
+    # JSON schema with which the server constrains the reply
     schema: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
 
@@ -69,27 +69,21 @@ class Task(Request):
 def make_tasks(
     suite: Suite, trial: int, *, mode: Mode, num_examples: int = NUM_EXAMPLES, seed: str = "", prefix: str = ""
 ) -> list[Task]:
-    """The tasks of one trial, from 1, in the order of the suite's questions; the other arguments as in `Setting`.
+    """The tasks of one trial, in the order of the suite's questions; trials count from 1.
 
-    The prefix begins every prompt as it is given, without `unescaped`.
+    For the other arguments see `Setting`. Escapes in the prefix are not replaced.
 
     Raises:
         SuiteError: The suite has no sample answers, or they violate the rules.
         EngineError: The mode, the trial number or the number of examples is invalid.
-
-    Example:
-        >>> from pfgen_fast import Suite
-        >>> tasks = make_tasks(Suite.load("mini"), 1, mode="chat", num_examples=2)
-        >>> tasks[0].question_id, [message["role"] for message in tasks[0].prompt.messages]
-        ('Q01', ['system', 'user'])
     """
     check_mode(mode)
     if trial < 1 or num_examples < 0:
         raise EngineError(f"trials count from 1 and examples from 0; got trial {trial} with {num_examples} examples")
     for question in suite:
         if not is_encodable(question.question):
-            raise EngineError(f"{question.question_id}: the question holds a lone surrogate, which no prompt can")
-    # The order of the samples is the same for the whole trial, so they are sorted once.
+            raise EngineError(f"{question.question_id}: the question has a lone surrogate, which cannot be sent")
+    # The samples are sorted once, because their order is the same for all questions of the trial.
     samples = sorted(suite.samples, key=lambda sample: _digest(seed, trial, sample.question)) if num_examples else []
     return [
         Task(
@@ -131,10 +125,10 @@ def sampling_seed(seed: str, trial: int) -> int:
 
 
 def unescaped(prefix: str) -> str:
-    """A prefix with its escapes (`\\n`, `\\t`, `\\\\`, `\\xe3`) replaced, as the published script does.
+    """A prefix with replaced escapes (`\\n`, `\\t`, `\\\\`, `\\xe3`), as in the published script.
 
     Raises:
-        EngineError: An escape is cut off, or the escaped bytes are not UTF-8.
+        EngineError: An escape is incomplete, or the escaped bytes are not UTF-8.
 
     Example:
         >>> unescaped(r"One line.\\nAnother.").splitlines()
@@ -142,7 +136,7 @@ def unescaped(prefix: str) -> str:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that Python does not know, which stay as they are
+            warnings.simplefilter("ignore")  # warnings about unknown escapes, which stay as they are
             return prefix.encode().decode("unicode_escape").encode("latin1").decode()
     except UnicodeError:
         raise EngineError(
@@ -160,7 +154,7 @@ def _examples(samples: list[Sample], count: int, *, without: str) -> str:
 
 
 def _prompt(mode: Mode, question: str, examples: str, texts: Instructions, prefix: str) -> Prompt:
-    """The prompt of a mode; its parts are stripped, so that without examples no empty line stands in their place."""
+    """The prompt of a mode. Its parts are stripped, so that a prompt without examples has no empty line for them."""
     shown = f"{texts.examples_heading}\n{examples}"
     if mode == "completion":
         return Prompt(text=f"{prefix}{shown.strip()}\n\nQ: {question}\nA:")
@@ -172,7 +166,7 @@ def _prompt(mode: Mode, question: str, examples: str, texts: Instructions, prefi
 
 
 def with_system(prompt: Prompt, text: str) -> Prompt:
-    """A prompt whose system message begins with a text; it gets a system message if it has none."""
+    """A prompt whose system message begins with a text; without a system message, the text becomes it."""
     messages = prompt.messages or ()
     old = [message["content"] for message in messages if message["role"] == "system"]
     system: Message = {"role": "system", "content": "\n\n".join([text, *old])}
@@ -180,7 +174,7 @@ def with_system(prompt: Prompt, text: str) -> Prompt:
 
 
 def cleaned(answer: str, mode: Mode) -> str:
-    """The part of a raw answer that is kept: stripped and, except in completions, after the first `A:` if there is one.
+    """The part of a raw answer that is kept: the stripped text; except in completions, the text after the first `A:`.
 
     Example:
         >>> cleaned(" A: It floats.\\n", "qa"), cleaned(" A: It floats.\\n", "completion")

@@ -1,4 +1,4 @@
-"""Protocols of model servers: how a request is written, and where its reply holds the answer.
+"""Protocols of model servers: the format of requests, and the place of the answer in a reply.
 
 A protocol is a subclass of `ServerForm`, which engines and batch files use. Replies are not trusted. Rules:
 docs/generation.md.
@@ -20,11 +20,10 @@ from .prompts import Mode, Request
 
 _LONGEST_NAME = 200  # longer reported names are ignored
 _MAX_THINKING_TOKENS = 1_000_000
-_AT_THE_LIMIT = {"length", "max_tokens", "MAX_TOKENS"}  # of OpenAI's protocol, Anthropic and Gemini
-
+_AT_THE_LIMIT = {"length", "max_tokens", "MAX_TOKENS"}  # in the protocols of OpenAI, Anthropic and Gemini
 
 OMITTED = ("temperature", "top_p", "top_k", "stop", "seed", "max_tokens")
-"""The parameters of requests that can be left out."""
+"""The parameters that requests can omit."""
 
 _REFUSED_PARAMETER = re.compile(
     r"unsupported|unexpected keyword|not supported|does ?n[o']t support|unknown (name|parameter|field|argument)"
@@ -37,47 +36,47 @@ _RECORDED = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 class NoAnswer(Exception):
-    """A reply without an answer; the message continues the sentence "the reply"."""
+    """A reply without an answer. The message continues a sentence that begins with "the reply"."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """What a server reports about a reply besides the answer, escaped and bounded; None if it reports nothing."""
+    """The server's details about a reply: short texts without control characters, or None for a missing detail."""
 
-    finish_reason: str | None = None  # why the answer ended, such as `stop` or `length`
-    model: str | None = None  # model that answered, often more exact than the requested name
-    fingerprint: str | None = None  # server's name for its configuration, `system_fingerprint`
+    finish_reason: str | None = None  # reason why the answer ended, such as `stop` or `length`
+    model: str | None = None  # model that answered, often with a version that the request does not name
+    fingerprint: str | None = None  # server's identifier of its configuration, `system_fingerprint`
 
     @property
     def is_cut(self) -> bool:
-        """Whether the reply ended because it had reached the limit of tokens."""
+        """Whether the reply ended at the limit of tokens."""
         return self.finish_reason in _AT_THE_LIMIT
 
     @property
     def version(self) -> str | None:
-        """The model with its fingerprint, which shows changes of the server; None if neither is reported."""
+        """The model and its fingerprint, which change with the server's configuration; None if both are missing."""
         return " ".join(part for part in (self.model, self.fingerprint) if part) or None
 
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens of one reply, as the server reports them; 0 where it does not."""
+    """The numbers of tokens that a server reports for one reply; 0 for a missing number."""
 
-    n_prompt_tokens: int = 0  # tokens of the prompt, cached ones included
-    n_reply_tokens: int = 0  # tokens of the reply, reasoning included
-    n_cached_tokens: int = 0  # those of the prompt that came from the server's cache
-    n_reasoning_tokens: int = 0  # those of the reply that are reasoning
+    n_prompt_tokens: int = 0  # tokens of the prompt, including cached tokens
+    n_reply_tokens: int = 0  # tokens of the reply, including reasoning
+    n_cached_tokens: int = 0  # prompt tokens from the server's cache
+    n_reasoning_tokens: int = 0  # tokens of the reasoning
 
 
 @dataclass(frozen=True)
 class RawReply:
-    """A reply to one request as it arrived, before anything is removed."""
+    """A reply to one request as it arrived."""
 
     text: str
     details: Details = Details()
     usage: Usage = Usage()
-    reasoning: str | None = None  # reasoning outside the text; "" if the server hides it, None if there is none
-    opened: str = ""  # the opening tag with which the prompt ended, which the text therefore lacks
+    reasoning: str | None = None  # reasoning outside of the text; "" for hidden reasoning, None without reasoning
+    opened: str = ""  # opening tag at the end of the prompt, which is therefore missing in the text
 
     @property
     def has_reasoning(self) -> bool:
@@ -86,7 +85,7 @@ class RawReply:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether all tokens were reasoning that the server separates from the text."""
+        """Whether the reply consists only of reasoning that the server separates from the text."""
         return not self.text.strip() and self.details.is_cut and self.has_reasoning
 
 
@@ -98,15 +97,15 @@ class ServerForm(ABC):
     mode: Mode
     sampling: Sampling
     served_model: str | None = field(default=None, kw_only=True)  # name of the model in requests
-    omit: Sequence[str] = field(default=(), kw_only=True)  # parameters that are not sent; see `OMITTED`
+    omit: Sequence[str] = field(default=(), kw_only=True)  # parameters that requests omit; see `OMITTED`
     extra_body: Mapping[str, Any] | None = field(default=None, kw_only=True)  # merged into the body of each request
 
-    disabled_by: ClassVar[str] = ""  # what requests hold if reasoning is disabled
-    other_names: ClassVar[Mapping[str, Sequence[str]]] = {}  # other keys of the parameters in `OMITTED`
+    disabled_by: ClassVar[str] = ""  # part of requests that disables reasoning
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {}  # further keys for the parameters in `OMITTED`
     batch_format: ClassVar[str]  # format of its batch files, a value of `prompts --format`
-    batch_id: ClassVar[str]  # key that names a request in a batch file
-    final_refusals: ClassVar[tuple[str, ...]] = ()  # texts of refusals after which the server answers no request
-    refusals_of_one: ClassVar[tuple[str, ...]] = ()  # texts of refusals that concern the content of one request
+    batch_id: ClassVar[str]  # key of a request's name in a batch file
+    final_refusals: ClassVar[tuple[str, ...]] = ()  # texts in refusals after which the server refuses all requests
+    refusals_of_one: ClassVar[tuple[str, ...]] = ()  # texts in refusals because of the content of one request
 
     def __post_init__(self) -> None:
         for name in self.omit:
@@ -117,9 +116,9 @@ class ServerForm(ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of requests that config.json records; None for defaults and for parameters not sent."""
+        """The entries in config.json; None for defaults and for omitted parameters."""
         shaping = {name: getattr(self, name) or None for name in ("served_model", "extra_body")}
-        unknown = dict.fromkeys(name for name in self.omit if name in _RECORDED)  # the server's defaults count
+        unknown = dict.fromkeys(name for name in self.omit if name in _RECORDED)  # the server uses its defaults
         return {**unknown, "omit": sorted(set(self.omit)) or None, **shaping}
 
     @abstractmethod
@@ -138,14 +137,14 @@ class ServerForm(ABC):
 
     @abstractmethod
     def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path and body of a request before parameters are left out and added."""
+        """The path and body of a request, before parameters are removed and added."""
 
     @abstractmethod
     def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The members of a body that ask for a reply in JSON with this schema."""
+        """The members of a body that request a reply in JSON with this schema."""
 
     def _parameters_in(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The part of a body that holds the parameters of sampling."""
+        """The part of a body that has the parameters of sampling."""
         return body
 
     def _keys_of(self, parameter: str) -> set[str]:
@@ -169,15 +168,15 @@ class ServerForm(ABC):
 
     @abstractmethod
     def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
-        """The body of the reply in a line of an output file, or None and the reason why there is none."""
+        """The body of the reply in a line of an output file, or None and the reason why it is missing."""
 
     def raw_reply(self, reply: Any) -> RawReply:
-        """All that the decoded body of a reply holds; raises NoAnswer if there is no answer."""
+        """The reply with this decoded body; raises NoAnswer without an answer."""
         answer, reasoning = self._answer_and_reasoning(reply)
         return RawReply(answer, self.details_in(reply), self.usage_in(reply), reasoning)
 
     def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, RawReply | None, str]:
-        """The body of the reply in a line of an output file, and the reply or the reason why it has no answer."""
+        """From a line of an output file: the body of the reply, the reply or None, and why the answer is missing."""
         body, problem = self._batch_body(row)
         try:
             return body, None if problem else self.raw_reply(body), problem
@@ -185,35 +184,35 @@ class ServerForm(ABC):
             return body, None, f"the response {error}"
 
     def asked_seconds(self, refusal: Any) -> float:
-        """The pause that the decoded body of a refusal asks for, besides its Retry-After."""
+        """The pause that the decoded body of a refusal demands in addition to the header Retry-After."""
         return 0.0
 
     def refused_parameter(self, problem: str) -> str | None:
-        """The option that helps if a refusal names a parameter of the request; None if it does not."""
+        """Advice if a refusal names a parameter of the request; otherwise None."""
         if not _REFUSED_PARAMETER.search(problem):
             return None
         for name in OMITTED:
-            # "stop" and "seed" are also plain words, so that they count only where a parameter stands.
+            # "stop" and "seed" are also ordinary words, so they count only in the place of a parameter.
             before = _BEFORE_PARAMETER if name in ("stop", "seed") else r"(?<!\w)"
             if any(re.search(rf"{before}{key}(?!\w)", problem) for key in self._keys_of(name)):
                 return self._instead(name, problem) or f"try --omit {name}"
         for name in _OPTIONS_OF_REASONING:
             if name in problem:
-                return f"leave out --{name.replace('_', '-')}"
+                return f"remove --{name.replace('_', '-')}"
         return None
 
     def _instead(self, name: str, problem: str) -> str | None:
-        """The option by which a refused parameter is sent under another name."""
+        """Advice for sending a refused parameter under another name."""
         return None
 
 
 @dataclass(frozen=True)
 class ThinkingForm(ServerForm):
-    """A hosted chat model that takes a budget for its reasoning, and has no completions."""
+    """A hosted chat model with a budget for its reasoning."""
 
-    # true lets the model decide how much it reasons, false disables reasoning; None leaves the choice to the server
+    # true lets the model decide how much it reasons, false disables reasoning; None for the server's default
     enable_thinking: bool | None = None
-    thinking_budget: int | None = None  # maximum number of reasoning tokens, in addition to those of the answer
+    thinking_budget: int | None = None  # maximum number of reasoning tokens, which are added to those of the answer
 
     engine: ClassVar[str]
 
@@ -224,49 +223,49 @@ class ThinkingForm(ServerForm):
         if budget is not None and not 1 <= budget <= _MAX_THINKING_TOKENS:
             raise EngineError(f"thinking_budget: expected a number from 1 to {_MAX_THINKING_TOKENS:,}, not {budget:,}")
         if budget is not None and self.enable_thinking is False:
-            raise EngineError("--thinking-budget and --disable-thinking contradict each other: give one of them")
+            raise EngineError("--thinking-budget and --disable-thinking contradict each other: remove one of them")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of requests that config.json records."""
+        """The entries in config.json."""
         own = {"enable_thinking": self.enable_thinking, "thinking_budget": self.thinking_budget}
         return {**super().parameters, **own}
 
     @property
     def _name(self) -> str:
-        """The name in requests: without the organisation, unless it was given for requests."""
+        """The model in requests: `served_model`, or the name of the model without its organisation."""
         return self.served_model or self.model.rpartition("/")[2]
 
     def _thinking(self, limited: dict[str, Any], free: dict[str, Any], disabled: dict[str, Any]) -> Any:
-        """What a request says of reasoning: one of these, or None to leave it to the server."""
+        """The part of a request about reasoning: one of the arguments, or None for the server's default."""
         if self.thinking_budget is not None:
             return limited
         return None if self.enable_thinking is None else free if self.enable_thinking else disabled
 
     @property
     def _max_tokens(self) -> int:
-        """The limit of a reply: the servers count reasoning tokens towards it."""
+        """The limit of tokens in a reply, which includes reasoning."""
         return self.sampling.max_tokens + (self.thinking_budget or 0)
 
 
 def check_chat(engine: str, mode: Mode) -> None:
-    """Raises EngineError for mode completion, which hosted chat models do not have."""
+    """Raises EngineError for mode completion, which hosted chat models do not support."""
     if mode == "completion":
         raise EngineError(f"the engine {engine} has no requests of mode completion; try --mode qa or --mode chat")
 
 
 def joined_text(parts: Sequence[Any], reason_key: str, reason: Any) -> str:
-    """The text of the parts of an answer; raises NoAnswer, with the reason why the reply ended, if there is none."""
+    """The text of the parts of an answer; raises NoAnswer without a text, with the reason why the reply ended."""
     texts = [member_of(part, "text") for part in parts]
     if not texts and isinstance(reason, str) and reason in _AT_THE_LIMIT:
         return ""  # all tokens were reasoning
     if not texts or not all(isinstance(text, str) for text in texts):
         of_reason = f" ({reason_key} {reported_name(reason)})" if reported_name(reason) else ""
-        raise NoAnswer(f"holds no answer{of_reason}")
+        raise NoAnswer(f"has no answer{of_reason}")
     return "".join(texts)
 
 
 def reported_name(value: Any) -> str | None:
-    """A name that a server reports, escaped; None if it is empty, too long or not a string."""
+    """A name that a server reports, with escaped control characters; None if it is empty, too long or not a string."""
     is_name = isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME
     return in_one_line(value, _LONGEST_NAME) if is_name else None

@@ -1,7 +1,7 @@
-"""Keeps the raw replies of a run beside its trials, for people who look at reasoning and endings.
+"""Stores the raw replies of a run next to its trials, so that users can look at reasoning and at how replies ended.
 
-Scoring never reads them, and the file may be deleted. Each reply is appended to a hidden journal as it arrives, and the
-journal is packed when a call ends.
+Scoring does not read the file, and it may be deleted. Each reply is appended to a hidden journal when it arrives, and
+the journal is packed at the end of a call.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import lzma
 import statistics
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,11 @@ WARN_ABOVE = 0.05
 class ReplySummary:
     """How the replies of a run ended."""
 
-    n_replies: int  # number of replies on record
-    n_reasoning: int  # how many of them have reasoning
-    median_reasoning: float  # median length of the reasoning in code points, of the replies that show it
-    n_unfinished: int  # how many replies ended within the reasoning
-    n_cut: int  # how many replies ended at the limit of tokens
+    n_replies: int  # number of recorded replies
+    n_reasoning: int  # number of replies with reasoning
+    median_reasoning: float  # median length of visible reasoning in code points
+    n_unfinished: int  # number of replies that ended within the reasoning
+    n_cut: int  # number of replies that ended at the limit of tokens
 
     @property
     def sentence(self) -> str:
@@ -53,15 +53,15 @@ class ReplySummary:
         if self.n_unfinished > WARN_ABOVE * self.n_replies:
             way = "give the model more tokens (--reasoning-tokens)"
             if self.n_unfinished > self.n_cut:
-                way = "the stop strings may end them: try --mode chat or --mode qa, which send no stop strings"
+                way = "stop strings may be the reason: try --mode chat or --mode qa, which send no stop strings"
             yield (
                 f"{self.n_unfinished:,} of {self.n_replies:,} replies ended within their reasoning and count as empty "
                 f"answers; {way}"
             )
         if self.n_cut - self.n_unfinished > WARN_ABOVE * self.n_replies:
             yield (
-                f"{self.n_cut - self.n_unfinished:,} of {self.n_replies:,} answers ended at the limit of tokens; give "
-                "them more (--max-tokens), or --reasoning-tokens if the server counts hidden reasoning"
+                f"{self.n_cut - self.n_unfinished:,} of {self.n_replies:,} answers ended at the limit of tokens; allow "
+                "more (--max-tokens), or add --reasoning-tokens if the limit includes hidden reasoning"
             )
 
 
@@ -72,7 +72,7 @@ class RawReplies:
         self._path, self._journal = folder / PACKED, Journal(folder / _JOURNAL)
 
     def add(self, trial: int, question: str, raw: RawReply, divided: DividedReply) -> None:
-        """Stores a reply if it says more than the answer."""
+        """Stores a reply if it has more information than the answer."""
         details, usage = raw.details, raw.usage
         if divided.state == "none" and details.finish_reason is None:
             return
@@ -92,18 +92,22 @@ class RawReplies:
     def pack(self) -> None:
         """Moves the entries of the journal to the packed file."""
         if self._journal.path.exists():
-            entries = self._entries()
+            self._journal.close()
+            # A journal skips entries that it added, so it is opened again.
+            found = [*_packed(self._path), *Journal(self._journal.path).entries()]
+            # A later entry replaces an earlier entry for the same question and trial.
+            entries = {(entry["trial"], entry["question"]): entry for entry in found if _is_usable(entry)}
             lines = b"".join(json_line(entries[key]) for key in sorted(entries))
             write_whole(self._path, lzma.compress(lines, preset=1))
             self._journal.remove()
 
     def summary(self) -> ReplySummary | None:
-        """Packs the replies and says how they ended; None if there are none, or if the record is damaged."""
+        """Packs the replies, and returns how they ended; None if the record is empty or damaged."""
         try:
             self.pack()
             return summary_of(self._path.parent)
-        except PfgenError as error:  # no score needs the record, so its faults stop nothing
-            waiting = f"new replies wait in {self._journal.path.name} until {PACKED} can be read or is deleted"
+        except PfgenError as error:  # only a warning, because scores do not need the record
+            waiting = f"new replies stay in {self._journal.path.name} until {PACKED} is readable or deleted"
             warnings.warn(f"{error}; {waiting}", RuntimeWarning, stacklevel=2)
             return None
 
@@ -111,15 +115,9 @@ class RawReplies:
         """Closes the journal."""
         self._journal.close()
 
-    def _entries(self) -> dict[tuple[int, str], Mapping[str, Any]]:
-        """All entries; of two to the same question the later one counts."""
-        self._journal.close()
-        found = [*_packed(self._path), *Journal(self._journal.path).entries()]  # a journal skips what it added
-        return {(entry["trial"], entry["question"]): entry for entry in found if _is_usable(entry)}
-
 
 def summary_of(folder: Path) -> ReplySummary | None:
-    """How the replies of a run ended, from the file in its folder; None if there is none."""
+    """How the replies of a run ended; None without a record."""
     entries = list(_packed(folder / PACKED))
     if not entries:
         return None
@@ -135,7 +133,7 @@ def summary_of(folder: Path) -> ReplySummary | None:
 
 
 def sentence_of(folder: Path) -> str:
-    """`ReplySummary.sentence` of a run that may have no or a damaged record; empty if there is nothing to say."""
+    """`ReplySummary.sentence` of a run; empty if the record is missing or damaged, or if no reply is noteworthy."""
     try:
         found = summary_of(folder)
     except PfgenError:

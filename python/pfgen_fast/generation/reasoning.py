@@ -21,8 +21,8 @@ class Reasoning:
 
     keep: bool = False  # whether reasoning counts as a part of the answer, as in the published runs
     tags: tuple[tuple[str, str], ...] = ()  # pairs of opening and closing tags in addition to `TAGS`
-    tokens: int = 0  # tokens that a model may use for reasoning, in addition to those of the answer
-    retries: int = 0  # how often a question is asked again if the reasoning did not end; otherwise its answer is empty
+    tokens: int = 0  # maximum number of tokens for reasoning, in addition to those of the answer
+    retries: int = 0  # number of further requests after unfinished reasoning; then the answer is empty
 
     def __post_init__(self) -> None:
         for opening, closing in self.tags:
@@ -33,7 +33,7 @@ class Reasoning:
                 raise EngineError(f"{option}: expected at least 0, got {value}")
 
     def config(self) -> dict[str, Any]:
-        """What config.json records: only what differs from the default."""
+        """The entries in config.json, which are None for defaults."""
         return {
             "reasoning": "keep" if self.keep else None,
             "reasoning_tags": [list(pair) for pair in self.tags] or None,
@@ -43,7 +43,7 @@ class Reasoning:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Reasoning:
-        """Creates it from the values of options; tags are a list in which each closing tag follows its opening tag."""
+        """Creates it from values of options. In the list of tags, each closing tag follows its opening tag."""
         choice, tags = values.get("reasoning") or "strip", values.get("reasoning_tags") or []
         if choice not in ("strip", "keep"):
             raise EngineError(f"reasoning: expected strip or keep, got {shown_value(choice)}")
@@ -54,7 +54,7 @@ class Reasoning:
 
     @classmethod
     def of_config(cls, config: Mapping[str, Any]) -> Reasoning:
-        """What a config.json records of keeping and tags, checked."""
+        """Creates it from the checked entries of a config.json, without numbers of tokens and retries."""
         tags = recorded_tags(config)
         if tags is None:
             shown = shown_value(config["reasoning_tags"])
@@ -62,7 +62,7 @@ class Reasoning:
         return cls.of({"reasoning": config.get("reasoning"), "reasoning_tags": [tag for pair in tags for tag in pair]})
 
     def sent(self, sampling: Sampling, mode: Mode) -> Sampling:
-        """What an engine is asked for: tokens for reasoning too, and no stop string that could end the reasoning."""
+        """The sampling for an engine: with tokens for reasoning, and without stop strings that could end it."""
         stop = sampling.stop if mode == "completion" or self.keep else ()
         return replace(sampling, max_tokens=sampling.max_tokens + self.tokens, stop=stop)
 
@@ -85,12 +85,12 @@ def answer_text(
     keep: bool = False,
     tags: Sequence[tuple[str, str]] = (),
 ) -> DividedReply:
-    """Takes the answer from the text of a reply, as every engine, reward and judge does.
+    """Takes the answer from the text of a reply. Engines, rewards and judges use the same rules.
 
     Args:
         text: The text as the model wrote it.
-        mode: The kind of prompt. In `qa` and `chat` the answer follows the first label `A:`.
-        stop: Strings at which the answer ends. They have no effect within the reasoning.
+        mode: The mode of the prompt. In `qa` and `chat`, the answer follows the first label `A:`.
+        stop: The answer ends at the first of these strings. They have no effect within the reasoning.
         keep: Whether reasoning counts as a part of the answer, as in the published runs.
         tags: Pairs of opening and closing tags in addition to `TAGS`.
 

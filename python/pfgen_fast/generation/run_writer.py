@@ -1,7 +1,7 @@
-"""Writes a run: creates its folder, finds the existing answers, and stores new ones so that a kill loses none.
+"""Writes a run: creates its folder, finds existing answers, and stores new answers so that a kill loses no answer.
 
-Each answer is appended to a hidden file as it arrives. Once a trial is complete, its answers are written to the trial's
-own file atomically. Only one process at a time writes to a folder.
+Each answer is appended to a hidden file when it arrives. When a trial is complete, its answers are written to a file of
+the trial atomically. Only one process at a time may write to a folder.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .raw_replies import RawReplies
 _UNFINISHED = ".unfinished.jsonl"
 _USAGE = "usage.jsonl"
 MAX_TRIALS = 999_999
-"""The limit of trial numbers, because a larger one in a damaged file may be too long for the name of a file."""
+"""The maximum trial number, because a larger number in a damaged file may be too long for a file name."""
 
 
 def config_line(config: Mapping[str, Any]) -> str:
-    """The parameters of a run as the single line of its config.json; parameters that are None are left out."""
+    """The single line of a run's config.json, without parameters that are None."""
     return utf8(json.dumps(without_none(config), ensure_ascii=False, sort_keys=True)).decode()
 
 
@@ -57,7 +57,7 @@ def run_folder(root: Path, config: Mapping[str, Any]) -> Path:
 
 
 def timestamp() -> str:
-    """The current time in ISO 8601, or SOURCE_DATE_EPOCH if set, so that runs can be reproduced byte by byte."""
+    """The current time in ISO 8601, or SOURCE_DATE_EPOCH if it is set, so that runs can be reproduced exactly."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     try:
         moment = datetime.datetime.fromtimestamp(int(epoch), datetime.timezone.utc) if epoch else None
@@ -68,7 +68,7 @@ def timestamp() -> str:
 
 @contextlib.contextmanager
 def writing_run(folder: Path, config: Mapping[str, Any], suite: Suite) -> Iterator[RunWriter]:
-    """Opens a run's folder for writing, creating it if necessary; folders left empty are removed at the end."""
+    """Opens a run's folder for writing. The folder is created if necessary, and removed at the end if it is empty."""
     with (
         sole_writer(folder, doing="generating into this folder", error=EngineError),
         contextlib.closing(RunWriter(folder, config, suite)) as writer,
@@ -77,7 +77,7 @@ def writing_run(folder: Path, config: Mapping[str, Any], suite: Suite) -> Iterat
 
 
 class RunWriter:
-    """Writes one run; created by `writing_run`."""
+    """Writes one run; see `writing_run`."""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], suite: Suite) -> None:
         self.folder = folder
@@ -102,7 +102,7 @@ class RunWriter:
         return [question for question in self._questions if question not in known]
 
     def oldest_answer(self) -> str:
-        """When the oldest of all answers was stored; empty if no answer has a time."""
+        """The time at which the oldest answer was stored; empty if no answer has a time."""
         finished = (self._trial_path(trial) for trial, is_finished in self._finished.items() if is_finished)
         paths = [self._packed] if self._packed else list(finished)
         times = [moment for answers in self._answers.values() for _, moment in answers.values()]
@@ -112,12 +112,12 @@ class RunWriter:
         return min(filter(None, times), default="")
 
     def finished(self, trial: int) -> Trials | None:
-        """A complete trial; None if answers are missing, or if only the packed file is left."""
+        """A complete trial; None if answers are missing, or if only the packed file exists."""
         path = self._trial_path(trial)
         return Trials.read(path) if self._packed is None and self._is_finished(trial) else None
 
     def add(self, trial: int, question: str, answer: str) -> None:
-        """Stores an answer; the last one of a trial completes the trial's file."""
+        """Stores an answer. After the last answer of a trial, the trial's file is written."""
         moment = timestamp()
         config = self.folder / "config.json"
         if not config.exists():
@@ -127,13 +127,13 @@ class RunWriter:
         self._finish_if_complete(trial)
 
     def note_usage(self, usage: Mapping[str, Any]) -> None:
-        """Records the tokens and the cost of a call in a file that scoring does not read."""
+        """Records the tokens and the cost of a call in usage.jsonl, which scoring does not read."""
         if usage["n_prompt_tokens"] or usage["n_reply_tokens"]:
             with contextlib.closing(Journal(self.folder / _USAGE)) as journal:
                 journal.add({"timestamp": timestamp(), **usage})
 
     def pack(self) -> RunFolder | None:
-        """Packs all complete trials into trials.jsonl.xz; returns None if there are none."""
+        """Packs all complete trials into trials.jsonl.xz; returns None without a complete trial."""
         if self._packed is not None:
             return RunFolder(self.folder, self._packed)
         if not single_trials(self.folder):
@@ -156,27 +156,27 @@ class RunWriter:
             self._finished[trial] = path.exists()
             if self._finished[trial] and Trials.read(path).questions != self._questions:
                 raise EngineError(
-                    f"{path}: holds other questions than suite {self._suite}; "
+                    f"{path}: has other questions than suite {self._suite}; "
                     "the folder belongs to another suite; choose another output folder"
                 )
         return self._finished[trial]
 
     def _check_config(self) -> None:
-        """Folder names are hashes, so checks that the folder holds exactly this configuration."""
+        """Checks that the folder has exactly this configuration, because its name is only a short hash."""
         path = self.folder / "config.json"
         if path.exists() and read_stored(path).strip() != self._config.strip().encode():
-            raise EngineError(f"{path}: holds other parameters than {self._config.strip()}; was it edited by hand?")
+            raise EngineError(f"{path}: has other parameters than {self._config.strip()}; was it edited by hand?")
 
     def _count_packed(self) -> int:
-        """How many trials are certainly complete in a run of which only the packed file is left."""
+        """The number of complete trials in a run with only the packed file."""
         if self._packed is None:
             return 0
         times = Counter(Trials.read(self._packed).questions)
         return min(times[question] for question in self._questions)
 
     def _read_unfinished(self) -> None:
-        """Reads the answers of a stopped process; a kill may leave a torn last line."""
-        for leftover in self.folder.glob(".*.part"):  # a file that a killed process had not renamed yet
+        """Reads the answers of a stopped process. After a kill, the last line may be incomplete."""
+        for leftover in self.folder.glob(".*.part"):  # a killed process has not renamed the file
             leftover.unlink(missing_ok=True)
         if not self._journal.path.exists():
             return
@@ -188,7 +188,7 @@ class RunWriter:
             self._finish_if_complete(trial)
 
     def _is_usable(self, entry: Mapping[str, Any]) -> bool:
-        """Whether an entry has valid values and belongs to a trial that is not complete."""
+        """Whether an entry has valid values and belongs to an incomplete trial."""
         trial, *texts = (entry.get(name) for name in ("trial", "question", "answer", "timestamp"))
         return (
             isinstance(trial, int)
@@ -211,7 +211,7 @@ class RunWriter:
         del self._answers[trial]
 
     def close(self) -> None:
-        """Closes the hidden file, and removes it if every answer in it has been written to a trial's file."""
+        """Closes the hidden file, and removes it if the files of trials have all its answers."""
         self.replies.close()
         self._journal.close()
         if not self._answers:

@@ -1,4 +1,4 @@
-"""The setting of a run: everything that shapes its answers besides the engine, and how config.json records it."""
+"""The setting of a run: everything that affects its answers besides the engine, and the entries in config.json."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Setting:
     model: str  # name of the model, and of its folder
     mode: Mode = "completion"
     sampling: Sampling | None = None  # how answers are sampled; the default depends on the mode
-    num_examples: int = NUM_EXAMPLES  # how many sample answers a prompt shows at most
+    num_examples: int = NUM_EXAMPLES  # maximum number of sample answers in a prompt
     seed: str = ""  # any text; determines the choice of sample answers and the sampling seed
     prefix: str = ""  # text that begins every prompt, with escapes such as `\n`; see `unescaped`
     reasoning: Reasoning = field(default_factory=Reasoning)
-    system: str = ""  # system message, or the beginning of the one that the mode has
+    system: str = ""  # system message, or the beginning of the mode's system message
 
     def __post_init__(self) -> None:
         if self.system and self.mode == "completion":
             raise EngineError("--system: mode completion sends no messages; try --mode qa or --mode chat")
         for name in ("model", "seed", "prefix", "system"):
             if not is_encodable(getattr(self, name)):
-                raise EngineError(f"{name}: expected a text that UTF-8 can hold, not {getattr(self, name)!r}")
+                raise EngineError(f"{name}: expected a text that UTF-8 can encode, not {getattr(self, name)!r}")
         unescaped(self.prefix)  # reports an error before the first request
 
     def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What config.json records; the engine's `parameters` take precedence."""
+        """The entries in config.json. The engine's `parameters` take precedence."""
         return {
             "engine": engine,
             **self._sampling.config(),
@@ -58,7 +58,7 @@ class Setting:
 
     @property
     def sent_sampling(self) -> Sampling:
-        """The sampling parameters that the engine gets; see `Reasoning.sent`."""
+        """The sampling parameters for the engine; see `Reasoning.sent`."""
         return self.reasoning.sent(self._sampling, self.mode)
 
     def tasks(self, suite: Suite, trial: int) -> list[Task]:
@@ -69,7 +69,7 @@ class Setting:
 
 
 def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
-    """The instructions in the prompts: languages of the default ones, or a suite's; None for the published ones."""
+    """The entry for instructions in config.json: languages of our texts, texts of a suite, or None if published."""
     used: dict[str, Any] = {
         language_of(question.question): vars(suite.instructions_for(question)) for question in suite
     }

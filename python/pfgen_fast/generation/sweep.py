@@ -1,7 +1,7 @@
-"""Sweeps: one suite at every point of a parameter grid; each point is a run as `generate` creates it.
+"""Sweeps: runs of one suite at every point of a parameter grid.
 
-A point's folder follows from its parameters alone. A sweep therefore resumes where it was stopped, and shares its runs
-with `generate` and with other sweeps.
+The folder of a point's run depends only on its parameters. A sweep can therefore be resumed, and shares runs with
+`generate` and other sweeps.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .run_writer import MAX_TRIALS
 from .usual_mode import usual_mode
 
 USUAL_HALF_WIDTH = 0.005
-"""The default half width for `trials_for`."""
+"""The default half width of the interval for `trials_for`."""
 
 PARAMETERS: Mapping[str, str] = {
     "model": "str",
@@ -52,7 +52,7 @@ PARAMETERS: Mapping[str, str] = {
     "reasoning_tokens": "int",
     "retry_unfinished": "int",
 }
-"""Parameters that every engine can sweep, with their types; the first varies slowest. Engine options follow."""
+"""Parameters of all engines with their types; the first parameter varies slowest. Options of engines follow."""
 
 _OF_REASONING = ("reasoning", "reasoning_tags", "reasoning_tokens", "retry_unfinished")
 
@@ -74,13 +74,13 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 @dataclass(frozen=True)
 class Point(Generation):
-    """A point of a grid: a generation with the values of the swept parameters."""
+    """A point of a grid."""
 
-    values: Mapping[str, Any] = field(default_factory=dict)  # values of the swept parameters at this point
+    values: Mapping[str, Any] = field(default_factory=dict)  # values of the swept parameters
 
     @property
     def name(self) -> str:
-        """What distinguishes the point from the others, in one line."""
+        """The values of the swept parameters, in one line."""
         return ", ".join(f"{key} {value_text(value)}" for key, value in self.values.items()) or self.setting.model
 
 
@@ -89,22 +89,21 @@ class Measured:
     """The outcome of a point."""
 
     point: Point
-    folder: Path | None  # run's folder; None if it could not be determined
-    intervals: Mapping[str, Interval] = field(default_factory=dict)  # scores, by metric; empty if no trial is complete
+    folder: Path | None  # folder of the run; None if it is unknown
+    intervals: Mapping[str, Interval] = field(default_factory=dict)  # scores by metric; empty without a complete trial
     curve: Sequence[Interval] = ()  # score after 1, 2, 3, ... trials
     n_trials: int = 0  # number of complete trials
-    n_new: int = 0  # how many answers were generated, as opposed to answers that already existed
-    # estimated number of trials that the wanted half width takes; None if it cannot be estimated
-    trials_for: int | None = None
-    problems: tuple[str, ...] = ()  # why the point or some of its trials failed, one sentence each
+    n_new: int = 0  # see `Generated`
+    trials_for: int | None = None  # estimated number of trials for the wanted half width; None if it is unknown
+    problems: tuple[str, ...] = ()  # reasons why the point or some of its trials failed, one sentence each
     signature: str | None = None  # see `Scorer.signature`
-    n_existing: int = 0  # how many answers already existed
-    oldest_answer: str = ""  # when the oldest of them was stored; see `Generated`
-    replies: ReplySummary | None = None  # how its replies ended; None if that is not on record
+    n_existing: int = 0  # see `Generated`
+    oldest_answer: str = ""  # see `Generated`
+    replies: ReplySummary | None = None  # see `Generated`
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
-    """Creates the points of a grid, in the order in which they are run."""
+    """Creates the points of a grid, in the order of their runs."""
     kinds = {**PARAMETERS, **engine_options(engine)}
     wanted = without_none(parameters)
     _refuse_unknown(engine, wanted, kinds)
@@ -133,9 +132,9 @@ def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
     if not values or values == [[]]:
         raise EngineError(f"{key}: the list is empty, so the grid has no point; expected at least one value")
     for index, value in enumerate(values):
-        _check_kind(key, kind, value, ", or a list of such")
+        _check_kind(key, kind, value, ", or a list of several values")
         if value in values[:index]:
-            raise EngineError(f"{key}: {value_text(value)} is given twice; expected each value once")
+            raise EngineError(f"{key}: {value_text(value)} occurs twice; expected each value once")
     if kind in ("float", "float or none"):
         values = [value if value == "none" else float(value) for value in values]
     return tuple(values)
@@ -147,7 +146,7 @@ def _check_kind(where: str, kind: str | None, value: Any, else_expected: str = "
 
 
 def _kind(annotation: str) -> str | None:
-    """The key in `_KINDS` of a type; None if values of the type are not checked."""
+    """The key of a type in `_KINDS`; None if values of the type are not checked."""
     return next((kind for kind in _KINDS if kind in annotation.split(" | ")), None)
 
 
@@ -164,7 +163,7 @@ def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Poin
 
 
 def value_text(value: Any) -> str:
-    """A value in readable form: `0.5`, `chat`, `A+B`."""
+    """A value in readable form, such as `0.5`, `chat` or `A+B`."""
     if isinstance(value, str):
         return value or "(empty)"
     if isinstance(value, list):
@@ -176,20 +175,20 @@ def value_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """The description of a sweep in files and commands."""
+    """The options of a sweep in files and on the command line."""
 
-    engine: str  # name of the engine
-    suite: str | None  # any argument of `Suite.load`; None if it is not named
+    engine: str
+    suite: str | None  # any argument of `Suite.load`; None without a suite
     parameters: Mapping[str, Any]
-    trials: int = 10  # how often each question is asked at most
+    trials: int = 10  # maximum number of trials of a point
     until_interval: float | None = None
-    output: str = "result"  # folder below which the folders of the runs are created
-    questions: Sequence[str] = ()  # questions that are asked, and `limit`: see `Suite.only`. By default all
-    limit: int | None = None
+    output: str = "result"  # folder below which the folders of runs are created
+    questions: Sequence[str] = ()  # see `Suite.only`; by default all questions
+    limit: int | None = None  # see `Suite.only`
 
     @classmethod
     def read(cls, file: Path | None = None, given: Mapping[str, Any] | None = None) -> SweepOptions:
-        """Reads options from a TOML file, whose keys are the names of the flags; swept parameters are lists."""
+        """Reads options from a TOML file. Its keys are the names of flags, and swept parameters are lists."""
         found = {} if file is None else _read_toml(file)
         found.update((key, value) for key, value in (given or {}).items() if value not in (None, []))
         if not found.get("engine"):
@@ -222,7 +221,7 @@ def sweep(
     on_progress: Callable[[int, int], None] | None = None,
     events: Events | None = None,
 ) -> Iterator[Measured]:
-    """Generates and scores the run of each point in turn, and yields its outcome."""
+    """Generates and scores the run of each point, one after another, and yields the outcomes."""
     if not 1 <= trials <= MAX_TRIALS:
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     if until_interval is not None and not until_interval > 0:
@@ -262,7 +261,7 @@ class _Sweep:
             if first is not point:
                 run_async(engine.close())
                 raise EngineError(
-                    f"makes the same run as {first.name}, because the engine {engine.name} ignores what differs"
+                    f"has the same run as {first.name}, because the engine {engine.name} ignores the differences"
                 )
             generated = generate(
                 self._suite,
@@ -314,22 +313,16 @@ def with_scores(measured: Measured, run: RunFolder, scorer: Scorer, half_width: 
 
 
 def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
-    """One record per point, with all values in full precision; resuming a sweep does not change them."""
-    return list(map(_record, measured))
-
-
-def _record(point: Measured) -> dict[str, Any]:
-    record = {**point.point.values, "n_trials": point.n_trials}
-    for metric in SCORES:
-        interval = point.intervals.get(metric)
-        record |= {metric: interval and interval.value, f"{metric}_half_width": interval and interval.half_width}
-    return {
-        **record,
-        "trials_for_interval": point.trials_for,
-        "run": None if point.folder is None else point.folder.as_posix(),
-        "problems": list(point.problems),
-        "signature": point.signature,
-    }
+    """One record per point, with all values in full precision. Resuming a sweep does not change them."""
+    found = []
+    for point in measured:
+        record = {**point.point.values, "n_trials": point.n_trials}
+        for metric in SCORES:
+            interval = point.intervals.get(metric)
+            record |= {metric: interval and interval.value, f"{metric}_half_width": interval and interval.half_width}
+        record |= {"trials_for_interval": point.trials_for, "run": point.folder and point.folder.as_posix()}
+        found.append({**record, "problems": list(point.problems), "signature": point.signature})
+    return found
 
 
 def to_json(measured: Sequence[Measured]) -> str:

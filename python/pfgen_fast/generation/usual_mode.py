@@ -1,4 +1,4 @@
-"""The mode of a run that names none: what the weights or the stored answers were made for."""
+"""The default mode of a run, which depends on the model's weights or on the stored answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOCAL = ("transformers", "hf", "vllm")
 
 
 def usual_mode(engine: str, model: str | None, options: Mapping[str, Any]) -> tuple[Mode, str]:
-    """The mode, and the reason in words; the reason is empty if the mode is the default of all engines."""
+    """The mode and the reason for it; the reason is empty for `completion`, the default without other information."""
     if engine in _LOCAL and model is not None:
         if options.get("chat_template") is not None:
             return "chat", "--chat-template is given"
@@ -28,12 +28,12 @@ def usual_mode(engine: str, model: str | None, options: Mapping[str, Any]) -> tu
 
 
 def _has_template(weights: str, trust_remote_code: bool) -> bool:
-    """Whether a tokenizer has a chat template; false if it cannot be loaded, which the engine reports."""
+    """Whether a tokenizer has a chat template; false if it cannot be loaded, because the engine reports the error."""
     try:
         from transformers import AutoTokenizer
 
         tokenizer: Any = AutoTokenizer.from_pretrained(weights, trust_remote_code=trust_remote_code)
-    except Exception:  # a missing package, or broken files, for which the library raises errors of many types
+    except Exception:  # the package is missing, or the library raises one of many types of errors
         return False
     return bool(getattr(tokenizer, "chat_template", None))
 
@@ -43,5 +43,5 @@ def _recorded(source: Path) -> tuple[Mode, str]:
     with contextlib.suppress(PfgenError):
         mode = member_of(read_json(path), "mode")
         if mode in MODES:
-            return mode, f"{path} says so"
+            return mode, f"{path} has this mode"
     return "completion", ""

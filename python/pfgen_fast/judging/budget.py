@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, field
 from typing import ClassVar
 
 from ..errors import JudgingError, PfgenError
-from ..generation.prices import TokenPrices
+from ..generation.events import TokenPrices
 from ..generation.protocol import Usage
 from .requests import JudgeRequest
 
@@ -63,7 +63,7 @@ class Spending:
         return self.prices.cost(self.n_prompt_tokens, self.n_reply_tokens)
 
     def affordable(self, requests: Sequence[JudgeRequest]) -> list[JudgeRequest]:
-        """The first requests, as many as the rest of the budget certainly covers."""
+        """The longest beginning of the requests for which the rest of the budget is certainly sufficient."""
         if self.budget is None:
             return list(requests)
         found, cost = [], self.cost

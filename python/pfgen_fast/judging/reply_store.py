@@ -7,10 +7,8 @@ of this package lack some of these fields.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
 
 from ..errors import JudgingError
 from ..files.journal import Journal
@@ -22,24 +20,8 @@ from .requests import JudgeRequest
 UNKNOWN = Details()
 
 
-class Keep(Protocol):
-    """A function that stores a reply."""
-
-    def __call__(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        """Stores the reply to a request, with the server's details. The reply is on disk when the call returns."""
-
-
-class KeptReplies(Protocol):
-    """The part of `Replies` that `Asking` needs."""
-
-    def __contains__(self, key: str) -> bool:
-        """See `Replies`."""
-
-    def get(self, key: str) -> str | None:
-        """See `Replies`."""
-
-    def adding(self) -> AbstractContextManager[Keep]:
-        """See `Replies`."""
+Keep = Callable[..., None]
+"""Stores the reply to a request, with the server's details. The reply is on disk when the call returns."""
 
 
 class Replies:
@@ -125,3 +107,35 @@ class Replies:
         self._details[key] = self._known.setdefault(details, details)
         if time is not None:
             self._times[key] = time
+
+
+class SharedReplies:
+    """The replies in several files. Equal requests are sent once, and the reply is stored in each file."""
+
+    def __init__(self, wanted: Iterable[tuple[str, Replies]], keeps: Mapping[int, Keep]) -> None:
+        self._keeps = keeps  # by the id of the replies
+        self._owners: dict[str, dict[int, Replies]] = {}
+        for key, replies in wanted:
+            self._owners.setdefault(key, {})[id(replies)] = replies
+        self.n_kept = 0
+
+    def __contains__(self, key: str) -> bool:
+        return all(key in replies for replies in self._owners[key].values())
+
+    def get(self, key: str) -> str | None:
+        """See `Replies`."""
+        return next((reply for replies in self._owners[key].values() if (reply := replies.get(key)) is not None), None)
+
+    @contextlib.contextmanager
+    def adding(self) -> Iterator[Keep]:
+        """See `Replies`."""
+        yield self._keep  # the files stay locked for all rounds
+
+    def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
+        for name, replies in self._owners[request.key].items():
+            if request.key not in replies:
+                self._keeps[name](request, reply, details)
+        self.n_kept += 1
+
+
+KeptReplies = Replies | SharedReplies

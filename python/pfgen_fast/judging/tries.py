@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ..errors import EngineError, SchemaRefused
 from ..generation.engines import ModelEngine
 from ..generation.events import Events
-from ..generation.protocol import Details
 from .asking import Asking, Progress
 from .budget import Estimate, Prices, Spending, prompt_tokens
-from .reply_store import UNKNOWN, Keep, Replies
+from .reply_store import Replies, SharedReplies
 from .requests import Judge, JudgeRequest
 
 Connect = Callable[[Judge], ModelEngine]
@@ -130,7 +129,7 @@ def ask_in_rounds(
         for start in range(0, len(still_open), _AT_A_TIME):
             chunk = still_open[start : start + _AT_A_TIME]
             while asked := open_tries(chunk):
-                shared = _SharedReplies(asked, keeps)
+                shared = SharedReplies(((one.next_key() or "", one.replies) for one in asked), keeps)
                 asking = Asking((one.next_request() for one in asked), shared, keeps_empty=keeps_empty)
                 n_requests = asking.estimate().n_requests
                 judge = asked[0].next_request().judge
@@ -148,30 +147,3 @@ def ask_in_rounds(
                 n_before += n_requests
                 n_total += len(open_tries(chunk))
     return problem if open_tries(wanted) else None
-
-
-class _SharedReplies:
-    """The replies in several files. Equal requests are sent once, and the reply is stored in each file."""
-
-    def __init__(self, wanted: Iterable[Tries], keeps: dict[int, Keep]) -> None:
-        self._keeps = keeps
-        self._owners: dict[str, dict[int, Replies]] = {}
-        for one in wanted:
-            self._owners.setdefault(one.next_key() or "", {})[id(one.replies)] = one.replies
-        self.n_kept = 0
-
-    def __contains__(self, key: str) -> bool:
-        return all(key in replies for replies in self._owners[key].values())
-
-    def get(self, key: str) -> str | None:
-        return next((reply for replies in self._owners[key].values() if (reply := replies.get(key)) is not None), None)
-
-    @contextlib.contextmanager
-    def adding(self) -> Iterator[Keep]:
-        yield self._keep  # the files stay locked for all rounds
-
-    def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        for name, replies in self._owners[request.key].items():
-            if request.key not in replies:
-                self._keeps[name](request, reply, details)
-        self.n_kept += 1

@@ -1,7 +1,7 @@
-"""Engines: the sources of answers, each in a module that is imported on demand.
+"""Engines: the sources of answers. Their modules are imported on demand.
 
-An engine takes a batch of tasks and yields raw answers as they arrive. Engines that ask a model need only requests, so
-they can also ask a judge.
+An engine takes a batch of tasks and yields raw answers when they arrive. Engines for models need only requests, so they
+can also ask a judge.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "anthropic": (".hosted", "AnthropicEngine"),
     "gemini": (".hosted", "GeminiEngine"),
     "gemini-native": (".hosted", "GeminiNativeEngine"),
-    "ground-truth": (".suite_answers", "GroundTruthEngine"),
+    "ground-truth": (".stored", "GroundTruthEngine"),
     "hf": (".transformers", "HfEngine"),
     "manual": (".manual", "ManualEngine"),
     "ngram": (".ngram", "NgramEngine"),
     "openai": (".hosted", "OpenaiEngine"),
     "openai-api": (".hosted", "OpenaiApiEngine"),
-    "reference": (".suite_answers", "ReferenceEngine"),
+    "reference": (".stored", "ReferenceEngine"),
     "replay": (".replay", "ReplayEngine"),
     "transformers": (".transformers", "TransformersEngine"),
     "vllm": (".vllm", "VllmEngine"),
 }
-"""The engines by name: module and class. `open_engine` calls the class."""
+"""The module and the class of each engine."""
 
 HOSTED = frozenset({"anthropic", "gemini", "gemini-native", "openai", "openai-api"})
-"""The engines that ask a server."""
+"""The engines that send requests to a server."""
 
 INTERACTIVE = frozenset({"manual"})
-"""The engines that read answers from the terminal, which must show no progress bar."""
+"""The engines that read answers from the terminal, so that no progress bar may be shown."""
 
 _OF_THE_SUITE = {"ground-truth": "system/ground-truth", "reference": "system/criteria"}
-"""The default names of models, which are those of the published leaderboard."""
+"""The default names of models, as in the published leaderboard."""
 
 _OF_EVERY_ENGINE = ("suite", "model", "mode", "sampling")
 
@@ -55,13 +55,13 @@ class Sampling:
 
     max_tokens: int = 300  # maximum number of tokens in an answer
     temperature: float = 1.0  # 0 takes the most likely token
-    # sample from the most likely tokens that together reach this probability; None for all, or the server's default
+    # answers are sampled from the most likely tokens with this total probability; None for all tokens
     top_p: float | None = 0.98
-    top_k: int | None = None  # sample from this many most likely tokens; None for all
-    stop: tuple[str, ...] = STOP["completion"]  # strings at which an answer ends
+    top_k: int | None = None  # answers are sampled from this number of most likely tokens; None for all tokens
+    stop: tuple[str, ...] = STOP["completion"]  # an answer ends at the first of these strings
 
     def __post_init__(self) -> None:
-        # config.json, and thus the name of the run's folder, distinguishes 1 from 1.0.
+        # The name of the run's folder is a hash of config.json, where 1 and 1.0 differ.
         object.__setattr__(self, "temperature", float(self.temperature))
         object.__setattr__(self, "top_p", None if self.top_p is None else float(self.top_p))
         if self.max_tokens < 1:
@@ -71,22 +71,22 @@ class Sampling:
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise EngineError(f"top_p: expected a number above 0 and up to 1, not {self.top_p}")
         if "" in self.stop or not all(map(is_encodable, self.stop)):
-            raise EngineError("stop: expected texts that are not empty and that UTF-8 can hold")
+            raise EngineError("stop: expected texts that are not empty and that UTF-8 can encode")
         if self.top_k is not None and self.top_k < 1:
             raise EngineError(f"top_k: expected at least 1, not {self.top_k}")
 
     def config(self) -> dict[str, Any]:
-        """The parameters as config.json records them, which leaves out None."""
+        """The entries in config.json."""
         return {**vars(self), "stop": list(self.stop)}
 
 
 class Engine(Protocol):
     """Answers tasks. An engine may have further attributes:
 
-    * `trouble`: the reason for the last missing answer, as part of a sentence;
-    * `events`: an `Events` to which it reports, including empty answers;
-    * `on_reply`: called with a request and its `RawReply` before the answer is yielded;
-    * `n_trials`: the number of trials for which it has stored answers.
+    * `trouble`: the reason for the last missing answer, as a part of a sentence;
+    * `events`: an `Events`, to which the engine reports all trouble, including empty answers;
+    * `on_reply`: a function that the engine calls with a request and its `RawReply` before it yields the answer;
+    * `n_trials`: the number of trials with stored answers.
     """
 
     @property
@@ -95,42 +95,38 @@ class Engine(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The parameters that config.json records in addition to those of the run, or instead; never secrets.
-
-        None leaves out a parameter of the run.
-        """
+        """Entries for config.json, which add to or replace those of the run; never secrets. None removes an entry."""
 
     def answers(self, tasks: Sequence[Task], /) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the raw answers as they arrive, each with the index of its task.
+        """Yields the raw answers when they arrive, each with the index of its task.
 
-        A task without a usable answer yields `""` or nothing; the caller asks again.
+        For a task without a usable answer, it yields `""` or nothing, and the caller asks again.
 
         Raises:
             EngineError: An error concerns all tasks.
         """
 
     async def close(self) -> None:
-        """Releases the engine's resources, if any; it must not be used afterwards."""
+        """Releases the engine's resources. The engine must not be used afterwards."""
 
 
 class ModelEngine(Engine, Protocol):
-    """An engine that needs only requests, that is, prompts with seeds."""
+    """An engine for which requests, that is, prompts with seeds, are sufficient."""
 
     def answers(self, requests: Sequence[Request], /) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the raw answers as they arrive, each with the index of its request."""
+        """Yields the raw answers when they arrive, each with the index of its request."""
 
 
 def open_engine(
     name: str, *, suite: Suite | None = None, model: str, mode: Mode, sampling: Sampling | None = None, **options: Any
 ) -> Engine:
-    """Opens an engine, named by a key of `ENGINES`.
+    """Opens an engine by its name in `ENGINES`.
 
-    Engines that ask a model need no suite. What `model` refers to depends on the engine; the default of `sampling`
-    depends on the mode; `options` are those of the engine.
+    Engines for models need no suite. The meaning of `model` depends on the engine, and the default of `sampling` on the
+    mode. `options` are the options of the engine.
 
     Raises:
-        EngineError: The engine or an option is unknown, or the engine cannot be opened; the message names a missing
-            package.
+        EngineError: The engine or an option is unknown, a package is missing, or the engine cannot be opened.
     """
     check_mode(mode)
     refuse_unknown_options(name, options)
@@ -140,16 +136,16 @@ def open_engine(
 
 
 def default_model(engine: str, options: Mapping[str, Any]) -> str:
-    """The default name of the model; only engines without a model have one.
+    """The default name of the model, for engines without a model.
 
     Raises:
-        EngineError: The engine is unknown, or asks a model, which must be named.
+        EngineError: The engine is unknown, or it needs a model.
     """
     _check_engine(engine)
     if engine in _OF_THE_SUITE:
         return _OF_THE_SUITE[engine]
     if engine != "ngram":
-        raise EngineError("--model is needed: the name of the model, which is also that of the run's folder")
+        raise EngineError("--model is needed: the name of the model, which also names the run's folder")
     from ..ngram_sampler import ORDER
 
     order = options.get("order")
@@ -157,7 +153,7 @@ def default_model(engine: str, options: Mapping[str, Any]) -> str:
 
 
 def engine_options(name: str) -> dict[str, str]:
-    """The options of an engine, with the types that its class annotates.
+    """The options of an engine, with their types.
 
     Example:
         >>> engine_options("ngram")
@@ -172,7 +168,7 @@ def engine_options(name: str) -> dict[str, str]:
 
 
 def refuse_unknown_options(engine: str, options: Iterable[str]) -> None:
-    """Raises EngineError for an option that the engine does not have, and names the engines that have it."""
+    """Raises EngineError if the engine lacks an option; the message names the engines with this option."""
     known = engine_options(engine)
     for option in options:
         if option not in known:

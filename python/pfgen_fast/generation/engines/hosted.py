@@ -1,9 +1,8 @@
-"""The engines that ask a server: the protocol, default address and key variable of each."""
+"""The engines that send requests to a server: the protocol, the default address and the key variable of each."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -21,14 +20,14 @@ _NO_OPTIONS = ("model", "mode", "sampling")
 
 
 class HostedEngine(ServerEngine):
-    """Asks a server; its options are those of the connection and those of the protocol."""
+    """An engine whose options are those of the connection and of the protocol."""
 
     name: ClassVar[str]
-    form: ClassVar[Callable[..., ServerForm]]
+    form: ClassVar[type[ServerForm]]
     usual_url: ClassVar[str]
     usual_key: ClassVar[str]
     without: ClassVar[tuple[str, ...]] = ()
-    """Options of the protocol that this server lacks."""
+    """Options of the protocol that this engine does not have."""
     url_variable: ClassVar[str] = ""
     """The environment variable that overrides the default address."""
 
@@ -43,13 +42,13 @@ class HostedEngine(ServerEngine):
     @classmethod
     def options(cls) -> dict[str, str]:
         """The options of the engine, with their types."""
-        of_form = {each.name: str(each.type) for each in fields(cls.form)}  # type: ignore[arg-type]
+        of_form = {each.name: str(each.type) for each in fields(cls.form)}
         kinds = {**_CONNECTION, **of_form}
         return {name: kind for name, kind in kinds.items() if name not in (*_NO_OPTIONS, *cls.without)}
 
 
 class OpenaiEngine(HostedEngine):
-    """Asks a local or hosted server with the OpenAI protocol."""
+    """Uses a local or hosted server with the OpenAI protocol."""
 
     name = "openai"
     form = RequestForm
@@ -59,13 +58,13 @@ class OpenaiEngine(HostedEngine):
 
 
 class OpenaiApiEngine(OpenaiEngine):
-    """The engine `openai` under its name in the published runs, which is part of the hash in a folder's name."""
+    """The engine `openai` under its name in the published runs, because the name affects the name of a run's folder."""
 
     name = "openai-api"
 
 
 class GeminiEngine(HostedEngine):
-    """Asks Gemini through its OpenAI-compatible endpoint, which accepts no seed."""
+    """Uses Gemini through its OpenAI-compatible endpoint, which accepts no seed."""
 
     name = "gemini"
     form = GeminiForm
@@ -75,7 +74,7 @@ class GeminiEngine(HostedEngine):
 
 
 class GeminiNativeEngine(HostedEngine):
-    """Asks Gemini through its native API, which has more options."""
+    """Uses Gemini through its native API, which has more options."""
 
     name = "gemini-native"
     form = GeminiNativeForm
@@ -84,9 +83,12 @@ class GeminiNativeEngine(HostedEngine):
 
 
 class AnthropicEngine(HostedEngine):
-    """Asks Claude through Anthropic's Messages API, which accepts no seed."""
+    """Uses Claude through Anthropic's Messages API, which accepts no seed."""
 
     name = "anthropic"
     form = AnthropicForm
     usual_url = "https://api.anthropic.com/v1"
     usual_key = "ANTHROPIC_API_KEY"
+
+
+HOSTED_ENGINES = (OpenaiEngine, OpenaiApiEngine, GeminiEngine, AnthropicEngine, GeminiNativeEngine)

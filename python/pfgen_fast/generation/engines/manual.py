@@ -1,6 +1,6 @@
 """The engine `manual`: a person reads each prompt on the terminal and types the answer.
 
-The prompts go to stderr, so that stdout stays free for results.
+The prompts are written to stderr, because results are written to stdout.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..prompts import Mode, Prompt, Request
 from . import Sampling
 
 MAX_CODE_POINTS = 1 << 20
-"""The longest line that is read."""
+"""The maximum length of a line."""
 
 
 class ManualEngine:
-    """Shows prompts, and reads a line for each from stdin."""
+    """Shows prompts, and reads a line from stdin for each."""
 
     name = "manual"
 
@@ -32,7 +32,7 @@ class ManualEngine:
         self.trouble = ""
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the answers as they are typed; an empty line leaves a request for the next round."""
+        """Yields the typed answers; after an empty line, the request is repeated in the next round."""
         for index, request in enumerate(requests):
             with _interruptible():
                 _show(request, index + 1, len(requests))
@@ -46,11 +46,11 @@ class ManualEngine:
 
 
 def _typed_line(request: Request) -> str:
-    """A line from stdin, and what stops it otherwise in one sentence; answers typed before are kept."""
+    """A line from stdin; raises EngineError if a complete line cannot be read. Earlier answers are kept."""
     try:
         line = sys.stdin.readline(MAX_CODE_POINTS) if sys.stdin else ""
     except UnicodeDecodeError:
-        problem = f"what was typed is not text in {sys.stdin.encoding}"
+        problem = f"the typed line is not text in {sys.stdin.encoding}"
     else:
         if line.endswith("\n") or 0 < len(line) < MAX_CODE_POINTS:
             return line
@@ -72,7 +72,7 @@ def _text(prompt: Prompt) -> str:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Lets Ctrl-C end a blocking read; asyncio would wait until the line is complete."""
+    """Lets Ctrl-C end the read at once; asyncio would wait for the end of the line."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,6 +1,6 @@
 """The engine `ngram`: samples answers from the n-grams of the suite's own reference answers, without a model.
 
-It ignores prompts: an answer depends only on the question and the seed. Rules: docs/ngram_engine.md.
+Prompts do not affect answers, which depend only on the question and the seed. Rules: docs/ngram_engine.md.
 """
 
 from __future__ import annotations

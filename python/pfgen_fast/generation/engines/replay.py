@@ -1,6 +1,6 @@
 """The engine `replay`: reads existing answers from a file, so that the output of other tools becomes a run.
 
-The k-th answer to a question belongs to trial k. Answers are used unchanged; they are not cut at stop strings.
+The k-th answer to a question belongs to trial k. Answers stay as they are, and are not cut at stop strings.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ class ReplayEngine(StoredAnswers):
             answers[text].append(answer)
             digest.update(f"{len(text)}:{text}{len(answer)}:{answer}".encode("utf-8", "surrogatepass"))
         super().__init__(str(input), answers)
-        # Another input makes another run.
         self.parameters: Mapping[str, Any] = {**UNKNOWN, "input_hash": digest.hexdigest()}
 
 
@@ -61,7 +60,7 @@ def stored_answers(source: Path, question_column: str, answer_column: str = "ans
     first_filter = None
     for location, row in table_rows(source):
         if "doc" in row and "resps" in row and question_column not in row:
-            # Each filter of a task logs every document again, with the same raw answers.
+            # Each filter of a task logs all documents again, with the same raw answers.
             first_filter = first_filter or row.get("filter")
             if row.get("filter") == first_filter:
                 yield from _harness_answers(location, row, question_column)
@@ -76,8 +75,8 @@ def stored_answers(source: Path, question_column: str, answer_column: str = "ans
 def _answers_of_run(folder: Path) -> Iterator[tuple[str, Any, str]]:
     (run, *others) = find_runs([folder])
     if others:
-        raise EngineError(f"{folder}: holds {len(others) + 1} runs; name one of them")
-    # trial_NNN.jsonl files keep the order of the trials; the lines of a packed file are sorted.
+        raise EngineError(f"{folder}: has {len(others) + 1} runs; name one of them")
+    # Files trial_NNN.jsonl are preferred, because the packed file has sorted lines, without the order of trials.
     paths = single_trials(run.folder) or [path for path in (run.trials_path,) if path is not None]
     for path in paths:
         trials = Trials.read(path)

@@ -1,7 +1,7 @@
 """Sends requests to a server, retries them and reads the replies, for all protocols.
 
-A server is not trusted: its reply has a time limit and a bounded length, and is not decompressed. The key is read from
-the environment, and is written only to the header of requests.
+The server is not trusted: a reply has a time limit and a maximum length, and is not decompressed. The key comes from an
+environment variable, and is only written to the header of requests.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_REPLY_BYTES = 1 << 21
-"""The longest reply that is read: more than any answer with its reasoning, and at most some 60 MiB when decoded."""
+"""The maximum length of a reply. Any answer with its reasoning is shorter; decoded JSON of this length takes 60 MiB."""
 
 _OF_SCHEMAS = re.compile(r"response_?format|json_?schema|output_config|response_?mime_?type", re.IGNORECASE)
-"""Names that only refusals of a JSON schema hold."""
+"""Names that only occur in refusals of a JSON schema."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _CONNECT_SECONDS = 10.0
@@ -46,12 +46,12 @@ _LONGEST_BACKOFF_SECONDS = 30.0
 _FAILURES_AT_FIRST, _FAILURES_LATER = 10, 100
 _WORTH_ANOTHER_TRY = {409, 425}
 _LEAST_SECRET_LENGTH = 8
-"""Shorter keys are placeholders, and may occur in any text."""
+"""The minimum length of a key that is hidden in messages. Shorter keys are placeholders that may occur in any text."""
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The trusted certificates; read once, because that takes as long as many requests to a local server."""
+    """The trusted certificates. They are read only once, because reading is slow."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -64,12 +64,12 @@ class Connection:
     base_url: str  # server's address including `/v1`
     concurrency: int = 16  # maximum number of concurrent requests
     timeout: float = 120.0  # seconds within which the whole reply must arrive
-    retries: int = 5  # how often a request is retried after a failure that may be temporary
+    retries: int = 5  # maximum number of retries after failures that may be temporary
     key_env: str = ""  # environment variable that holds the key
     backoff: float = 0.5  # seconds before the first retry; doubles with each retry
     needs_key: bool = False  # whether a missing key is an error
-    requests_per_minute: float | None = None  # requests are spread over time, so that no more are sent
-    tokens_per_minute: float | None = None  # likewise tokens of prompts and replies, as the server reports them
+    requests_per_minute: float | None = None  # maximum number of requests in a minute
+    tokens_per_minute: float | None = None  # maximum number of tokens in a minute, of prompts and replies
 
     def __post_init__(self) -> None:
         for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):
@@ -83,7 +83,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class _Reply:
-    """A server's reply, with a fault if its content was not read."""
+    """A server's reply; `fault` is the reason why its content was not read."""
 
     status: int
     retry_after: str
@@ -92,7 +92,7 @@ class _Reply:
 
 
 class ServerEngine:
-    """Asks a server, with many concurrent requests."""
+    """Sends concurrent requests to a server."""
 
     def __init__(self, form: ServerForm, connection: Connection) -> None:
         self.parameters: Mapping[str, Any] = form.parameters
@@ -105,10 +105,10 @@ class ServerEngine:
         self._has_answered = False
         self._failures_in_a_row = 0
         self._pause_until = 0.0
-        self._next_start = 0.0  # when the rate limits allow another request
+        self._next_start = 0.0  # time at which the rate limits allow another request
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the answers as they arrive."""
+        """Yields the answers when they arrive."""
         arrived: asyncio.Queue[tuple[int, str] | Exception] = asyncio.Queue()
         todo = iter(enumerate(requests))
 
@@ -116,7 +116,7 @@ class ServerEngine:
             try:
                 for index, request in todo:
                     arrived.put_nowait((index, await self._answer(request)))
-            except Exception as error:  # the consumer raises it after the earlier answers
+            except Exception as error:  # raised below, after the earlier answers
                 arrived.put_nowait(error)
 
         workers = [asyncio.create_task(work()) for _ in range(min(self._connection.concurrency, len(requests)))]
@@ -138,7 +138,7 @@ class ServerEngine:
             self._client = None
 
     async def _answer(self, request: Request) -> str:
-        """The answer to one request; `""` if there is none."""
+        """The answer to one request; `""` without a usable answer."""
         import httpx
 
         path, body = self._form.path_and_body(request)
@@ -182,7 +182,7 @@ class ServerEngine:
             async with self._client.stream("POST", self._url + path, json=body) as response:
                 status, retry_after = response.status_code, response.headers.get("Retry-After", "")
                 encoding = response.headers.get("Content-Encoding", "").strip().lower()
-                if encoding not in ("", "identity"):  # some kilobytes may become gigabytes
+                if encoding not in ("", "identity"):  # decompressed kilobytes may become gigabytes
                     fault = f"the reply is compressed ({in_one_line(encoding)}), which was not requested"
                     return _Reply(status, retry_after, b"", fault)
                 async for part in response.aiter_raw():
@@ -198,7 +198,7 @@ class ServerEngine:
         no_cookies = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=()))
         return httpx.AsyncClient(
             headers={"Accept-Encoding": "identity", **self._form.headers(self._key)},
-            cookies=no_cookies,  # a server could add to them without end
+            cookies=no_cookies,  # cookies could grow without limit
             timeout=httpx.Timeout(self._connection.timeout, connect=min(self._connection.timeout, _CONNECT_SECONDS)),
             limits=httpx.Limits(max_connections=self._connection.concurrency),
             verify=_certificates(),
@@ -222,7 +222,7 @@ class ServerEngine:
             return self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
         if self.on_reply is not None and request is not None:
             self.on_reply(request, raw)
-        if raw.is_unfinished:  # no fault of the reply: the caller decides whether it counts
+        if raw.is_unfinished:  # the caller decides whether this counts as an answer
             self.trouble = f"{self._url}: the reasoning took all tokens: raise --reasoning-tokens or --max-tokens"
             return ""
         if not raw.text.strip():
@@ -236,7 +236,7 @@ class ServerEngine:
         return ""
 
     def _refused(self, status: int, problem: str, request: Request) -> str:
-        """Raises if a refusal concerns all requests; returns `""` if this request alone may be at fault."""
+        """Raises an error if a refusal concerns all requests; returns `""` if it may concern only this request."""
         if status in (401, 403):
             variable = self._connection.key_env
             key = f"the key in {variable} was refused" if self._key else f"a key is needed in {variable}"
@@ -256,7 +256,7 @@ class ServerEngine:
         return self._missing(problem)
 
     def _check_final(self, problem: str) -> None:
-        """Raises if the server will answer no further request, such as without credit."""
+        """Raises an error if the server will refuse all further requests, such as without credit."""
         if any(text in problem for text in self._form.final_refusals):
             self._fail(problem)
 
@@ -287,7 +287,7 @@ class ServerEngine:
     async def _pause(self) -> None:
         pause = self._pause_until - asyncio.get_running_loop().time()
         if pause > 0:
-            # Staggered, so that not all requests start at once when the pause is over.
+            # The random part prevents that all requests start at the same time after the pause.
             await asyncio.sleep(pause + random.uniform(0, self._connection.backoff))
 
     async def _take_turn(self) -> None:
@@ -299,7 +299,7 @@ class ServerEngine:
             await asyncio.sleep(start - now)
 
     def _count_tokens(self, usage: Usage) -> None:
-        """Counts the tokens of a reply; later requests wait for as long as these tokens take at the allowed rate."""
+        """Counts the tokens of a reply, and delays later requests so that the allowed rate is not exceeded."""
         self.events.add_usage(usage)
         n_tokens = usage.n_prompt_tokens + usage.n_reply_tokens
         self._next_start += 60 * n_tokens / (self._connection.tokens_per_minute or math.inf)
@@ -315,21 +315,21 @@ class ServerEngine:
     def _shown(self, text: str | bytes) -> str:
         if isinstance(text, bytes):
             text = text.decode("utf-8", "replace")
-        if len(self._key) >= _LEAST_SECRET_LENGTH:  # servers may quote the key in their errors
+        if len(self._key) >= _LEAST_SECRET_LENGTH:  # servers may repeat the key in error messages
             text = re.sub(rf"(?<!\w){re.escape(self._key)}(?!\w)", "[key]", text)
         return in_one_line(" ".join(text.split()), 300) or "(nothing)"
 
 
 def _trouble_of(status: int) -> Trouble:
-    """The kind of an unsuccessful HTTP status; all kinds but refusals may be temporary."""
+    """The kind of an unsuccessful HTTP status. Every kind except refusals may be temporary."""
     if status in (408, 429):
         return Trouble.TIMEOUT if status == 408 else Trouble.RATE_LIMIT
     return Trouble.SERVER_ERROR if status >= 500 or status in _WORTH_ANOTHER_TRY else Trouble.REFUSAL
 
 
 def _message_of(reply: Any) -> Any:
-    """The message of a decoded refusal; all of the refusal if it has none."""
-    if isinstance(reply, list) and len(reply) == 1:  # Google's servers wrap their errors
+    """The message in a decoded refusal; the whole refusal if it has no message."""
+    if isinstance(reply, list) and len(reply) == 1:  # Google's servers put an error into a list
         (reply,) = reply
     if not isinstance(reply, dict):
         return reply
@@ -342,9 +342,9 @@ def _message_of(reply: Any) -> Any:
 
 def _checked_url(text: str) -> str:
     httpx = optional("httpx", extra="openai", needed_for="an engine that asks a server", error=EngineError)
-    if "@" in text or "?" in text:  # not quoted in the message, because it may contain a secret
+    if "@" in text or "?" in text:  # the message does not repeat the address, which may contain a secret
         raise EngineError(
-            "base URL: expected an address without a user, a password and a query; keys come from the environment"
+            "base URL: expected an address without user, password and query; put the key into an environment variable"
         )
     try:
         url = httpx.URL(text)
@@ -361,12 +361,12 @@ def _checked_key(variable: str, *, is_needed: bool) -> str:
     if not key and is_needed:
         raise EngineError(f"the variable {variable} is empty or not set; put the key into it")
     if not (key.isascii() and key.isprintable()) and key:
-        raise EngineError(f"the variable {variable} holds characters that no key has")
+        raise EngineError(f"the variable {variable} has characters that cannot be part of a key")
     return key
 
 
 def _seconds(retry_after: str) -> float:
-    """The seconds in a Retry-After header, which holds either a number of seconds or a date."""
+    """The seconds in a Retry-After header, which has either a number of seconds or a date."""
     with contextlib.suppress(ValueError):
         seconds = float(retry_after)
         return max(seconds, 0.0) if seconds == seconds else 0.0

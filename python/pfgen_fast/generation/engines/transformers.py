@@ -1,7 +1,7 @@
 """The engine `transformers`: runs a local model on batches of questions.
 
-Every answer has its own random numbers, drawn from the seed of its request, so it does not depend on the other answers
-in its batch. Rules: docs/generation.md.
+The random numbers of an answer depend only on the seed of its request, so other answers in the batch do not affect it.
+Rules: docs/generation.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
 class LocalEngine(ABC):
-    """Draws the replies to some requests at a time, in a thread."""
+    """Draws the replies to batches of requests, in a thread."""
 
     def __init__(self, sampling: Sampling, n_at_once: int) -> None:
         self._sampling, self._n_at_once = sampling, n_at_once
@@ -45,7 +45,7 @@ class LocalEngine(ABC):
         self.on_reply: Callable[[Request, RawReply], None] | None = None
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the answers, some at a time."""
+        """Yields the answers batch by batch."""
         self._check(requests)
         try:
             for start in range(0, len(requests), self._n_at_once):
@@ -55,14 +55,14 @@ class LocalEngine(ABC):
                         self.on_reply(requests[index], reply)
                     yield index, reply.text
         finally:
-            self._stopped.set()  # a thread cannot be cancelled; it stops at its next token if it looks at this
+            self._stopped.set()  # a thread cannot be cancelled; it should check this after each token
             self._stopped = threading.Event()
 
     async def close(self) -> None:
         """Releases the model."""
         self._model = None
 
-    def _check(self, requests: Sequence[Request]) -> None:  # noqa: B027 - not every engine has limits
+    def _check(self, requests: Sequence[Request]) -> None:  # noqa: B027 - only some engines have limits
         """Raises EngineError if a request cannot be answered."""
 
     @abstractmethod
@@ -109,7 +109,7 @@ class TransformersEngine(LocalEngine):
         if prompt.messages is None:
             return completion_tokens(self._tokenizer, prompt.text)
         text = self._template.rendered(self._tokenizer, prompt.messages)
-        tokens: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]  # the template has added them
+        tokens: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]  # the template has them
         return tokens
 
     def _check(self, requests: Sequence[Request]) -> None:
@@ -118,8 +118,9 @@ class TransformersEngine(LocalEngine):
             n_tokens = len(self._tokens(request.prompt))
             if n_tokens + self._sampling.max_tokens > room:
                 raise EngineError(
-                    f"the prompt of {request.name} has {n_tokens} tokens; with an answer of "
-                    f"{self._sampling.max_tokens} that is more than the {room} of the model; show fewer examples"
+                    f"the prompt of {request.name} has {n_tokens} tokens; with an answer of up to "
+                    f"{self._sampling.max_tokens} tokens, this is more than the {room} tokens of the model; show fewer "
+                    "examples"
                 )
 
     def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
@@ -147,7 +148,7 @@ class TransformersEngine(LocalEngine):
                 )
         except torch.OutOfMemoryError:
             raise EngineError(
-                f"{self._device}: not enough memory for {len(prompts)} answers at once; take a smaller --batch-size"
+                f"{self._device}: not enough memory for {len(prompts)} answers at once; choose a smaller --batch-size"
             ) from None
         new = tokens[:, padded["input_ids"].shape[1] :].tolist()
         return [self._reply(prompt, drawn) for prompt, drawn in zip(prompts, new, strict=True)]
@@ -164,7 +165,7 @@ class TransformersEngine(LocalEngine):
 
 
 class HfEngine(TransformersEngine):
-    """The engine `transformers` under the name in the published runs, so that a run gets the same folder as theirs."""
+    """The engine `transformers` under its name in the published runs, because the name affects a run's folder."""
 
     name = "hf"
 
@@ -172,8 +173,8 @@ class HfEngine(TransformersEngine):
 class _Draws:
     """Samples the next token of each answer, with one random generator per answer.
 
-    It masks all tokens but the sampled one, so that greedy decoding in `generate` takes that. The random numbers come
-    from the CPU and select tokens by the inverse of the distribution, so a seed means the same on every device.
+    It masks all other tokens, so that greedy decoding in `generate` takes the sampled token. The random numbers come
+    from the CPU, and the inverse of the distribution selects the token, so a seed has the same effect on every device.
     """
 
     def __init__(self, seeds: Sequence[int], sampling: Sampling) -> None:
@@ -187,11 +188,11 @@ class _Draws:
 
         sampling = self._sampling
         n_kept = min(sampling.top_k or scores.shape[-1], scores.shape[-1])
-        # Stable sort: equally likely tokens keep their order in any batch.
+        # The sort is stable, so that the order of equally likely tokens does not depend on the batch.
         ordered, token_ids = torch.sort(scores.float(), dim=-1, descending=True, stable=True)
         probabilities = torch.softmax(ordered[:, :n_kept].double() / sampling.temperature, dim=-1)
         sums = probabilities.cumsum(dim=-1)
-        # The nucleus: every token preceded by less than top_p in total, thus always including the most likely one.
+        # The nucleus has each token before which the total probability is below top_p, so at least the first token.
         top_p = 1.0 if sampling.top_p is None else sampling.top_p
         n_nucleus = (sums - probabilities < top_p).sum(dim=-1, keepdim=True).clamp(min=1)
         mass = sums.gather(1, n_nucleus - 1)
@@ -204,7 +205,7 @@ class _Draws:
 
 
 def decoded(tokenizer: Any, tokens: Sequence[int]) -> str:
-    """The text of tokens without special tokens, except those that separate reasoning from the answer."""
+    """The text of tokens, without special tokens that do not separate reasoning from the answer."""
     dropped = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special} - markers(tokenizer)
     kept = [token for token in tokens if token not in dropped] if markers(tokenizer) else tokens
     text: str = tokenizer.decode(kept, skip_special_tokens=not markers(tokenizer), clean_up_tokenization_spaces=False)
@@ -212,45 +213,44 @@ def decoded(tokenizer: Any, tokens: Sequence[int]) -> str:
 
 
 def markers(tokenizer: Any) -> set[int]:
-    """The special tokens that separate reasoning from the answer; those of channels only if the model has channels."""
+    """The special tokens that separate reasoning from the answer; those of channels only for models with channels."""
     special = {number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     known = TAG_TEXTS if "<|channel|>" not in special.values() else MARKERS
     return {number for number, text in special.items() if text in known}
 
 
 def opened_reasoning(tokenizer: Any, prompt: Sequence[int]) -> str:
-    """The opening tag of reasoning with which a chat template ends its prompt; empty if there is none."""
+    """The opening tag of reasoning at the end of a prompt, which a chat template may write; otherwise empty."""
     return opened_by(tokenizer.decode(list(prompt[-_LONGEST_TAG_TOKENS:]), clean_up_tokenization_spaces=False))
 
 
 def completion_tokens(tokenizer: Any, text: str) -> list[int]:
-    """The tokens of a text to continue, without the end token that some tokenizers append."""
+    """The tokens of a text that the model continues, without the end token that some tokenizers append."""
     tokens: list[int] = tokenizer(text)["input_ids"]
     return tokens[:-1] if len(tokens) > 1 and tokens[-1] == tokenizer.eos_token_id else tokens
 
 
 @dataclass(frozen=True)
 class ChatTemplate:
-    """How the messages of a mode become the text that a model continues."""
+    """Turns the messages of a mode into the text that a model continues."""
 
-    mode: Mode  # kind of prompts; `completion` needs no template
-    text: str | None = None  # template, or None for that of the tokenizer
-    # value of the template's variable of this name; None leaves it undefined
-    enable_thinking: bool | None = None
+    mode: Mode  # mode of the prompts; `completion` needs no template
+    text: str | None = None  # template; None for the template of the tokenizer
+    enable_thinking: bool | None = None  # value of the template's variable with this name; None for no value
     others: Mapping[str, Any] | None = None  # values of other variables
 
     @classmethod
     def of(
         cls, mode: Mode, file: str | None, enable_thinking: bool | None, others: Mapping[str, Any] | None = None
     ) -> Self:
-        """Reads a template from a file; completions use neither it nor the variable."""
+        """Reads a template from a file. Completions need no template and no variables."""
         if mode == "completion":
             return cls(mode)
         return cls(mode, None if file is None else _template_in(Path(file)), enable_thinking, others)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What config.json records."""
+        """The entries in config.json."""
         return {
             "chat_template": self.text,
             "enable_thinking": self.enable_thinking,
@@ -264,7 +264,7 @@ class ChatTemplate:
         return {**thinking, **(self.others or {})}
 
     def rendered(self, tokenizer: Any, messages: Sequence[Message]) -> str:
-        """Messages as a text, up to where the answer begins."""
+        """The text of messages, which ends where the answer begins."""
         template = {} if self.text is None else {"chat_template": self.text}
         text: str = tokenizer.apply_chat_template(
             list(messages), tokenize=False, add_generation_prompt=True, **template, **self.variables
@@ -272,7 +272,7 @@ class ChatTemplate:
         return text
 
     def check(self, tokenizer: Any, model: str) -> None:
-        """Raises EngineError unless there is a template and it accepts the messages of the mode."""
+        """Raises EngineError if there is no template, or if it refuses the messages of the mode."""
         if self.mode == "completion":
             return
         shown = in_one_line(model, 200)
@@ -285,25 +285,25 @@ class ChatTemplate:
             messages.insert(0, {"role": "system", "content": "S"})
         try:
             self.rendered(tokenizer, messages)
-        except Exception as error:  # a template is a program: it may raise anything
+        except Exception as error:  # a template is a program and may raise any exception
             raise EngineError(
                 f"{shown}: its chat template refuses the messages of mode {self.mode}: {in_one_line(str(error), 200)}"
             ) from None
 
 
 def _template_in(file: Path) -> str:
-    """The template in a file, with all its line breaks, because config.json records them."""
+    """The template in a file. Line breaks stay as they are, because config.json records the template."""
     try:
         return read_stored(file, limit=_MAX_TEMPLATE_BYTES).decode()
     except TrialsError as error:
         raise EngineError(f"{error}; expected a chat template") from None
-    except ValueError as error:  # not UTF-8, or a name that no file can have
+    except ValueError as error:  # not UTF-8, or an invalid file name
         raise EngineError(f"{in_one_line(str(file), 200)}: expected a chat template in UTF-8: {error}") from None
 
 
 def checked_device(device: str | None, needed_for: str = "the engine transformers") -> str:
-    """The device to run a model on; the first GPU by default, if there is one."""
-    torch, _ = (  # a missing package is reported before the weights are searched
+    """The device for a model; by default the first GPU, or the CPU."""
+    torch, _ = (  # reports a missing package before the weights are loaded
         optional(module, extra="transformers", needed_for=needed_for, error=EngineError)
         for module in ("torch", "transformers")
     )
@@ -329,7 +329,7 @@ def loaded_model(model: str, dtype: str, device: str, trust_remote_code: bool = 
             tokenizer: Any = AutoTokenizer.from_pretrained(model, trust_remote_code=trust_remote_code)
             weights: Any = AutoModelForCausalLM.from_pretrained(model, dtype=dtype, trust_remote_code=trust_remote_code)
             weights.to(device).eval()
-    except Exception as error:  # the libraries raise errors of many types for broken files and odd names
+    except Exception as error:  # the libraries raise many types of errors for broken files and unusual names
         raise EngineError(f"the model {shown} cannot be loaded: {why_not_loaded(error)}") from None
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
@@ -341,15 +341,15 @@ def loaded_model(model: str, dtype: str, device: str, trust_remote_code: bool = 
 
 
 def why_not_loaded(error: Exception) -> str:
-    """Why a library could not load a model, as part of a sentence."""
+    """The reason why a library could not load a model, as a part of a sentence."""
     if "trust_remote_code" in str(error):
-        return "it includes program code; if you trust its authors, add --trust-remote-code"
+        return "the model includes program code; if you trust its authors, add --trust-remote-code"
     return in_one_line(" ".join(str(error).split()), 300) or type(error).__name__
 
 
 @contextlib.contextmanager
 def _without_bars() -> Iterator[None]:
-    """Silences progress bars and warnings while loading, because the terminal belongs to the caller."""
+    """Hides the progress bars and warnings of transformers while a model is loaded."""
     from transformers.utils import logging
 
     level, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -1,7 +1,4 @@
-"""The engine `vllm`: runs vLLM's offline engine in this process, for local models on GPUs.
-
-Every request keeps its own seed. Rules: docs/generation.md.
-"""
+"""The engine `vllm`: runs vLLM's offline engine in this process, for local models on GPUs; see docs/generation.md."""
 
 from __future__ import annotations
 
@@ -29,8 +26,7 @@ from .transformers import (
 )
 
 _AT_ONCE = 512
-"""How many requests vLLM gets at a time: more than it runs at once, few enough to report progress."""
-
+"""The number of requests in a batch for vLLM: more than it runs at once, but not too many for reports of progress."""
 
 _RESOURCES = frozenset(
     {
@@ -40,7 +36,7 @@ _RESOURCES = frozenset(
         *("download_dir", "load_format", "distributed_executor_backend", "block_size", "max_loras"),
     }
 )
-"""Arguments of vLLM that do not shape answers, so that config.json does not record them."""
+"""Arguments of vLLM that do not affect answers, so that config.json does not record them."""
 
 
 class VllmEngine(LocalEngine):
@@ -66,7 +62,7 @@ class VllmEngine(LocalEngine):
         chat_template_kwargs: Mapping[str, Any] | None = None,
         engine_args: Mapping[str, Any] | None = None,
     ) -> None:
-        os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # read at import; the terminal belongs to the caller
+        os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # vLLM reads it when it is imported
         vllm = optional("vllm", extra="vllm", needed_for="the engine vllm", error=EngineError)
         self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
@@ -93,7 +89,7 @@ class VllmEngine(LocalEngine):
                     **(engine_args or {}),
                 }
             )
-        except Exception as error:  # no GPU, no such model, no memory: each raises another type
+        except Exception as error:  # each reason, such as a missing GPU, raises another type
             raise EngineError(f"the model {self._name} cannot be loaded by vLLM: {why_not_loaded(error)}") from None
         self._template.check(self._model.get_tokenizer(), model)
 
@@ -113,7 +109,7 @@ class VllmEngine(LocalEngine):
                 tokenizer = self._model.get_tokenizer()
                 prompts = [completion_tokens(tokenizer, request.prompt.text) for request in requests]
                 outputs = self._model.generate([{"prompt_token_ids": one} for one in prompts], params, use_tqdm=False)
-        except Exception as error:  # such as too long a prompt, or an engine that died
+        except Exception as error:  # such as a prompt that is too long, or a crash of the engine
             others = f" and {len(requests) - 1} others" if len(requests) > 1 else ""
             asked = f"asked for {requests[0].name}{others}"
             raise EngineError(f"vLLM, model {self._name}: {why_not_loaded(error)} ({asked})") from None
@@ -121,7 +117,7 @@ class VllmEngine(LocalEngine):
 
     def _reply(self, output: Any) -> RawReply:
         tokenizer, drawn = self._model.get_tokenizer(), output.outputs[0]
-        # vLLM's text lacks special tokens, which some models use as tags.
+        # vLLM's text has no special tokens, but some models use them as tags.
         text = decoded(tokenizer, drawn.token_ids) if markers(tokenizer) else drawn.text
         return RawReply(
             first_part(text, self._sampling.stop),
