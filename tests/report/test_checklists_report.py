@@ -209,7 +209,7 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     assert overview_in(cut)["extent"] == {"answer": 16_000, "reason": None, "has_requests": False}
     (entry,) = tasks_in(cut)["letter_1", None]["entries"]
     assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
-    said = "leaves out the requests to judges, what answers hold beyond their first 16,000 characters."
+    said = "leaves out the requests to judges, the text of answers after the first 16,000 characters."
     assert said in words_of(cut)
     monkeypatch.setattr(page_files, "MAX_BYTES", 50_000)
     with pytest.raises(ChecklistError, match="too many for one page"):

@@ -75,15 +75,12 @@ def small(**changes):
 # --- files
 
 
-def test_a_test_is_a_page_markdown_tables_and_pictures(folder):
+def test_a_test_is_a_page_markdown_pictures_and_tables_whose_undefined_cells_are_empty(folder):
     expected = {"discernment.html", "discernment.md", "discernment.finding.json", "index.html"}
     expected |= {f"discernment-{name}.csv" for name in FIGURES}
     expected |= {f"discernment-{name}.{ending}" for name in PICTURES for ending in ("png", "svg")}
     assert {path.name for path in folder.iterdir()} == expected
     check_policy((folder / "discernment.html").read_text())
-
-
-def test_the_cells_have_their_columns_in_order_and_empty_cells_where_they_are_undefined(folder):
     text = (folder / "discernment-cells.csv").read_text()
     assert text.partition("\n")[0] == CELLS
     rows = read(folder / "discernment-cells.csv")
@@ -211,10 +208,10 @@ def test_equal_names_are_told_apart():
     assert labels([found[0], a_discernment("judge")]) == ["ngram", "judge"]
 
 
-def test_different_numbers_of_items_are_said_to_forbid_comparing():
-    found, other, fewer = a_discernment(), a_discernment("judge"), a_discernment("judge", n_items=20)
-    assert "differs (ngram 40, judge 20)" in finding_of([found, fewer]).notes[0]
-    assert not finding_of([found, other]).notes
+def test_notes_name_their_test_and_different_numbers_of_items():
+    found = [a_discernment(notes=("Few.", "All.")), a_discernment("judge", notes=("All.",), warnings=("Weak.",))]
+    assert set(finding_of(found).notes) == {"ngram: Few.", "All.", "judge: Weak."}
+    assert "differs (ngram 40, judge 20)" in finding_of([found[0], a_discernment("judge", n_items=20)]).notes[0]
 
 
 def test_the_agreement_of_two_evaluators_is_a_table_and_a_sentence():
@@ -227,11 +224,6 @@ def test_the_agreement_of_two_evaluators_is_a_table_and_a_sentence():
     finding = finding_of(found, agreements={(0, 1): {"answers": unclear, "story": unclear}})
     sentence = "The average d of ngram is 0.10 higher than that of judge (its 95 % interval contains 0)."
     assert f"story: {sentence}" in said(finding)
-
-
-def test_a_note_of_one_test_names_it():
-    found = [a_discernment(notes=("Few.", "All.")), a_discernment("judge", notes=("All.",), warnings=("Weak.",))]
-    assert set(finding_of(found).notes) == {"ngram: Few.", "All.", "judge: Weak."}
 
 
 def test_assumed_weights_are_called_assumed_wherever_they_are_used():

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import html.parser
 import json
 import math
 import re
@@ -10,7 +9,8 @@ from typing import Any
 
 import pytest
 from makers import published
-from makers.hostile import NAMES
+from makers.hostile import NAMES, markdown_tokens
+from makers.pages import Outline
 from makers.reported import made_result
 from markdown_it import MarkdownIt
 from pfgen_fast import Suite
@@ -121,32 +121,14 @@ def test_a_huge_answer_is_cut_and_says_so(readme, mini):
     assert text.count("</s> … 900,000 more characters</dd>\n") == 8 * 5
 
 
-class Elements(html.parser.HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.found.append(" ".join([tag, *(name for name, _ in attributes)]))
-
-    def handle_comment(self, data: str) -> None:
-        self.found.append("comment")
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def outline(text: str) -> list[str]:
     kinds = []
-    for token in MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text):
-        kinds.append(f"{token.type} {token.tag}")
-        kinds += Elements(token.content).found if token.type == "html_block" else []
-        for child in token.children or ():
-            if child.type not in ("text", "text_special"):
-                kinds.append(f"{child.type} {Elements(child.content).found if child.type == 'html_inline' else ''}")
+    for token in markdown_tokens(text):
+        if token.type not in ("text", "text_special"):
+            kinds.append(f"{token.type} {token.tag}")
+        if token.type.startswith("html"):
+            parts = Outline(token.content)
+            kinds += [*parts.tags, *(name for name, _ in parts.attributes)]
     # How an answer is tinted depends on it.
     return [kind for kind in kinds if kind not in ("b", "s")]
 

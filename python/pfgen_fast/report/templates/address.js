@@ -1,6 +1,6 @@
-// The state of a page in the fragment of its address: scripts read `state`, change it only by `go`, and follow it by
-// `whenChanged`; so links, Back and Forward lead everywhere. The page's state.js comes first and defines `state`,
-// `readState`, `addressOf` and `showTitle`.
+// The state of a page, which is stored in the fragment of its address: scripts read `state`, change it only by `go`, and
+// react to changes by `whenChanged`. Links, Back and Forward therefore work for every state. The page's state.js comes
+// first and defines `state`, `readState`, `addressOf` and `showTitle`.
 
 function forAddress(text) {
   const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
@@ -19,19 +19,19 @@ function goFilters(changes, options) {
   go({ filters }, options);
 }
 
-/** Changes parts of the state, such as `{ run: 3 }`. A step that Back undoes, unless it takes the place of the last. */
+/** Changes parts of the state, such as `{ run: 3 }`. Back undoes the change, unless it replaces the last one. */
 function go(changes, { replace = false } = {}) {
   const address = addressOf(changes);
   if (address === addressOf({})) return;
   try {
     history[replace ? "replaceState" : "pushState"](null, "", address);
-  } catch { /* browsers limit how often an address may change; the page changes all the same */ }
+  } catch { /* browsers limit how often an address may change; the page still changes */ }
   change({ ...state, ...changes });
 }
 
 const followers = [];
 
-/** Calls back with the state before, when the page is ready (with null) and after each change of the state. */
+/** Calls back with the previous state: null when the page is ready, then after each change of the state. */
 function whenChanged(callback) {
   followers.push(callback);
 }

@@ -76,7 +76,7 @@ function drawChart(element, { label, x, y, series }) {
   followPointer(drawing, inReach, ring);
 }
 
-/** The points that the axes have a place for, with that place. */
+/** The points within the axes, with their places. */
 function placedPoints(points, across, up) {
   return points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null);
 }
@@ -169,7 +169,7 @@ function followPointer(drawing, placed, ring) {
   });
 }
 
-/** The point that the keyboard is at, a link to its run if it has one; the arrow keys move it from left to right, and back. */
+/** The point that has the keyboard's focus: a link to its run, if any; arrow keys move it to the left and right. */
 function keyboardPoint(placed, at) {
   const { left, top, run, text } = placed[at];
   const link = run === undefined ? make("span", { className: "point", tabIndex: 0, role: "img" })
@@ -197,7 +197,7 @@ const drawers = new Map();
 const stale = new Set();
 const inView = new Set();
 
-/** Has an element drawn whenever it is in view and what it shows, or its width, has changed. */
+/** Draws an element whenever it is in view and its content or width has changed. */
 function drawWhenSeen(element, draw) {
   drawers.set(element, draw);
   stale.add(element);
@@ -218,7 +218,7 @@ const widthWatcher = new ResizeObserver((entries) => {
   drawStale();
 });
 
-/** Draws one after the other, so that nothing waits long. */
+/** Draws one element after the other, so that the browser can react between them. */
 function drawStale(everything = false) {
   const next = [...stale].find((element) => (everything || inView.has(element)) && element.clientWidth);
   if (!next) return;

@@ -1,5 +1,5 @@
-// The dialog of a page, in which one view at a time is open. The page's state.js defines `askedView`, which says which
-// view its state asks for, and `NOTHING_OPEN`, the changes of the state that close all views.
+// The dialog of a page, which shows one view at a time. The page's state.js defines `askedView`, the view that the state
+// names, and `NOTHING_OPEN`, the changes of the state that close all views.
 
 const dialog = document.getElementById("details");
 const dialogTitle = document.getElementById("details-title");
@@ -66,7 +66,7 @@ async function showView() {
 }
 
 whenChanged(showView);
-// What is scrolled to stops below the head, however many lines it has.
+// Scroll targets stop below the head of the dialog.
 new ResizeObserver(([{ target }]) => { dialog.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe(dialog.querySelector(".details-head"));
 document.getElementById("close").addEventListener("click", closeView);
 dialog.addEventListener("click", (event) => { if (event.target === dialog) closeView(); });
@@ -76,7 +76,7 @@ dialog.addEventListener("close", () => {
   closeView();  // browsers close it by themselves when Esc is pressed twice
 });
 
-/** Closes what is open; a step that Back undoes. */
+/** Closes the open view; Back undoes this. */
 function closeView() {
   if (askedView()) go(NOTHING_OPEN);
 }

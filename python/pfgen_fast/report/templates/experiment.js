@@ -1,4 +1,4 @@
-// The page of an experiment: points that are named, found again wherever their run is shown, and reached by the arrow keys.
+// The page of an experiment: points have names, are marked wherever their run is shown, and are reached by arrow keys.
 // page.js and sorting.js come first.
 
 const tip = document.getElementById("tip");

@@ -34,7 +34,7 @@ function smallTable(heads, lines) {
   return make("div", { className: "scroller" }, make("table", {}, head, make("tbody", {}, ...body)));
 }
 
-/** Makes what is drawn follow the theme button, the system's theme and the width; returns a function that applies the theme. */
+/** Draws again when the theme or the width changes; returns a function that applies the theme. */
 function followTheme(drawAll) {
   const button = document.getElementById("theme");
   function showTheme() {

@@ -1,6 +1,6 @@
 // Tables that are sorted by the buttons in their heads. page.js comes first.
 
-/** The value of a cell to sort by: a number in a column of numbers, otherwise its text; null is none. */
+/** The value of a cell to sort by: a number in a column of numbers, otherwise its text; null if the cell is empty. */
 function sortValue(cell, isNumber) {
   const text = cell.dataset.value ?? cell.textContent.trim();
   if (text === "" || text === "–") return null;

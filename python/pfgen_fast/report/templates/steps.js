@@ -13,7 +13,7 @@ function changesBy(by) {
   return next === undefined ? null : { ...changes, [part]: next };
 }
 
-/** Takes a step; it takes the place of the last, so that Back closes. */
+/** Takes a step, which replaces the last one, so that Back closes the dialog. */
 function step(by) {
   const changes = changesBy(by);
   if (changes) go(changes, { replace: true });

@@ -1,4 +1,4 @@
-// Data that a page holds compressed, or has in files beside it: lines of JSON, which are unpacked when they are wanted.
+// Compressed data in a page or in files beside it: lines of JSON, which are unpacked on demand.
 // page.js comes first.
 
 function turn() {
@@ -30,7 +30,7 @@ function keepingLast(n, promised) {
   };
 }
 
-/** What a file of data beside the page calls. */
+/** Called by each file of data beside the page. */
 function register(lines) {
   document.currentScript.lines = lines;
 }
@@ -45,7 +45,7 @@ function fileOfLines(address) {
   });
 }
 
-/** Done when the browser has read the data, which stand behind this script. */
+/** Resolves when the browser has read the data, which follow this script. */
 const hasData = new Promise((done) => document.addEventListener("DOMContentLoaded", done));
 
 /** The lines of a part of the data: of a file if there is an address, otherwise of the element with this id. */

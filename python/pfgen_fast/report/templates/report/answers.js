@@ -1,5 +1,5 @@
-// The answers of the runs: unpacked question by question when they are wanted, tinted, marked and searched. Nothing here
-// takes long at a time: a question comes in several lines, and after each of them the browser has its turn.
+// The answers of the runs: unpacked by question on demand, tinted, marked and searched. A question consists of several
+// lines, and after each line the browser can react.
 
 const N_KEPT_QUESTIONS = 8;
 const N_SEARCHED = 200;  // code points that keyword rules read
@@ -20,7 +20,7 @@ async function* unpackedLines(question) {
   }
 }
 
-/** Promises what is known of a question: `samples`, `references`, `table`, `patterns`, `rules`. */
+/** Promises the data of a question: `samples`, `references`, `table`, `patterns`, `rules`. */
 const answersTo = keepingLast(N_KEPT_QUESTIONS, async (question) => {
   const lines = unpackedLines(question);
   const head = (await lines.next()).value;
@@ -163,7 +163,7 @@ function partsText({ fluency, truthfulness, helpfulness }) {
   return `fluency ${figure(fluency, 3)} · truthfulness ${figure(truthfulness, 3)} · helpfulness ${figure(helpfulness, 3)}`;
 }
 
-/** An answer below its head (nodes), with what it lacks. */
+/** An answer below its head (nodes), with its missing keywords. */
 function sampleElement(sample, answers, head, label) {
   const element = make("div", { className: "scored" },
     make("p", { className: "sample-head" }, ...head, make("span", { className: "quiet" }, ` ${partsText(sample)} · ${counted(sample.length)} characters`)),

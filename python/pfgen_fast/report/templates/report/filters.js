@@ -1,9 +1,9 @@
-// Which runs are shown: the search, the filters, and the sentence where no run is left.
+// The runs that are shown: the search, the filters, and the sentence for the case that no run is left.
 
 const search = document.getElementById("search");
 const filterForm = document.querySelector("#filters form");
 
-/** The filters by name: each makes of its value a test of a run. */
+/** The filters by name: each turns its value into a test of a run. */
 const FILTERS = {
   from: (value) => (run) => run.score !== null && run.score >= Number(value),
   to: (value) => (run) => run.score !== null && run.score <= Number(value),
@@ -18,7 +18,7 @@ function atLeast(key) {
   return (value) => (run) => share(run[key], run) >= Number(value);
 }
 
-/** What of the state narrows the runs, without `best` and what only concerns the looks. */
+/** The parts of the state that select runs, without `best` and without parts that only change the appearance. */
 function askedFilters(filters) {
   return [...filters].filter(([name]) => Object.hasOwn(FILTERS, name));
 }
@@ -98,12 +98,12 @@ function showForm() {
 
 // ---- The search
 
-// What is typed in one go is one step; Back undoes it.
+// Text that is typed without a pause is one step, which Back undoes.
 search.addEventListener("input", () => go({ search: search.value }, { replace: state.search !== "" && search.value !== "" }));
 
 const MAX_OFFERED = 5;
 
-/** Offers the questions that the search names, and to look for its text in the answers. */
+/** Offers the questions that match the search, and a search in the answers. */
 function showOffers() {
   const offers = document.getElementById("offers");
   const words = searchedWords();

@@ -1,10 +1,10 @@
-// The heat map of the report page: the score of each run in each question. The cells are painted; the one that the
-// keyboard is at is an element, which moves with the arrow keys and leads to the answers.
+// The heat map of the report page: the score of each run in each question. The cells are painted. The cell that has the
+// keyboard's focus is an element, which moves with the arrow keys and links to the answers.
 
 const heat = document.getElementById("heat");
 const N_NAMED = 60;
 const ROW = 20;  // pixels
-/** The best question score of all runs; a colour keeps its meaning whatever is searched. */
+/** The best question score of all runs, so that a search does not change the meaning of a colour. */
 const BEST = overview.runs.reduce((best, run) => Math.max(best, ...run.questions), 1);
 const SCORE_COLORS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 const DIFFERENCE_COLORS = { light: ["#8c4a05", "#e08214", "#fdd9a5", "#f2f2f2", "#c3bfe0", "#8073ac", "#41237a"], dark: ["#ffb45c", "#c97416", "#6d451b", "#2b313a", "#4b4380", "#8073ac", "#c9bdf2"] };
@@ -150,7 +150,7 @@ const place = { run: null, question: null };
 
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0], End: [Infinity, 0] };
 
-/** A grid of one cell, the only one that can have the focus; it says which of all cells it is. */
+/** A grid of one cell, the only cell that can have the focus; it states its position among all cells. */
 function keyboardGrid(map) {
   const grid = make("div", { role: "grid", ariaLabel: "Scores of questions by run", ariaRowCount: map.questions.length, ariaColCount: map.shown.length });
   const column = Math.max(0, map.shown.indexOf(place.run));

@@ -4,7 +4,7 @@ const keysDialog = document.getElementById("keys");
 for (const button of document.querySelectorAll(".show-keys")) button.addEventListener("click", () => keysDialog.showModal());
 keysDialog.querySelector("button").addEventListener("click", () => keysDialog.close());
 
-/** The steps of the open view; steps.js says of what they consist. */
+/** The steps of the open view; see steps.js. */
 function steps() {
   const asked = askedView();
   if (asked?.name === "run") return { part: "run", values: rowOf[state.run].hidden ? order : runsInOrder(), changes: { sample: null } };

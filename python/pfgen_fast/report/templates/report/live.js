@@ -1,5 +1,5 @@
-// Where `pfgen-fast view` serves the page: asks every two seconds whether it has changed, and then loads it again. What is
-// open is in the address, so it is open again.
+// For pages that `pfgen-fast view` serves: asks every two seconds whether the page has changed, and then loads it again.
+// The address contains the open view, so the same view opens again.
 
 async function followChanges() {
   try {

@@ -35,7 +35,7 @@ function pairContent([one, other], more) {
     const digits = metric === "length" ? 1 : 4;
     const difference = pairedDifference(a, b);
     const both = a.map((_, place) => isNumber(a[place]) && isNumber(b[place]));
-    // A run of which no question is left out has the figures that it has alone, which are sums of rounded ones.
+    // If no question of a run is left out, its figures are those of its own view, which are sums of rounded figures.
     const means = [a, b].map((values, index) => figure(values.every((value, place) => both[place] || !isNumber(value))
       ? runs[index][metric === "average" ? "score" : metric] : mean(values.filter((_, place) => both[place])), digits));
     return [METRICS[metric] ?? "Score", ...means, signed(difference.mean, digits), intervalText(difference, digits)];

@@ -47,7 +47,7 @@ function questionContent(question, answers) {
   ];
 }
 
-/** What stands where the search and the filters leave no answer. */
+/** The notice for the case that the search and the filters leave no answer. */
 function noAnswers() {
   const again = make("button", { type: "button", className: "more" }, "Clear search and filters");
   again.addEventListener("click", clearFilters);

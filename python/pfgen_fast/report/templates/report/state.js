@@ -1,7 +1,7 @@
 // The state of the report page: what is open, sorted, searched and filtered. page.js comes first, address.js follows.
 
 const overview = JSON.parse(document.getElementById("overview").textContent);
-// Anybody may name a parameter "constructor": a run has the parameters that it has, and no inherited ones.
+// A parameter may have the name "constructor", so a run's parameters must not inherit properties.
 for (const { parameters } of overview.runs) Object.setPrototypeOf(parameters, null);
 
 /** The names of the runs in addresses: a name that several runs have is followed by a number. */
