@@ -61,7 +61,7 @@ def test_too_few_answers_are_an_exit_code(call_suite, config, mini, tmp_path):
 def test_what_was_done_otherwise_than_configured_is_said_every_time(call_suite, config, mini, tmp_path):
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
     written = write_config(tmp_path, mini, tables="[length]\nkeep = 30_000\n[select]\nsize = 40\nproposals = 3000")
-    told = "note: question Q01, set N: stage length: length.keep is 30,000, and only "
+    told = "note: question Q01, set N: stage length: length.keep is 30,000, but this stage received only "
     for _ in range(2):
         code, _, err = call_suite("build", written, "--no-report")
         assert (code, err.count("\n")) == (0, 2)
