@@ -157,16 +157,16 @@ def test_no_pattern_takes_long():
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("x = 1", "expected a [[rule]] for each rule"),
+        ("x = 1", "expected one or more [[rule]] tables"),
         ("[[rule]]\npattern = 'a'\ntext = 'b'", "expected a table with a 'name'"),
         ("[[rule]]\nname = 'a'\npattern = 'a'", "rule 1 (a): expected 'pattern' and 'text', or"),
         ("[[rule]]\nname = 'a'\npattern = '('\ntext = ''", "the pattern '(' does not compile: missing )"),
         ("[[rule]]\nname = 'a'\npattern = '(a)'\ntext = '\\2'", "cannot be replaced with '\\\\2'"),
-        ("[[rule]]\nname = 'a'\nremove = ''", "an empty pattern"),
-        ("[[rule]]\nname = 'a'\nremove = 1", "'remove' is a text, not int"),
+        ("[[rule]]\nname = 'a'\nremove = ''", "the pattern is empty"),
+        ("[[rule]]\nname = 'a'\nremove = 1", "remove: expected a text, not 1"),
         ("[[rule]]\nname = 'a'\ncharacters = ['ab', 'c']", "of the same length"),
-        ("[[rule]]\nname = 'a'\nremvoe = 'a'", "unknown key 'remvoe'"),
-        ("[[rule]]\nname = 'a'\nremove = 'a'\n" * 2, "there are two rules 'a'"),
+        ("[[rule]]\nname = 'a'\nremvoe = 'a'", "remvoe: unknown key; did you mean 'remove'?"),
+        ("[[rule]]\nname = 'a'\nremove = 'a'\n" * 2, "2 rules have the name 'a'"),
         ("[[rule", "not TOML"),
     ],
 )

@@ -91,8 +91,8 @@ def test_lengths_are_shaped_when_fewer_answers_than_keep_are_left():
     assert len(lengths) == 500
     assert (np.mean(lengths), np.std(lengths)) == pytest.approx((100, 2.1), abs=0.2)
     assert figures["note"] == (
-        "length.keep is 30,000, and only 5,000 answers came to this stage, so the 500 nearest to 100 are kept; "
-        'add raw answers, lower it, or set it to "auto" or "all"'
+        "length.keep is 30,000, but this stage received only 5,000 answers, so it keeps the 500 nearest to 100; "
+        'add raw answers, lower length.keep, or set it to "auto" or "all"'
     )
 
 

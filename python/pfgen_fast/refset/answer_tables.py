@@ -1,4 +1,4 @@
-"""Tables of answers: chunked Arrow strings, processed in parallel and stored in Parquet files.
+"""Tables of answers: chunked Arrow strings, searched and processed in parallel, and stored in Parquet files.
 
 A table of answers has the columns `row` (the raw answer's number, from 0) and `answer`; a table of removed answers also
 has a `reason`. The same rows produce the same bytes with any number of threads.
@@ -31,6 +31,24 @@ def mapped(column: Any, function: Callable[[Any], Any], threads: int) -> list[An
     parts = [column.slice(start, _CHUNK_ROWS).chunks for start in range(0, len(column), _CHUNK_ROWS)]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(lambda part: function(arrow().concat_arrays(part)), parts))
+
+
+def matches(answers: Any, pattern: str) -> Any:
+    """Which of the answers (an Arrow array) contain a match of the pattern."""
+    return arrow("pyarrow.compute").match_substring_regex(answers, pattern)
+
+
+def check_pattern(pattern: str, where: str) -> None:
+    """Raises BuildError unless RE2 accepts the pattern; `where` names it in the message."""
+    if not pattern:
+        raise BuildError(f"{where}: the pattern is empty and would match everything")
+    try:
+        matches(arrow().array([""], "string"), pattern)
+    except UnicodeEncodeError:
+        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: it has a lone surrogate") from None
+    except arrow().ArrowInvalid as error:
+        problem = str(error).removeprefix("Invalid regular expression: ")
+        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: {problem}") from None
 
 
 def write_table(path: Path, table: Any) -> None:

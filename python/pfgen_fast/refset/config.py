@@ -29,7 +29,8 @@ class Normalise:
 
     # whether to apply the Unicode normalisation form NFKC, which unifies characters that look the same
     nfkc: bool = False
-    # `"single"`: each run becomes one space, none at the ends; `"trim"`: only the ends; `"keep"`
+    # `"single"`: consecutive white space becomes one space, and is removed at the ends; `"trim"`: white space is only
+    # removed at the ends; `"keep"`: no change
     white_space: str = "single"
     # rules of the lists, then the replacements, then the patterns that remove an answer
     rules: tuple[Rewrite, ...] = ()
@@ -37,19 +38,19 @@ class Normalise:
 
 @dataclass(frozen=True)
 class Frequency:
-    """Which answers are too unlike the others."""
+    """Which n-grams are rare. Answers that contain one are removed."""
 
     order: int = 5  # order of the n-grams
     below: int = 2  # an n-gram that occurs fewer times than this is rare
-    until_stable: bool = False  # whether to repeat the filter until no answer holds a rare n-gram
+    until_stable: bool = False  # whether to repeat the filter until no answer contains a rare n-gram
 
 
 @dataclass(frozen=True)
 class Length:
-    """Which answers are kept by length."""
+    """Which lengths are kept."""
 
     target: int = 100
-    # how many answers nearest to the target are kept: a number, `"auto"` or `"all"`; see `LengthStage`
+    # number of answers to keep, those nearest to the target; or `"auto"` or `"all"`, see `LengthStage`
     keep: int | str = "auto"
 
 
@@ -59,7 +60,7 @@ class Select:
 
     size: int = 1000  # number of reference answers
     max_order: int = 10  # match the distribution of n-grams of the orders 1 to this
-    # whether the same text may be selected more than once: `"keep"`, or `"drop"` for the first only
+    # `"drop"`: of equal answers, only the first may be selected; `"keep"`: all of them
     duplicates: str = "drop"
     restarts: int = 1  # number of climbs, each from another random subset; the best result is taken
     proposals: int | None = None  # stop after this many swaps were tried, if no climb has finished by then
@@ -78,7 +79,7 @@ class QuestionConfig:
     keywords: tuple[Any, ...] = ()  # keyword rules, in the form of a question file
     wrong: tuple[str, ...] = ()  # patterns that no reference answer may match
     required: tuple[str, ...] = ()  # patterns that every reference answer must match
-    # the files that hold only answers to this question, by set
+    # files with answers to this question only, by set
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tokenizer: Tokenizer | None = None
 
@@ -95,9 +96,9 @@ class Config:
     frequency: Frequency  # stage 3
     length: Length  # stage 4
     select: Select  # stage 5
-    sets: Mapping[str, tuple[str, ...]]  # the files that hold answers to all questions, by set
+    sets: Mapping[str, tuple[str, ...]]  # files with answers to all questions, by set
     questions: tuple[QuestionConfig, ...]  # questions, by ID
-    instructions: Mapping[str, str]  # texts of the suite's prompts that differ from the default
+    instructions: Mapping[str, str]  # texts of prompts that replace the defaults
 
     @property
     def unit(self) -> str:
@@ -107,7 +108,7 @@ class Config:
 
     @property
     def tokenizer_files(self) -> dict[str, bytes]:
-        """The tokenizer files that belong in the suite, by their names there."""
+        """The tokenizer files to copy into the suite, by name."""
         files = {asked.tokenizer for asked in self.questions if isinstance(asked.tokenizer, FileTokenizer)}
         return {file.path.name: file.checked_content() for file in files}
 
@@ -159,7 +160,7 @@ def _config(top: ConfigTable, path: Path) -> Config:
     top.table("select").one_of("duplicates", ("keep", "drop"))
     for asked in questions:
         if not (sets or asked.answers):
-            raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
+            raise BuildError(f"question {asked.question_id}: no answers; name files in [sets] or in its key answers")
     return Config(
         path=path,
         suite=suite,
@@ -192,8 +193,8 @@ def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:
             path = asked.tokenizer.path
             if taken.setdefault(path.name, path) != path:
                 raise BuildError(
-                    f"question {asked.question_id}: tokenizer: {path} has the name of another, {taken[path.name]}; "
-                    "both are copied into the suite"
+                    f"question {asked.question_id}: tokenizer: {path} has the same file name as {taken[path.name]}; "
+                    "both are copied into the suite, so rename one of them"
                 )
 
 
@@ -216,8 +217,8 @@ def _normalise(table: ConfigTable, folder: Path) -> Normalise:
     for name in without:
         if name not in names:
             near = nearest_names(name, names)
-            those = f"expected one of {', '.join(names)}" if names else "normalise.lists names no list"
-            hint = f"did you mean {near[0]!r}?" if near else those
+            expected = f"expected one of {', '.join(names)}" if names else "normalise.lists is empty"
+            hint = f"did you mean {near[0]!r}?" if near else expected
             raise BuildError(f"normalise.without: no rule {name!r} in the lists; {hint}")
     rules = [rule for rule in rules if rule.name not in without]
     for number, pair in enumerate(table.value("replace", list, [])):
@@ -239,7 +240,7 @@ def _tokenizer(table: ConfigTable, folder: Path, usual: Tokenizer | None) -> Tok
     name = table.value("tokenizer", str, "")
     if unit == _UNITS[0]:
         if name:
-            raise BuildError(f"{table.where}tokenizer: only for the unit 'token'")
+            raise BuildError(f"{table.where}tokenizer: allowed only with the unit 'token'")
         return None
     if name in PATTERNS:
         return PatternTokenizer(name)
@@ -263,9 +264,7 @@ def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> tupl
     for asked in questions:
         for key in {asked.question_id.casefold(), asked.question}:
             if key in taken:
-                raise BuildError(
-                    f"question {asked.question_id}: its id or text is already that of question {taken[key]}"
-                )
+                raise BuildError(f"question {asked.question_id}: question {taken[key]} has the same id or text")
             taken[key] = asked.question_id
     return tuple(sorted(questions, key=lambda asked: asked.question_id))
 
@@ -275,11 +274,9 @@ def _question(content: Any, number: int, folder: Path, usual: Tokenizer | None) 
         raise BuildError(f"question: expected a [[question]] for each question, not {shown_value(content)}")
     where = f"question {number}: "
     question_id = ConfigTable(content, where).value("id", str, f"Q{number:02}")
-    check_name(f"{where}id", "an id", question_id)
+    check_name(f"{where}id", question_id)
     if not question_id.startswith("Q"):
-        raise BuildError(
-            f"{where}id: expected one that begins with 'Q', as the files of a suite do, not {question_id!r}"
-        )
+        raise BuildError(f"{where}id: expected an id that begins with 'Q', not {question_id!r}")
     where = f"question {question_id}: "
     table = ConfigTable(content, where)
     table.refuse_unknown(_OF_QUESTION)

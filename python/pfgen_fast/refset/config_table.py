@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from ..errors import BuildError
 from ..files.untrusted_text import in_one_line, nearest_names, shown_value
 from ..native import _core
-from .normalise import check_pattern
+from .answer_tables import check_pattern
 
 T = TypeVar("T")
 
@@ -79,11 +79,11 @@ class ConfigTable:
         return ConfigTable(self.value(key, dict, {}), f"{self.where}{key}.")
 
     def file_lists(self, key: str) -> Mapping[str, tuple[str, ...]]:
-        """Files or globs by the name of the set; a single one may be given without a list."""
+        """Files or globs by the name of the set: a text, or a list of texts."""
         table = self.table(key)
         found = {}
         for name, given in table.content.items():
-            check_name(f"{table.where}{name}", "a set's name", name)
+            check_name(f"{table.where}{name}", name)
             paths = [given] if isinstance(given, str) else given
             if not isinstance(paths, list) or not paths or not all(isinstance(path, str) and path for path in paths):
                 expected = "expected a file or glob, or a list of them"
@@ -109,9 +109,7 @@ class ConfigTable:
         return value
 
 
-def check_name(where: str, what: str, name: str) -> None:
+def check_name(where: str, name: str) -> None:
     """Checks a name that becomes part of a file name."""
     if not _NAME.fullmatch(name):
-        raise BuildError(
-            f"{where}: {what} is made of up to 64 letters, digits, '-' and '_', unlike {shown_value(name)}"
-        )
+        raise BuildError(f"{where}: expected up to 64 letters, digits, '-' and '_', not {shown_value(name)}")

@@ -29,7 +29,7 @@ _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
 
 def input_files(patterns: Sequence[str], folder: Path) -> list[Path]:
-    """The files that patterns match, without duplicates: files, globs, or folders with runs at any depth."""
+    """The files that match patterns, each once. A pattern is a file, a glob, or a folder with runs at any depth."""
     found: dict[Path, None] = {}
     for pattern in patterns:
         for path in expand(folder / pattern):
@@ -54,7 +54,7 @@ def gather(
     *,
     on_rows: Callable[[int], None] | None = None,
 ) -> tuple[dict[int, int], int]:
-    """Writes the answers in files to one table per question."""
+    """Writes the answers in files to one table per question; returns the counts, and the number of other answers."""
     n_rows, n_unknown = 0, 0
     sources = [(path, None) for path in shared] + [(path, code) for code, paths in own.items() for path in paths]
     with contextlib.ExitStack() as stack:
@@ -65,7 +65,7 @@ def gather(
             for asked, answers, place in read(path, codes, only):
                 if only is not None and (asked != only).any():
                     where = f"{path}, {place(int(np.argmax(asked != only)))}"
-                    raise TrialsError(f"{where}: an answer to another question, in a file of answers to one")
+                    raise TrialsError(f"{where}: an answer to another question; this file may answer only one question")
                 for code in np.unique(asked).tolist():
                     if code in parts:
                         parts[code].add(answers.filter(arrow().array(asked == code)))
@@ -121,7 +121,7 @@ def _read_json_lines(path: Path, codes: Mapping[str, int], only: int | None) -> 
 
 
 def _with_question(line: bytes, head: bytes) -> bytes:
-    """A line to which the question is added, unless it has one: the core reads only lines with a question quickly."""
+    """Adds the question to a line without one, because the core reads only lines with a question."""
     return head + line[1:] if line[:1] == b"{" and b'"question"' not in line else line
 
 
@@ -130,7 +130,7 @@ def _line(lines: _core.TrialLines, first: int, row: int) -> str:
 
 
 def _parse(path: Path, first: int, usual: str | None, head: bytes, index: int, line: bytes) -> tuple[str, str]:
-    """The question, by default `usual`, and the answer of a line that the core leaves to Python."""
+    """The question (by default `usual`) and the answer of a line that the core does not read."""
     row: Any = None
     if head and line.startswith(head):
         line = b"{" + line.removeprefix(head)
@@ -143,7 +143,7 @@ def _parse(path: Path, first: int, usual: str | None, head: bytes, index: int, l
     except UnicodeEncodeError:
         raise TrialsError(f"{path}, line {first + index}: a lone surrogate, which is not valid text") from None
     except (Fault, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        pass  # `bad_line` says why
+        pass  # `bad_line` describes the fault
     if usual is not None and isinstance(row, dict):
         line = json.dumps({"question": usual, **row}).encode()
     raise bad_line(path, first + index, line)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ..errors import BuildError
 from ..files.untrusted_toml import read_toml
-from .answer_tables import arrow
+from .answer_tables import arrow, check_pattern, matches
+from .config_table import ConfigTable
 
 WHITE_SPACE = ("single", "trim", "keep")  # how white space may be treated; the first is the default
 EMPTY = "nothing is left"  # the reason for removing an answer that has no characters left
@@ -38,7 +39,7 @@ class Rewrite:
     kind: str
     pattern: str  # regular expression, or characters
     text: str = ""  # replacement; `\1` is the first group of the pattern
-    reason: str = ""  # why the rule exists
+    reason: str = ""  # reason for the rule
 
 
 def packaged_lists() -> list[str]:
@@ -59,42 +60,38 @@ def read_list(name: str, folder: Path = Path()) -> list[Rewrite]:
         raise BuildError(f"normalise.lists: {error}") from None
     tables = content.pop("rule", None)
     if content or not isinstance(tables, list) or not tables:
-        raise BuildError(f"normalise.lists: {path}: expected a [[rule]] for each rule, and nothing else")
+        raise BuildError(f"normalise.lists: {path}: expected one or more [[rule]] tables and no other keys")
     rules = [_rule(table, f"normalise.lists: {path}, rule {number}") for number, table in enumerate(tables, start=1)]
     for name, n in Counter(rule.name for rule in rules).items():
         if n > 1:
-            raise BuildError(f"normalise.lists: {path}: there are two rules {name!r}; expected each name once")
+            raise BuildError(f"normalise.lists: {path}: {n} rules have the name {name!r}; expected unique names")
     return rules
 
 
-def _rule(table: Any, where: str) -> Rewrite:
-    if not isinstance(table, Mapping) or not isinstance(table.get("name"), str) or not table["name"]:
+def _rule(content: Any, where: str) -> Rewrite:
+    table = ConfigTable(content if isinstance(content, Mapping) else {}, f"{where}: ")
+    table.refuse_unknown(_OF_RULE)
+    name, reason = table.value("name", str, ""), table.value("reason", str, "")
+    if not name:
         raise BuildError(f"{where}: expected a table with a 'name'")
-    where = f"{where} ({table['name']})"
-    for key, value in table.items():
-        if key not in _OF_RULE:
-            raise BuildError(f"{where}: unknown key {key!r}; expected {', '.join(_OF_RULE)}")
-        if key != "characters" and not isinstance(value, str):
-            raise BuildError(f"{where}: {key!r} is a text, not {type(value).__name__}")
-    reason = table.get("reason", "")
-    given = set(table) - {"name", "reason"}
+    table = ConfigTable(table.content, f"{where} ({name}): ")
+    given = set(table.content) - {"name", "reason"}
     if given == {"pattern", "text"}:
-        check_replacement(table["pattern"], table["text"], where)
-        return Rewrite(table["name"], "replace", table["pattern"], table["text"], reason)
+        pattern, text = table.value("pattern", str, ""), table.value("text", str, "")
+        check_replacement(pattern, text, f"{where} ({name})")
+        return Rewrite(name, "replace", pattern, text, reason)
     if given == {"remove"}:
-        check_pattern(table["remove"], where)
-        return Rewrite(table["name"], "remove", table["remove"], reason=reason)
-    if given == {"characters"}:
-        return Rewrite(table["name"], "characters", *_characters(table["characters"], where), reason)
-    raise BuildError(f"{where}: expected 'pattern' and 'text', or 'characters', or 'remove'")
-
-
-def _characters(pair: Any, where: str) -> tuple[str, str]:
-    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
-        raise BuildError(f"{where}: 'characters' are two texts, the characters to replace and their replacements")
-    if not pair[0] or len(pair[0]) != len(pair[1]) or len(set(pair[0])) < len(pair[0]):
-        raise BuildError(f"{where}: 'characters' are two texts of the same length, the first with each character once")
-    return pair[0], pair[1]
+        pattern = table.value("remove", str, "")
+        check_pattern(pattern, f"{where} ({name})")
+        return Rewrite(name, "remove", pattern, reason=reason)
+    if given != {"characters"}:
+        raise BuildError(f"{where} ({name}): expected 'pattern' and 'text', or 'characters', or 'remove'")
+    pair = table.texts("characters")
+    if len(pair) != 2 or not pair[0] or len(pair[0]) != len(pair[1]) or len(set(pair[0])) < len(pair[0]):
+        raise BuildError(
+            f"{where} ({name}): characters: expected two texts of the same length, the first with each character once"
+        )
+    return Rewrite(name, "characters", *pair, reason)
 
 
 def check_replacement(pattern: str, text: str, where: str) -> None:
@@ -140,7 +137,7 @@ def _nfkc(answers: Any) -> Any:
 
 
 def _touched(answers: Any, rules: Sequence[Rewrite]) -> Any:
-    """Which answers match any of the rules; matching all patterns at once costs hardly more than matching one."""
+    """Which answers match any of the rules. Matching all patterns at once takes little more time than matching one."""
     pa = arrow()
     if not rules:
         return pa.array(np.zeros(len(answers), bool))
@@ -184,31 +181,12 @@ def _pattern(rule: Rewrite) -> str:
 
 
 def _changed(answers: Any, pattern: str, change: Any) -> Any:
-    """Changes the answers that match the pattern; matching costs a fraction of replacing."""
+    """Changes only the answers that match the pattern, because matching takes a fraction of the time of replacing."""
     compute = arrow("pyarrow.compute")
     there = matches(answers, pattern)
     if not compute.any(there).as_py():
         return answers
     return compute.replace_with_mask(answers, there, change(answers.filter(there)))
-
-
-def check_pattern(pattern: str, where: str) -> None:
-    """Raises BuildError unless RE2 accepts the pattern; `where` names it in the message."""
-    pa = arrow()
-    if not pattern:
-        raise BuildError(f"{where}: an empty pattern matches everything; expected a regular expression")
-    try:
-        matches(pa.array([""], pa.string()), pattern)
-    except UnicodeEncodeError:
-        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: it has a lone surrogate") from None
-    except pa.ArrowInvalid as error:
-        problem = str(error).removeprefix("Invalid regular expression: ")
-        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: {problem}") from None
-
-
-def matches(answers: Any, pattern: str) -> Any:
-    """Which of the answers (an Arrow array) contain a match of the pattern."""
-    return arrow("pyarrow.compute").match_substring_regex(answers, pattern)
 
 
 def first_objections(answers: Any, *, wrong: Sequence[str] = (), required: Sequence[str] = ()) -> NDArray[np.int32]:

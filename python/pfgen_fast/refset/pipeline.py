@@ -1,7 +1,7 @@
 """Builds a suite: every question and set passes through the stages, each of which leaves files and a record.
 
-A stage is not run again if its record says that it used the same answers and parameters, so a stopped build resumes. A
-record is written last and removed first, so wherever one exists, the files beside it are complete.
+A stage is skipped if its record names the same answers and parameters, so a stopped build resumes. A record is written
+last and removed first, so the files of a stage with a record are complete.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OnStep = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Branch:
-    """One set of one question on its way through the stages."""
+    """One set of one question, and the files of its stages."""
 
     asked: QuestionConfig
     set_name: str
@@ -51,7 +51,7 @@ class Branch:
         return self.folder / f"{NAMES.index(stage)}-{stage}{ending}"
 
     def remove(self, stage: str) -> None:
-        """Removes a stage's files, the record first, so that a kill never leaves a record of other files."""
+        """Removes a stage's files, the record first, so that a record never describes other files."""
         for ending in (".json", ".parquet", ".removed.parquet"):
             self.path(stage, ending).unlink(missing_ok=True)
 
@@ -78,10 +78,10 @@ class Built:
 
     config: Config
     branches: tuple[Branch, ...]  # every set of every question
-    problems: tuple[str, ...] = ()  # why no suite was written, one sentence each
-    n_run: int = 0  # number of stages that were run, as opposed to stages that were already done
+    problems: tuple[str, ...] = ()  # reasons why no suite was written, one sentence each
+    n_run: int = 0  # number of stages that were run in this call
     is_written: bool = False  # whether the suite was written
-    notes: tuple[str, ...] = ()  # where the build deviated from the config, one sentence each
+    notes: tuple[str, ...] = ()  # deviations from the config, one sentence each
 
 
 def branches_of(config: Config) -> tuple[Branch, ...]:
@@ -186,14 +186,15 @@ class _Build:
     def _key_of_raw(self, branch: Branch, digests: dict[Path, str]) -> str:
         """Everything that the raw answers of a branch depend on: the question and the files."""
         of_files = []
-        for path in (*self._shared(branch.set_name), *self._own(branch)):
+        own = self._own(branch)
+        for path in (*self._shared(branch.set_name), *own):
             if path not in digests:
-                self._say(f"looking at {path.name}")
+                self._say(f"checking {path.name}")
                 digests[path] = file_sha1(path)
             of_files.append([path.name.endswith(".parquet"), digests[path]])
         texts = [[asked.question_id, asked.question] for asked in self._config.questions]
         unit = branch.asked.tokenizer.source if branch.asked.tokenizer else None  # the unit of lengths in the record
-        return _hash([RAW, __version__, branch.asked.question_id, texts, of_files, len(self._own(branch)), unit])
+        return _hash([RAW, __version__, branch.asked.question_id, texts, of_files, len(own), unit])
 
     def _shared(self, set_name: str) -> list[Path]:
         return input_files(self._config.sets.get(set_name, ()), self._config.path.parent)
@@ -277,7 +278,7 @@ class _Build:
 
     def _too_few_raw(self, branch: Branch, record: Mapping[str, Any]) -> str:
         n_other = record["figures"].get("n_other", 0)
-        others = f" (and {n_other:,} to questions that the config does not have)" if n_other else ""
+        others = f" (and {n_other:,} answers to questions outside the config)" if n_other else ""
         n_left = record["left"]["n"]
         return (
             f"{branch.name}: {n_left:,} raw answer{'' if n_left == 1 else 's'}{others}, fewer than the "
@@ -293,9 +294,7 @@ class _Build:
 
 
 def _not_done(branch: Branch, stage: str) -> BuildError:
-    return BuildError(
-        f"{branch.name}: stage {stage} is not done, or not as the config now says; run it first (--stage {stage})"
-    )
+    return BuildError(f"{branch.name}: stage {stage} is not done with this config; run it first (--stage {stage})")
 
 
 def _hash(value: Any) -> str:

@@ -33,18 +33,18 @@ class Selection:
     proposals: int  # number of swaps that were tried, over all climbs
     accepted: int  # number of swaps in this climb that lowered its error
     restart: int  # index of this climb
-    finished: bool  # whether no swap could lower the error any more; otherwise a limit ended the climb
+    finished: bool  # True if no swap could lower the error; False if a limit ended the climb
 
 
 @dataclass(frozen=True)
 class OrderCoverage:
-    """How many of the n-grams of one order the selected answers hold."""
+    """The n-grams of one order that the selected answers contain."""
 
     order: int
     n_ngrams: int  # number of distinct n-grams of all answers
-    n_held: int  # how many of them at least one selected answer holds
-    # share of all pairs of an answer and an n-gram in it whose n-gram at least one selected answer holds; 1 if
-    # there are no pairs
+    n_held: int  # number of these that at least one selected answer contains
+    # among all pairs of an answer and an n-gram in it, the share whose n-gram a selected answer contains; 1 without
+    # pairs
     share: float
 
 
@@ -60,21 +60,20 @@ def select(
     threads: int | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Selection:
-    """Selects answers whose n-grams are as frequent as among all answers, by hill climbing from random subsets.
+    """Selects answers with nearly the same n-gram frequencies as all answers, by hill climbing from random subsets.
 
-    Each step takes out one of the selected answers, tries all others instead, and puts in the best. A climb ends when
-    no swap lowers the error.
+    Each step replaces one selected answer by the best of all other answers. A climb ends when no swap lowers the error.
 
     Args:
         answers: A column of texts, as `Scorer.score` takes it.
         size: The number of answers to select.
-        max_order: Match the distribution of n-grams of the orders 1 to this.
+        max_order: The highest order of the n-grams whose distribution is matched.
         seed: Determines the random subsets.
         restarts: The number of climbs, run one after another; the best is returned, the first one in case of ties.
         proposals: Start no step after this many swaps were tried, over all climbs.
         seconds: Start no step after this time. To reproduce the result, pass its `proposals` instead.
         threads: Number of threads, each of which runs one climb at a time; with `proposals` or `seconds`, only one.
-        progress: Called now and then with the number of swaps tried and the error of the climb.
+        progress: Called regularly with the number of tried swaps and the error of the climb.
 
     Raises:
         TrialsError: An answer is not a text, there are fewer than `size`, or they are too long to count.
@@ -94,7 +93,7 @@ def select(
         if n_all < size:
             raise TrialsError(f"expected at least {size} answers to select from, not {n_all}", column="answers")
         report = None if progress is None else (lambda at: progress(at.n_proposals, _error(at.sums, size, n_all)))
-        stream = _stream(seed)
+        stream = int(hashlib.sha1(seed.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16)
         climbs = _core.climb(column, size, max_order, stream, restarts, proposals, seconds, n_threads, report)
     # All subsets have the same size, so errors compare like the sums they derive from.
     restart = min(range(len(climbs)), key=lambda i: _squares(climbs[i].curve[-1].sums, size, n_all))
@@ -115,8 +114,8 @@ def select(
 def distribution_error(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_order: int = 10) -> float:
     """The difference between the n-gram distributions of some answers and of all answers.
 
-    For each distinct n-gram of the orders 1 to `max_order`, take the share of the selected answers that hold it, minus
-    the share of all answers that hold it. The error is the mean of the squares.
+    For each distinct n-gram of the orders 1 to `max_order`, take the share of the selected answers that contain it,
+    minus the share of all answers that contain it. The error is the mean of the squares.
 
     Args:
         answers: A column of texts, as `Scorer.score` takes it.
@@ -167,10 +166,6 @@ def _squares(sums: _core.DistributionSums, size: int, n_all: int) -> int:
 def _error(sums: _core.DistributionSums, size: int, n_all: int) -> float:
     # A quotient of integers, which Python rounds only once.
     return _squares(sums, size, n_all) / (max(sums.n_ngrams, 1) * (size * n_all) ** 2)
-
-
-def _stream(seed: str) -> int:
-    return int(hashlib.sha1(seed.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16)
 
 
 def _checked_seconds(seconds: float | None) -> float | None:

@@ -1,7 +1,6 @@
 """The stages that one question's answers in one set pass through: each takes a table of answers and keeps a part of it.
 
-A stage knows its parameters and nothing about files. Its result depends only on the answers and the parameters, not on
-the number of threads.
+A stage handles no files. Its result depends only on the answers and the parameters.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .selection import coverage, select
 NAMES = ("raw", "normalise", "filter", "frequency", "length", "select")
 """The names of all stages in order; `raw` is the input."""
 
-LONGEST_SHOWN = 400  # longer answers are counted in one bin
+LONGEST_SHOWN = 400  # longer answers are counted together
 MOST_KEPT = 30  # the most answers that `length.keep = "auto"` keeps for each one to select
 _MAX_REASONS = 50
 
@@ -48,10 +47,10 @@ class Stage(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Everything that the result depends on besides the answers."""
+        """All inputs of the result besides the answers."""
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:
-        """Processes a table of answers; `on_step` is called now and then with the progress."""
+        """Processes a table of answers; `on_step` is called regularly with the progress."""
 
 
 def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stage]:
@@ -111,7 +110,7 @@ class FilterStage:
 
 @dataclass(frozen=True)
 class FrequencyStage:
-    """Stage 3: removes answers that hold an n-gram that is rare among all of them."""
+    """Stage 3: removes answers that contain a rare n-gram."""
 
     rare: Frequency
     tokenizer: Tokenizer | None = None
@@ -141,7 +140,7 @@ class FrequencyStage:
         return _sift(answers, first < 0, lambda gone: self._reasons(answers, first, gone), figures)
 
     def _reasons(self, answers: Any, first: NDArray[np.int32], gone: NDArray[np.int64]) -> list[str]:
-        """The first rare n-gram of each answer that is gone."""
+        """The first rare n-gram of each removed answer."""
         texts, order = answers.column("answer").take(gone).to_pylist(), self.rare.order
         starts = first[gone].tolist()
         if self.tokenizer is None:
@@ -154,8 +153,8 @@ class FrequencyStage:
 class LengthStage:
     """Stage 4: keeps the answers whose length is nearest to the target, the earlier ones in case of ties.
 
-    `keep` says how many. If it is `"auto"`, or a number that is not below that of the answers, it is the geometric mean
-    of the number of answers and that of the answers to select, so that this stage and the next leave the same share.
+    `keep` is their number. If it is `"auto"`, or too high to remove any answer, the stage keeps the geometric mean of
+    the number of answers and the number of answers to select. Then this stage and the next leave the same share.
     """
 
     length: Length
@@ -178,7 +177,7 @@ class LengthStage:
         return _sift(answers, stays, lambda gone: [f"length {length}" for length in lengths[gone]], figures)
 
     def _n_kept(self, may_be_selected: NDArray[np.bool_]) -> tuple[int, dict[str, Any]]:
-        """How many answers are kept, of which the nearest come first; and a note if that is not what `keep` says."""
+        """The number of answers to keep, and a note if it differs from `keep`; the nearest answers come first."""
         n, keep = len(may_be_selected), self.length.keep
         if keep == "all":
             return n, {}
@@ -188,8 +187,8 @@ class LengthStage:
         if keep == "auto":
             return n_kept, {}
         note = (
-            f"length.keep is {keep:,}, and only {n:,} answers came to this stage, so the {n_kept:,} nearest to "
-            f'{self.length.target:,} are kept; add raw answers, lower it, or set it to "auto" or "all"'
+            f"length.keep is {keep:,}, but this stage received only {n:,} answers, so it keeps the {n_kept:,} nearest "
+            f'to {self.length.target:,}; add raw answers, lower length.keep, or set it to "auto" or "all"'
         )
         return n_kept, {"note": note}
 
@@ -201,7 +200,7 @@ class LengthStage:
 
 @dataclass(frozen=True)
 class SelectStage:
-    """Stage 5: selects answers that together have the same n-gram distribution as all of them."""
+    """Stage 5: selects answers that together have nearly the n-gram distribution of all answers."""
 
     select: Select
     seed: str

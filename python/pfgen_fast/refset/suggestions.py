@@ -27,9 +27,9 @@ class Suggestion:
     """An n-gram that might be a keyword."""
 
     ngram: str
-    share: float  # share of the question's reference answers that hold it
-    share_elsewhere: float  # share of the reference answers to the other questions that hold it
-    log_odds: float  # log-odds that an answer to the question holds it, minus the log-odds for the other questions
+    share: float  # share of the question's reference answers that contain it
+    share_elsewhere: float  # share of the reference answers to the other questions that contain it
+    log_odds: float  # log-odds that an answer to the question contains it, minus the same for the others
 
     @property
     def rule(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def suggest_keywords(
 def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
     others = [question for question in suite if question.question_id != asked.question_id]
     if not others:
-        raise SuiteError(f"suite {suite.name}: only one question, so there is nothing to compare its answers with")
+        raise SuiteError(f"suite {suite.name}: only one question; suggestions need answers to other questions")
     return [
         answer
         for question in others
@@ -79,12 +79,12 @@ def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
 
 
 def _may_be_a_keyword(ngram: str) -> bool:
-    """Whether both ends are letters or digits, and it is not a single letter or digit of an alphabet."""
+    """Whether both ends are letters or digits, and the n-gram is longer than one ASCII character."""
     return ngram[0].isalnum() and ngram[-1].isalnum() and (len(ngram) > 1 or not ngram.isascii())
 
 
 def _maximal(counts: Mapping[str, int]) -> dict[str, int]:
-    """Drops n-grams that are part of a longer one with the same answers, which equal counts imply."""
+    """Drops n-grams that are part of a longer n-gram with the same count, and so with the same answers."""
     parts = {part for ngram, count in counts.items() for part in (ngram[1:], ngram[:-1]) if counts.get(part) == count}
     return {ngram: count for ngram, count in counts.items() if ngram not in parts}
 
@@ -94,13 +94,11 @@ def _log_odds(count: int, total: int) -> float:
 
 
 def _unrelated(ranked: Sequence[Suggestion], n: int) -> list[Suggestion]:
-    """The first `n` suggestions that do not look like a part of the same phrase as an earlier one."""
+    """The first `n` suggestions, without suggestions that look like a part of the same phrase as an earlier one."""
     taken: list[Suggestion] = []
     for one in ranked:
-        if not any(_touch(one.ngram, other.ngram) for other in taken):
+        if len(taken) < n and not any(_touch(one.ngram, other.ngram) for other in taken):
             taken.append(one)
-            if len(taken) == n:
-                break
     return taken
 
 

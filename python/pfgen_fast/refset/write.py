@@ -23,7 +23,7 @@ def _json(content: Any) -> bytes:
 
 
 def check_place(config: Config) -> None:
-    """Raises BuildError if the suite cannot be written to its folder because that holds something else."""
+    """Raises BuildError if the folder of the suite contains other files, which writing would delete."""
     folder = config.suite
     if not folder.exists():
         return
@@ -33,13 +33,13 @@ def check_place(config: Config) -> None:
     for path in sorted(folder.iterdir()):
         if path.name not in own and not (path.name.startswith("Q") and path.suffix == ".json"):
             raise BuildError(
-                f"{folder}: holds {path.name!r}, which is not part of a suite and would be lost; "
-                "expected another folder"
+                f"{folder}: contains {path.name!r}, which is not part of a suite and would be deleted; "
+                "choose another folder"
             )
 
 
 def _tokenizers_there(folder: Path) -> Iterator[str]:
-    """The tokenizer files that belong to the questions of an existing suite in this folder."""
+    """The names of the tokenizer files of an existing suite in this folder."""
     for path in folder.glob("Q*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError, SuiteError):
             tokenizer = freeze_tokenizer(parse_suite_json(read_bytes(path), str(path)), folder)
