@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -156,6 +159,34 @@ def test_the_batch_manager_and_the_evaluation_of_verl_give_the_same(
     assert [reward("pfgen", f"A: {text}", question) for question, text in zip(questions, kept, strict=True)] == (
         table.average.tolist()
     )
+
+
+@pytest.mark.integrations
+def test_workers_in_processes_of_ray_give_the_same(verl, mini, scorer, tiny_model, tmp_path, monkeypatch):
+    """In a process of its own, for what verl and Ray leave behind."""
+    config = verl("reward.num_workers=2")
+    _, data, questions, kept = make_batch(config, tiny_model, mini, tmp_path, monkeypatch)
+    integration("omegaconf").OmegaConf.save(config, tmp_path / "config.yaml")
+    data.save_to_disk(tmp_path / "batch")
+    script = """
+import json, os, sys, ray
+from omegaconf import OmegaConf
+from verl import DataProto
+from verl.experimental.reward_loop.reward_loop import RewardLoopManager
+ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}})
+found = RewardLoopManager(OmegaConf.load("config.yaml")).compute_rm_score(DataProto.load_from_disk("batch"))
+print(json.dumps({name: found.non_tensor_batch[name].tolist() for name in ("score", "fluency")}))
+"""
+    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, sys.path)))
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300
+    )
+    assert run.returncode == 0, run.stderr
+    table = scorer.score(questions, kept)
+    assert json.loads(run.stdout.splitlines()[-1]) == {
+        "score": table.average.tolist(),
+        "fluency": table.fluency.tolist(),
+    }
 
 
 @pytest.mark.integrations
