@@ -63,7 +63,9 @@ def test_what_was_done_otherwise_than_configured_is_said_every_time(call_suite, 
     written = write_config(tmp_path, mini, tables="[length]\nkeep = 30_000\n[select]\nsize = 40\nproposals = 3000")
     code, _, err = call_suite("build", written, "--no-report")
     assert (code, err.count("\n")) == (0, 2)
-    assert err.startswith("note: question Q01, set N: stage length: length.keep is 30,000, but this stage received only ")
+    assert err.startswith(
+        "note: question Q01, set N: stage length: length.keep is 30,000, but this stage received only "
+    )
     notes = json.loads(call_suite("build", written, "--json")[1])["notes"]
     assert [note.split(",")[0] for note in notes] == ["question Q01", "question Q07"]
 

@@ -223,7 +223,7 @@ def test_what_cannot_be_asked_is_refused(mini, make_suite):
         make_tasks(mini, 1, mode="talk")
     with pytest.raises(EngineError, match="trials count from 1"):
         make_tasks(mini, 0, mode="qa")
-    with pytest.raises(EngineError, match="Q01: the question (has|contains) a lone surrogate"):
+    with pytest.raises(EngineError, match="Q01: the question has a lone surrogate"):
         make_tasks(Suite.load(make_suite({"question": "\ud800?"})), 1, mode="qa", num_examples=0)
 
 
