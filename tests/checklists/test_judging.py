@@ -90,18 +90,6 @@ def test_overall_ratings_are_kept_beside_verdicts(path):
     assert sum(row.method == "checklist" for row in found) == N_TASKS
 
 
-def test_judgements_of_other_judges_stay_in_the_same_order_whoever_comes_first(tmp_path):
-    contents = []
-    for order in (("j-2024-01-01", "j-2025-01-01"), ("j-2025-01-01", "j-2024-01-01", "j-2025-01-01")):
-        folder = tmp_path / str(len(contents)) / "mine"
-        run(folder)
-        for model in order:
-            judged([folder], options=JudgeOptions(model))
-        contents.append((folder / "judgements.jsonl").read_bytes())
-    assert contents[0] == contents[1]
-    assert contents[0].count(b"\n") == 2 * N_TASKS
-
-
 @examples(80)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["open", "ask", "write"])), min_size=4, max_size=16))
 def test_whatever_two_processes_of_two_judges_do_nothing_is_paid_twice_or_lost(steps):
@@ -119,7 +107,9 @@ def test_whatever_two_processes_of_two_judges_do_nothing_is_paid_twice_or_lost(s
                 processes[number].ask(lambda judge: engine)
             elif number in processes:
                 processes[number].write()
-            found = Counter(row.judge for row in read_judgements(path, suite())) if path.exists() else Counter()
+            rows = [row.judge for row in read_judgements(path, suite())] if path.exists() else []
+            assert rows == sorted(rows)  # in the same order, whichever judge comes first
+            found = Counter(rows)
             assert n_written <= found
             n_written = found
         assert Counter(request.judge.model for request in engine.asked) == n_written
@@ -147,10 +137,6 @@ def tale(**changes):
 
 
 CHANGES = {
-    "instructions": (
-        lambda: {"tasks": tuple(replace(task, instruction=f"{task.instruction} Now.") for task in suite().tasks)},
-        N_TASKS,
-    ),
     "an instruction": (
         lambda: {"tasks": (replace(suite().tasks[0], instruction="Write something else."), *suite().tasks[1:])},
         1,

@@ -142,13 +142,13 @@ def _questions(folder: Path, rows: Sequence[Row], areas: Sequence[str]) -> Categ
         found |= {(area, name): asked for name, asked in listed.items()}
     of_lines: Categories[tuple[str, ...]] = {}
     for where, (task, asked) in rows:
-        key = (task.area, task.category)
-        if asked is not None and of_lines.setdefault(key, asked) != asked:
-            raise ChecklistError(f"{where}: its checklist differs from that of the other tasks of {shown_key(key)}")
+        if asked is not None and of_lines.setdefault(task.place, asked) != asked:
+            others = shown_key(task.place)
+            raise ChecklistError(f"{where}: its checklist differs from that of the other tasks of {others}")
     found |= of_lines
     for where, (task, _) in rows:
-        if (key := (task.area, task.category)) not in found:
-            raise ChecklistError(f"{where}: no checklist of {shown_key(key)}; expected a file in {_CHECKLISTS}/")
+        if task.place not in found:
+            raise ChecklistError(f"{where}: no checklist of {shown_key(task.place)}; expected a file in {_CHECKLISTS}/")
     return {key: found[key] for key in sorted(found, key=lambda key: areas.index(key[0]))}
 
 
