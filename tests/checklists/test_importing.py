@@ -125,10 +125,8 @@ BAD_LINES = {
         [*verdicts(1), {"checklist_id": "a", "evaluation_score": 1}],
         "checklist_id: expected a number, not 'a'",
     ),
-    "no-list": ("none", "checklist_wise_evaluation: expected a list, not 'none'"),
     "task": ({"id": "chat_0000"}, "unknown task 'chat_0000'; expected one of chat_000"),
     "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": verdicts(1, 1)}, "is of the area open_ended_qa"),
-    "response": ({"response": None}, "response: expected a string, not null"),
 }
 
 

@@ -209,19 +209,13 @@ def test_each_rating_has_another_seed_and_empty_answers_are_judged_or_get_0_with
 
 
 @pytest.mark.parametrize("text", ["x" * (5 << 20), "\x1c" * (1 << 20)], ids=["letters", "escapes"])
-def test_an_answer_too_long_to_be_sent_is_left_out_and_named(path, text):
-    run(path, [*answers_of("mine")[1:], Answer("T00", text)])
+def test_an_answer_too_long_to_be_sent_is_named_and_a_long_one_is_cut(path, text):
+    run(path, [*answers_of("mine")[2:], Answer("T00", text), Answer("T01", "word " * 17_000)])
     judging, problem = judged([path])
     assert problem is None
     assert judging.runs[0].too_long == ("T00",)
-    assert judging.runs[0].standing().n_judged == N_TASKS - 1
-
-
-def test_a_long_answer_is_cut_and_the_judgement_says_so(path):
-    run(path, [*answers_of("mine")[1:], Answer("T00", "word " * 17_000)])
-    judging, _ = judged([path])
-    assert judging.runs[0].standing().n_cut == 1
-    assert [row.id for row in read_judgements(path / "judgements.jsonl", suite()) if row.cut] == ["T00"]
+    assert (judging.runs[0].standing().n_judged, judging.runs[0].standing().n_cut) == (N_TASKS - 1, 1)
+    assert [row.id for row in read_judgements(path / "judgements.jsonl", suite()) if row.cut] == ["T01"]
 
 
 def test_a_date_or_a_hash_names_a_version():

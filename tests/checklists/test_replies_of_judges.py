@@ -160,11 +160,8 @@ HOSTILE = {
     "sums": "[" + "1+" * N + "1]",
     "digits": '[{"checklist_id": ' + "9" * N + "}]",
     "underscores": "[1" + "_1" * N + "]",
-    "names": "[" + "a." * N + "a]",
     "blanks": "[" + " " * N + "x]",
-    "fences": "```" * N,
     "objects": "[" + "{}," * (N // 3) + "{}]",
-    "lists": "[" + "[]," * N + "()]",
     "empty texts": "[" + "''," * N + "()]",
     "nested lists": ("[" * 99 + "]" * 99 + ",") * (N // 200) + "()]",
 }

@@ -295,7 +295,6 @@ def test_a_checklist_that_changed_after_judging_is_named(judged: Path, call) -> 
 OPTIONS: dict[str, tuple[list[str], str]] = {
     "a budget that is no number": (["--budget", "nan", "--prompt-price", "1"], "the budget nan: expected a number"),
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
-    "no name": (["-m", ""], "the judge has no name; expected the name of a model"),
     "no server": (["-q"], "the variable OPENAI_API_KEY is empty or not set; put the key into it"),
 }
 
