@@ -55,12 +55,10 @@ def test_a_sentence_that_stands_three_times_is_a_repetition_if_it_is_long_or_by_
         ("\n\n**I’M SORRY, BUT** no.", "en", "I'm sorry, but"),
         ("# As an AI language model, no", "en-GB", "As an AI"),
         ('"I can\'t believe it," she said.', "en", None),
-        (f"{STORY} I'm sorry, but", "en", None),
         ("申し訳ありませんが、書けません。", "ja", "申し訳"),
         ("「申し訳ございません", "ja", "申し訳"),
         ("文字数の制約のため、概要を書きます。", "ja", "文字数の制約"),
         ("I'm sorry, but no.", "ja", None),
-        ("", "en", None),
     ],
 )
 def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, language, phrase):
@@ -139,18 +137,14 @@ def test_signals_decide_nothing_but_are_named():
     ("end", "expected"),
     [
         ("(Word count: 2,020)", (2020, "words")),
-        ("**Words:** 800", (800, "words")),
         ("[16000+ words]", (16000, "words")),
-        ("8600 words.", (8600, "words")),
         ("This story has a word count of approximately 1,500.", (1500, "words")),
         ("The essay totals over 8000 words.", (8000, "words")),
         ("Words: 100\nWords: 200", (200, "words")),
         ("Write at least 1,000 words next time.", None),
-        ("It grew into a 2000-word essay.", None),
         ("Length: 15 minutes", None),
         ("（約２，０００字）", (2000, "characters")),
         ("文字数：1234", (1234, "characters")),
-        ("以上、800文字", (800, "characters")),
         ("三百字で書いた。", None),
     ],
 )
@@ -160,17 +154,6 @@ def test_what_answers_say_of_their_own_length(end, expected):
     assert not claim_in("Words: 110", 100).is_wrong
     assert claim_in("Words: 111", 100).is_wrong
     assert claim_in("文字数：7", 1).counted == 5
-
-
-def test_lengths_are_compared_with_what_is_wanted(tmp_path):
-    long, short = " ".join(["fog"] * 30), " ".join(["sea"] * 5)
-    answers = [Answer("fog", long, length="short"), Answer("sea", short, length="short"), Answer("ice", long)]
-    rules = ErrorRules(suite_of_essays())
-    found = model_errors("m", errors_of(run_of(tmp_path / "m", *answers), rules), rules)
-    assert found.total.length is None
-    length = found.lengths["short"].length
-    assert (length.n, length.mean_words) == (2, 17.5)
-    assert (length.mean_absolute_length_error, length.mean_shortfall, length.share_long_enough) == (12.5, 7.5, 0.5)
 
 
 def test_a_judgement_alone_tells_the_words_and_the_commonest_sentence(tmp_path):
@@ -210,17 +193,12 @@ def test_a_run_without_anything_is_named(tmp_path):
     ("text", "expected"),
     [
         ("", []),
-        (" \n\n \n", []),
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
         ("Version 1.5 costs 3.20 euros.", ["Version 1.5 costs 3.20 euros."]),
         ('"Go!" he said. (Yes.) No.', ['"Go!"', "he said.", "(Yes.)", "No."]),
         ("A heading\n\nA line\nthat goes on", ["A heading", "A line that goes on"]),
-        ("A heading\n \t\nA line", ["A heading", "A line"]),
         ("氷は浮く。水は沈む？はい！", ["氷は浮く。", "水は沈む？", "はい！"]),
         ("「氷は浮く。」と言った。", ["「氷は浮く。」", "と言った。"]),
-        ("What?! Really...", ["What?!", "Really..."]),
-        ("no end", ["no end"]),
-        ("So...。」and on.)", ["So...。」", "and on.)"]),
     ],
 )
 def test_where_sentences_end(text, expected):
@@ -251,8 +229,6 @@ def test_short_sentences_count_only_if_they_are_to():
         "." * 10**6 + "x",
         '."' * 500_000,
         "\n " * 500_000,
-        "!?" * 500_000,
-        "。" * 10**6,
         '.")' * 300_000,
         "." + ")" * 10**6 + "x",
     ],

@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
-from makers.fault_server import Reply, answering, serving
+from makers.fault_server import answering, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
 from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
 from pfgen_fast.checklists.tasks import Checklist, Task
-from pfgen_fast.errors import ChecklistError, DiscernmentError, JudgingError
+from pfgen_fast.errors import ChecklistError, DiscernmentError
 from pfgen_fast.evaluators import Item, open_evaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.opening import options_of
@@ -116,22 +117,12 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_and_then_a_text_has_no_s
     assert [name.partition(" of ")[0] for name in tries] == ["try 1", "try 2", "try 3"]
     assert len(engine.asked) == 7
     assert judge.is_complete(ITEMS, text_column(list(TEXTS))).all()
+    more = text_column([*TEXTS[:2], "Another book, please."])
+    offline = judge.offline().partial()
+    assert (offline.n_missing(ITEMS, more), offline.is_complete(ITEMS, more).tolist()) == (1, [True, True, False])
+    assert np.isnan(offline.score(ITEMS, more)["checklist"]).tolist() == [False, True, True]
     again = judge_of(path, None)
     assert scores_of(again)["checklist"][0] == scores["checklist"][0]
-
-
-def test_missing_replies_are_an_error_without_a_server_unless_they_may_be_missing(path):
-    first = judge_of(path, FakeEngine(by_length))
-    scores_of(first, ITEMS[:1])
-    column = text_column(list(TEXTS))
-    offline = first.offline()
-    with pytest.raises(JudgingError, match=r"2 of 3 ratings are missing; name a server"):
-        offline.score(ITEMS, column)
-    assert offline.n_missing(ITEMS, column) == 2
-    assert offline.is_complete(ITEMS, column).tolist() == [True, False, False]
-    found = offline.partial().score(ITEMS, column)
-    assert np.isnan(found["checklist"]).tolist() == [False, True, True]
-    assert offline.partial().ask(ITEMS, column) is None
 
 
 def test_again_asks_everything_anew_with_other_seeds_into_the_same_file(path):
@@ -239,59 +230,29 @@ def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
 # discern run
 
 
-def replied(request) -> Reply:
-    """Verdicts of a judge that counts words; some replies cannot be used at first."""
-    answer = request.prompt.partition("Answer: ")[2].partition("\n(end of the answer)")[0]
-    if len(answer) % 5 == 0 and request.again == 0 and request.number % 2 == 0:
-        return answering("Let me think first.")
-    levels = (0, 0.25, 0.5, 0.75, 1)
-    level = levels[min(4, len(answer.split()) // 6)]
-    return answering(listed(*[level] * n_questions(request.prompt)))
-
-
-@pytest.fixture
-def letters(tmp_path):
+def test_discern_run_tests_a_checklist_like_any_evaluator(tmp_path, call, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", lambda results: ())  # they take long
     own_suite_in(tmp_path / "suite")
-    words = "Dear neighbour, I thank you for the ladder that you lent me in the spring. It was of great use."
-    rows = [
-        {"id": str(n), "text": f"{words} I needed it {n} times.", "task": "letters", "question": "Thank a neighbour."}
-        for n in range(12)
-    ]
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return tmp_path
+    text = "Dear neighbour, I thank you for the ladder that you lent me in the spring. It was of great use."
+    rows = [{"id": str(n), "text": f"{text} I needed it {n} times.", "task": "x", "question": "?"} for n in range(12)]
+    Path("texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
+    def counting_words(request):
+        answer = request.prompt.partition("Answer: ")[2].partition("\n(end of the answer)")[0]
+        return answering(listed(*[min(4, len(answer.split()) // 6) / 4] * n_questions(request.prompt)))
 
-@pytest.fixture
-def discerned(letters, call, monkeypatch):
-    """Calls `discern run`, without pictures, which take longer than everything else."""
-    monkeypatch.chdir(letters)
-    monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", lambda results: ())
-
-    def run(url, *more):
-        usual = ("texts.jsonl", "-e", "checklists:suite", "-m", "org/judge", "--category", "thanks", "--draws", "0")
-        server = () if url is None else ("--base-url", url)
-        return call("discern", "run", *usual, "--kinds", "truncate/500,identity", "-o", "out", *server, *more)
-
-    return run
-
-
-def test_discern_run_tests_a_checklist_like_any_evaluator(letters, discerned):
-    with serving(replied) as server:
-        code, out, err = discerned(server.base_url, "--dry-run", "--prompt-price", 1)
-        assert code == 0, err
+    usual = ("texts.jsonl", "-e", "checklists:suite", "-m", "org/judge", "--category", "thanks", "--draws", "0")
+    command = ("discern", "run", *usual, "--kinds", "truncate/500,identity", "-o", "out")
+    with serving(counting_words) as server:
+        _, out, _ = call(*command, "--base-url", server.base_url, "--dry-run")
         assert out.startswith("48 ratings (12 equal to others); 36 requests of about ")
-        assert not server.requests
-        code, out, err = discerned(server.base_url)
-        assert code == 0, err
-        n_asked = len(server.requests)
-        assert n_asked >= 36
-        assert discerned(server.base_url)[0] == 0
-        assert len(server.requests) == n_asked
-    assert (letters / "out" / "checklist-replies.jsonl").exists()
-    with open(letters / "out" / "discernment-cells.csv", encoding="utf-8", newline="") as file:
+        code, out, err = call(*command, "--base-url", server.base_url)
+        assert (code, len(server.requests)) == (0, 36), err
+    with open("out/discernment-cells.csv", encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["kind"] == "truncate"]
     assert {row["metric"] for row in rows} == {"checklist", "plain", "q0", "q1", "q2"}
     assert {row["noticed"].lower() for row in rows} == {"true"}
-    assert "q0: Does it thank somebody?" in (letters / "out" / "discernment.md").read_text()
+    assert "q0: Does it thank somebody?" in Path("out/discernment.md").read_text(encoding="utf-8")
     assert "evaluator:checklists:" in out
-    assert discerned(None, "--offline")[0] == 0
+    assert call(*command, "--offline")[0] == 0

@@ -6,7 +6,6 @@ import contextlib
 import importlib.util
 import json
 import threading
-import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -70,11 +69,6 @@ def test_the_server_says_its_version_and_where_it_cut_an_answer():
     body = {"model": "fake/long", "messages": [{"role": "user", "content": "Write about winter."}], "seed": 1}
     with serving() as url:
         whole, cut = post(url, body), post(url, {**body, "max_tokens": 5})
-        with urllib.request.urlopen(f"{url}/models", timeout=30) as reply:
-            assert json.load(reply)["data"]
-        with pytest.raises(urllib.error.HTTPError, match="400") as refused:
-            post(url, {"messages": 5})
-        refused.value.close()
     with serving(version=2) as url:
         later = post(url, body)
     assert (whole["model"], whole["system_fingerprint"]) == ("fake/long-2026-01-01", "fake_1")

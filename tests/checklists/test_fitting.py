@@ -70,8 +70,6 @@ def test_weights_have_the_sum_100_equal_marks_no_r2_and_another_bound_is_kept() 
         ([[1, None]], [1], "row 0, question 1: the verdict is missing or no number"),
         ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),
         ([[1], [1]], [1, 11], "row 1: the mark is 11; expected a number from 0 to 10"),
-        ([[1], [1]], [1, float("inf")], "row 1: the mark is inf"),
-        ([[1], [1]], [[1], [2]], "marks of 2 dimensions"),
     ],
 )
 def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:

@@ -16,8 +16,7 @@ from makers.hellobench_checkouts import (
     task_ids,
     write_checkout,
 )
-from pfgen_fast.checklists.importing.hellobench_checkout import summary_category
-from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite
+from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite, summary_category
 from pfgen_fast.checklists.prompt_files import packaged_prompts
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.suite_writing import write_suite
@@ -132,7 +131,7 @@ def test_a_bad_checkout_is_one_sentence_and_its_scripts_are_never_executed(tmp_p
 
 def test_a_compact_form_without_tasks_is_an_error(tmp_path):
     (tmp_path / "checklists.json").write_text('{"chat": {"rewrite": ["Is it?"]}}')
-    with pytest.raises(ChecklistError, match=r"expected tasks.jsonl, which may be compressed, beside checklists.json"):
+    with pytest.raises(ChecklistError, match=r"expected tasks.jsonl, which may be compressed, next to checklists.json"):
         import_suite(tmp_path)
 
 

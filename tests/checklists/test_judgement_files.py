@@ -94,7 +94,6 @@ def line(**changes):
         ({"method": "llm-eval"}, "3 verdicts; expected 1"),
         ({"method": "llm-eval", "scores": [11]}, "the rating 11; expected a number from 0 to 10"),
         ({"trial": 0}, "trial: expected a whole number from 1"),
-        ({"words": -1}, "words: expected a whole number"),
         ({"cut": 1}, "cut: expected true or false"),
     ],
 )
@@ -130,19 +129,15 @@ def test_a_table_is_held_to_the_same_rules(tmp_path):
 
     def said_of(**columns):
         table = pa.table({"id": ["T00"], "response_sha256": [HASH], "scores": [[1.0, 0.5, 0.0]], **columns})
-        pa.parquet.write_table(table.select([name for name in table.schema.names if columns.get(name, 1) != []]), path)
+        pa.parquet.write_table(table, path)
         with pytest.raises(ChecklistError) as error:
             read_judgements(path, SUITE)
         assert str(error.value).startswith(str(path))
         return str(error.value)
 
     assert "row 1, question 1: the verdict 0.3 is not a level" in said_of(scores=[[1.0, 0.3, 0.0]])
-    assert "row 1: scores[2]: expected a number, not NaN" in said_of(scores=[[1.0, 0.5, None]])
     assert "row 1: id: expected a string, not null" in said_of(id=pa.array([None], pa.string()))
     assert "column 'scores'" in said_of(scores=["high"])
-    pa.parquet.write_table(pa.table({"id": ["T00"]}), path)
-    with pytest.raises(ChecklistError, match="row 1: the key 'response_sha256' is missing"):
-        read_judgements(path, SUITE)
     pa.parquet.write_table(pa.table({"id": ["T00"], "response_sha256": [HASH], "scores": [[1, 0, 1]]}), path)
     (one,) = read_judgements(path, SUITE)
     assert one == Judgement("T00", HASH, (1.0, 0.0, 1.0))

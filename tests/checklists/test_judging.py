@@ -90,18 +90,6 @@ def test_overall_ratings_are_kept_beside_verdicts(path):
     assert sum(row.method == "checklist" for row in found) == N_TASKS
 
 
-def test_judgements_of_other_judges_stay_in_the_same_order_whoever_comes_first(tmp_path):
-    contents = []
-    for order in (("j-2024-01-01", "j-2025-01-01"), ("j-2025-01-01", "j-2024-01-01", "j-2025-01-01")):
-        folder = tmp_path / str(len(contents)) / "mine"
-        run(folder)
-        for model in order:
-            judged([folder], options=JudgeOptions(model))
-        contents.append((folder / "judgements.jsonl").read_bytes())
-    assert contents[0] == contents[1]
-    assert contents[0].count(b"\n") == 2 * N_TASKS
-
-
 @examples(80)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["open", "ask", "write"])), min_size=4, max_size=16))
 def test_whatever_two_processes_of_two_judges_do_nothing_is_paid_twice_or_lost(steps):
@@ -119,7 +107,9 @@ def test_whatever_two_processes_of_two_judges_do_nothing_is_paid_twice_or_lost(s
                 processes[number].ask(lambda judge: engine)
             elif number in processes:
                 processes[number].write()
-            found = Counter(row.judge for row in read_judgements(path, suite())) if path.exists() else Counter()
+            rows = [row.judge for row in read_judgements(path, suite())] if path.exists() else []
+            assert rows == sorted(rows)  # in the same order, whichever judge comes first
+            found = Counter(rows)
             assert n_written <= found
             n_written = found
         assert Counter(request.judge.model for request in engine.asked) == n_written
@@ -147,10 +137,6 @@ def tale(**changes):
 
 
 CHANGES = {
-    "instructions": (
-        lambda: {"tasks": tuple(replace(task, instruction=f"{task.instruction} Now.") for task in suite().tasks)},
-        N_TASKS,
-    ),
     "an instruction": (
         lambda: {"tasks": (replace(suite().tasks[0], instruction="Write something else."), *suite().tasks[1:])},
         1,
@@ -223,19 +209,13 @@ def test_each_rating_has_another_seed_and_empty_answers_are_judged_or_get_0_with
 
 
 @pytest.mark.parametrize("text", ["x" * (5 << 20), "\x1c" * (1 << 20)], ids=["letters", "escapes"])
-def test_an_answer_too_long_to_be_sent_is_left_out_and_named(path, text):
-    run(path, [*answers_of("mine")[1:], Answer("T00", text)])
+def test_an_answer_too_long_to_be_sent_is_named_and_a_long_one_is_cut(path, text):
+    run(path, [*answers_of("mine")[2:], Answer("T00", text), Answer("T01", "word " * 17_000)])
     judging, problem = judged([path])
     assert problem is None
     assert judging.runs[0].too_long == ("T00",)
-    assert judging.runs[0].standing().n_judged == N_TASKS - 1
-
-
-def test_a_long_answer_is_cut_and_the_judgement_says_so(path):
-    run(path, [*answers_of("mine")[1:], Answer("T00", "word " * 17_000)])
-    judging, _ = judged([path])
-    assert judging.runs[0].standing().n_cut == 1
-    assert [row.id for row in read_judgements(path / "judgements.jsonl", suite()) if row.cut] == ["T00"]
+    assert (judging.runs[0].standing().n_judged, judging.runs[0].standing().n_cut) == (N_TASKS - 1, 1)
+    assert [row.id for row in read_judgements(path / "judgements.jsonl", suite()) if row.cut] == ["T01"]
 
 
 def test_a_date_or_a_hash_names_a_version():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, judged, reply_of, suite
-from makers.fault_server import Reply, refusing
+from makers.fault_server import refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.batches import read_batch, write_batch
@@ -22,17 +22,8 @@ def cutting(request):
     return replace(reply, n_bytes=len(reply.body) // 2) if request.again == 0 else reply
 
 
-def no_json(request):
-    return Reply(b"<html>") if request.number < 3 else honest(request)
-
-
-@pytest.mark.parametrize("behave", [cutting, no_json])
-def test_a_server_in_trouble_ends_in_the_same_file(path, expected, behave):
-    for _ in range(8):
-        _, problem = judged([path], behave)
-        if problem is None:
-            break
-    assert problem is None
+def test_a_server_in_trouble_ends_in_the_same_file(path, expected):
+    assert any(judged([path], cutting)[1] is None for _ in range(8))
     assert (path / "judgements.jsonl").read_bytes() == expected
 
 

@@ -25,9 +25,7 @@ def marked(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
     return read_marks(write_rows(path / "marks.jsonl", rows), SUITE, scale=scale)
 
 
-def test_marks_come_back_as_they_were_written(tmp_path: Path) -> None:
-    marks = people(SUITE, {("letters", "thanks"): (3, 2, 5), ("reports", "weather"): (1, 1, 1)})
-    assert marked(tmp_path, *map(row_of, marks.listed)).listed == marks.listed
+def test_a_mark_of_an_answer_with_a_length_has_the_area_of_its_task(tmp_path: Path) -> None:
     (mark,) = marked(tmp_path, {**ROW, "id": "report_1", "category": "weather", "length": "90"}).listed
     assert (mark.id, mark.length, mark.area) == ("report_1", "90", "reports")
 
@@ -59,9 +57,7 @@ def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
         ({"category": "requests"}, "line 1, category: expected 'thanks', the category of letter_1, not 'requests'"),
         ({"annotator": None}, "line 1, annotator: expected a text, not nothing"),
         ({"verdicts": [1, 0.5]}, "line 1, verdicts: expected 3, one for each question, not 2"),
-        ({"verdicts": None}, "line 1, verdicts: expected a list of numbers, not nothing"),
         ({"verdicts": [1, "x", 0]}, r"line 1, verdicts\[1\]: expected a number, not 'x'"),
-        ({"verdicts": "[1, 0"}, "line 1, verdicts.*: not JSON"),
         ({"verdicts": [1, 3, 0]}, "line 1, question 1: the verdict 3; expected 0 to 1; is this --scale ui"),
         ({"verdicts": [1, -0.25, 0]}, "line 1, question 1: the verdict -0.25; expected 0 to 1$"),
         ({"overall": 11}, "line 1, overall: 11; expected a mark from 0 to 10"),

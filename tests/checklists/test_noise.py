@@ -149,7 +149,7 @@ def test_the_command_tells_and_writes_and_mixes_versions_only_if_asked(tmp_path,
     path = written(tmp_path / "both", both)
     code, _, said = call("checklists", "noise", path, "--suite", suite)
     assert code == 2
-    assert "judgements of 2 judges or versions: judge judge-1; judge judge-2" in said
+    assert "noise needs the judgements of one version of a judge, not 2: " in said
     assert call("checklists", "noise", path, "--suite", suite, "--mixed")[0] == 0
 
 

@@ -9,7 +9,6 @@ from makers.long_answers import run_of, suite_of_essays
 from pfgen_fast.checklists.metrics.answer_metrics import measure, open_metrics
 from pfgen_fast.checklists.metrics.perplexity import Perplexity
 from pfgen_fast.checklists.runs import Answer
-from pfgen_fast.errors import EngineError
 
 pytestmark = pytest.mark.models
 
@@ -56,8 +55,3 @@ def test_perplexity_is_a_metric_of_answers(tiny_model, tmp_path):
     found = measure(run_of(tmp_path / "m", Answer("sea", TEXT), Answer("ice", "")), measures)
     assert [one.values["ppl"] for one in found] == [perplexity(TEXT), None]
     assert "ppl:" in measures.signature
-
-
-def test_a_model_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(EngineError, match="there is no such folder"):
-        Perplexity(str(tmp_path / "none"))

@@ -38,12 +38,6 @@ def test_the_worked_examples():
         assert ours.fault == "form" if example["name"] == "words before and after" else ours == published
 
 
-def test_verdicts_and_reasons_are_in_the_order_of_the_questions():
-    found = said([*entries(0.25, 1), {"checklist_id": "2", "evaluation_score": " 0.5 "}][::-1])
-    assert found.verdicts == (0.25, 1.0, 0.5)
-    assert found.reasons == ("reason 0", "reason 1", None)
-
-
 def test_an_object_that_holds_nothing_but_a_list_stands_for_it():
     listed = entries(1, 0, 0.5)
     for profile in ("plain", "upstream"):
@@ -67,7 +61,7 @@ def test_an_id_is_a_whole_number_from_0_or_from_1():
     for id in (*NOT_FINITE, 0.5, "zero", "1e0", [0], "9" * 5000):
         assert said([{"checklist_id": id, "evaluation_score": 1}], 1).fault == "ids", id
     for id in (0, 0.0, "0", 1, 1.0, "1", " 1 ", "01", "１"):
-        assert said([{"checklist_id": id, "evaluation_score": 1}], 1).verdicts == (1.0,), id
+        assert said([{"checklist_id": id, "evaluation_score": 1}], 1) == ParsedReply((1.0,), (None,)), id
 
 
 def test_a_verdict_is_a_level_in_any_spelling_or_a_fault():
@@ -166,11 +160,8 @@ HOSTILE = {
     "sums": "[" + "1+" * N + "1]",
     "digits": '[{"checklist_id": ' + "9" * N + "}]",
     "underscores": "[1" + "_1" * N + "]",
-    "names": "[" + "a." * N + "a]",
     "blanks": "[" + " " * N + "x]",
-    "fences": "```" * N,
     "objects": "[" + "{}," * (N // 3) + "{}]",
-    "lists": "[" + "[]," * N + "()]",
     "empty texts": "[" + "''," * N + "()]",
     "nested lists": ("[" * 99 + "]" * 99 + ",") * (N // 200) + "()]",
 }
@@ -219,11 +210,8 @@ def test_whatever_is_written_by_the_rules_is_read(verdicts, reason, random):
         ('Rating: {"evaluation_score": 0}.', "form"),
         ('{"evaluation_score": 0, "evaluation_score": 10}', "form"),
         ('{"evaluation_score": 11}', "value"),
-        ('{"evaluation_score": true}', "value"),
         ('{"reason": "r"}', "value"),
-        ("[7]", "form"),
         ("7", "form"),
-        ("", "form"),
     ],
 )
 def test_an_overall_rating_is_a_number_from_0_to_10(text, expected):

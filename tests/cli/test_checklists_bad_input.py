@@ -171,7 +171,6 @@ ROWS: dict[str, Row] = {
         ("judge",),
         "runs/heron: the suite lacks the whole instruction of 8 tasks, such as thanks-0, thanks-1, thanks-2; expected",
     ),
-    "no marks": Row(at(MARKS, lambda path: path.write_text("")), OF_MARKS, f"{MARKS}: no marks: expected at least one"),
     "no folder": Row(without("runs"), ALL_OF_RUNS, ": no such file or folder"),
     "an empty run": Row(empty_run, ALL_OF_RUNS, ": holds no run; expected a folder with answers.jsonl or"),
     "another suite": Row(another_suite, ALL_OF_RUNS, ", line 1: unknown task 'thanks-0'; expected one of"),
@@ -187,15 +186,12 @@ ROWS: dict[str, Row] = {
         "runs: holds no judgements by checklists; ask a judge first",
     ),
     "judging without answers": Row(without(*ALL_ANSWERS), ("judge",), "runs/heron: holds no answers; expected"),
-    "metrics without answers": Row(without(*ALL_ANSWERS), ("metrics",), "runs/heron: has no answers; expected"),
     "tables without answers": Row(
         without(*ALL_ANSWERS), ("table", "report", "agree", "noise", "errors", "correlate"), "", 0
     ),
     "one model": Row(without("runs/stork"), ("table", "report", "agree", "noise", "errors", "metrics"), "", 0),
-    "one model, sensitivity": Row(without("runs/stork"), ("sensitivity",), "heron is the only model with a judged"),
     "one answer": Row(one_answer, ("table", "score", "report", "agree", "drift", "noise", "correlate"), "", 0),
     "an area without judgements": Row(half_judged, ("table", "score", "report", "agree", "drift", "noise"), "", 0),
-    "an area without judgements, sensitivity": Row(half_judged, ("sensitivity",), "no model has a judged answer in"),
     "nothing but unjudged": Row(unjudged, ("table", "report"), "16 answers left out: the judge gave no usable", 3),
     "nothing but unjudged, sides": Row(
         unjudged, ("agree", "drift", "noise"), "runs: no judgement counts: 16 answers are unjudged: such as"
@@ -299,7 +295,6 @@ def test_a_checklist_that_changed_after_judging_is_named(judged: Path, call) -> 
 OPTIONS: dict[str, tuple[list[str], str]] = {
     "a budget that is no number": (["--budget", "nan", "--prompt-price", "1"], "the budget nan: expected a number"),
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
-    "no name": (["-m", ""], "the judge has no name; expected the name of a model"),
     "no server": (["-q"], "the variable OPENAI_API_KEY is empty or not set; put the key into it"),
 }
 

@@ -31,7 +31,7 @@ def judge(call, runs):
     """Types the command; with a server, in front of it."""
 
     def type_it(*options, behave=None, model=MODEL, paths=(runs,)):
-        arguments = ["checklists", "judge", *paths, "--suite", runs.parent / "suite", "--model", model, *options]
+        arguments = ["checklists", "judge", *paths, "--suite", runs.parent / "suite", "--judge", model, *options]
         if behave is None:
             return call(*arguments)
         with serving(behave) as server:
@@ -60,11 +60,6 @@ def test_the_answers_of_several_runs_are_judged_and_judgements_follow_again_from
     assert code == 3
     assert f"a/judge-replies.jsonl: holds replies of {MODEL}, but not of other-2024-08-06" in err
     assert "a: 0 of 12 ratings; 12 without a reply" in out
-
-
-def test_judge_is_another_name_for_model(call, runs):
-    arguments = ("checklists", "judge", runs / "a", "-s", runs.parent / "suite")
-    assert call(*arguments, "--judge", MODEL, "--dry-run") == call(*arguments, "-m", MODEL, "--dry-run")
 
 
 def test_a_dry_run_says_the_cost_and_changes_nothing(judge, runs):
@@ -117,7 +112,6 @@ def test_a_budget_is_shared_by_all_runs(judge, runs):
         (("--write-batch", "b.jsonl", "--offline"), "--write-batch and --offline: expected one of them"),
         (("--read-batch", "b.jsonl", "--dry-run"), "--read-batch and --dry-run: expected one of them"),
         (("--temperature", "-1", "--dry-run"), "temperature: expected a number from 0, not -1"),
-        (("--tries", "0"), "0 is not in the range x>=1"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(judge, options, message):

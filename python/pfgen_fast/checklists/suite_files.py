@@ -170,13 +170,13 @@ def checked_tasks(
 
 
 def _check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], where: str) -> None:
-    if (task.area, task.category) in checklists:
+    if task.place in checklists:
         return
     known = [category for area, category in checklists if area == task.area]
     if not known:
         areas = dict.fromkeys(area for area, _ in checklists)
         raise ChecklistError(f"{where}: {unknown_name('area', task.area, areas)}")
-    key = shown_key((task.area, task.category))
+    key = shown_key(task.place)
     raise ChecklistError(f"{where}: {key}: {unknown_name('category', task.category, known)}")
 
 

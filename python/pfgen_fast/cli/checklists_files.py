@@ -177,7 +177,7 @@ class _Show:
 
 
 def _category_line(suite: ChecklistSuite, area: str, category: str, checklist: Checklist) -> str:
-    tasks = [task for task in suite.tasks if (task.area, task.category) == (area, category)]
+    tasks = [task for task in suite.tasks if task.place == (area, category)]
     n_main = sum(task.length is None for task in tasks)
     lengths = ", ".join(dict.fromkeys(task.length for task in tasks if task.length is not None))
     numbers = " ".join(f"{weight:.1f}" for weight in checklist.weights)
@@ -202,7 +202,7 @@ def _described(suite: ChecklistSuite) -> dict[str, object]:
             {
                 "area": area,
                 "category": category,
-                "tasks": sum((task.area, task.category, task.length) == (area, category, None) for task in suite.tasks),
+                "tasks": sum((*task.place, task.length) == (area, category, None) for task in suite.tasks),
                 "questions": list(checklist.questions),
                 "weights": list(checklist.weights),
                 "has_weights": checklist.has_weights,

@@ -76,14 +76,15 @@ class _Drift:
 
     def __call__(self) -> None:
         from ..checklists.reliability.drift import drift_finding, drifted
-        from ..checklists.reliability.judge_selection import JudgeSelection, check_pair
+        from ..checklists.reliability.judge_selection import JudgeSelection, check_number
 
         given, suite = self.given, self.given.loaded
         selection = JudgeSelection(suite, given.judge, given.mixed or self.sentinels, given.faults)
         sides = selection.of_each(self.paths)
         if self.sentinels:
             sides.append(selection.of_sentinels(self.paths)[-1])
-        old, new = check_pair(sides, "drift")
+        check_number(sides, 2, "drift compares two sides")
+        old, new = sides
         found = drifted(old, new, suite, draws=given.draws, seed=given.seed)
         finding = drift_finding(found, old, new)
         given.present(finding, finding.to_dict())
@@ -110,14 +111,16 @@ class _Noise:
     given: FindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.reliability.judge_selection import JudgeSelection, check_single, counted_words
+        from ..checklists.reliability.judge_selection import JudgeSelection, check_number, counted_words
         from ..checklists.reliability.noise import measured
         from ..checklists.reliability.noise_finding import noise_finding
 
         if not math.isfinite(self.wanted):
             raise ChecklistError(f"--wanted: expected a number of points, not {self.wanted}")
         given, suite = self.given, self.given.loaded
-        side = check_single(JudgeSelection(suite, **given.of_judge).together(self.runs))
+        sides = JudgeSelection(suite, **given.of_judge).together(self.runs)
+        check_number(sides, 1, "noise needs the judgements of one version of a judge")
+        (side,) = sides
         found = measured(side, suite, counted_words(self.runs, side, suite))
         given.finish(noise_finding(found, self.wanted))
 

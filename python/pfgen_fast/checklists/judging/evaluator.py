@@ -30,7 +30,7 @@ from ..runs import Answer
 from ..suite import ChecklistSuite
 from ..tasks import Checklist, Task
 from .requests import MAX_TOKENS, Wording
-from .runs_to_judge import JudgeOptions, Rating
+from .runs_to_judge import JudgeOptions, Rating, ratings_of
 
 SCORE, PLAIN = "checklist", "plain"
 """The metrics with the weighted and with the plain mean of the verdicts."""
@@ -107,7 +107,7 @@ class ChecklistJudge(AskingEvaluator):
 
     def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
         """Notes on the scores of these items; includes the questions if all items have the same questions."""
-        checklists = {(task.area, task.category): self.suite.checklist(task) for task in map(self._task, items)}
+        checklists = {task.place: self.suite.checklist(task) for task in map(self._task, items)}
         notes = [f"The suite {self.suite.name}: {in_one_line(note, 300)}." for note in self.suite.notes]
         if any(not checklist.has_weights for checklist in checklists.values()):
             notes.append("Questions without weights have equal weights.")
@@ -190,12 +190,9 @@ class _JudgedTexts:
         self._ratings: list[Rating] = []
         for row, task, text in texts:
             answer = Answer(task.id, text, task.length)
-            for number in range(1, judge.n_ratings + 1):
-                rating = Rating(answer, task, number, judge._wording, judge.options, judge.replies)
-                if number == 1 and rating.is_too_long:
-                    break
-                self._rows.append(row)
-                self._ratings.append(rating)
+            ratings = ratings_of(answer, task, judge._wording, judge.options, judge.replies)
+            self._rows += [row] * len(ratings)
+            self._ratings += ratings
 
     def __len__(self) -> int:
         return len(self._ratings)

@@ -162,6 +162,13 @@ class Rating(Tries):
         return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
 
 
+def ratings_of(answer: Answer, task: Task, wording: Wording, options: JudgeOptions, replies: Replies) -> list[Rating]:
+    """The ratings of an answer; empty if its requests are too long to be sent."""
+    numbers = range(1, options.n_ratings + 1)
+    ratings = [Rating(answer, task, number, wording, options, replies) for number in numbers]
+    return [] if ratings[0].is_too_long else ratings
+
+
 @dataclass(frozen=True)
 class Standing:
     """The progress of judging a run."""
@@ -200,15 +207,10 @@ class RunToJudge:
         chosen = self._chosen(suite, answers.values())
         check_instructions([task for _, task in chosen], str(self.run.folder))
         self.covered = frozenset(answer.key for answer, _ in chosen)
-
-        def rating(answer: Answer, task: Task, number: int) -> Rating:
-            return Rating(answer, task, number, self.wording, self.options, self.replies)
-
-        too_long = {answer.key: answer.id for answer, task in chosen if rating(answer, task, 1).is_too_long}
-        self.too_long = tuple(too_long.values())
-        numbers = range(1, self.options.n_ratings + 1)
-        fitting = [pair for pair in chosen if pair[0].key not in too_long]
-        self.ratings = [rating(answer, task, number) for answer, task in fitting for number in numbers]
+        judged_by = (self.wording, self.options, self.replies)
+        of_answers = [(answer.id, ratings_of(answer, task, *judged_by)) for answer, task in chosen]
+        self.too_long = tuple(id for id, ratings in of_answers if not ratings)
+        self.ratings = [rating for _, ratings in of_answers for rating in ratings]
 
     def open_ratings(self) -> list[Rating]:
         """The ratings that need another reply."""

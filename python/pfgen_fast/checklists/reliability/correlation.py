@@ -204,7 +204,7 @@ def _question_tables(found: Correlated) -> list[Table]:
         return []
     rows: list[tuple[Cell, ...]] = []
     for (area, category), checklist in found.values.suite.checklists.items():
-        tasks = {task.key for task in found.values.suite.tasks if (task.area, task.category) == (area, category)}
+        tasks = {task.key for task in found.values.suite.tasks if task.place == (area, category)}
         answers = np.array([n for n, (_, key) in enumerate(found.places) if key[:2] in tasks], dtype=np.int64)
         for number, text in enumerate(checklist.questions if len(answers) else ()):
             column = np.full(len(found.places), math.nan)

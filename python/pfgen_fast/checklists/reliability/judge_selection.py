@@ -60,26 +60,14 @@ def signature_of_sides(suite: ChecklistSuite, sides: Sequence[Side], *, draws: i
     return "|".join(f"{name}:{in_one_line(value, 400).replace('|', '/')}" for name, value in parts.items())
 
 
-def check_pair(sides: Sequence[Side], command: str) -> tuple[Side, Side]:
-    """The two sides that a command compares."""
-    if len(sides) == 2:
-        return sides[0], sides[1]
-    listed = "; ".join(side.name for side in sides)
-    raise ChecklistError(
-        f"{command} compares two sides, not {len(sides)}: {listed}; expected --judge for one of several judges, or "
-        "--mixed for all versions of a judge as one"
-    )
-
-
-def check_single(sides: Sequence[Side]) -> Side:
-    """The only side of a command that takes one."""
-    if len(sides) == 1:
-        return sides[0]
-    listed = "; ".join(f"{side.judge or 'unknown'} {side.version or ''}".strip() for side in sides)
-    raise ChecklistError(
-        f"judgements of {len(sides)} judges or versions: {listed}; expected --judge for one of them, or --mixed for "
-        "all versions of a judge as one"
-    )
+def check_number(sides: Sequence[Side], n: int, needed: str) -> None:
+    """Raises ChecklistError unless there is this number of sides; the message begins with what a command needs."""
+    if len(sides) != n:
+        listed = "; ".join(f"{side.name}, {side.judge or 'unknown'} {side.version or ''}".strip() for side in sides)
+        raise ChecklistError(
+            f"{needed}, not {len(sides)}: {listed}; expected --judge for one of several judges, or --mixed for all "
+            "versions of a judge together"
+        )
 
 
 def counted_words(paths: Sequence[Path], side: Side, suite: ChecklistSuite) -> dict[str, dict[AnswerKey, int]]:

@@ -136,7 +136,7 @@ def _common(
 
 def _verdicts(suite: ChecklistSuite, found: Mapping[tuple[str, AnswerKey], tuple[Ratings, Ratings]]) -> dict[str, Any]:
     """The questions about answers, and the verdicts on them: their means over ratings, and rating by rating."""
-    category_of = {task.key: (task.area, task.category) for task in suite.tasks}
+    category_of = {task.key: task.place for task in suite.tasks}
     needed = {category_of[key[:2]] for _, key in found}
     begins: dict[tuple[str, str], int] = {}
     questions: list[Question] = []
