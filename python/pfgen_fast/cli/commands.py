@@ -24,12 +24,12 @@ LINES = {
     "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
     "generate": "Generates answers to every question of a suite, and scores the run.",
     "sweep": "Generates and scores a run for every combination of parameter values.",
-    "watch": "Scores every checkpoint of a training once, as soon as it is complete.",
+    "watch": "Scores every checkpoint of a training run once, as soon as it is complete.",
     "prompts": "Prints the prompts of trials, one per line.",
     "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
     "suite": "Inspects, checks, compiles and builds suites of questions.",
-    "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
-    "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to people.",
+    "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",
+    "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to human marks.",
     "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
 }
 
@@ -70,7 +70,7 @@ class Root(Group):
         return LINES
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs a subcommand within the time limit of patterns; typer would end without a word after Ctrl-C.
+        """Runs a subcommand within the time limit of patterns; typer would end without a message after Ctrl-C.
 
         Refused arguments may be untrusted file names, which a shell expanded from `*`.
         """
