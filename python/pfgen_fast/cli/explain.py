@@ -88,10 +88,6 @@ def _print_answer(found: Explanation) -> None:
     )
 
 
-def _units(found: Explanation) -> str:
-    return "code points" if found.question.tokenizer is None else "tokens"
-
-
 def _print_scores(found: Explanation) -> None:
     from ..suite.rules import add_up
 
@@ -109,7 +105,8 @@ def _print_scores(found: Explanation) -> None:
 def _print_sets(found: Explanation) -> None:
     """Prints the sets side by side, as many as fit in 80 columns."""
     columns = [_of_set(part) for part in found.sets]
-    heads = ("set", "fluency", "truthfulness", f"best prefix, {_units(found)}", "discount", "baseline")
+    units = "code points" if found.question.tokenizer is None else "tokens"
+    heads = ("set", "fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
     width = 2 + max((len(cell) for cells in columns for cell in cells), default=0)
     n_beside = max(1, (80 - _NAMES_WIDTH) // width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -284,8 +285,6 @@ def write_results(
 
 
 def _print_json(measured: Sequence[Measured]) -> None:
-    import json
-
     from ..generation.sweep import to_json
 
     rows = json.loads(to_json(measured))
