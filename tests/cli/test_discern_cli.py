@@ -181,7 +181,7 @@ def test_show_is_typed_as_in_the_documentation(call):
         (("--k", "1", "--degree", "2", "a b"), "--permille, --k and --degree: expected one of them"),
         (("--kind", "paraphrase", "a b"), "paraphrase: is made by a language model"),
         (("--language", "de", "a b"), "unknown language 'de'; expected 'ja' or 'en'"),
-        ((" \n",), "TEXT is empty; expected one with more than white space"),
+        ((" \n",), "TEXT is empty: expected a text with more than white space"),
     ],
 )
 def test_show_says_what_is_wrong(call, given, message):

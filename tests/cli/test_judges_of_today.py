@@ -251,7 +251,7 @@ def test_a_judge_of_the_same_family_is_named(judge, runs):
     (runs / "a" / "config.json").write_text('{"model": "Qwen/Qwen3-8B"}')
     code, _, err, _ = judge(lambda request: as_judge(reply_of(request.prompt, 7)), model="org/qwq-32b-2025-01-01")
     assert code == 0
-    assert "judges models of its own family, which judges tend to prefer: Qwen/Qwen3-8B" in err
+    assert "tends to prefer models of its own family, which are among these runs: Qwen/Qwen3-8B" in err
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_scores_that_are_only_read_have_no_signature(call, checkout, signature):
     call("score", result)
     _, out, _ = call("score", result)
     assert out.splitlines()[-2] == f"suite: {checkout / 'data'}"
-    assert out.splitlines()[-1].startswith("signature: unknown, because result.json records none")
+    assert out.splitlines()[-1].startswith("signature: unknown, because result.json lacks it")
     assert {row["signature"] for row in json.loads(call("score", result, "--json")[1])} == {None}
     next(result.rglob("result.json")).unlink()
     _, out, _ = call("score", result)

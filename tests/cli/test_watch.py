@@ -76,7 +76,7 @@ def test_every_checkpoint_is_scored_once(watch, training, tmp_path, monkeypatch)
     (training / "iter_0000015").mkdir()
     code, out, err = watch(*NGRAM, "--json")
     assert (code, [json.loads(line)["step"] for line in out.splitlines()]) == (0, [5])
-    assert err.endswith("note: 1 of 4 checkpoints not complete yet; see --unchanged\n")
+    assert err.endswith("note: 1 of 4 checkpoints are not complete yet; see --unchanged\n")
     assert len(list((tmp_path / "out" / "training").glob("iter_0000005-*"))) == 2
 
 
@@ -164,7 +164,7 @@ def test_patience_ends_the_watch(call, training, tmp_path, undrawn):
     options = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--every", "0.01", *NGRAM)
     code, _, err = call("watch", training, *options, "--patience", "2")
     assert code == 0
-    assert "no new best score in the last 2 checkpoints; ending (--patience)" in err
+    assert "no new best score in the last 2 checkpoints (--patience)" in err
     assert list(table(tmp_path)) == [5, 10, 15]
 
 
@@ -203,10 +203,10 @@ def test_a_tracker_gets_every_score_once_even_after_an_outage(watch, tmp_path, m
         ((*SERVED, "--base-url", "http://localhost:1/v1"), "--serve and --base-url: expected one of them"),
         (("-e", "ngrams"), "ngrams"),
         ((*NGRAM, "--pattern", "("), "pattern (: "),
-        ((*NGRAM, "--limit", "2", "--log", "mlflow"), "--log: needs the results of all questions"),
+        ((*NGRAM, "--limit", "2", "--log", "mlflow"), "--log: expected results of all questions"),
         ((*NGRAM, "--table", "x.txt"), "expected a name that ends in .md, .csv, .json"),
         ((*NGRAM, "--pattern", "other"), "holds no complete checkpoint; expected names that match other"),
-        ((*NGRAM, "--unchanged", "1000"), "holds no complete checkpoint; not complete yet: step 5, 10"),
+        ((*NGRAM, "--unchanged", "1000"), "holds no complete checkpoint; these steps are not complete yet: 5, 10"),
     ],
 )
 def test_bad_input_is_one_sentence(watch, options, message):

@@ -33,9 +33,9 @@ _OF_FULL_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class Exit(enum.IntEnum):
     """Exit codes; 0 is success."""
 
-    NO = 1  # the answer is no: verify found a difference
+    NO = 1  # a check failed: verify found a difference
     USAGE = 2
-    PARTIAL = 3  # some inputs failed, the others were done
+    PARTIAL = 3  # some inputs failed, the others are done
     STOPPED = 130  # by Ctrl-C; the code that shells use
 
 
@@ -69,7 +69,7 @@ def _console(*, to_stderr: bool) -> Console:
 
     # Lines break between words on a terminal only: redirected output does not depend on a width.
     is_whole = not (sys.stderr if to_stderr else sys.stdout).isatty()
-    # Markup would be found in names too: rich can escape a tag, but not its two halves in two names.
+    # Names may contain markup: rich can escape a tag, but not a tag that is split over two names.
     return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=is_whole)
 
 
@@ -101,19 +101,19 @@ def main() -> None:
     except PfgenError as error:
         fail(str(error))
     except BrokenPipeError:
-        sys.stderr.close()  # nobody reads our output any more
+        sys.stderr.close()  # the reader of the output has ended
         raise SystemExit(0) from None
     except OSError as error:
         if error.errno not in _OF_FULL_DISKS or error.filename is not None:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still in its buffer
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # takes the rest of the buffer
         fail(f"stdout: cannot be written: {error.strerror}")
 
 
 def _format_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A warning as one line, without the line of code that it is from."""
+    """Formats a warning as one line, without its line of code."""
     return f"warning: {shown(message)}\n"
 
 
@@ -124,7 +124,7 @@ def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
 
 
 def exit_if_partial(is_partial: object) -> None:
-    """Ends the command with the exit code for results that lack something, if any do."""
+    """Ends the command with exit code 3 if results are incomplete."""
     if is_partial:
         raise SystemExit(Exit.PARTIAL)
 
@@ -142,19 +142,19 @@ def note(*messages: str) -> None:
 
 
 def shown(value: object) -> str:
-    """Untrusted text, or a path, for a line of the terminal."""
+    """Makes untrusted text or a path safe for a line of the terminal."""
     return terminal_text(str(value))
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
-    """A line of texts and of pairs of a text and its style, such as `("ok", "green")`."""
+    """Creates a line from texts and from pairs of a text and its style, such as `("ok", "green")`."""
     from rich.text import Text
 
     return Text.assemble(*parts)
 
 
 def print_line(*parts: str | tuple[str, str]) -> None:
-    """Prints a line of results from parts as of `styled`, above the progress bar if one is shown.
+    """Prints a line of results, above the progress bar if there is a bar; the parts are those of `styled`.
 
     Imports rich only for a bar, because rich takes as long to import as some runs take to score.
     """
@@ -212,9 +212,9 @@ def has_bars() -> bool:
 def counting(
     what: str, *, quiet: bool = False, with_speed: bool = False, below: Callable[[], str] | None = None
 ) -> Iterator[Callable[..., None]]:
-    """Yields a function that reports progress (and optionally the total and a label) and shows a bar after a second.
+    """Yields a function that takes the progress, the total and an optional label; a bar appears after a second.
 
-    The bar is on stderr, above the line that `below` returns; nothing is shown if stderr is not a terminal.
+    The bar is on stderr, above the line that `below` returns. Without a terminal, there is no bar.
     """
     if quiet or not has_bars():
         yield lambda done, total, now=what: None

@@ -1,4 +1,4 @@
-"""What a person sees while a model is asked: a bar with counts on a terminal, elsewhere a log; then a summary."""
+"""Progress while a model is asked: a bar with counts on a terminal, otherwise a log; then a summary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_SILENCE_SECONDS = 60.0
 
 
 class Watch:
-    """Follows one call that asks a model, which is made within this context; shows nothing."""
+    """Counts the events of the call that is made within this context; shows nothing."""
 
     def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         from ..generation.events import Events
@@ -34,13 +34,13 @@ class Watch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        """Ends the command after Ctrl-C, with what is kept."""
+        """Ends the command after Ctrl-C; the message says how many answers are kept."""
         if kind is KeyboardInterrupt:
             there = f"{self.done} of {self.planned} {self._what}"
             fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
 
     def count(self, done: int, total: int | None) -> None:
-        """Notes how many answers there are, and how many there will be."""
+        """Records the number of answers so far, and the planned number."""
         self.done, self.planned = done, total or 0
         self._show()
 
@@ -48,7 +48,7 @@ class Watch:
         self._show()
 
     def _show(self) -> None:
-        """Called whenever something has happened."""
+        """Called after each event."""
 
     @property
     def _rate(self) -> float:
@@ -56,14 +56,14 @@ class Watch:
         return self.events.n_answers / seconds if seconds > 0 else 0.0
 
     def summary(self) -> str:
-        """Everything that happened, in one line."""
+        """All counts, in one line."""
         new = f"{self.events.n_answers:,} new in {duration(self._clock() - self._begin)}"
         speed = f" ({self._rate:,.1f}/s)" if self.events.n_answers else ""
         return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {new}{speed}", self.events)
 
 
 class _Log(Watch):
-    """A line for the first trouble of each kind, and from time to time one with all counts."""
+    """Prints a line for the first trouble of each kind, and from time to time a line with all counts."""
 
     def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(what, clock=clock)
@@ -92,7 +92,7 @@ class _Log(Watch):
 
 
 class _Bar(_Log):
-    """A bar in the place of the lines with counts."""
+    """Shows a bar instead of the lines with counts."""
 
     def __enter__(self) -> Self:
         self._stack = contextlib.ExitStack()
@@ -109,16 +109,16 @@ class _Bar(_Log):
 
 
 def watch_over(what: str, *, quiet: bool = False) -> Watch:
-    """Creates what a call reports to, as a context around the call; everything is shown on stderr."""
+    """Creates the context for a call that asks a model; progress goes to stderr."""
     if quiet:
         return Watch(what)
     return _Bar(what) if has_bars() else _Log(what)
 
 
 def note_existing(n_answers: int, when: str, *, dated: str = "the oldest from") -> None:
-    """Tells of answers that were not requested again: the name of a model does not tell whether its weights changed."""
+    """Prints a note on answers that were not requested again: weights may change under the same model name."""
     since = f", {dated} {when[:16].replace('T', ' ')}" if when else ""
-    changed = "if the model has changed since then, remove the run's folder or choose another --output"
+    changed = "if the model has changed since then, remove the run's directory or choose another --output"
     note(f"{counted(n_answers, 'answer')} existed already{since}; {changed}")
 
 
@@ -128,7 +128,7 @@ def _joined(state: str, events: Events) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in words.
+    """Formats a time in seconds.
 
     Example:
         >>> duration(7.2), duration(125), duration(7380)

@@ -146,7 +146,7 @@ class _Keywords:
         out.print("  here  elsewhere  log-odds  n-gram", style="bold")
         for one in found:
             out.print(f"{one.share:6.1%}  {one.share_elsewhere:9.2%}  {one.log_odds:8.1f}  {shown(one.ngram)}")
-        out.print("here, elsewhere: share of the reference answers that hold it", style="dim")
+        out.print("here, elsewhere: share of the reference answers that contain it", style="dim")
 
 
 build = command(_Build)

@@ -27,12 +27,12 @@ GROUPS = {
     },
     "A reward for training": {
         "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
-        "watch": "Scores every checkpoint of a training once, as soon as it is complete.",
+        "watch": "Scores every checkpoint of a training run once, as soon as it is complete.",
         "sweep": "Generates and scores a run for every combination of parameter values.",
     },
     "Long answers, and any evaluator": {
-        "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to people.",
-        "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
+        "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to human marks.",
+        "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",
         "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
     },
     "Single answers and prompts": {
@@ -89,7 +89,7 @@ class Root(Group):
                 formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs a subcommand within the time limit of patterns; typer would end without a word after Ctrl-C.
+        """Runs a subcommand within the time limit of patterns; typer would end without a message after Ctrl-C.
 
         Refused arguments may be untrusted file names, which a shell expanded from `*`.
         """

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
 
-Metric = Literal["score", "fluency", "truthfulness", "helpfulness", "length"]
-Format = Literal["text", "markdown", "json"]
 _BEFORE = f"{'±95 %':>9}{'difference':>12}   {'95 % interval':22}{'p':>8}{'p (Holm)':>10}  "
 _HEAD = ("metric", "A", "B", "A - B", "95 % interval", "p", "n")
 
@@ -51,7 +49,9 @@ class _Compare:
     questions: options.Questions = None
     limit: options.Limit = None
     unknown_questions: options.UnknownQuestions = "error"
-    deciding: int | None = Option(None, min=0, help="Show this many deciding questions. Default: 10.")
+    deciding: int | None = Option(
+        None, min=0, help="Show this many of the questions that decide the comparison. Default: 10."
+    )
     paired_bs: bool = Option(
         False,
         "--paired",
@@ -163,7 +163,7 @@ def _print_text(found: Comparison, scorer: Scorer, n_deciding: int) -> None:
 
 
 def _all(paths: list[str]) -> list[RunFolder]:
-    """The runs that are compared with a baseline, each once, in the order in which they were given."""
+    """The runs to compare with a baseline, each once, in their order on the command line."""
     from ..runs.trials import find_runs
 
     if not paths:
@@ -175,7 +175,7 @@ def _all(paths: list[str]) -> list[RunFolder]:
 
 
 def _place(run: RunFolder) -> tuple[Path, Path | None]:
-    """Where a run is, however its path is spelt."""
+    """The resolved paths of a run."""
     return run.folder.resolve(), run.trials_path and run.trials_path.resolve()
 
 
@@ -193,7 +193,7 @@ def _print_paired(found: BaselineComparison, scorer: Scorer, *, format: str) -> 
 def _print_markdown(
     head: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str], scorer: Scorer
 ) -> None:
-    """Prints a table, the sentences that belong to it, and its signature."""
+    """Prints a table, sentences and the signature."""
     lines = [markdown_row(head), markdown_row(["---"] * len(head))]
     lines += [markdown_row(map(markdown_text, row)) for row in rows]
     texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]

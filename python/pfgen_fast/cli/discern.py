@@ -39,7 +39,7 @@ class _Run:
     """Does an evaluator notice damage: from which degree on, what does it miss, what does it reward?
 
     Good texts are damaged in known ways and degrees, originals and damaged texts are scored separately, and a paired
-    rank test shows whether the damaged texts got lower scores. D is its p-value on a scale on which 1 is p = 0.05.
+    rank test shows whether the damaged texts got lower scores. D is its p-value on a scale where 1 means p = 0.05.
     Controls are changes that should not matter. Most kinds of damage are made by rules, so no model is needed.
 
     Examples
@@ -67,12 +67,14 @@ class _Run:
     )
     weights: str | None = Option(
         None,
-        help="Weight the metrics for each kind: a CSV file, or 'assumed' for the packaged weights, which no expert has "
-        "voted on.",
+        help="Weight the metrics for each kind of damage: a CSV file, or 'assumed' for the packaged weights, "
+        "which are not based on votes of experts.",
         metavar="FILE",
     )
-    published: Path | None = Option(None, help="Show figures of the paper from this CSV beside ours.", metavar="FILE")
-    zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out scores that do not change, or rank them first.")
+    published: Path | None = Option(
+        None, help="Show the paper's figures from this CSV file beside the new figures.", metavar="FILE"
+    )
+    zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out pairs of equal scores, or rank them first.")
     draws: int = Option(1000, min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.")
     min_items: int = Option(10, min=5, help="Leave cells with fewer items undefined.")
     report: Path | None = Option(
@@ -118,7 +120,7 @@ discern.command()(command(_Run))
 
 
 class _Test:
-    """The test that the options describe: checked first, then its models are asked, then it is scored."""
+    """The test that the options describe: the options are checked, models are asked, and texts are scored."""
 
     def __init__(self, given: _Run) -> None:
         from ..discernment.weights import open_weights
@@ -131,7 +133,7 @@ class _Test:
         self.maker: DamageModel | None = None
 
     def check(self, evaluator: Evaluator | TableScores) -> None:
-        """Raises DiscernmentError for what would fail after a model was asked; says what will take long."""
+        """Raises DiscernmentError for errors that would occur after a model was asked; notes slow metrics."""
         from ..evaluators.metrics import MetricsEvaluator
         from ..evaluators.table import TableScores
 
@@ -153,7 +155,7 @@ class _Test:
         self.maker, self.collection = self.asking.texts(model, path, self.collection, self.plan, temperature)
 
     def ask(self, evaluator: Evaluator | TableScores) -> None:
-        """Asks a model for the ratings that an evaluator needs; a dry run says what would be asked and scored."""
+        """Asks a model for the ratings that an evaluator needs; a dry run only prints their number."""
         from ..evaluators.asking_evaluator import AskingEvaluator
 
         if isinstance(evaluator, AskingEvaluator):
@@ -161,7 +163,7 @@ class _Test:
             self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
         elif self.asking.dry_run:
             texts_to_score = counted(self.n_texts, "text")
-            print_line(f"{shown(evaluator.name)}: {texts_to_score} at most to be scored; asks no model of a server")
+            print_line(f"{shown(evaluator.name)}: {texts_to_score} at most to be scored; no server is asked")
 
     @property
     def n_texts(self) -> int:
@@ -192,7 +194,7 @@ class _Test:
             )
 
     def agreements(self, found: Sequence[Discernment]) -> dict[tuple[int, int], dict[str, Agreement]]:
-        """How far each two evaluators agree, by their numbers and by task."""
+        """The agreement of each pair of evaluators, by task."""
         from ..discernment.agreement import agreement
 
         how: Any = {"zeros": self.given.zeros, "min_items": self.given.min_items, "draws": self.given.draws}

@@ -1,4 +1,4 @@
-"""The language models of `pfgen-fast discern`: one that makes texts, and a judge; what they cost is said beforehand."""
+"""The language models of `pfgen-fast discern`: a model that writes texts, and a judge. Costs are printed first."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from ..evaluators.evaluator import Item
     from ..native import _core
 
-_TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use what is complete"
-_OFFLINE = "run the same command without --offline to ask for them, or with --partial to use what is complete"
+_TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use the complete items"
+_OFFLINE = "run the same command without --offline to ask for them, or with --partial to use the complete items"
 
 
 @option_group
 class Asking(ServerOptions):
-    """The options of models that are asked, and what is asked of them; `offline` sends nothing."""
+    """The options of models that are asked."""
 
     maker: str | None = Option(
         None,
@@ -45,7 +45,7 @@ class Asking(ServerOptions):
     def texts(
         self, model: str | None, cache: Path, collection: Collection, plan: Plan, temperature: Any = None
     ) -> tuple[DamageModel | None, Collection]:
-        """Asks for the texts of a plan that a model makes, if any; returns the model and the items that have them."""
+        """Asks a model for the texts of a plan that rules cannot make; returns the model and the complete items."""
         from ..discernment.model_damage import Making, open_maker
         from ..judging.requests import Server
 
@@ -53,11 +53,13 @@ class Asking(ServerOptions):
         if not perturbations:
             return None, collection
         if model is None:
-            fail("--maker is missing: some kinds of the plan need a language model; or give --rules-only")
+            fail("--maker is missing: some kinds of the plan need a language model; name it, or give --rules-only")
         server = self.server or Server()
         options = self.request_options(temperature)
         if self.maker is not None and self.of_engine.get("served_model"):
-            fail("--maker and --served-model: the server's name of the judge is not that of the other model")
+            fail(
+                "--maker and --served-model: expected one of them, because --served-model names the judge on the server"
+            )
         maker = open_maker(
             model, request_options=options, server=server, spending=self.spending, cache=cache, partial=self.partial
         )
@@ -81,7 +83,7 @@ class Asking(ServerOptions):
     def ratings(
         self, judge: AskingEvaluator, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
     ) -> Collection:
-        """Asks for all ratings of a test; returns the items that have them."""
+        """Asks for all ratings of a test; returns the complete items."""
         asked: list[tuple[AskingEvaluator, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
         if any(one.kind == "identity" for one in plan.perturbations):
             originals = text_column([item.text for item in collection.items])
@@ -118,7 +120,7 @@ class Asking(ServerOptions):
             print_line(sentence)
 
     def _say_cheaper(self, judge: AskingEvaluator) -> None:
-        """What else could be asked, in words."""
+        """Notes options that reduce the cost."""
         ways = ["fewer kinds or degrees (--kinds char_delete/30,negate,...)", "half of the items (--items)"]
         if judge.n_ratings > 1:
             ways.insert(0, f"one rating of each text, 1/{judge.n_ratings} of it (--ratings 1)")
@@ -128,7 +130,7 @@ class Asking(ServerOptions):
 
 
 def _complete(collection: Collection, is_complete: NDArray[np.bool_], what: str) -> Collection:
-    """The items of which all is there, with a note."""
+    """The complete items, with a note on the others."""
     items = tuple(item for item, done in zip(collection.items, is_complete, strict=True) if done)
     sentence = f"{len(collection.items) - len(items)} of {len(collection.items)} items lack {what} and are left out"
     note(sentence)

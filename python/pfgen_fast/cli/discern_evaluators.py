@@ -1,4 +1,4 @@
-"""The evaluators of `pfgen-fast discern run`: what the options mean for each kind of them."""
+"""The evaluators of `pfgen-fast discern run`, and the options of each kind of evaluator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KEPT_SCORES = "scores.jsonl"
 KEPT_RATINGS = "judge-ratings.jsonl"
 KEPT_REPLIES = "checklist-replies.jsonl"
-"""The files of the output folder from which the same command goes on."""
+"""The files of the output directory from which the same command continues."""
 
 
 @option_group
@@ -53,7 +53,7 @@ class Evaluators:
     )
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
-        """Opens an evaluator, of which nothing is asked yet."""
+        """Opens an evaluator; asks nothing yet."""
         from ..evaluators.asking_evaluator import AskingEvaluator
         from ..evaluators.opening import open_evaluator
 
@@ -70,7 +70,7 @@ class Evaluators:
             "table": lambda: {"lower_is_better": self.lower_is_better or ()},
         }
         found = open_evaluator(name, **options_of.get(name.partition(":")[0], dict)())
-        # Without a server all replies may be missing: the message then says how many, not that the file is missing.
+        # Without a server, all replies may be missing: the message then has their number instead of a missing file.
         return found.offline() if isinstance(found, AskingEvaluator) and asking.server is None else found
 
     def _suite(self, source: Source) -> Suite:
@@ -79,7 +79,7 @@ class Evaluators:
         return without_originals(source.loaded_suite, source.collection) if self.leave_out else source.loaded_suite
 
     def _asked(self, folder: Path, asking: Asking, kept: str) -> dict[str, Any]:
-        """The options of evaluators that ask a judge; an option that is not given keeps its default there."""
+        """The options of evaluators that ask a judge, without options that keep their default."""
         from ..judging.requests import Server
 
         if self.model is None and not asking.dry_run:
@@ -98,5 +98,4 @@ class Evaluators:
 
 
 def _show(line: str) -> None:
-    """Shows what a program says on stderr."""
     stderr().print(shown(line))

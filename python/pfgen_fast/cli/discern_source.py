@@ -1,4 +1,4 @@
-"""The options of `pfgen-fast discern` that say which texts are damaged and how."""
+"""The options of `pfgen-fast discern` for the texts and their damage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 MADE_TEXTS = "perturbed-texts.jsonl"
-"""The file of the output folder that keeps the texts of a model."""
+"""The file of the output directory that stores the texts of a model."""
 
 Seed = Annotated[int, Option(min=0, help="Set the seed of the damage; the same seed gives the same damage.")]
 Language = Annotated[
@@ -41,7 +41,7 @@ Analyser = Annotated[
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """A key of an item and its column, from `KEY=COLUMN`."""
+    """Splits `KEY=COLUMN`."""
     key, _, column = (part.strip() for part in text.partition("="))
     if not (key and column):
         raise typer.BadParameter(f"expected KEY=COLUMN, not {in_one_line(text)!r}")
@@ -70,7 +70,7 @@ class Source:
         metavar="FOLDER",
     )
     per_question: int = Option(
-        2, min=1, help="Take this many answers to each question, with --from-run and --from-suite."
+        2, min=1, help="Use this many answers to each question, with --from-run and --from-suite."
     )
     items: int | None = Option(None, min=1, help="Use only the first N items.", metavar="N")
     column: list[Any] | None = Option(  # typer takes no list of pairs
@@ -136,7 +136,7 @@ class Source:
 
     @cached_property
     def loaded_suite(self) -> Suite:
-        """The suite that is named, or that of the run's checkout, or that of the working directory."""
+        """The named suite, or the suite of the checkout of the run or of the working directory."""
         if self.run is None:
             return suite_or_here(self.suite)
         from ..runs.checkout import suite_of
@@ -144,7 +144,7 @@ class Source:
         return suite_of(Path(self.run), given_suite(self.suite))
 
     def print_suite(self) -> None:
-        """Prints which suite was used, if one was."""
+        """Prints the suite, if a suite was used."""
         if "loaded_suite" in vars(self):
             print_origin(self.loaded_suite)
 
@@ -159,7 +159,7 @@ class Source:
 
     @cached_property
     def damaging(self) -> dict[str, Any]:
-        """The arguments that say how texts are damaged."""
+        """The arguments for the damage."""
         donors = None
         if self.donors is not None:
             from ..discernment.item_files import ItemColumns, read_collection
@@ -169,7 +169,7 @@ class Source:
         return {"seed": self.seed, "donors": donors, "analyser": self.analyser, "threads": self.threads}
 
     def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
-        """Damages the items of a collection, which is this one or a part of it."""
+        """Damages the items of this collection, or of a part of it."""
         from ..discernment.damaged import Damage
 
         return Damage(collection, self.opened_plan, maker=maker, **self.damaging)

@@ -76,7 +76,7 @@ class _Perturb:
 
 
 class _Show:
-    """Shows what damage does to a text, with the changes marked; all degrees, unless one is named.
+    """Shows a damaged text with the changes marked, in all degrees or in the named degree.
 
     Examples
 
@@ -87,14 +87,16 @@ class _Show:
 
     text: str = Argument(help="The text.", metavar="TEXT")
     kind: list[str] | None = Option(None, help="Show this kind of damage. May be repeated. Default: all kinds.")
-    permille: int | None = Option(None, min=1, max=1000, help="Damage this per mille of the sites in the text.")
+    permille: int | None = Option(
+        None, min=1, max=1000, help="Damage this share of the sites in the text, in per mille."
+    )
     k: int | None = Option(None, min=1, help="Damage this number of sites.")
-    degree: int | None = Option(None, min=1, max=5, help="Damage by this step of the kind's usual ladder.")
+    degree: int | None = Option(None, min=1, max=5, help="Damage by this step of the kind's usual degrees.")
     language: Language = None
     donor: list[str] | None = Option(
-        None, help="Take from this text for answer_swap, sentence_insert, term_swap. May be repeated."
+        None, help="Use parts of this text for answer_swap, sentence_insert, term_swap. May be repeated."
     )
-    alternative: str | None = Option(None, help="Give the text of wrong_ending.")
+    alternative: str | None = Option(None, help="Set the text for wrong_ending.")
     seed: Seed = 0
     analyser: Analyser = None
 
@@ -102,7 +104,7 @@ class _Show:
         from ..discernment.kinds import KINDS
 
         if not self.text or self.text.isspace():
-            fail("TEXT is empty; expected one with more than white space")
+            fail("TEXT is empty: expected a text with more than white space")
         if sum(value is not None for value in (self.permille, self.k, self.degree)) > 1:
             fail("--permille, --k and --degree: expected one of them")
         for name in self.kind or [name for name, known in KINDS.items() if known.method == "rule"]:
@@ -116,7 +118,7 @@ class _Show:
 
         known = kind_named(name)
         if known.method == "model":
-            fail(f"{name}: is made by a language model; expected a kind that a rule makes")
+            fail(f"{name}: is made by a language model; expected a kind that is made by a rule")
         degrees: dict[str, Any] = {}
         if known.has_degrees:
             ladder = LADDERS.get(known.ladder or "", ())
@@ -150,7 +152,7 @@ def _print_damaged(name: str, text: str, found: str | None) -> None:
 
 
 def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]]:
-    """Pieces for a terminal; where there are no colours, changes stand in brackets."""
+    """Formats pieces for a terminal; without colours, changes are in brackets."""
     if stdout().color_system is None:
         return [f"[{shown(piece.text)}]" if piece.is_changed else shown(piece.text) for piece in pieces]
     return [(shown(piece.text), f"reverse {color}") if piece.is_changed else shown(piece.text) for piece in pieces]

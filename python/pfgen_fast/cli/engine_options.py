@@ -1,4 +1,4 @@
-"""The options of engines, of which each command has some."""
+"""The options of engines; each command has some of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .command_class import option_group
 class _Options:
     """The options of all engines; each is None if it is not given."""
 
-    order: int | None = Option(None, help="ngram: set the code points per n-gram. Default: 5.", metavar="N")
+    order: int | None = Option(None, help="ngram: set the number of code points per n-gram. Default: 5.", metavar="N")
     sets: list[str] | None = Option(
         None, help="ngram, reference: use this reference set. May be repeated. Default: all.", metavar="NAME"
     )
@@ -32,16 +32,16 @@ class _Options:
         "GEMINI_API_KEY.",
         metavar="NAME",
     )
-    concurrency: int | None = Option(None, help="Hosted models: limit the concurrent requests. Default: 16.")
+    concurrency: int | None = Option(None, help="Hosted models: limit the number of concurrent requests. Default: 16.")
     retries: int | None = Option(None, help="Hosted models: set how often a request is retried. Default: 5.")
     timeout: float | None = Option(
         None, help="Hosted models: set the timeout of a whole reply, in seconds. Default: 120."
     )
     max_tokens_name: str | None = Option(
-        None, help="openai: send --max-tokens by this name, such as max_completion_tokens.", metavar="NAME"
+        None, help="openai: send --max-tokens under this name, such as max_completion_tokens.", metavar="NAME"
     )
     served_model: str | None = Option(
-        None, help="Hosted models: ask for this model, while --model names the run. Default: --model.", metavar="NAME"
+        None, help="Hosted models: request this model; --model still names the run. Default: --model.", metavar="NAME"
     )
     omit: list[str] | None = Option(
         None,
@@ -65,28 +65,31 @@ class _Options:
         None, help="openai, gemini: set how much the model reasons, such as low or high.", metavar="EFFORT"
     )
     requests_per_minute: float | None = Option(
-        None, help="Hosted models: send no more requests than this. Default: no limit."
+        None, help="Hosted models: limit the requests per minute. Default: no limit."
     )
     tokens_per_minute: float | None = Option(
-        None, help="Hosted models: use no more tokens than this. Default: no limit."
+        None, help="Hosted models: limit the tokens per minute. Default: no limit."
     )
     enable_thinking: bool | None = Option(
         None,
         "--enable-thinking/--disable-thinking",
-        help="Let the model reason first, or not (Qwen3, Gemini, Claude). Default: up to the model or server.",
+        help="Turn reasoning on or off (Qwen3, Gemini, Claude). Default: the model or server decides.",
     )
     multi_choice: bool | None = Option(
         None,
         "--multi-choice/--no-multi-choice",
-        help="gemini: accept or refuse replies with several choices; the last counts.",
+        help="gemini: accept replies with several choices and use the last choice, or refuse such replies.",
     )
     thinking_budget: int | None = Option(
         None,
-        help="anthropic, gemini-native: set the tokens of reasoning, beside --max-tokens. Default: by the model.",
+        help="anthropic, gemini-native: limit the tokens of reasoning, in addition to --max-tokens. Default: "
+        "by the model.",
         metavar="N",
     )
     safety: str | None = Option(
-        None, help="gemini-native: block answers from this threshold on, such as BLOCK_NONE.", metavar="THRESHOLD"
+        None,
+        help="gemini-native: set the threshold from which answers are blocked, such as BLOCK_NONE.",
+        metavar="THRESHOLD",
     )
     input: Path | None = Option(
         None, help="replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"
@@ -99,18 +102,20 @@ class _Options:
         None, help="transformers, vllm: use the chat template in this file, and record it.", metavar="FILE"
     )
     device: str | None = Option(None, help="transformers: choose cpu, cuda:0, ... Default: a GPU, if available.")
-    dtype: str | None = Option(None, help="transformers, vllm: choose a type such as bfloat16. Default: as stored.")
+    dtype: str | None = Option(
+        None, help="transformers, vllm: choose a type such as bfloat16. Default: the stored type."
+    )
     batch_size: int | None = Option(None, help="transformers: set the batch size. Default: 16.")
-    tensor_parallel: int | None = Option(None, help="vllm: set the GPUs per model. Default: 1.")
+    tensor_parallel: int | None = Option(None, help="vllm: set the number of GPUs per model. Default: 1.")
     max_model_len: int | None = Option(None, help="vllm: limit the tokens of prompt and answer.")
     engine_args: dict[str, Any] | None = Option(
         None,
-        help="vllm: pass further arguments to vllm.LLM, as a JSON object; recorded if they shape answers.",
+        help="vllm: pass further arguments to vllm.LLM, as a JSON object; those that affect answers are recorded.",
         parser=options.json_object,
         metavar="JSON|@FILE",
     )
     quantization: str | None = Option(
-        None, help="vllm: choose a method such as fp8. Default: as the model's files say.", metavar="METHOD"
+        None, help="vllm: choose a method such as fp8. Default: as in the model's files.", metavar="METHOD"
     )
 
 

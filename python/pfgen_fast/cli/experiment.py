@@ -70,8 +70,8 @@ class RunsOrTable:
 class _Everything:
     """All experiments but judge, from a single pass over the answers.
 
-    Writes what relations, parts, sets, significance, stability, sensitivity and, with --scores, external write with
-    their default options. An experiment that these runs do not allow is named and left out.
+    Writes the files of relations, parts, sets, significance, stability, sensitivity and, with --scores, external, with
+    their default options. An experiment that is impossible with these runs is named and left out.
 
     Example
 
@@ -234,7 +234,7 @@ class _External:
     """Do the scores agree with other scores: of a judge model, of humans, of another leaderboard?
 
     Model names are matched exactly, then without case and separators, then without the part before the last slash. A
-    name that would match two partners under a rule gets none; models without a partner are listed.
+    name that matches two names under a rule gets no partner. Models without a partner are listed.
 
     Example
 

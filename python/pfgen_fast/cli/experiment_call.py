@@ -35,7 +35,7 @@ class _State:
 
 @option_group
 class Call:
-    """A call of an experiment: reads its runs, warns of those left out, and writes and prints what was found."""
+    """A call of an experiment: reads its runs, warns of runs that are left out, writes and prints the finding."""
 
     output: Path = Option(..., "-o", help="Write page, tables and pictures to this directory.", metavar="DIR")
     suite: options.SuiteOption = None
@@ -89,7 +89,7 @@ class Call:
             return read(paths, suite=self.state.given, threads=self.threads, on_progress=count, **more)
 
     def take(self, runs: Runs) -> Runs:
-        """Notes the suite of the runs, and warns of those that were left out."""
+        """Records the suite of the runs, and warns of runs that were left out."""
         self.state.used = runs.suite
         self._warn_of(runs.problems)
         return runs
@@ -103,7 +103,7 @@ class Call:
         show_finding(finding, self.output, report=self.report, quiet=self.quiet, is_said=self.state.problems)
 
     def end(self, *, is_whole: bool = True) -> None:
-        """Prints the suite, and ends with 3 if something was left out."""
+        """Prints the suite; ends with exit code 3 if something was left out."""
         if self.state.used is not None and not self.quiet:
             print_origin(self.state.used)
         exit_if_partial(self.state.problems or not is_whole)

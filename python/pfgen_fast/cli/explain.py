@@ -1,4 +1,4 @@
-"""`pfgen-fast explain`: how the score of one answer comes about."""
+"""`pfgen-fast explain`: the parts of the score of one answer."""
 
 from __future__ import annotations
 
@@ -82,14 +82,10 @@ def _print_answer(found: Explanation) -> None:
     stdout().print(text)
     n_rare = sum(cover < THRESHOLD for cover in found.cover)
     stdout().print(
-        f"{len(found.answer)} code points; {n_rare} in rare 3-grams only (below 0.5 % of the references: struck "
-        "through), bold above 10 %; ┊ ends the prefix that is most fluent\n",
+        f"{len(found.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, struck "
+        "through); bold: above 10 %; ┊: end of the most fluent prefix\n",
         style="dim",
     )
-
-
-def _units(found: Explanation) -> str:
-    return "code points" if found.question.tokenizer is None else "tokens"
 
 
 def _print_scores(found: Explanation) -> None:
@@ -107,9 +103,10 @@ def _print_scores(found: Explanation) -> None:
 
 
 def _print_sets(found: Explanation) -> None:
-    """Prints the sets side by side, as many as fit 80 columns, on terminals and elsewhere."""
+    """Prints the sets side by side, as many as fit in 80 columns."""
     columns = [_of_set(part) for part in found.sets]
-    heads = ("set", "fluency", "truthfulness", f"best prefix, {_units(found)}", "discount", "baseline")
+    units = "code points" if found.question.tokenizer is None else "tokens"
+    heads = ("set", "fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
     width = 2 + max((len(cell) for cells in columns for cell in cells), default=0)
     n_beside = max(1, (80 - _NAMES_WIDTH) // width)

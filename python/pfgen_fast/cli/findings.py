@@ -25,12 +25,12 @@ def show_finding(
     stdout().print(f"{shown(page)} and {len(others)} other files")
     if not any(path.name == "index.html" for path in others):
         note(
-            f"{folder / 'index.html'} was not written by this program, so it is kept; it does not list the experiments"
+            f"{folder / 'index.html'} was not written by this program, so it is kept and does not list the experiments"
         )
 
 
 def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
-    """Prints the sentences of a finding, except notes that were printed already; not its tables."""
+    """Prints the sentences of a finding, without notes that were printed before."""
     stdout().print(styled((shown(finding.answer), "bold")))
     for sentence in finding.notes:
         if sentence not in is_said:

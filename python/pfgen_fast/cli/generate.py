@@ -33,7 +33,7 @@ class Prices:
     prompt_price: float = Option(0.0, help="Set the price per million prompt tokens, in any currency.")
     reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
     cached_price: float | None = Option(
-        None, help="Set the price per million cached prompt tokens. Default: as the others."
+        None, help="Set the price per million cached prompt tokens. Default: the price of other prompt tokens."
     )
 
     @property
@@ -102,10 +102,10 @@ class Generating:
     engine: str = Option(
         ...,
         "-e",
-        help="Take answers from ngram (needs no model), openai (any OpenAI-compatible server), anthropic, gemini, "
-        "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the answers), replay "
-        "(existing answers), ground-truth and reference (answers of the suite itself); hf and openai-api: "
-        "transformers and openai under the names in the published runs.",
+        help="Choose the source of answers: ngram (needs no model), openai (any OpenAI-compatible server), anthropic, "
+        "gemini, gemini-native (hosted models), transformers, vllm (local weights), manual (you type the answers), "
+        "replay (existing answers), ground-truth, reference (answers of the suite itself). hf and openai-api are "
+        "transformers and openai under the names of the published runs.",
     )
     suite: options.SuiteToAsk = None
     questions: options.Questions = None
@@ -113,8 +113,8 @@ class Generating:
     model: str | None = Option(
         None,
         "-m",
-        help="Name the model, and so the run's directory. Default for ngram: ngram/order-N; for answers of the suite "
-        "itself: as published.",
+        help="Name the model and the run's directory. Default: ngram/order-N for ngram, the published names "
+        "for answers of the suite.",
     )
     trials: int | None = Option(
         None, "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."
@@ -122,7 +122,7 @@ class Generating:
     mode: options.ModeChoice | None = Option(
         None,
         help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
-        "chat for local weights with a chat template; for replay, as the config.json beside the input says; "
+        "chat for local weights with a chat template, the mode in the config.json beside the input for replay, "
         "otherwise completion.",
     )
     how: GenerationOptions
@@ -170,8 +170,8 @@ class _Generate(Generating):
     """Generates answers to every question of a suite, and scores the run.
 
     The run's directory is named after the model and its parameters. Existing answers are not requested again: the
-    command may be stopped at any moment, and running it again continues. A run of some questions (--questions, --limit)
-    has a separate directory, and its score is printed but is not a result of the suite.
+    command may be stopped at any moment, and running it again continues. A run of selected questions (--questions,
+    --limit) has a separate directory. Its score is printed, but it is not a result of the suite.
 
     Examples
 

@@ -32,7 +32,7 @@ class _Formatter(_HelpFormatter):  # type: ignore[misc]  # typer may contain a c
         super().write(string.replace(_UNBROKEN_HYPHEN, _HYPHEN))
 
     def _folded(self, paragraph: str) -> str:
-        """A paragraph; if it is an example, in lines that no longer need to be wrapped, which the first line tells."""
+        """Splits an example into lines; the mark \\b in its first line prevents further wrapping."""
         example = _EXAMPLE.fullmatch(paragraph)
         if example is None:
             return paragraph
@@ -51,6 +51,6 @@ class _Formatter(_HelpFormatter):  # type: ignore[misc]  # typer may contain a c
 
 
 class Context(typer.Context):
-    """The context of a command whose help is laid out so."""
+    """The context of a command with this layout of help."""
 
     formatter_class = _Formatter

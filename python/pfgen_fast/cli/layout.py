@@ -1,4 +1,4 @@
-"""Fits lines to a terminal: long texts are shortened or folded there, and written whole elsewhere."""
+"""Fits lines to a terminal: long texts are shortened or folded. Redirected output is not changed."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import shutil
 import sys
 
 _LEAST = 12
-"""The fewest columns of a shortened text: shorter texts could not be told apart."""
+"""The least width of a shortened text, so that different texts still look different."""
 
 
 def columns() -> int | None:
-    """The width of the terminal that results are printed on; None if they are redirected, and so not cut."""
+    """The width of the terminal for results; None if results are redirected, because they are not shortened then."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def rest(taken: int) -> int | None:
-    """The width that is left beside the taken columns; None as for `columns`."""
+    """The width of the terminal minus the taken columns; None if results are redirected."""
     width = columns()
     return None if width is None else width - taken
 
 
 def shortened(text: str, width: int | None) -> str:
-    """A name or path, shortened to a width by an ellipsis near its beginning, because its end says more.
+    """Shortens a name or path to a width; the ellipsis is near its beginning, because its end is more specific.
 
     Example:
         >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
@@ -34,7 +34,7 @@ def shortened(text: str, width: int | None) -> str:
 
 
 def cut(text: str, width: int | None) -> str:
-    """A sentence, shortened to a width by an ellipsis at its end.
+    """Shortens a sentence to a width; the ellipsis is at its end.
 
     Example:
         >>> cut("Why does ice float?", 12)
@@ -46,7 +46,7 @@ def cut(text: str, width: int | None) -> str:
 
 
 def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> list[str]:
-    """A text in lines that end with `after`, as few as fit the width.
+    """Splits a text into as few lines as fit the width; each line except the last ends with `after`.
 
     Example:
         >>> folded("sum: naive|orders: 1-10|profile: paper", 24, after="|")
@@ -64,7 +64,7 @@ def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> l
 
 
 def width_of(text: str) -> int:
-    """The columns of a text; characters of East Asia take two.
+    """The number of terminal columns of a text; East Asian characters take two columns.
 
     Example:
         >>> width_of("ice"), width_of("氷")
@@ -85,7 +85,4 @@ def _first(text: str, width: int) -> str:
 
 
 def _last(text: str, width: int) -> str:
-    n = 0
-    while n < len(text) and width_of(text[-n - 1 :]) <= width:
-        n += 1
-    return text[len(text) - n :]
+    return _first(text[::-1], width)[::-1]

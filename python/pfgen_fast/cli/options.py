@@ -26,7 +26,7 @@ SuiteOption = Annotated[
         "--suite",
         "-s",
         help="Name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). Default: "
-        "data/ of the checkout that contains the runs, or the working directory.",
+        "data/ of the checkout that contains the runs or the working directory.",
         metavar="FOLDER",
     ),
 ]
@@ -50,12 +50,12 @@ def name_list(text: str) -> str:
 Questions = Annotated[
     list[str] | None,
     Option(
-        help="Take only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
+        help="Use only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
         parser=name_list,
         metavar="ID,...",
     ),
 ]
-Limit = Annotated[int | None, Option(min=1, help="Take only the first N questions, for a quick try.", metavar="N")]
+Limit = Annotated[int | None, Option(min=1, help="Use only the first N questions, for a quick test.", metavar="N")]
 
 
 def names_of(given: list[str] | None) -> tuple[str, ...]:
@@ -63,7 +63,9 @@ def names_of(given: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for text in given or () for name in text.split(","))
 
 
-UnknownQuestions = Annotated[Literal["error", "skip"], Option(help="Refuse or skip trials of unknown questions.")]
+UnknownQuestions = Annotated[
+    Literal["error", "skip"], Option(help="Treat trials of unknown questions as errors, or skip them.")
+]
 RandomSeed = Annotated[int, Option(min=0, help="Set the random seed; the same seed gives the same figures.")]
 Threads = Annotated[int | None, Option(min=1, help="Set the number of threads. Default: one per core.")]
 
@@ -72,7 +74,7 @@ FormatChoice = Literal["text", "json"]
 _FORMAT_HELP = "Choose the output format; json is the same as --json."
 Format = Annotated[FormatChoice, Option("--format", "-f", help=_FORMAT_HELP)]
 FormatWithoutLetter = Annotated[FormatChoice, Option("--format", help=_FORMAT_HELP)]
-"""For commands whose -f is --force."""
+"""For commands in which -f means --force."""
 
 OutputFile = Annotated[
     Path | None, Option("--output", "-o", help="Write to this file. Default: stdout.", metavar="FILE")
@@ -95,7 +97,9 @@ Root = Annotated[
 
 FloatSumOption = Annotated[
     Literal["compensated", "naive"],
-    Option(help="Sum rounded parts like Python 3.12 and later, or like older versions. Affects the last digit."),
+    Option(
+        help="Sum rounded parts like Python 3.12 and later, or like older versions. This affects the last digit only."
+    ),
 ]
 ResultSumOption = Annotated[
     Literal["auto", "compensated", "naive"],
@@ -105,12 +109,13 @@ ResultSumOption = Annotated[
     ),
 ]
 ProfileOption = Annotated[
-    Literal["leaderboard", "paper"], Option(help="Reproduce the published figures, or the formulas as printed.")
+    Literal["leaderboard", "paper"],
+    Option(help="Compute the published figures, or use the formulas as printed in the paper."),
 ]
 
 
 ModeChoice = Literal["completion", "qa", "chat"]
-Examples = Annotated[int, Option(min=0, help="Set the sample answers in a prompt.")]
+Examples = Annotated[int, Option(min=0, help="Set the number of sample answers in a prompt.")]
 Seed = Annotated[str, Option(help="Set the seed (any text) of sample answers and sampling.")]
 
 
@@ -144,7 +149,7 @@ def json_object(text: str) -> dict[str, Any]:
 System = Annotated[
     str,
     Option(
-        help="Send this system message, before that of mode chat. @FILE reads it from a file.",
+        help="Send this system message before the system message of mode chat. @FILE reads it from a file.",
         parser=text_or_file,
         metavar="TEXT|@FILE",
     ),
@@ -163,7 +168,8 @@ def number_or_none(text: str) -> float | None:
 Temperature = Annotated[
     float | None,
     Option(
-        help="Set the sampling temperature; 0 takes the most likely token; none sends no temperature to a server.",
+        help="Set the sampling temperature. With 0, the most likely token is chosen. With none, servers use "
+        "their default.",
         parser=number_or_none,
         metavar="NUMBER|none",
     ),
@@ -180,7 +186,8 @@ def temperature_of(given: float | None, of_engine: dict[str, Any]) -> float:
 TopP = Annotated[
     float | None,
     Option(
-        help="Sample from the most likely tokens that reach this probability; none: all, or the server's default.",
+        help="Sample from the most likely tokens that together have this probability. With none, all tokens "
+        "are used, or the server's default.",
         parser=number_or_none,
         metavar="NUMBER|none",
     ),
@@ -190,7 +197,7 @@ MaxTokens = Annotated[int, Option(help="Limit the tokens of an answer.")]
 Stop = Annotated[
     list[str] | None,
     Option(
-        help="End answers at this text too, such as an end token that a server does not know. May be repeated.",
+        help="Also end answers at this text, such as an end token that a server does not know. May be repeated.",
         metavar="TEXT",
     ),
 ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _USUAL_ENGINES = {"openai-batch": "openai", "anthropic-batch": "anthropic", "gemini-batch": "gemini-native"}
-"""The engines for which the batch files are."""
+"""The default engine of each batch format."""
 
 _OPTIONS = (
     *("served_model", "omit", "extra_body", "chat_template_kwargs", "reasoning_effort"),
@@ -35,10 +35,10 @@ _OPTIONS = (
 class _Prompts:
     """Prints the prompts of trials, one per line.
 
-    --format openai-batch writes an input file for OpenAI's Batch API (or Gemini's by the same protocol: --engine
-    gemini), anthropic-batch for Anthropic's Message Batches, gemini-batch for Gemini's own batches; and, beside it, the
-    parameters of the run (NAME.config.json), which import-batch needs. Only batches use the model and the sampling
-    options.
+    A batch format writes an input file for a batch API: openai-batch for OpenAI's Batch API (with --engine gemini, for
+    Gemini's OpenAI-compatible API), anthropic-batch for Anthropic's Message Batches, gemini-batch for Gemini's batches.
+    The parameters of the run are written beside the file (NAME.config.json); import-batch needs them. The model and the
+    sampling options affect batches only.
 
     Examples
 
@@ -67,8 +67,7 @@ class _Prompts:
     engine: str | None = Option(
         None,
         "-e",
-        help="Choose openai, openai-api or gemini for openai-batch. Default: openai; other formats have one engine "
-        "each.",
+        help="Choose openai, openai-api or gemini for openai-batch. Default: openai; each other format has one engine.",
     )
     reasoning: ReasoningOptions
     of_engine: Annotated[dict[str, Any], engine_options(*_OPTIONS)]
@@ -120,7 +119,7 @@ class _Prompts:
         write_whole(output.with_suffix(".config.json"), f"{config_line(config)}\n".encode())
 
     def engine_of_format(self) -> str:
-        """The engine whose requests a batch file of this format has."""
+        """The engine of the batch file."""
         from ..generation.batch_api import REQUEST_FORMS
 
         engine = self.engine or _USUAL_ENGINES[self.format]

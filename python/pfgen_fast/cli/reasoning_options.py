@@ -1,4 +1,4 @@
-"""The options for reasoning in replies, and what commands say about it."""
+"""The options for reasoning in replies, and the messages about it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tags = Annotated[
     list[str] | None,
     Option(
         "--reasoning-tags",
-        help="Add tags around reasoning to the known ones, such as <think> </think>. May be repeated.",
+        help="Also treat text between these tags as reasoning, such as <think> </think>. May be repeated.",
         metavar="OPEN CLOSE",
         click_type=(str, str),  # makes click read pairs
     ),
@@ -30,7 +30,7 @@ class ReasoningOptions:
     """How a run treats reasoning."""
 
     reasoning: ReasoningChoice = Option(
-        "strip", help="Remove reasoning from answers, or keep it as a part of them, as in the published runs."
+        "strip", help="Remove reasoning from answers, or keep it there, as in the published runs."
     )
     reasoning_tags: Tags = None
     reasoning_tokens: int = Option(
@@ -39,8 +39,8 @@ class ReasoningOptions:
     retry_unfinished: int = Option(
         0,
         min=0,
-        help="Ask again this often if the reasoning did not end, which prefers short reasoning. Otherwise the answer "
-        "is empty.",
+        help="Ask again up to N times if the reasoning did not end. This favours short reasoning. An answer whose "
+        "reasoning never ends is empty.",
         metavar="N",
     )
 
@@ -54,7 +54,7 @@ class ReasoningOptions:
 
 
 def print_replies(replies: ReplySummary | None, *, quiet: bool) -> None:
-    """Prints how replies ended if there was reasoning or a limit, and warns if that happened often."""
+    """Prints how many replies have reasoning or reached the token limit, and warns if these are many."""
     if replies is None:
         return
     if not quiet and (replies.n_reasoning or replies.n_cut):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class _Report:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
 
-    The page is a single file of at most 30 MB and needs no network. If many runs would exceed that, long answers are
-    cut; a directory holds everything, also opens from disk, and replaces only an earlier report. Reads the
+    The page is a single file of at most 30 MB and needs no network. To fit this size, long answers are cut. A directory
+    holds whole answers, opens from disk as well, and replaces only an earlier report. The command reads the
     result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
     plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
 
@@ -108,12 +108,12 @@ def _link(result: Path, output: Path | None) -> str | None:
 
 
 def _is_page(output: Path) -> bool:
-    """Whether the output is one file: a name with .html that is not a directory."""
+    """Whether the output is a single file."""
     return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
 
 
 def _is_other_file(output: Path) -> bool:
-    """Whether the name is that of another kind of file, such as a picture, and not of a directory."""
+    """Whether the name is the name of another kind of file, such as a picture."""
     from mimetypes import MimeTypes  # without the types of the system, which differ
 
     is_file = MimeTypes().guess_type(output.name)[0] is not None or output.suffix.lower() == ".md"
@@ -121,7 +121,6 @@ def _is_other_file(output: Path) -> bool:
 
 
 def _size(output: Path) -> int:
-    """The size of the report."""
     data = output.glob("data/answers-*.js") if output.is_dir() else []
     return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))
 

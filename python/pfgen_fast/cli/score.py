@@ -24,9 +24,9 @@ _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':
 class _Score(ScoreOptions):
     """Scores runs, or tables of answers.
 
-    A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written
-    beside it. Runs that are up to date are skipped. A score of some questions (--questions, --limit) is not a result of
-    the suite: it is printed, and written only with --output.
+    A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; result.json is written
+    beside them. Runs that are up to date are skipped. A score of selected questions (--questions, --limit) is not a
+    result of the suite: it is printed, and written only with --output.
 
     Examples
 
@@ -61,7 +61,7 @@ class _Score(ScoreOptions):
             return
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
         if is_unusual and not (self.output or self.force):
-            fail("results of another profile, float sum or --reasoning replace usual ones: give --output or --force")
+            fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
         try:
             runs = find_runs(self.paths)
         except TrialsError:

@@ -17,8 +17,8 @@ class _Serve:
     """Serves rewards and scores over HTTP, for trainers on other machines.
 
     POST /reward takes {"questions": ..., "answers": [...]} and returns {"rewards": [...]}; /score returns all columns,
-    and /get_reward speaks OpenRLHF's protocol. The page at / describes them. The first Ctrl-C or SIGTERM finishes what
-    is in progress, the second ends it.
+    and /get_reward implements OpenRLHF's protocol. The page at / documents them. After the first Ctrl-C or SIGTERM,
+    requests in progress are finished; the second ends the command at once.
 
     Examples
 
@@ -32,11 +32,13 @@ class _Serve:
     port: int = Option(8000, min=0, max=65535, help="Set the port; 0 takes a free port.")
     token_file: Path | None = Option(
         None,
-        help="Read the token of requests from this file, which others may not read. Default: the environment variable "
-        "PFGEN_FAST_TOKEN.",
+        help="Read the token of requests from this file, which other users must not be able to read. Default: "
+        "the environment variable PFGEN_FAST_TOKEN.",
         metavar="FILE",
     )
-    mode: options.ModeChoice = Option("completion", help="Choose OpenRLHF's prompts: where an answer begins and ends.")
+    mode: options.ModeChoice = Option(
+        "completion", help="Choose the form of OpenRLHF's prompts, to find the beginning and end of an answer."
+    )
     profile: options.ProfileOption = "leaderboard"
     float_sum: options.FloatSumOption = "compensated"
     max_answers: int = Option(16_384, min=1, help="Limit the answers in a request.")

@@ -1,4 +1,4 @@
-"""The options of models behind a server: where the model is, what it costs, how it is asked."""
+"""The options of models behind a server: address, prices and form of the requests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Structured = Annotated[
     bool,
     Option(
         "--structured",
-        help="checklists: send a JSON schema of the verdicts; without it if the server refuses that.",
+        help="checklists: send a JSON schema of the verdicts. If the server refuses it, requests are sent without it.",
     ),
 ]
 
@@ -54,7 +54,8 @@ JudgeTemperature = Annotated[
     Any,
     Option(
         "--temperature",
-        help="Set the temperature of the judge; none sends no temperature. Default: 0 for one rating, 1 for several.",
+        help="Set the temperature of the judge. With none, requests have no temperature. Default: 0 for one "
+        "rating, 1 for several.",
         parser=_temperature,
         metavar="NUMBER|none",
     ),
@@ -74,19 +75,19 @@ class ServerOptions:
     )
     concurrency: int = Option(16, min=1, help="Limit the number of concurrent requests.")
     timeout: float = Option(
-        120.0, min=0.001, help="Set the timeout in seconds of a request, or of a program without output."
+        120.0, min=0.001, help="Set the timeout in seconds of a request, or of a program that prints nothing."
     )
     retries: int = Option(5, min=0, help="Set how often a failed request is retried.")
     prompt_price: float = Option(0.0, help="Set the price per million prompt tokens.")
     reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
-    budget: float | None = Option(None, min=0, help="Stop before the estimated cost of this call could exceed this.")
+    budget: float | None = Option(None, min=0, help="Stop before the estimated cost of this call exceeds this amount.")
     offline: bool = Option(False, help="Send no requests; use the stored replies.")
     dry_run: bool = Option(False, help="Only show the number of requests and the cost.")
     of_engine: Annotated[dict[str, Any], engine_options(*_SHAPING, *_RATES)]
 
     @cached_property
     def server(self) -> Server | None:
-        """The server; None if nothing may be sent."""
+        """The server; None with --offline."""
         from ..judging.requests import Server
 
         if self.offline:
@@ -95,7 +96,7 @@ class ServerOptions:
         return Server(self.base_url, self.key_env, self.concurrency, self.timeout, self.retries, **rates)
 
     def request_options(self, temperature: float | Literal["none"] | None = None) -> RequestOptions:
-        """How requests are written; with the temperature none they lack a temperature."""
+        """The options of requests; with the temperature `none`, requests have no temperature."""
         from ..judging.requests import RequestOptions
 
         shaping = {name: value for name, value in self.of_engine.items() if name not in _RATES}
@@ -112,16 +113,16 @@ class ServerOptions:
 
 
 def number_of(temperature: float | Literal["none"] | None) -> float | None:
-    """The temperature as a number; None if it is not given, or is none."""
+    """The temperature as a number; None without the option, or if its value is `none`."""
     return None if temperature == "none" else temperature
 
 
 def warn_of_family(judge: str, models: Iterable[str]) -> None:
-    """Warns if a judge and judged models are of one family, which judges are known to prefer."""
+    """Warns if a judge rates models of its own family, because judges are known to prefer such models."""
     from ..judging.families import of_family
 
     if found := of_family(judge, models):
-        note(f"{judge} judges models of its own family, which judges tend to prefer: {few_names(found)}")
+        note(f"{judge} tends to prefer models of its own family, which are among these runs: {few_names(found)}")
 
 
 def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
@@ -134,7 +135,7 @@ def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Call
                 call(given)
             except SchemaRefused as refused:
                 note(f"{refused}; asking without --structured")
-                options = copy.copy(getattr(given, group))  # with what was spent so far
+                options = copy.copy(getattr(given, group))  # keeps the amount that was spent so far
                 object.__setattr__(options, "structured", False)
                 call(replace(given, **{group: options}))
 

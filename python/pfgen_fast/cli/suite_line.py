@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def given_suite(source: str | None) -> Suite | None:
-    """The suite that an option names; None without the option: then each run has the suite of its checkout."""
+    """The suite that an option names; None without the option, for the suite of each run's checkout."""
     if source is None:
         return None
     from ..suite.suite import Suite
@@ -34,14 +34,14 @@ def suite_or_here(source: str | None) -> Suite:
 
 
 def source_or_here(source: str | None) -> str | Path:
-    """The same as an argument of `Suite.load`, for suites that may have faults."""
+    """The argument of `Suite.load` for the suite of `suite_or_here`, which may have faults."""
     from ..runs.checkout import suite_folder_here
 
     return source or suite_folder_here()
 
 
 def print_origin(suite: Suite, signature: str | None = None, *, remark: str = "") -> None:
-    """Prints which suite was used, with a remark, and the signature of the scores above."""
+    """Prints the suite with a remark, and the signature of the scores."""
     name = shortened(shown(suite.name), rest(len("suite: ") + len(remark)))
     print_line((f"suite: {name}{remark}", "dim"))
     if signature is not None:
@@ -59,7 +59,7 @@ def print_origins(outcomes: Iterable[Outcome]) -> None:
         remark = f" ({counted(number, 'run')})" if len(numbers) > 1 else ""
         print_origin(suite, signature, remark=remark)
         if status == "current":
-            print_line(("signature: unknown, because result.json records none (--force scores again)", "dim"))
+            print_line(("signature: unknown, because result.json lacks it (--force scores again)", "dim"))
 
 
 def print_signature(signature: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,7 +57,7 @@ class _Sweep:
     """
 
     file: Path | None = Argument(
-        None, help="A TOML file whose keys are the names of the flags; flags override it.", metavar="[GRID.toml]"
+        None, help="TOML file whose keys are the names of the options; options override it.", metavar="[GRID.toml]"
     )
     engine: str | None = Option(None, "-e", help="Choose an engine; see generate.")
     suite: str | None = Option(None, "-s", help="Name the suite of questions; see generate.", metavar="FOLDER")
@@ -65,7 +66,8 @@ class _Sweep:
     trials: int | None = Option(None, "-n", help="Limit the trials. Default: 10.")
     until_interval: float | None = Option(
         None,
-        help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), from 640 answers on.",
+        help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), after 640 "
+        "answers or more.",
     )
     model: list[str] | None = Option(None, "-m", help=f"Name a model. {_AGAIN}")
     mode: list[_Mode] | None = Option(None, help=f"Choose the kind of prompts. {_AGAIN}")
@@ -79,7 +81,7 @@ class _Sweep:
     seed: list[str] | None = Option(None, help=f"Set any text; see generate. {_AGAIN}")
     prefix: list[str] | None = Option(None, help=f"Begin every prompt with this text. {_AGAIN}")
     stop: list[str] | None = Option(
-        None, help="End answers here; see generate. A file can sweep over it.", metavar="TEXT"
+        None, help="End answers at this text; see generate. Only a file can sweep over it.", metavar="TEXT"
     )
     system: list[str] | None = Option(
         None,
@@ -98,7 +100,9 @@ class _Sweep:
     output: Path | None = Option(None, "-o", help="Create the runs' directories below this directory. Default: result.")
     table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
     plot: Path | None = Option(
-        None, help="Plot scores over parameters, intervals over trials (.png, .svg).", metavar="FILE"
+        None,
+        help="Plot the scores over the parameters, and the intervals over the trials (.png, .svg).",
+        metavar="FILE",
     )
     dry_run: bool = Option(False, help="Only list the points and their directories.")
     quiet: Quiet = False
@@ -218,12 +222,7 @@ def _printed(
 
 
 class SweepRows:
-    """The table: a line for each point, or two where the terminal is too narrow for one.
-
-    Args:
-        widths: The widths of the columns of parameters.
-        until: The half width of the interval that is asked for.
-    """
+    """Prints the table: a line for each point, or two lines on a narrow terminal."""
 
     def __init__(self, widths: Mapping[str, int], until: float | None) -> None:
         from ..generation.sweep import USUAL_HALF_WIDTH, value_text
@@ -286,8 +285,6 @@ def write_results(
 
 
 def _print_json(measured: Sequence[Measured]) -> None:
-    import json
-
     from ..generation.sweep import to_json
 
     rows = json.loads(to_json(measured))

@@ -1,4 +1,4 @@
-"""The options of `pfgen-fast score`, and scoring of tables: checks, what to type if options are missing, outcomes."""
+"""The options of `pfgen-fast score`, and scoring of tables: checks, suggested commands, outcomes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ScoreOptions:
         "tables: to this directory, also a remote one such as s3://bucket/folder/.",
         metavar="PATH",
     )
-    in_place: bool = Option(False, help="Tables: replace the input once all of it is scored.")
+    in_place: bool = Option(False, help="Tables: replace the input when all of its rows are scored.")
     question_column: str | None = Option(None, help="Tables: name the question column.")
     answer_column: str | None = Option(None, help="Tables: name the answer column.")
     columns: str | None = Option(
@@ -66,7 +66,7 @@ class ScoreOptions:
         help="Tables: write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
         metavar="CONDITION",
     )
-    nulls: bool = Option(False, help="Tables: give missing answers the score null.")
+    nulls: bool = Option(False, help="Tables: give missing answers null scores.")
     encoding: str | None = Option(
         None,
         help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
@@ -93,12 +93,12 @@ class ScoreOptions:
 
     @property
     def is_silent(self) -> bool:
-        """Whether neither progress nor text is printed."""
+        """Whether the command prints errors and JSON only."""
         return self.quiet or self.is_json
 
     @property
     def usual_sum(self) -> FloatSum:
-        """The float sum where no recorded result decides it."""
+        """The float sum of runs without a recorded result."""
         return "naive" if self.float_sum == "naive" else "compensated"
 
     @cached_property
@@ -113,12 +113,12 @@ class ScoreOptions:
 
     @property
     def are_tables(self) -> bool:
-        """Whether the command line is about tables, and not about runs."""
+        """Whether the inputs are tables instead of runs."""
         given = (self.question_column, self.answer_column, self.columns, self.where, self.encoding)
         return self.in_place or any(value is not None for value in given) or all(map(_is_table, self.places))
 
     def ask_if_there(self) -> None:
-        """Ends the command with what to type if there are tables instead of runs."""
+        """Ends the command with a suggested command if the inputs are tables instead of runs."""
         from ..tables.folders.plans import first_table
 
         with contextlib.suppress(PfgenError):
@@ -127,7 +127,7 @@ class ScoreOptions:
                 self._ask()
 
     def score_tables(self) -> None:
-        """Scores the tables and prints how many rows were scored; ends the command if options are missing."""
+        """Scores the tables and prints the numbers of rows; ends the command if options are missing."""
         is_many = self._is_many()
         if is_many:
             self._check_many()
@@ -163,7 +163,7 @@ class ScoreOptions:
         )
 
     def _ask(self) -> NoReturn:
-        """Ends the command with the columns of the first table, and the whole command to type."""
+        """Ends the command with the columns of the first table and a complete command."""
         if self.places == [_STDIN]:
             fail("a table on stdin needs --question-column, --answer-column and --output ('-' for stdout)")
         from ..tables.folders.plans import first_table
@@ -201,7 +201,7 @@ class ScoreOptions:
         return [*words, *map(shown_place, self.places), *destination]
 
     def _is_many(self) -> bool:
-        """Whether outputs go into a directory, each under the name of its input."""
+        """Whether the outputs are files in a directory, with the names of their inputs."""
         from ..tables.places.place_names import has_magic
         from ..tables.places.storage import storage_of
 
@@ -263,7 +263,7 @@ class ScoreOptions:
             print_origin(job.spec.suite, job.spec.signature)
 
     def _single_target(self) -> str:
-        """The file to write; the input, under any of its names, only if `--in-place` is given."""
+        """The output file; it may be the input only with `--in-place`."""
         from ..tables.places.place_names import is_remote, shown_place
         from ..tables.places.storage import storage_of
 
@@ -284,7 +284,7 @@ class ScoreOptions:
 
 
 def _is_same(source: str, output: str) -> bool:
-    """Whether two places are one file, also by a hard link."""
+    """Whether two places are the same file, for example by a hard link."""
     from ..tables.places.place_names import is_remote
     from ..tables.places.storage import storage_of
 
@@ -294,14 +294,14 @@ def _is_same(source: str, output: str) -> bool:
 
 
 def _is_table(path: str) -> bool:
-    """Whether an input can only be a table, or is remote, as runs cannot be."""
+    """Whether an input must be a table: a URL, or a file that cannot be trials."""
     if _is_url(path) or not os.path.isfile(path):
         return _is_url(path)
     return path.endswith((".parquet", *_ENDINGS)) or (path.endswith(_LINES) and not _may_be_trials(path))
 
 
 def _may_be_trials(path: str) -> bool:
-    """Whether a file of JSON lines has the keys of trials, or cannot be read: then reading trials names the error."""
+    """Whether a file of JSON lines has the keys of trials, or cannot be read (the reader of trials names the error)."""
     from ..tables.formats import column_names
 
     try:
@@ -340,7 +340,7 @@ def _beside(source: str) -> str:
 
 
 def _has_suite() -> bool:
-    """Whether the working directory has a suite, so that no suite must be named."""
+    """Whether the working directory has a suite."""
     try:
         source_or_here(None)
     except PfgenError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def score_tables(
     paths: Sequence[str], folder: str, job: TableJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Scores tables into a directory and prints the outcomes; ends with 3 if some failed."""
+    """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
     from ..tables.folders.scoring import Listeners, score_sources
     from ..tables.places.place_names import shown_place
 
@@ -49,7 +49,7 @@ def score_tables(
 
 
 def rows_told(n_rows: int, n_written: int, job: TableJob) -> str:
-    """How many rows were scored, and how many of them passed a filter."""
+    """The number of scored rows, and with a filter how many passed."""
     told = f"{counted(n_rows, 'row')} scored"
     return told if job.where is None else f"{told}, {n_written:,} passed the filter, {n_rows - n_written:,} did not"
 

@@ -80,7 +80,7 @@ class _Verify:
         exit_if_partial(n_failed)
 
     def verifier_of(self, run: RunFolder, given: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
-        """The verifier for the suite of a run; when it is made, prints how its index differs."""
+        """The verifier for the suite of a run; a new verifier prints the differences of its index."""
         from ..runs.checkout import suite_of
         from ..runs.verification import Verifier
 

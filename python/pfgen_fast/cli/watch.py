@@ -1,4 +1,4 @@
-"""`pfgen-fast watch`: scores the checkpoints of a training as they appear, with a table and a picture by step."""
+"""`pfgen-fast watch`: scores each new checkpoint of a training run, with a table and a picture by step."""
 
 from __future__ import annotations
 
@@ -33,27 +33,29 @@ TrackerChoice = Literal["mlflow", "wandb", "tensorboard"]
 
 @option_group
 class CheckpointOptions:
-    """The options that say which directories are checkpoints, and when one is complete."""
+    """The options that define which directories are checkpoints, and when a checkpoint is complete."""
 
     pattern: str | None = Option(
         None,
-        help="Take directories whose whole name this regular expression matches; its first group is the step. Default: "
+        help="Use directories whose whole name matches this regular expression; its first group is the step. Default: "
         "checkpoint-N, iter_N, global_stepN, step-N, epoch_N.",
         metavar="REGEX",
     )
     ready_file: str | None = Option(
         None,
-        help="Score a checkpoint when this file is in it. Default: when the Trainer's trainer_state.json can be read, "
-        "or nothing has changed for --unchanged seconds.",
+        help="Score a checkpoint when it contains this file. Default: when the Trainer's trainer_state.json "
+        "can be read, or nothing has changed for --unchanged seconds.",
         metavar="NAME",
     )
-    unchanged: float = Option(60.0, min=0, help="Take a checkpoint as complete after this time.", metavar="SECONDS")
+    unchanged: float = Option(
+        60.0, min=0, help="Treat a checkpoint as complete when nothing has changed for this time.", metavar="SECONDS"
+    )
     weights: str = Option(
         ".", help="Load the weights from this directory within a checkpoint, such as actor/huggingface."
     )
 
     def found(self, folder: Path) -> Checkpoints:
-        """The checkpoints of a training."""
+        """The checkpoints of a training run."""
         from ..checkpoints import Checkpoints
         from ..checkpoints.found import USUAL_PATTERN
 
@@ -61,10 +63,10 @@ class CheckpointOptions:
 
 
 class _Watch:
-    """Scores every checkpoint of a training once, as soon as it is complete.
+    """Scores every checkpoint of a training run once, as soon as it is complete.
 
-    Each checkpoint becomes a run as generate makes it; digits of its weights are part of its name, so new weights under
-    an old name are scored again. The command may be stopped or killed at any time, and running it again continues.
+    Each checkpoint becomes a run as in generate. The run's name contains a hash of the weights, so new weights under an
+    old name are scored again. The command may be stopped or killed at any time, and running it again continues.
     After each checkpoint it writes the scores by step as a table and a picture. A checkpoint that fails is named, and
     the others are scored; with --once the exit code is then 3. With --json, each checkpoint is a line of JSON.
 
@@ -79,13 +81,13 @@ class _Watch:
       pfgen-fast watch megatron/save -s my-suite -e openai --mode chat --base-url http://localhost:8000/v1 --once
     """
 
-    folder: Path = Argument(..., help="The directory in which the training writes its checkpoints.", metavar="DIR")
+    folder: Path = Argument(..., help="Directory where the training run writes its checkpoints.", metavar="DIR")
     engine: str = Option(
         "transformers", "-e", help="Load the weights with transformers or vllm, or ask a server: openai."
     )
     serve: str | None = Option(
         None,
-        help="Start a server for each checkpoint by this command, and end it afterwards. {path}, {name}, {step} and "
+        help="Start a server for each checkpoint with this command, and stop it afterwards. {path}, {name}, {step} and "
         "{port} are replaced.",
         metavar="COMMAND",
     )
@@ -99,7 +101,7 @@ class _Watch:
     )
     mode: options.ModeChoice | None = Option(
         None,
-        help="Use prompts of this kind; see generate. Default: chat where local weights have a template.",
+        help="Use prompts of this kind; see generate. Default: chat for local weights with a chat template.",
     )
     how: GenerationOptions
     which: CheckpointOptions
@@ -107,17 +109,19 @@ class _Watch:
     of_engine: Annotated[dict[str, Any], engine_options(without=("input", "question_column", "answer_column", "path"))]
     output: options.Root = Path("result")
     table: Path | None = Option(
-        None, help=f"Write the table here ({', '.join(TABLES)}). Default: watch.csv beside the runs."
+        None, help=f"Write the table to this file ({', '.join(TABLES)}). Default: watch.csv beside the runs."
     )
     plot: Path | None = Option(
-        None, help="Draw the scores by step here (.png, .svg). Default: watch.png beside the runs."
+        None, help="Draw the scores by step to this file (.png, .svg). Default: watch.png beside the runs."
     )
     log: TrackerChoice | None = Option(None, help="Log each score, its tables and its report to a tracker.")
-    every: float = Option(30.0, min=0.01, help="Look for new checkpoints this often.", metavar="SECONDS")
+    every: float = Option(
+        30.0, min=0.01, help="Set the time between two searches for new checkpoints.", metavar="SECONDS"
+    )
     patience: int | None = Option(
         None, min=1, help="End after this many checkpoints in a row without a new best score.", metavar="N"
     )
-    once: bool = Option(False, help="Score the complete checkpoints, and end.")
+    once: bool = Option(False, help="Score the complete checkpoints, then end.")
     quiet: Quiet = False
     as_json: Json = False
 
@@ -144,26 +148,27 @@ class _Watch:
         steps = [str(step) for step, _ in watching.checkpoints.named()]
         if not (watching.scored or watching.failed):
             pattern = f"names that match {self.which.pattern}" if self.which.pattern else "names such as checkpoint-100"
-            why = f"not complete yet: step {few_names(steps)}" if steps else f"expected {pattern}"
+            why = f"these steps are not complete yet: {few_names(steps)}" if steps else f"expected {pattern}"
             fail(f"{self.folder}: holds no complete checkpoint; {why}")
         if len(steps) > n_complete:
-            note(f"{len(steps) - n_complete} of {counted(len(steps), 'checkpoint')} not complete yet; see --unchanged")
+            of_all = f"{len(steps) - n_complete} of {counted(len(steps), 'checkpoint')}"
+            note(f"{of_all} are not complete yet; see --unchanged")
 
     def is_over(self, watching: Watch, results: _Results) -> bool:
-        """Scores the complete checkpoints, and decides whether that was the last look."""
+        """Scores the complete checkpoints; returns whether the command ends."""
         for _ in results.take():
             if self.patience is not None and watching.n_since_best >= self.patience:
-                note(f"no new best score in the last {watching.n_since_best} checkpoints; ending (--patience)")
+                note(f"no new best score in the last {watching.n_since_best} checkpoints (--patience)")
                 return True
         return self.once
 
     def watching(self, answers: AskingWatch) -> Watch:
-        """How the checkpoints are scored, as the library takes it."""
+        """Creates the library's object for the checkpoints and their settings."""
         from ..checkpoints import ServerCommand, Watch
 
         loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
         if self.log is not None and loaded.whole is not None:
-            fail("--log: needs the results of all questions; leave out --questions and --limit")
+            fail("--log: expected results of all questions; leave out --questions and --limit")
         if self.serve is not None and "base_url" in self.of_engine:
             fail("--serve and --base-url: expected one of them")
         return Watch(
@@ -191,22 +196,22 @@ class _Results:
         check_files(self._table, given.plot)
         self._draws = _can_draw(self._plot)
         self._rows = SweepRows({"step": _STEP_WIDTH}, watching.until_interval)
-        self.unlogged: dict[str, str] = {}  # why a tracker does not have the scores of a checkpoint, by model
+        self.unlogged: dict[str, str] = {}  # by model, the reason why a tracker lacks its scores
 
     def begin(self) -> None:
         """Prints the head of the table, and the checkpoints that were scored before."""
-        self._write()  # a kill may have come between the journal and the files
+        self._write()  # after a kill, the journal may be newer than the files
         if self._as_json or self._is_silent:
             return
         if not self._draws:
-            note(f"no picture: pip install 'pfgen-fast[plots]' draws {self._plot}")
+            note(f"{self._plot} is not drawn: it needs pip install 'pfgen-fast[plots]'")
         print_origin(self._watching.suite)
         self._rows.print_heads()
         for measured in self._watching.scored:
             self._rows.print(measured)
 
     def take(self) -> Iterator[Measured]:
-        """Scores the complete checkpoints, and logs those that the tracker lacks."""
+        """Scores the complete checkpoints, and logs scores that the tracker lacks."""
         self._log()
         for measured in self._watching.look():
             self._show(measured)
@@ -239,7 +244,7 @@ class _Results:
                 continue
             try:
                 _log_to(self._tracker, measured, self._watching)
-            except Exception as error:  # a tracker raises errors of many types, and may be back at the next look
+            except Exception as error:  # trackers raise errors of many types; logging is tried again
                 if self.unlogged.get(model) != str(error):
                     self.unlogged[model] = str(error)
                     warn(f"step {measured.point.values['step']}: not logged to {self._tracker}: {error}")
@@ -260,7 +265,7 @@ def _can_draw(path: Path) -> bool:
 
 
 def _log_to(tracker: str, measured: Measured, watching: Watch) -> None:
-    """Logs into one run of the tracker for the whole training."""
+    """Logs a score into the tracker's run for this training run."""
     from importlib import import_module
 
     log_run = import_module(f"..integrations.{tracker}", __package__).log_run
