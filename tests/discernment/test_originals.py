@@ -95,15 +95,11 @@ def test_a_suite_without_the_originals_scores_by_the_other_references(mini):
     assert without_originals(mini, from_suite(mini, "samples")) is mini
 
 
-def test_a_set_is_never_left_without_references(make_suite):
+def test_a_set_is_never_left_without_references_and_missing_sample_answers_are_named(make_suite):
     suite = Suite.load(make_suite({}))
     collection = from_suite(suite)
     with pytest.raises(SuiteError, match="the originals are all reference answers of set P, so the set would be empty"):
         without_originals(suite, collection)
-
-
-def test_a_suite_without_sample_answers_says_so(make_suite):
-    suite = Suite.load(make_suite({}))
     with pytest.raises(SuiteError, match=r"no sample answers to its questions in questions\.jsonl"):
         from_suite(suite, "samples")
     with pytest.raises(DiscernmentError, match="unknown source of originals 'sample'; expected one of samples"):

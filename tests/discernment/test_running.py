@@ -55,6 +55,9 @@ def test_an_item_for_which_a_perturbation_is_impossible_takes_no_part():
     found = discerned(ByText({"length": length}), items, a_plan("char_delete/300", "identity"))
     row = one(found.cells, kind="char_delete")
     assert (row["n_items"], row["n_impossible"], row["n_missing"], row["share_lower"]) == (12, 3, 0, 1.0)
+    of_texts, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))  # the originals, and each column
+    assert [item.id for item in of_texts] == [item.id for item in items] * 3
+    assert (texts.tolist()[:15], texts[29], texts[30]) == ([item.text for item in items], None, items[0].text + "\n")
     of_all = one(found.perturbations, kind="char_delete")
     assert (of_all["n_items"], of_all["n_impossible"], of_all["reason"]) == (12, 3, "nothing to damage")
     assert one(found.perturbations, kind="identity")["reason"] is None
@@ -104,15 +107,9 @@ def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
     assert (many.cells["d"], many.cells["n_missing"]) == ([None], [4])
     named = "because more than 20 % of the scores are missing: char_delete/300 (similarity)."
     assert many.warnings == (f"Task headlines: 1 cell is undefined, {named}",)
-
-
-def test_an_original_without_a_score_is_missing_in_all_cells():
-    def of(item, text):
-        return math.inf if text == "Ice does not float in the 0th cold lake." else length(item, text)
-
-    found = discerned(ByText({"length": of}), a_collection(15, n_sentences=1), a_plan("char_delete"))
-    assert set(found.cells["n_missing"]) == {1}
-    assert set(found.cells["n_items"]) == {15}
+    no_original = ByText({"length": lambda item, text: math.inf if text == some_items()[0].text else len(text)})
+    found = discerned(no_original, a_collection(15), a_plan("char_delete"))
+    assert (set(found.cells["n_missing"]), set(found.cells["n_items"])) == ({1}, {15})
 
 
 @pytest.mark.parametrize(
@@ -286,15 +283,6 @@ def test_what_was_asked_is_a_part_of_the_work():
     assert (found.work.n_requests, found.work.cost) == (7, 1.0)
     evaluator.spending = Spending(n_requests=7)
     assert discerned(evaluator).work.cost is None
-
-
-def test_all_texts_are_the_originals_and_each_perturbation_of_all_items():
-    items = [*some_items(3), CollectionItem("mute", "…!", "headlines", "en")]
-    of_texts, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))
-    assert [item.id for item in of_texts] == [item.id for item in items] * 3
-    assert texts.tolist()[:4] == [item.text for item in items]
-    assert texts[7] is None
-    assert texts[8] == items[0].text + "\n"
 
 
 def test_a_compiled_suite_tests_like_its_folder(mini, scorer):

@@ -51,7 +51,6 @@ def test_empty_cells_are_scores_that_are_not_known(write):
     ("text", "problem"),
     [
         ("", "expected a header"),
-        ("model\na\n", "expected a header"),
         ("model,x,x\na,1,2\n", "line 1: expected distinct column names"),
         (HEADER, "the file has no scores"),
         (HEADER + "a,1,2\na,1,2\n", "line 3: 'a' is repeated"),

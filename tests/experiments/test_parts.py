@@ -29,21 +29,22 @@ def table(finding, name):
     return found
 
 
-def test_the_hardest_part_comes_last():
+def test_the_hardest_part_comes_last_and_the_ceiling_is_the_best_run_beside_the_yardsticks():
     finding = parts(means())
     rows = table(finding, "difficulty").rows
     assert [row[0] for row in rows] == ["truthfulness", "fluency", "helpfulness"]
     assert rows[1][1] == pytest.approx(0.5)  # without the yardsticks
     assert finding.answer.startswith("Helpfulness is the hardest part")
     assert table(finding, "orders").rows == (("truthfulness > fluency > helpfulness", 20, 1.0),)
-
-
-def test_the_ceiling_is_the_best_run_beside_the_yardsticks():
-    ceiling = table(parts(means()), "ceiling")
-    systems = ("system/ground-truth", "system/criteria")
+    ceiling, systems = table(finding, "ceiling"), ("system/ground-truth", "system/criteria")
     assert ceiling.columns[3:] == tuple(column for name in systems for column in (name, f"best run / {name}"))
     row = next(row for row in ceiling.rows if row[0] == "fluency")
     assert row == ("fluency", "run19", pytest.approx(0.9), 1.1, pytest.approx(0.9 / 1.1), 0.9, pytest.approx(1.0))
+    runs = means()
+    for part in ("fluency", "truthfulness", "helpfulness"):
+        runs.means[part][0] = 0.0
+    orders = dict(row[:2] for row in table(parts(runs), "orders").rows)
+    assert orders["fluency = truthfulness = helpfulness"] == 1
 
 
 def test_helpfulness_rises_where_it_leaves_zero():
@@ -54,14 +55,6 @@ def test_helpfulness_rises_where_it_leaves_zero():
     flat.means["helpfulness"][:] = 0.0  # all on one side
     assert table(parts(flat), "rise").rows == ()
     assert "rises" not in parts(flat).answer
-
-
-def test_equal_parts_of_a_run_are_said_to_be_equal():
-    runs = means()
-    for part in ("fluency", "truthfulness", "helpfulness"):
-        runs.means[part][0] = 0.0
-    orders = dict(row[:2] for row in table(parts(runs), "orders").rows)
-    assert orders["fluency = truthfulness = helpfulness"] == 1
 
 
 def test_the_value_that_separates_best_is_found_whatever_the_order():

@@ -2,14 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from makers.runs import make_varied_runs
 from pfgen_fast import ExperimentError
 from pfgen_fast.experiments import read_figures, score_runs
 from pfgen_fast.experiments.sensitivity import VariedConstants, sensitivity, weighted_scores
-from pfgen_fast.oracle import Oracle
-from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.suite.rules import Constants
 
 
@@ -28,18 +24,6 @@ def test_the_usual_constants_give_the_usual_scores(scored, varied_constants):
         Constants(), Constants(limit=120), Constants(limit=200), Constants(last_order=2)
     )  # fmt: skip
     assert varied_constants.scores()[0] == pytest.approx(scored.means["score"], abs=1e-5)
-
-
-def test_other_constants_give_the_scores_of_the_oracle(tmp_path, small):
-    make_varied_runs(tmp_path, small, n_runs=3, n_trials=1)
-    varied = VariedConstants({"target_length": [30]})
-    score_runs([tmp_path], suite=small, on_batch=varied)
-    assert varied.constants[1] == Constants(target_length=30)
-    oracle = Oracle(small, constants=varied.constants[1])
-    trials = Trials.read(find_runs([tmp_path])[1].trials_path)
-    pairs = zip(trials.questions, trials.answers, strict=True)
-    expected = np.mean([oracle.score_one(question, answer)["average"] for question, answer in pairs])
-    assert varied.scores()[1, 1] == pytest.approx(expected)
 
 
 def test_equal_weights_are_the_usual_scores_and_no_weight_leaves_the_other_set(scored):

@@ -86,21 +86,17 @@ def test_the_score_is_the_logarithm_to_the_base_of_a_twentieth():
     assert math.copysign(1, discernment_score(0.0)) == 1
 
 
-def test_every_level_weighs_the_same():
-    d = [2.0, 6.0, 1.0, 5.0, 0.5, 1.5, 0.0, 3.0, 13.6]
-    levels = ["character"] * 4 + ["word"] * 4 + ["sentence"]
-    assert average(d, levels) == pytest.approx(((14 / 4 + 5 / 4 + 13.6) / 3, 0.0))
+def test_levels_weigh_the_same_and_undefined_scores_and_controls_are_left_out():
+    d = [2.0, 6.0, None, 1.0, 5.0, 0.5, math.nan, 13.6, -1.0]
+    levels = ["character"] * 3 + ["word"] * 3 + ["negation", "sentence", "control"]
     found = averages(d, levels)
-    assert (found.minimum_at, found.n, found.n_defined) == (6, 9, 9)
-    assert found.by_level == {"character": 3.5, "word": 1.25, "sentence": 13.6}
-
-
-def test_what_is_undefined_and_controls_are_left_out():
-    d = [None, 4.0, math.nan, 0.0]
-    found = averages(d, ["character", "word", "sentence", "control"])
-    assert (found.average, found.minimum, found.minimum_at, found.n, found.n_defined) == (4, 4, 1, 3, 1)
-    assert math.isnan(found.by_level["character"])
-    assert "control" not in found.by_level
+    assert (found.average, found.minimum) == average(d, levels) == (pytest.approx((4 + 6.5 / 3 + 13.6) / 3), 0.5)
+    assert (found.minimum_at, found.n, found.n_defined) == (5, 8, 6)
+    assert found.by_level == pytest.approx(
+        {"character": 4, "word": 6.5 / 3, "negation": math.nan, "sentence": 13.6}, nan_ok=True
+    )
+    with pytest.raises(DiscernmentError, match="2 discernment scores for 1 levels: expected one for each"):
+        average([1.0, 2.0], ["word"])
 
 
 @pytest.mark.parametrize(("d", "levels"), [([], []), ([1.0], ["control"]), ([None], ["word"])])
@@ -117,11 +113,6 @@ def test_rows_are_averaged_as_alone():
         np.array([average(row, levels) for row in d]), nan_ok=True
     )
     assert found.minimum_at.tolist() == [0, -1, 1]
-
-
-def test_a_level_for_each_score_is_needed():
-    with pytest.raises(DiscernmentError, match="2 discernment scores for 1 levels: expected one for each"):
-        average([1.0, 2.0], ["word"])
 
 
 # Two evaluators

@@ -94,9 +94,6 @@ def test_one_question_has_no_interval_no_p_value_and_no_verdict():
     assert found.differs() is None
     one = mean_interval([0.5])
     assert (one.mean, one.low, one.high, one.n) == (0.5, None, None, 1)
-
-
-def test_no_question_at_all_is_an_error():
     with pytest.raises(ValueError, match="at least one question"):
         mean_interval([NAN])
     with pytest.raises(ValueError, match="both runs have"):

@@ -1,16 +1,6 @@
 """Opens a plan (the usual plan, a plan of the paper, or a TOML file), and selects parts of it or other degrees.
 
-A file lists kinds, each with a ladder, degrees in per mille, numbers of sites, or names of degrees (of a model):
-
-    name = "short"
-    ladders.light = [10, 20]
-
-    [kinds]
-    char_delete = { ladder = "light" }
-    word_drop = { permille = [100, 200] }
-    truncate = { k = [5, 10] }
-    negate = {}
-    grammar_error = { degrees = ["minor"] }
+The form of a file is described in docs/discernment.md, section Plans.
 """
 
 from __future__ import annotations
@@ -129,7 +119,7 @@ def chosen_plan(
 
 
 def read_plan(path: Path) -> Plan:
-    """Reads a plan from a TOML file; see the example of this module."""
+    """Reads a plan from a TOML file."""
     content = read_toml(path, error=DiscernmentError)
     _check_keys(content, _OF_A_FILE, str(path))
     name = content.get("name", path.stem)
