@@ -177,7 +177,7 @@ class _Generate:
 
     def usual_mode(self) -> options.ModeChoice:
         """The mode if no option names one; prints why it is not the usual one."""
-        from ..generation.usual_mode import usual_mode
+        from ..generation.setting import usual_mode
 
         mode, reason = usual_mode(self.engine, self.model, self.of_engine)
         if reason and not self.ending.is_silent:
