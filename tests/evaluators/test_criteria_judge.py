@@ -10,7 +10,7 @@ import pytest
 from makers.fault_server import answering, refusing, serving
 from makers.judges import FakeEngine, moody_text
 from pfgen_fast import JudgingError
-from pfgen_fast.evaluators import CriteriaJudge, Evaluator, Item, Metric, open_judge
+from pfgen_fast.evaluators import CriteriaJudge, Item, open_judge
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.generation import Events, Trouble
@@ -101,12 +101,6 @@ def test_a_score_is_the_mean_of_the_valid_ratings_of_its_metric(path):
         "consistency": [pytest.approx(np.nan, nan_ok=True)],
         "fluency": [5.0],
     }
-
-
-def test_it_is_an_evaluator_with_the_metrics_of_its_tasks(path):
-    evaluator: Evaluator = judge_of(path, tasks=("story", "translation"))
-    assert (evaluator.name, evaluator.is_deterministic) == ("judge", False)
-    assert evaluator.metrics == tuple(Metric(name, low=1, high=5) for name in (*STORY, "accuracy"))
 
 
 def test_a_text_has_no_score_by_a_metric_of_another_task(path):

@@ -122,21 +122,6 @@ def test_stopping_anywhere_changes_nothing_in_the_end(tmp_path_factory, mini, st
     assert files_of(tmp_path / "stopped") == files_of(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    ("change", "key", "value"),
-    [
-        ({"seed": "s"}, "seed", "s"),
-        ({"prefix": "p"}, "prefix", "p"),
-        ({"num_examples": 3}, "num_examples", 3),
-        ({"sampling": Sampling(top_k=5, temperature=0)}, "top_k", 5),
-    ],
-)
-def test_whatever_changes_the_answers_changes_the_folder_and_engines_decide(mini, change, key, value):
-    usual, other = Setting("m").config(mini, "fake"), Setting("m", **change).config(mini, "fake")
-    assert (other[key], usual != other) == (value, True)
-    assert Setting("m", **change).config(mini, "fake", {key: 7, "stop": None}) == {**other, key: 7, "stop": None}
-
-
 JAPANESE, ENGLISH = {"question": "なぜ？"}, {"question": "Why?"}
 OWN = {"examples_heading": "E", "question_heading": "Q", "qa": "Answer!", "chat": "Reply!"}
 ours_in_japanese, ours_in_english = (vars(INSTRUCTIONS[language]) for language in ("ja", "en"))

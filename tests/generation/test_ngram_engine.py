@@ -48,8 +48,10 @@ def test_a_run_says_how_it_was_drawn(mini, tmp_path):
         "temperature": 1.0,
         "top_p": 0.98,
     }
-    named = make_run(mini, tmp_path, order=3, sets=["B"], setting={"mode": "qa", "sampling": Sampling(top_k=50)})
-    changed = {"order": 3, "sets": ["B"], "top_k": 50, "mode": "qa"}
+    named = make_run(
+        mini, tmp_path, order=3, sets=["B"], setting={"mode": "qa", "seed": "s", "sampling": Sampling(top_k=50)}
+    )
+    changed = {"order": 3, "sets": ["B"], "top_k": 50, "mode": "qa", "seed": "s"}
     assert config_of(named).items() >= changed.items()
     # What only a prompt shows makes no other run.
     assert make_run(mini, tmp_path, setting={"num_examples": 3, "prefix": "Hello. "}).folder == made.folder

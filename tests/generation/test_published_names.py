@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pfgen_fast.generation import usual_mode
+from pfgen_fast.generation import setting
 from pfgen_fast.generation.engines import transformers
 
 PUBLISHED = [
@@ -49,7 +49,7 @@ def nothing_is_loaded(monkeypatch):
     model = SimpleNamespace(get_tokenizer=lambda: tokenizer)
     stand_in = SimpleNamespace(LLM=lambda **arguments: model, SamplingParams=None)
     monkeypatch.setitem(sys.modules, "vllm", stand_in)
-    monkeypatch.setattr(usual_mode, "_has_template", lambda *weights: False)  # else a hub would be asked
+    monkeypatch.setattr(setting, "_has_template", lambda *weights: False)  # else a hub would be asked
     monkeypatch.setattr(transformers, "checked_device", lambda device: "cpu")
     monkeypatch.setattr(transformers, "loaded_model", lambda *arguments: (tokenizer, model))
     for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY"):

@@ -16,7 +16,7 @@ from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
 from pfgen_fast.generation.openai_protocol import GeminiForm
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.reasoning import Reasoning, answer_text
-from pfgen_fast.generation.usual_mode import usual_mode
+from pfgen_fast.generation.setting import usual_mode
 from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.trials import Trials
 

@@ -148,18 +148,6 @@ def test_what_a_call_added_is_in_its_json(tmp_path, call):
     assert re.search(r"note: 16 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the model", err)
 
 
-def test_top_p_may_be_none(mini, tmp_path):
-    all_tokens, nucleus = grid("ngram", {"top_p": ["none", 0.5]})
-    assert nucleus.setting.sampling.top_p == 0.5
-    assert all_tokens.setting.sampling.top_p is None
-    with_one, without = (
-        generate(mini, point.open(mini), point.setting, trials=1, output=tmp_path).folder
-        for point in (*grid("ngram", {"top_p": 1.0}), all_tokens)
-    )
-    assert "top_p" not in json.loads((without / "config.json").read_text())
-    assert answers_by_trial(without) == answers_by_trial(with_one)
-
-
 def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path):
     wanted = {"trials": 160, "until_interval": 0.0125}
     (point,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "stopped")

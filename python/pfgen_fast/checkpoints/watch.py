@@ -17,8 +17,8 @@ from ..files.journal import Journal
 from ..files.untrusted_text import in_one_line
 from ..generation.engines import HOSTED, engine_options, refuse_unknown_options
 from ..generation.events import Events
+from ..generation.setting import usual_mode
 from ..generation.sweep import Measured, Point, sweep, with_scores
-from ..generation.usual_mode import usual_mode
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
 from ..suite.suite import Suite

@@ -158,7 +158,7 @@ class Generating:
 
     def usual_mode(self, *, is_silent: bool) -> options.ModeChoice:
         """The mode if no option names one; prints why it is not the usual one."""
-        from ..generation.usual_mode import usual_mode
+        from ..generation.setting import usual_mode
 
         mode, reason = usual_mode(self.engine, self.model, self.of_engine)
         if reason and not is_silent:

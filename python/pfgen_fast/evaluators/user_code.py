@@ -196,7 +196,6 @@ class KeptScores:
     """The scores in a file, by key."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self._journal = Journal(path)
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._scores: dict[bytes, tuple[tuple[str, ...], tuple[float, ...]]] = {}

@@ -115,12 +115,7 @@ def is_encodable(text: str) -> bool:
 
 
 def sampling_seed(seed: str, trial: int) -> int:
-    """The sampling seed of a trial.
-
-    Example:
-        >>> sampling_seed("", 1)
-        818176819
-    """
+    """The sampling seed of a trial."""
     return int(sha1(f"{seed}::{trial}".encode()).hexdigest(), 16) % 2**31
 
 

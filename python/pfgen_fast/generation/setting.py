@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError
+from ..errors import EngineError, PfgenError
+from ..files.untrusted_json import read_json
 from ..suite.questions import INSTRUCTIONS, language_of
 from ..suite.suite import Suite
 from .engines import Sampling
-from .prompts import NUM_EXAMPLES, STOP, Mode, Task, is_encodable, make_tasks, unescaped, with_system
+from .json_parts import member_of
+from .prompts import MODES, NUM_EXAMPLES, STOP, Mode, Task, is_encodable, make_tasks, unescaped, with_system
 from .reasoning import Reasoning
+
+_LOCAL = ("transformers", "hf", "vllm")
 
 
 @dataclass(frozen=True)
@@ -79,3 +85,35 @@ def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
     if any(other != texts for other in others):
         return used
     return None if texts == vars(INSTRUCTIONS["ja"]) else dict(texts)
+
+
+def usual_mode(engine: str, model: str | None, options: Mapping[str, Any]) -> tuple[Mode, str]:
+    """The default mode of a run, and the reason for a mode other than `completion`."""
+    if engine in _LOCAL and model is not None:
+        if options.get("chat_template") is not None:
+            return "chat", "--chat-template is given"
+        if _has_template(str(options.get("path") or model), bool(options.get("trust_remote_code"))):
+            return "chat", "the tokenizer has a chat template"
+    if engine == "replay" and options.get("input") is not None:
+        return _recorded(Path(options["input"]))
+    return "completion", ""
+
+
+def _has_template(weights: str, trust_remote_code: bool) -> bool:
+    """Whether a tokenizer has a chat template; false if it cannot be loaded, because the engine reports the error."""
+    try:
+        from transformers import AutoTokenizer
+
+        tokenizer: Any = AutoTokenizer.from_pretrained(weights, trust_remote_code=trust_remote_code)
+    except Exception:  # the package is missing, or the library raises one of many types of errors
+        return False
+    return bool(getattr(tokenizer, "chat_template", None))
+
+
+def _recorded(source: Path) -> tuple[Mode, str]:
+    path = (source if source.is_dir() else source.parent) / "config.json"
+    with contextlib.suppress(PfgenError):
+        mode = member_of(read_json(path), "mode")
+        if mode in MODES:
+            return mode, f"{path} has this mode"
+    return "completion", ""

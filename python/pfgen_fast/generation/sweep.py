@@ -7,7 +7,7 @@ The folder of a point's run depends only on its parameters. A sweep can therefor
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_async import run_async
 from .run_writer import MAX_TRIALS
-from .usual_mode import usual_mode
+from .setting import usual_mode
 
 USUAL_HALF_WIDTH = 0.005
 """The default half width of the interval for `trials_for`."""
@@ -106,18 +106,14 @@ def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
     """Creates the points of a grid, in the order of their runs."""
     kinds = {**PARAMETERS, **engine_options(engine)}
     wanted = without_none(parameters)
-    _refuse_unknown(engine, wanted, kinds)
-    axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
-    swept = [key for key, values in axes.items() if len(values) > 1]
-    return [_point(engine, dict(zip(axes, values, strict=True)), swept) for values in itertools.product(*axes.values())]
-
-
-def _refuse_unknown(engine: str, names: Iterable[str], kinds: Mapping[str, str]) -> None:
-    for name in names:
+    for name in wanted:
         if name not in kinds:
             if near := nearest_names(name, [*_OF_THE_SWEEP, *kinds]):
                 raise EngineError(f"unknown parameter {shown_value(name)}; did you mean {near[0]!r}?")
             refuse_unknown_options(engine, [name])
+    axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
+    swept = [key for key, values in axes.items() if len(values) > 1]
+    return [_point(engine, dict(zip(axes, values, strict=True)), swept) for values in itertools.product(*axes.values())]
 
 
 def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:

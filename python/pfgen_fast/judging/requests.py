@@ -29,10 +29,6 @@ class RequestOptions:
 
     Raises:
         EngineError: The engine uses no server, or an option is unknown or invalid.
-
-    Example:
-        >>> RequestOptions("anthropic", {"omit": ["temperature"], "thinking_budget": 2048}).shaping
-        {'omit': ['temperature'], 'thinking_budget': 2048, 'engine': 'anthropic'}
     """
 
     engine: str = "openai"  # engine with the server's protocol, such as `anthropic` or `gemini-native`

@@ -153,12 +153,7 @@ def default_model(engine: str, options: Mapping[str, Any]) -> str:
 
 
 def engine_options(name: str) -> dict[str, str]:
-    """The options of an engine, with their types.
-
-    Example:
-        >>> engine_options("ngram")
-        {'order': 'int', 'sets': 'Sequence[str] | None'}
-    """
+    """The options of an engine, with their types."""
     engine = _engine_class(name)
     if name in HOSTED:
         options: dict[str, str] = engine.options()

@@ -15,7 +15,7 @@ from typing import Any
 from ...errors import EngineError
 from ...files.untrusted_text import harmless
 from ...suite.suite import Suite
-from ..prompts import Mode, Prompt, Request
+from ..prompts import Mode, Request
 from . import Sampling
 
 MAX_CODE_POINTS = 1 << 20
@@ -60,14 +60,10 @@ def _typed_line(request: Request) -> str:
 
 def _show(request: Request, number: int, total: int) -> None:
     head = f"{request.name} ({number} of {total})"
-    print(f"{'=' * 80}\n{head}\n{'-' * 80}\n{harmless(_text(request.prompt))}\n", file=sys.stderr)
+    messages = request.prompt.messages
+    text = "\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages) if messages else request.prompt.text
+    print(f"{'=' * 80}\n{head}\n{'-' * 80}\n{harmless(text)}\n", file=sys.stderr)
     print("Answer in one line (empty: later): ", end="", file=sys.stderr, flush=True)
-
-
-def _text(prompt: Prompt) -> str:
-    if prompt.messages is None:
-        return prompt.text
-    return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in prompt.messages)
 
 
 @contextlib.contextmanager
