@@ -56,7 +56,6 @@ def _readme(run: ReportRun, suite: Suite) -> Iterator[str]:
 
 
 def _scores(run: ReportRun, scores: Scores, deviation: str) -> str:
-    """The scores of a run or of a question as a list."""
     parts = {"Fluency": scores.fluency, "Truthfulness": scores.truthfulness}
     lines = [f"- Score: {_number(scores.average, 3)} (±{deviation})"]
     for name, shares in parts.items():
@@ -71,7 +70,6 @@ def _title(question: Question) -> str:
 
 
 def _section(run: ReportRun, suite: Suite, question: Question, found: QuestionResult) -> Iterator[str]:
-    """The scores and sample answers of a question."""
     yield f'## <a name="{quote(question.question_id)}"></a>{_title(question)}\n\n'
     yield _scores(run, found.scores, _number(found.score_std))
     yield f"- Length: {_number(found.length)} (±{_number(found.length_std)})\n\n<dl>\n"
@@ -132,5 +130,4 @@ def _text(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Bounded text for a line or a cell."""
     return markdown_text(in_one_line(text, 400))
