@@ -95,7 +95,7 @@ def test_the_index_lists_all_experiments_of_a_folder_with_their_answers_and_file
     assert links == {path.name for path in tmp_path.iterdir() if path.suffix != ".json"} - {"index.html"}
 
 
-def test_foreign_and_damaged_records_are_passed_over(tmp_path):
+def test_foreign_and_damaged_records_are_passed_over_and_only_files_of_experiments_are_linked(tmp_path):
     records = {"empty": b"", "bytes": b"\xff", "list": b"[1]"}
     odd = (("copy", "trial", ""), ("up", "../up", ""), ("number", "number", 1), ("gone", "gone", "Gone?"))
     for file, name, question in odd:
@@ -109,10 +109,6 @@ def test_foreign_and_damaged_records_are_passed_over(tmp_path):
     page = (tmp_path / "index.html").read_text()
     assert page.count('<section class="experiment">') == 1
     assert "All &lt;i&gt;is&lt;/i&gt; well." in page
-
-
-def test_the_index_links_to_no_files_but_those_of_its_experiments(tmp_path):
-    write_finding(a_finding(), tmp_path)
     (tmp_path / "secret.csv").touch()
     path = tmp_path / "trial.finding.json"
     record = json.loads(path.read_text())

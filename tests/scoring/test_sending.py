@@ -75,7 +75,7 @@ def test_the_compiled_bytes_need_no_files(make_suite, tmp_path, profile):
     here = Scorer.from_bytes(memoryview(content))
     assert (scored(here), here.profile) == (expected, profile)
     assert scored(pickle.loads(pickle.dumps(here))) == expected
-    with pytest.raises(SuiteError, match=r"set 'P': the suite was made from its compiled form"):
+    with pytest.raises(SuiteError, match="the suite was made from its compiled form"):
         here.suite["Q01"].answers["P"]
     with pytest.raises(SuiteError, match=r"made from its compiled form"):
         Scorer(here.suite, profile="paper" if profile == "leaderboard" else "leaderboard")

@@ -35,8 +35,6 @@ RunAnswers = tuple[int, Sequence[CheckedAnswer]]
 
 
 class _Shown(NamedTuple):
-    """A text in the form that the page holds."""
-
     text: str  # harmless; if the page tints it, with two more code points for the 3-grams over the last shown one
     tints: str | None  # a digit for each code point of the text; None if the page tints it
     spans: list[tuple[int, int]]  # matches of keyword patterns that the page cannot search for, in code points
@@ -128,7 +126,6 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
 
 
 def _words(rule: Rule) -> str:
-    """A keyword rule in words."""
     parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
     said = rule.name or rule.pattern or f" {rule.form} ".join(parts)
     return in_one_line(said, 200)

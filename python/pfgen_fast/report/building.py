@@ -1,6 +1,6 @@
-"""The report of a suite build: answers that each stage kept and removed, the convergence of the selection, scores.
+"""The report of a suite build: the answers that each stage kept and removed, the progress of the selection, and scores.
 
-Like the report of runs, it is a single file, which contains untrusted text only escaped or as JSON for text nodes.
+Like the report of runs, it is a single file. Untrusted text in it is escaped, or is JSON that becomes text nodes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ def write_building_report(
 
 
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:
-    """The data of the page about a set of a question, as JSON values."""
     chosen = dict(records(branch))["select"]["figures"]
     return {
         "id": branch.asked.question_id,
@@ -98,7 +97,6 @@ def _stage(branch: Branch, name: str, record: dict[str, Any], scorer: Scorer) ->
 
 
 def _note(name: str, figures: dict[str, Any], removed: Any) -> str:
-    """Further information about a stage, in a sentence."""
     if name == "normalise" and figures["changed"]:
         most = sorted(figures["changed"].items(), key=lambda item: (-item[1], item[0]))[:_N_REASONS]
         return "Answers changed: " + ", ".join(f"{in_one_line(rule)} {n:,}" for rule, n in most) + "."

@@ -1,7 +1,7 @@
 """Drawing with matplotlib: figures without a window, their PNG and SVG, colours, fonts, and labels that stay readable.
 
-The same figure always produces the same bytes. Every colour has a contrast of at least 3 to a white or dark ground, and
-curves of different colours also have different markers or dashes.
+The same figure always gives the same bytes. Every colour has a contrast of at least 3 to a white and to a dark ground.
+Curves differ not only in colour, but also in markers or dashes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WHITE_ON = (0, 8)
 """The colours of `DIVERGING` on which text is white; it is black on the others."""
 
 LONGEST_NAME = 28
-"""The maximum number of code points of a name on an axis where there are many."""
+"""The maximum number of code points of a name on an axis with many names."""
 
 _MARKERS = "osD^vXP"
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
@@ -57,7 +57,7 @@ _STYLE = {
 }
 _LATIN = "DejaVu Sans"  # comes with matplotlib
 _JAPANESE = "IPAexGothic"  # comes with matplotlib-fontja
-# Installed fonts for what these two lack, such as Hangul.
+# Fonts, if they are installed, for characters that these two lack, such as Hangul.
 _OTHERS = (
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans CJK KR", "Source Han Sans", "Apple SD Gothic Neo", "PingFang SC",
     "Malgun Gothic", "Microsoft YaHei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS",
@@ -113,7 +113,7 @@ def fix_layout(figure: Any) -> None:
 
 
 def plain(text: str) -> str:
-    """Text for a picture: harmless, in one line, no formula of matplotlib, no box for a character without a font."""
+    """Text for a picture: harmless, in one line, without formulas; a character without a font is shown by its code."""
     drawable = (
         character if _family_with(character) else f"U+{ord(character):04X}" for character in terminal_text(text)
     )
@@ -157,7 +157,6 @@ def diverging() -> Any:
 
 
 def _choose_fonts(texts: Iterable[Any]) -> None:
-    """Gives each text the fonts that its characters need."""
     for text in texts:
         families = dict.fromkeys([_LATIN, *map(_family_with, text.get_text())])
         if len(families) > 1:
@@ -174,7 +173,7 @@ def _family_with(character: str) -> str | None:
 
 @functools.cache
 def _fonts() -> dict[str, Any]:
-    """The fonts of pictures by family: matplotlib's, the one for Japanese, and what is installed of the others."""
+    """The fonts of pictures by family: matplotlib's font, the Japanese font, and the installed ones of `_OTHERS`."""
     manager = _matplotlib("font_manager")
     package = importlib.util.find_spec("matplotlib_fontja")
     if package is None or package.origin is None:
@@ -222,7 +221,7 @@ def label_extremes(axes: Any, x: Floats, y: Floats, labels: Sequence[str], *, at
 
 
 def extremes(x: Floats, y: Floats) -> list[int]:
-    """The points by their distance from the middle, farthest first, measured in the spread of all in that direction."""
+    """The points by their distance from the middle, farthest first, relative to the spread in that direction."""
     across, up = ((values - values.mean()) / (values.std() or 1.0) for values in (x, y))
     r = float((across * up).mean())
     distance = across**2 if abs(r) > 1 - 1e-9 else (across**2 + up**2 - 2 * r * across * up) / (1 - r * r)
@@ -231,7 +230,7 @@ def extremes(x: Floats, y: Floats) -> list[int]:
 
 
 def _model_in(label: str) -> str:
-    """The model alone of a run such as `result/org/model/5e1e9f4` or a model such as `org/model`."""
+    """The last part of the model's name in a run such as `result/org/model/5e1e9f4` or a model such as `org/model`."""
     parts = label.removeprefix("result/").split("/")
     return parts[1] if len(parts) > 1 else label
 

@@ -71,7 +71,6 @@ def _draw_panel(axes: Any, panel: HeatPanel) -> Any:
 
 
 def _write_on(axes: Any, row: int, column: int, value: float, text: str) -> None:
-    """Writes a text on the colour of its cell."""
     level = None if np.isnan(value) else int(np.clip((value + 1) / 2, 0, 1 - 1e-9) * len(DIVERGING))
     color = "white" if level in drawing.WHITE_ON else "black"
     identity = None if level is None else f"{ON_DIVERGING}{level}"

@@ -162,7 +162,6 @@ class _Handler(BaseHTTPRequestHandler):
         return content
 
     def _file(self) -> Path | None:
-        """The file that the request names."""
         if self.path in ("/", f"/{PAGE}"):
             self.server.asked.set()
             return self.server.folder / PAGE

@@ -51,7 +51,6 @@ def _readme(run: ReportRun, suite: Suite) -> Iterator[str]:
 
 
 def _scores(run: ReportRun, scores: Scores, deviation: str) -> str:
-    """The scores of a run or of a question as a list."""
     parts = {"Fluency": scores.fluency, "Truthfulness": scores.truthfulness}
     lines = [f"- Score: {_number(scores.average, 3)} (±{deviation})"]
     for name, shares in parts.items():
@@ -66,7 +65,6 @@ def _title(question: Question) -> str:
 
 
 def _section(run: ReportRun, suite: Suite, question: Question, found: QuestionResult) -> Iterator[str]:
-    """The scores and sample answers of a question."""
     yield f'## <a name="{quote(question.question_id)}"></a>{_title(question)}\n\n'
     yield _scores(run, found.scores, _number(found.score_std))
     yield f"- Length: {_number(found.length)} (±{_number(found.length_std)})\n\n<dl>\n"
@@ -109,5 +107,4 @@ def _text(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Bounded text for a line or a cell."""
     return markdown_text(in_one_line(text, 400))

@@ -61,10 +61,9 @@ def _by_question(run: CheckedRun, suite: Suite, figure: str) -> list[float | Non
 
 
 def _interval(scores: Sequence[float | None]) -> dict[str, float | None]:
-    """The 95 % interval of the mean over questions."""
     known = [score for score in scores if score is not None]
     interval = mean_interval(known) if known else None
-    return {end: None if interval is None else getattr(interval, end) for end in ("low", "high")}
+    return {end: getattr(interval, end, None) for end in ("low", "high")}
 
 
 def _figures(run: CheckedRun) -> dict[str, Any]:

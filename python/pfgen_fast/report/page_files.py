@@ -1,7 +1,7 @@
 """Pages as files: in one file of bounded size, or as the index.html of a folder with files of data beside it.
 
-A page on disk can load only scripts, so the files of data are scripts that call `register`. They are named by the hash
-of their content, so an old page and its data fit together until the new page takes its place.
+A page on disk can load only scripts, so the files of data are scripts that call `register`. Their names contain the
+hash of their content, so the old page finds its own data until the new page replaces it.
 """
 
 from __future__ import annotations
@@ -88,14 +88,9 @@ def in_parts(values: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]
         yield part
 
 
-def page_mark(generator: str) -> bytes:
-    """The element near the beginning of a page that names its generator (page.html.jinja)."""
-    return f'<meta name="generator" content="{generator}">'.encode()
-
-
 def may_replace(page: Path, generator: str) -> bool:
-    """Whether a page does not exist or is from this generator."""
-    return not page.exists() or page_mark(generator) in _begin(page)
+    """Whether a page does not exist or is from this generator, which page.html.jinja names near the beginning."""
+    return not page.exists() or f'<meta name="generator" content="{generator}">'.encode() in _begin(page)
 
 
 def write_page_folder(

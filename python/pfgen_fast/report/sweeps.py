@@ -33,7 +33,7 @@ class Line:
 
 
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]] | None:
-    """The parameters in which runs differ, with each run's values; None if the runs are not a sweep."""
+    """The values of each run for the parameters in which the runs differ; None if the runs are not a sweep."""
     known = [plain_values(config) for config in configs if isinstance(config, Mapping)]
     if len(known) < len(configs) or not 2 <= len(configs) <= MAX_RUNS:
         return None

@@ -18,9 +18,6 @@ from .. import __version__
 from ..files.optional import optional
 from ..files.untrusted_text import harmless
 
-_STRICT = " 'strict-dynamic'"
-_CONNECT = "; connect-src 'self'"
-
 FOLDER = Path(__file__).parent / "templates"
 
 _NEEDED_FOR = {
@@ -46,16 +43,22 @@ def page_text(
     asks_server: bool = False,
     **values: Any,
 ) -> Iterator[str]:
-    """Yields the text of a page in pieces, from a template, a style, values, and scripts that all pages or one have."""
-    code = own_code(
-        style=source("report.css") + source(style),
-        early_script=source("theme.js"),
-        script="".join(map(source, ("page.js", *scripts))),
-        loads_scripts=loads_scripts,
-        asks_server=asks_server,
+    """Yields the text of a page in pieces, from a template, a style, scripts and values.
+
+    The style and the scripts follow those of all pages. The policy of the page allows no other code.
+    """
+    css = source("report.css") + source(style)
+    code = {"early_script": source("theme.js"), "script": "".join(map(source, ("page.js", *scripts)))}
+    code = {key: _script_text(script) for key, script in code.items()}
+    strict = " 'strict-dynamic'" if loads_scripts else ""
+    connect = "; connect-src 'self'" if asks_server else ""
+    policy = (
+        f"default-src 'none'; script-src {_hashes(code.values())}{strict}; "
+        f"style-src {_hashes([css])}; img-src data: blob:; base-uri 'none'; form-action 'none'{connect}"
     )
+    embedded = {key: markup(text) for key, text in {"style": css, "policy": policy, **code}.items()}
     template = _environment(library("jinja2")).get_template(name)
-    pieces: Iterator[str] = template.generate(version=__version__, generator=generator, **values, **code)
+    pieces: Iterator[str] = template.generate(version=__version__, generator=generator, **values, **embedded)
     return pieces
 
 
@@ -92,17 +95,6 @@ def markup(text: str) -> Any:
 def source(name: str) -> str:
     """The unchanged text of a file in the templates' folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
-
-
-def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = False, **scripts: str) -> dict[str, Any]:
-    """Our style and scripts, each for an element of the page, and the `policy` that allows no other code."""
-    code = {name: _script_text(script) for name, script in scripts.items()}
-    policy = (
-        f"default-src 'none'; script-src {_hashes(code.values())}{_STRICT if loads_scripts else ''}; "
-        f"style-src {_hashes([style])}; img-src data: blob:; base-uri 'none'; form-action 'none'"
-        f"{_CONNECT if asks_server else ''}"
-    )
-    return {name: markup(text) for name, text in {"style": style, "policy": policy, **code}.items()}
 
 
 def _script_text(code: str) -> str:

@@ -134,7 +134,6 @@ def _mean_scores(question: Question, means: Mapping[str, float]) -> Scores:
 
 
 def _picked(rows: list[int]) -> list[int]:
-    """The rows at the quantiles, without duplicates."""
     return [rows[index] for index in dict.fromkeys(round(quantile * (len(rows) - 1)) for quantile in _QUANTILES)]
 
 

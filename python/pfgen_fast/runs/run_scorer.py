@@ -117,7 +117,7 @@ class RunScorer:
             # While a batch is scored, the next one is read and the results of the previous one are written.
             for current, _ in pairwise(chain([first], reading)):
                 scored = self._score_batch(list(_results(current, scorer_of)), scorer_of)
-                finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
+                finished, behind = behind, [pool.submit(self._finish, item) for item in scored]
                 yield from (future.result() for future in finished)
 
     def read(self, runs: Sequence[RunFolder]) -> Iterator[list[ReadRun | Outcome]]:
@@ -150,11 +150,8 @@ class RunScorer:
             return _cut(suite, self.questions, self.limit)
         return _cut(suite, _generated_for(suite, config), None)
 
-    def _finish_guarded(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
-        if isinstance(scored, Outcome):
-            return scored
-        job, table = scored
-        return self._guarded(job.run, lambda: self._finish(job, table))
+    def _finish(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
+        return scored if isinstance(scored, Outcome) else self._guarded(scored[0].run, lambda: self._written(*scored))
 
     def _guarded(self, run: RunFolder, work: Callable[[], T]) -> T | Outcome:
         """The result of `work`, or the failed outcome with the reason."""
@@ -239,7 +236,7 @@ class RunScorer:
         assert packed is not None
         return packed
 
-    def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
+    def _written(self, job: ReadRun, table: ScoreTable) -> Outcome:
         from .aggregation import aggregate, with_recorded_sum
         from .result import write_result
 

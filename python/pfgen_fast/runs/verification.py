@@ -139,7 +139,6 @@ def _index_differences(scorer: Scorer, original: Suite) -> Iterator[str]:
 
 
 def _compiled_questions(suite: Suite, index: SuiteIndex) -> dict[str, tuple[bytes, bytes]]:
-    """Everything that a compiled suite holds of each question, by its id."""
     return {
         question.question_id: (describe_questions((question,)), bytes(memoryview(section)))
         for question, section in zip(suite, index, strict=True)

@@ -283,7 +283,6 @@ def _json_value(value: Any) -> bytes:
 
 
 def _length(question: Question, answer: str) -> int:
-    """The length of an answer in the units of the question."""
     return len(answer) if question.spelling is None else len(question.spelling.read(answer).symbols)
 
 

@@ -95,7 +95,7 @@ class ScorerSpec:
             return _scorers[self]
 
     def with_threads(self, threads: int) -> ScorerSpec:
-        """The same spec with a number of threads, unless it has one: for engines that start processes or threads.
+        """Returns a spec with this number of threads, unless it already has one; for engines that start processes.
 
         Example:
             >>> ScorerSpec("mini").with_threads(1).threads, ScorerSpec("mini", threads=4).with_threads(1).threads

@@ -79,7 +79,6 @@ def _name_faults(what: str, name: object) -> Iterator[str]:
 
 
 def _has_any(text: str, *categories: str) -> bool:
-    """Whether a text contains a character of one of these Unicode categories."""
     return any(unicodedata.category(character) in categories for character in text)
 
 

@@ -1,4 +1,4 @@
-"""Questions, and their sample answers, which only prompts use. All are frozen."""
+"""Questions, and the sample answers and texts of prompts. All these classes are frozen."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Instructions:
 
     @classmethod
     def for_question(cls, question: str, own: Mapping[str, str]) -> Instructions:
-        """The texts for a question: a suite's own, by name, and for the rest ours in the language of the question."""
+        """The texts for a question: the suite's `own` texts, or default texts in the language of the question."""
         return replace(INSTRUCTIONS[language_of(question)], **own)
 
 
@@ -97,9 +97,9 @@ INSTRUCTIONS: Mapping[Language, Instructions] = {
         chat="Answer the user's question in one line, in the style and length of the examples.",
     ),
 }
-"""The published texts, and the same in English."""
+"""The published Japanese texts, and English translations."""
 
 
 def language_of(question: str) -> Language:
-    """The language of our texts that goes with a question: Japanese with kana or Chinese characters, else English."""
+    """The language of the default texts for a question: Japanese if it has kana or Chinese characters, else English."""
     return "ja" if _JAPANESE.search(question) else "en"

@@ -53,7 +53,7 @@ def suite_folder(source: str | Path) -> Path:
     return folder
 
 
-MAX_BYTES = 1 << 27  # the largest file of a suite; those of the published suite have less than a megabyte
+MAX_BYTES = 1 << 27  # the largest file of a suite; files of the published suite are smaller than a megabyte
 
 
 def read_bytes(path: Path) -> bytes:

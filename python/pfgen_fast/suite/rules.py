@@ -29,7 +29,7 @@ MAX_LIMIT = 1000  # the largest limit that an experiment may set
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Raises ValueError if the value of an argument is none of its choices."""
+    """Raises ValueError if the value of an argument is not one of the choices."""
     if value not in choices:
         raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
 

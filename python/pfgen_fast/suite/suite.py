@@ -43,14 +43,14 @@ from .units import freeze_tokenizer
 class Suite:
     """The questions of one suite, in file order.
 
-    Use `Suite.load` to read one. A suite supports iteration, `len` and look-up of a question by id or text. Suites are
-    equal if their `metadata_hash` is.
+    Use `Suite.load` to read a suite. A suite supports iteration, `len`, and look-up of questions by id or text. Two
+    suites are equal if they have the same `metadata_hash`.
 
     Attributes:
-        name: Its name in error messages and tables.
+        name: The name in error messages and tables.
         questions: The questions.
-        derived_from: For a suite built in memory: any text that its hash depends on in addition to its questions,
-            such as the hash of the suite it was taken from.
+        derived_from: A text that the hash of a suite built in memory depends on, in addition to its questions; for
+            example the hash of the suite from which the questions were taken.
 
     Example:
         >>> suite = Suite.load("mini")
@@ -107,8 +107,8 @@ class Suite:
 
     @classmethod
     def from_compiled(cls, compiled: CompiledSuite) -> Suite:
-        """Makes a suite from its compiled form alone; it can be used for scoring but has no reference answers."""
-        suite = _compiled(compiled.name, compiled, lambda number, names: _AbsentAnswers(names), Path())
+        """Makes a suite from its compiled form; it can be used for scoring, but has no reference answers."""
+        suite = _compiled(compiled.name, compiled, lambda _, names: _LazyAnswers(names), Path())
         for question in suite:
             if "tokenizer_sha1" in describe_question(question):
                 raise SuiteError(
@@ -118,14 +118,14 @@ class Suite:
         return suite
 
     def only(self, names: Iterable[str] = (), *, limit: int | None = None) -> Suite:
-        """The suite cut to some of its questions, in its own order; the suite itself if these are all of them.
+        """Returns a suite with some of the questions, in the same order; returns this suite if all are chosen.
 
-        A cut suite has another hash, so a score on some questions is never mistaken for a score on all. The prompts for
-        its questions are those of the whole suite.
+        A cut suite has a different hash, so a score on some questions is never mistaken for a score on all questions.
+        Its prompts are those of the whole suite.
 
         Args:
             names: IDs, exact texts, or patterns of IDs such as `"Q0*"`; by default all questions.
-            limit: How many of these questions, from the first; by default all of them.
+            limit: The maximum number of these questions, from the first on; by default there is no limit.
 
         Example:
             >>> [question.question_id for question in Suite.load("mini").only(["Q07", "Q0[12]"])]
@@ -212,7 +212,7 @@ class Suite:
 
     @cached_property
     def instructions(self) -> Mapping[str, str]:
-        """Its own texts for prompts, from `suite.json`, by name; they have no effect on scores."""
+        """The suite's own texts for prompts, by name, from `suite.json`; they have no effect on scores."""
         if self.whole is not None:
             return self.whole.instructions
         path = None if self.folder is None else self.folder / SETTINGS_FILE
@@ -224,11 +224,11 @@ class Suite:
         return MappingProxyType(own)
 
     def instructions_for(self, question: Question) -> Instructions:
-        """The texts of the prompts for a question: its own, or else ours in the language of the question."""
+        """The texts of the prompts for a question: the suite's own, or the default texts in the question's language."""
         return Instructions.for_question(question.question, self.instructions)
 
     def unknown_question(self, key: object) -> str:
-        """The error message for a `key` that is not a question of this suite, with the nearest matches."""
+        """The error message for a `key` that is not a question of this suite; it names the nearest questions."""
         if not isinstance(key, str):
             return f"expected the id or the exact text of a question, not {type(key).__name__}"
         nearest = nearest_names(key, self._by_key, n=3, cutoff=0.5)
@@ -289,9 +289,6 @@ def _from_cache(name: str, paths: Sequence[Path]) -> Suite | None:
         raise SuiteError(str(error)) from None
     metadata_hash = _metadata_hash(digests)
 
-    def stored_answers(number: int, names: Sequence[str]) -> _StoredAnswers:
-        return _StoredAnswers(paths[number], digests[number], names)
-
     for profile in PROFILES:
         path = cached_path(metadata_hash, profile)
         if path is None:
@@ -299,7 +296,9 @@ def _from_cache(name: str, paths: Sequence[Path]) -> Suite | None:
         with contextlib.suppress(OSError, IndexFormatError, ForeignFileError):  # reported when the index is needed
             compiled = CompiledSuite.open(path, own=True)
             compiled.check(metadata_hash, profile)
-            return _compiled(name, compiled, stored_answers, paths[0].parent)
+            return _compiled(
+                name, compiled, lambda i, names: _LazyAnswers(names, paths[i], digests[i]), paths[0].parent
+            )
     return None
 
 
@@ -335,14 +334,16 @@ def _unpacked(*compiled: tuple[bytes, str]) -> Suite:
     return suite
 
 
-class _StoredAnswers(Mapping[str, tuple[str, ...]]):
-    """The reference sets of a question, read from its file on first access."""
+class _LazyAnswers(Mapping[str, tuple[str, ...]]):
+    """The reference sets of a question, read from its file on first access; an error without a file."""
 
-    def __init__(self, path: Path, digest: str, names: Sequence[str]) -> None:
-        self._path, self._digest, self._names = path.absolute(), digest, names
+    def __init__(self, names: Sequence[str], path: Path | None = None, digest: str = "") -> None:
+        self._names, self._path, self._digest = names, path and path.absolute(), digest
 
     @cached_property
     def _sets(self) -> Mapping[str, tuple[str, ...]]:
+        if self._path is None:
+            raise SuiteError("the suite was made from its compiled form, which has no reference answers")
         content = read_bytes(self._path)
         if hashlib.sha1(content).hexdigest() != self._digest:
             raise SuiteError(f"{self._path}: the file has changed since the suite was loaded; load it again")
@@ -359,13 +360,3 @@ class _StoredAnswers(Mapping[str, tuple[str, ...]]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
-
-
-class _AbsentAnswers(_StoredAnswers):
-    """The names of the reference sets of a question, without their answers."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-
-    def __getitem__(self, name: str) -> tuple[str, ...]:
-        raise SuiteError(f"set {name!r}: the suite was made from its compiled form, which has no reference answers")

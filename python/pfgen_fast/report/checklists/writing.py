@@ -57,21 +57,21 @@ def write_checklists(
     on_model: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Writes a page, in a bounded file (.html) or in a folder, and the table beside it in three forms."""
-    name = output.stem if is_one_file(output) else NAME
+    is_file = is_one_file(output)
+    name, folder = (output.stem, output.parent) if is_file else (NAME, output)
     beside = {
         f"{name}.md": to_markdown(scores, with_categories=True, with_lengths=True),
         f"{name}.csv": to_csv(scores),
         f"{name}.json": json_text(to_dict(scores, with_questions=True), indent=1) + "\n",
     }
     page = _Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model), beside)
-    folder = output.parent if is_one_file(output) else output
-    if is_one_file(output):
+    if is_file:
         page.write_file(output)
     else:
         page.write_folder(output)
     for file, content in beside.items():
         write_whole(folder / file, utf8(content))
-    return [output if is_one_file(output) else output / PAGE, *(folder / file for file in beside)]
+    return [output if is_file else output / PAGE, *(folder / file for file in beside)]
 
 
 def is_one_file(output: Path) -> bool:
@@ -120,7 +120,6 @@ class _Page:
         return (task_line(task, self._models, extent) for task in self._tasks[::step])
 
     def _pieces(self, extent: Extent, parts: Sequence[Sequence[str]], files: Sequence[str] = ()) -> Iterator[str]:
-        """The text of the page."""
         scores = self._scores
         overview = {
             **self._overview,

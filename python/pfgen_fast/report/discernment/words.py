@@ -259,7 +259,6 @@ def _cheaper(result: Result, noticed: Sequence[Row]) -> str:
 
 
 def _hardest(result: Result, kind: str, metric: str) -> list[Row]:
-    """The cell of the highest degree that is defined, if any."""
     return defined(result.damage(kind=kind, metric=metric))[-1:]
 
 

@@ -1,11 +1,11 @@
-// The answers to the tasks, unpacked task by task when they are wanted, and searched. unpacking.js comes first.
+// The answers to the tasks, unpacked by task on demand, and searched. unpacking.js comes first.
 
 const N_KEPT_TASKS = 20;
 
 /** The part that holds each task, and its line there. */
 const placesOfTasks = overview.parts.flatMap((n, part) => Array.from({ length: n }, (_, line) => [part, line]));
 
-/** The lines of a part; the last part is kept, because neighbours are often looked at one after the other. */
+/** The lines of a part; the last part is kept, because readers often go from a task to the next one. */
 const linesOfPart = keepingLast(1, (number) => packedLines(overview.files[number], `part-${number}`));
 
 async function textOfTask(task) {
@@ -13,7 +13,7 @@ async function textOfTask(task) {
   return unpackedText((await linesOfPart(part))[line]);
 }
 
-/** Promises all that is known of a task. */
+/** Promises the data of a task. */
 const answersTo = keepingLast(N_KEPT_TASKS, async (task) => JSON.parse(await textOfTask(task)));
 
 /** What matches a text whatever its case; in JSON that page_json of the program wrote, if it is `inJson`. */
@@ -30,7 +30,7 @@ function hasText({ instruction, entries }, pattern, isShown) {
     isShown(model) && (holds(answer) || judgements.some(({ reasons }) => reasons?.some(holds))));
 }
 
-/** Finds the tasks among some that hold a text, whatever its case; `onFound` gets each, `onDone` how many are done.
+/** Finds the tasks that contain a text, ignoring case; `onFound` gets each, `onDone` how many are done.
  *
  * `isWanted` is asked after each task; when it says no, the search ends.
  */
@@ -39,7 +39,7 @@ async function findInTasks(tasks, text, isShown, { onFound, onDone, isWanted }) 
   for (const [done, task] of tasks.entries()) {
     const json = await textOfTask(task);
     if (!isWanted()) return;
-    // Most tasks do not hold what is searched for: reading them as JSON would take as long as all the rest.
+    // Most tasks do not contain the text, and reading them as JSON would double the time of the search.
     if (inJson.test(json) && hasText(JSON.parse(json), pattern, isShown)) onFound(task);
     onDone(done + 1);
     if (done % 8 === 7) await turn();

@@ -1,4 +1,4 @@
-// Starts the page of checklists: downloads, and what the address asks for. The last script.
+// The last script, which starts the page of checklists: downloads, and the view that the address names.
 
 const TYPES = { md: "text/markdown", csv: "text/csv", json: "application/json" };
 const downloads = document.getElementById("downloads");

@@ -10,7 +10,7 @@ function taskKey(id, length) {
   return JSON.stringify([id, length ?? ""]);
 }
 
-/** What the page shows: the index of a task, or null; and the filters that are set, by name. */
+/** The state of the page: the index of the open task, or null; and the filters that are set, by name. */
 let state = { task: null, filters: new Map() };
 
 function readState(fragment) {

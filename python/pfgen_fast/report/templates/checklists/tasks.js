@@ -36,7 +36,7 @@ function shownModels() {
   return model === undefined ? overview.models.map((_, number) => number) : [model];
 }
 
-/** Mean, lowest and highest score of a task among some models; null where none is judged. */
+/** Mean, lowest and highest score of a task among some models; null if no answer is judged. */
 function scoresOf(task, models) {
   const scores = models.map((model) => overview.tasks.scores[task][model]).filter((score) => score !== null);
   if (!scores.length) return { mean: null, low: null, high: null };
@@ -70,7 +70,7 @@ function isTaskWanted(task, models) {
   return models.some((model) => isModelWanted(task, model));
 }
 
-/** What has been found in texts by the search: the tasks, for the present search and model. */
+/** The tasks that the search has found in texts, for the current search and model. */
 let found = { text: "", model: "", tasks: new Set(), isDone: true, isWhole: false };
 
 function matchesTitle(task, wanted) {
@@ -139,7 +139,7 @@ function searchTexts() {
   const text = (state.filters.get("search") ?? "").trim();
   const model = state.filters.get("model") ?? "";
   if (text === found.text && model === found.model) return;
-  // A longer text stands only where the shorter one stood.
+  // A longer text can only be where the shorter text was found.
   const isNarrower = found.isWhole && text.includes(found.text) && model === found.model;
   const places = isNarrower ? [...found.tasks] : overview.tasks.id.map((_, task) => task);
   found = { text, model, tasks: new Set(), isDone: text.length < 2, isWhole: false };

@@ -164,6 +164,6 @@ function tickedRuns() {
 table.tBodies[0].addEventListener("change", () => {
   const ticked = tickedRuns();
   compareButton.disabled = ticked.length !== 2;
-  compareButton.textContent = ticked.length === 1 ? "Tick one more to compare" : ticked.length > 2 ? "Tick two only to compare" : "Compare two runs";
+  compareButton.textContent = ticked.length === 1 ? "Tick one more to compare" : ticked.length > 2 ? "Tick only two to compare" : "Compare two runs";
 });
 compareButton.addEventListener("click", () => go({ compare: tickedRuns(), run: null, question: null, sample: null }));

@@ -1,4 +1,4 @@
-// Starts the report page: the theme, and what the address asks for. The last script.
+// The last script, which starts the report page: the theme, and the view that the address names.
 
 followTheme(drawSoon)();
 followAddress();

@@ -48,7 +48,7 @@ function pairContent([one, other], more) {
     make("p", {}, make("b", {}, ...verdict(score, names))),
     make("p", { className: "quiet" }, `Means over the ${score.n} questions that both runs have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other questions of this kind.`),
     figuresTable(["Metric", "A", "B", "A − B", "95 % interval of A − B"], lines, "Figures of both runs"),
-    make("h3", {}, "Questions, from where A is better to where B is"), legend(),
+    make("h3", {}, "Questions, sorted by A − B"), legend(),
     ...questionBars([one, other], columns.average),
   ];
 }

@@ -54,7 +54,7 @@ function noAnswers() {
   return make("p", { className: "notice" }, "No run with answers to this question matches the search and the filters. ", again);
 }
 
-/** The samples of the runs that the leaderboard shows, in order; of those with a number, the given one of each run. */
+/** The samples of the runs that the leaderboard shows, in order; with a number, only that sample of each run. */
 function rankedSamples(samples, which, sign) {
   const visible = new Set(visibleRuns());
   const ranked = samples.filter((sample) => visible.has(sample.run))

@@ -17,7 +17,7 @@ const runKeys = (() => {
 const runsByKey = new Map(runKeys.map((key, number) => [key, number]));
 const questionsById = new Map(overview.questions.map(({ id }, number) => [id, number]));
 
-/** What the page shows. Runs and questions are their indices in `overview`; null is none. */
+/** The state of the page. Runs and questions are indices in `overview`, or null. */
 let state = { run: null, question: null, sample: null, compare: null, search: "", sort: "", filters: new Map() };
 
 /** How each part of the state but the filters is read from an address, and written into it; "" is left out. */
