@@ -1,1 +1,1 @@
-"""Benchmarks of pfgen-fast against its oracle and the alternatives that users have; see README.md."""
+"""Benchmarks of pfgen-fast, compared with its oracle and with alternative libraries; see README.md."""

@@ -39,7 +39,7 @@ def test_building(measure: Measure, suite: Suite, scratch: Path) -> None:
 
 
 def _files_left(suite: Suite, n_answers: int, folder: Path, threads: int) -> dict[str, bytes]:
-    """What the stages leave in the working folder, beside the config."""
+    """The files of the stages in the working folder."""
     config = _write(suite, n_answers, folder)
     in_a_new_process("build_stages", config, threads, *_STAGES)
     given = {config, folder / "raw.jsonl"}

@@ -32,14 +32,14 @@ from .measuring import Disagreement, Measure
 pytestmark = pytest.mark.benchmark(group="checklists", timer=time.process_time)
 _ROUNDS, _N_MODELS, _N_SCORE_DRAWS = 3, 26, 10_000
 _N_QUESTIONS = {5: 8, 6: 19, 7: 11}
-"""How many of the 38 published categories have so many questions."""
+"""The number of published categories, of 38, by their number of questions."""
 _N_ANSWERS, _N_ANNOTATORS = 68, 5
 """The mean of a category: 2,588 answers of four models, marked by five people."""
 _N_FIT_DRAWS, _N_COMPARED, _BOUND = 1000, 20, 0.5
 
 
 def test_scoring(measure: Measure, tmp_path: Path) -> None:
-    """From Parquet and from compressed lines, in turns, and the intervals; the scores are the published ones."""
+    """From Parquet and from compressed lines, in turns, and the intervals; the scores equal the published scores."""
     folder = checkout_folder().parent / "hellobench"
     if not (folder / "judgements").is_dir():
         pytest.skip(f"no published judgements in {folder}")
@@ -65,7 +65,7 @@ def test_scoring(measure: Measure, tmp_path: Path) -> None:
 
 
 def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple[list[Run], list[Run]]:
-    """The judgements of as many models as were published, as Parquet and as compressed lines."""
+    """Judgements of the published number of models, as Parquet and as compressed lines."""
     judgements = {run.key: run.judgements(suite) for run in published}
     by_size = sorted(judgements, key=lambda key: len(judgements[key]))
     for key in (*by_size[-3:], *by_size[:3]):  # three that wrote answers of wanted lengths, and three that did not

@@ -1,4 +1,4 @@
-"""Compiling a suite, beside the oracle's tables, and opening the compiled suite: each in a new process."""
+"""Compiling a suite, compared with the oracle's tables, and opening the compiled suite: each in a new process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROUNDS = 3
 
 
 def _compile(inputs: Inputs, threads: int) -> None:
-    """In memory, as the tables of the oracle are."""
+    """In memory, like the tables of the oracle."""
     REPORTED.add(in_a_new_process("compile_suite", inputs.suite, threads, cache=""))
 
 
@@ -56,7 +56,7 @@ def test_compile_on_two_threads(measure: Measure, inputs: Inputs, scorers: Mappi
 def test_open(
     measure: Measure, inputs: Inputs, suite: Suite, mix: Mix, scorers: Mapping[int, Scorer], scratch: Path
 ) -> None:
-    """The compiled suite in new processes, whose rewards of all references are those of this one."""
+    """The compiled suite in new processes, whose rewards of all references equal the rewards of this process."""
     answers = scratch / "answers.jsonl"
     references = {question.question_id: sum(question.answers.values(), ()) for question in suite}
     first = dict(zip(mix.questions, mix.answers, strict=True))

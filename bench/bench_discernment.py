@@ -35,7 +35,7 @@ pytestmark = pytest.mark.benchmark(group="discernment", timer=time.process_time)
 _N_TEXTS, _N_COMPARED, _LENGTH, _ROUNDS = 10_000, 60, 100, 5
 _KINDS = tuple(kind for kind in KINDS.values() if kind.method == "rule")
 _SHORT, _LONG = 1 << 14, 1 << 20
-"""So far apart that the step where texts outgrow a cache weighs little; backtracking would give an exponent of 2."""
+"""Lengths far apart, so that cache sizes matter little; backtracking would give an exponent of 2."""
 _DONORS = ("琵琶湖とガラス。", "We like Venus.")
 _N_ITEMS, _N_DRAWS, _N_TESTS, _N_EXACT = 100, 1_000, 20_000, 1_000
 _N_CELLS = 105 * 4
@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 
 @pytest.fixture(scope="module")
 def damaged(pytestconfig: pytest.Config, mix: Mix) -> Mix:
-    """Published answers of one length, of which core and oracle make the same damaged texts."""
+    """Published answers of one length, for which core and oracle make the same damaged texts."""
     rows = [row for row, answer in enumerate(mix.answers) if len(answer) >= _LENGTH]
     found = mix.part(evenly(rows, 100 if pytestconfig.getoption("quick") else _N_TEXTS))
     texts = Mix(found.questions, [answer[:_LENGTH] for answer in found.answers])
@@ -82,7 +82,7 @@ def _usual(kind: Kind) -> list[Perturbation]:
 def _damage(
     kind: Kind, degrees: Sequence[Perturbation], mix: Mix, *, language: str = "ja", threads: int = 1
 ) -> Callable[[], list[Perturbed]]:
-    """Damages all texts; the columns and the donors are made before. A single text has made donors."""
+    """Damages all texts, with finished columns and donors. A single text has generated donors."""
     donors = Donors(mix.answers, mix.questions) if len(mix) > 1 else Donors(_DONORS)
     options: dict[str, Any] = {
         "donors": donors if kind.needs == "donors" else None,
@@ -104,7 +104,7 @@ def _by_kind(measure: Measure, rounds: int, works: dict[str, Work]) -> list[floa
 
 @pytest.mark.parametrize("together", [True, False], ids=["degrees_together", "one_degree"])
 def test_perturbing(measure: Measure, damaged: Mix, together: bool) -> None:
-    """Every kind in all its usual degrees at once, or in its highest degree alone."""
+    """Every kind in all its usual degrees at once, or in its highest degree only."""
     degrees = {kind: _usual(kind) if together else _usual(kind)[-1:] for kind in _KINDS}
     works: dict[str, Work] = {kind.name: _damage(kind, degrees[kind], damaged) for kind in _KINDS}
     times = _by_kind(measure, _ROUNDS, works)
@@ -123,7 +123,7 @@ def test_perturbing(measure: Measure, damaged: Mix, together: bool) -> None:
 
 @pytest.mark.parametrize(("unit", "language"), [("、", "ja"), ("」", "ja"), ("a.", "en")])
 def test_perturbing_hostile_texts(measure: Measure, unit: str, language: str) -> None:
-    """How the time of the slowest kind grows with the length of a text that invites backtracking."""
+    """The growth of the time of the slowest kind with the length of a text that is prone to backtracking."""
     works: dict[str, Work] = {
         f"{kind.name}, {n:,}": _damage(kind, _usual(kind), Mix([""], [unit * (n // len(unit))]), language=language)
         for kind in _KINDS
@@ -139,7 +139,7 @@ def test_perturbing_hostile_texts(measure: Measure, unit: str, language: str) ->
 
 @pytest.mark.parametrize("what", ["scores", "ratings"])
 def test_rank_tests(measure: Measure, what: str) -> None:
-    """Scores of which none are equal, or ratings from 1 to 5; SciPy finds the same p-values."""
+    """Distinct scores, or ratings from 1 to 5; SciPy finds the same p-values."""
     original, lower = _made(what, measure.amount(_N_TESTS, _N_CELLS))
     _compare_with_scipy(original[:200], lower[:200])
     n_exact = measure.amount(_N_EXACT)
@@ -213,7 +213,7 @@ def _by_oracle(item: Any, some: list[Any], plan: Plan) -> list[str | None]:
 def test_discern(
     measure: Measure, inputs: Inputs, mix_file: Path, n_per_question: int, draws: int, rounds: int
 ) -> None:
-    """The usual plan in a new process, on several threads, after suite and answers are there."""
+    """The usual plan in a new process, on several threads, without the loading of suite and answers."""
     found: list[dict[str, float]] = []
     n = measure.amount(n_per_question, 2)
 

@@ -30,7 +30,7 @@ def exponent(times: Mapping[int, float]) -> float:
 
 
 def _grow(measure: Measure, of: str, work: str, sizes: Mapping[int, Work]) -> None:
-    """Measures all amounts of work in turns; the largest is what the benchmark shows."""
+    """Measures all amounts of work in turns; the benchmark shows the largest."""
     *smaller, largest = sizes
     taken = measure.times(_ROUNDS, sizes[largest], {f"{n:,} {work}": sizes[n] for n in smaller})
     times = dict(zip([largest, *smaller], taken, strict=True))

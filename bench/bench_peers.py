@@ -75,7 +75,7 @@ def test_building_a_set(measure: Measure, question: Question, oracle: Oracle) ->
 def test_scoring(
     measure: Measure, question: Question, answers: list[str], oracle: Oracle, scorers: Mapping[int, Scorer]
 ) -> None:
-    """In turns with the automata, whose scores are those of the oracle."""
+    """In turns with the automata, whose scores equal the oracle's scores."""
     automata = {
         name: AutomatonScorer(question, {of: ReferenceSet(texts, build) for of, texts in question.answers.items()})
         for name, build in _AUTOMATA.items()

@@ -30,7 +30,7 @@ _TO = "decompress + parse"
 
 
 def processor_time() -> float:
-    """The processor time of all children that have ended, and of theirs."""
+    """The processor time of all ended child processes and their children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -56,7 +56,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
 def test_some_runs(
     measure: Measure, inputs: Inputs, suite: Suite, mix: Mix, scratch: Path, pool: ProcessPoolExecutor
 ) -> None:
-    """Command and library in turns with decompressing and parsing the same files, on as many threads or processes."""
+    """Command and library in turns with decompressing and parsing the same files, with the same number of threads."""
     folders, threads = inputs.runs, default_threads()
     by_command, by_library = scratch / "by_command", scratch / "by_library"
     scorer = RunScorer(suite=suite, output=by_library, force=True, threads=threads)
@@ -93,7 +93,7 @@ def test_some_runs(
 
 @pytest.mark.benchmark(group="runs", timer=processor_time)
 def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path) -> None:
-    """The processor time of the command, over that of a program that decompresses and parses the same files."""
+    """The processor time of the command, compared with decompressing and parsing the same files."""
     folders, output = inputs.all_runs, scratch / "all_runs"
     run_command, parse_command = score_command(inputs, folders, output), floor_command(folders, default_threads())
     run_command()
@@ -109,7 +109,7 @@ def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path)
 
 
 def _check(outcome: Outcome, by_command: Path, *, published: bool) -> None:
-    """Checks that command and library write the same results, and that the scores are the published ones."""
+    """Checks that command and library write the same results, with the published scores."""
     agree(f"{outcome.run.folder.name}: result.json", by_command.read_bytes(), outcome.path.read_bytes())
     if published:
         recorded = read_result(outcome.run.folder / "result.json")

@@ -28,7 +28,7 @@ from .measuring import Disagreement, Measure
 
 _ROUNDS = {100_000: 3, 1_000_000: 3, 10_000_000: 1}
 _JUDGED = 1_000_000
-"""The size that has requirements."""
+"""The size for which requirements are checked."""
 _GROUP_ROWS = 1 << 16
 _FLOOR = """
 import sys, numpy, pyarrow as pa, pyarrow.parquet as pq
@@ -118,7 +118,7 @@ def _used_bytes() -> int:
 
 
 def write_answers(mix: Mix, n_rows: int, path: Path) -> None:
-    """Writes a table of the answers of the mix, repeated until there are so many."""
+    """Writes a table of this number of answers, by repeating the mix."""
     schema = pa.schema({"id": pa.int64(), "question": pa.string(), "answer": pa.string()})
     questions, answers = pa.array(mix.questions), pa.array(mix.answers)
     with pq.ParquetWriter(path, schema) as writer:
@@ -130,7 +130,7 @@ def write_answers(mix: Mix, n_rows: int, path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def clocks() -> dict[str, dict[int, float]]:
-    """The time that each way has taken, by the number of answers."""
+    """The time of each side, by the number of answers."""
     return {}
 
 
@@ -187,7 +187,7 @@ def test_scale(
 
 
 def _check_equal(single: Path, folder: Path) -> None:
-    """Raises Disagreement if a folder of tables holds other rows than a table."""
+    """Raises Disagreement if the rows of a folder of tables differ from a table."""
     one, other = (pq.read_table(path).sort_by("id") for path in (single, folder))
     if not one.equals(other.cast(one.schema)):
         raise Disagreement(f"{folder.name}: other rows than those of one process")

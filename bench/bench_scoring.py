@@ -49,7 +49,7 @@ def test_score(
 
 
 def each_in_turn(works: Iterable[Callable[[], object]]) -> Callable[[], object]:
-    """Does another part of some work each time."""
+    """Does the next part of some work in each call."""
     parts = cycle(works)
     return lambda: next(parts)()
 

@@ -34,13 +34,13 @@ _SINGLE_CALLS, _CALLS_OF_AN_HOUR = 200_000, 3_600_000
 
 @pytest.fixture(scope="module")
 def scorer(suite: Suite) -> Scorer:
-    """The scorer with all cores, as the server has it."""
+    """The scorer with all cores, like the scorer of the server."""
     return Scorer(suite)
 
 
 @pytest.fixture(scope="module")
 def server(inputs: Inputs) -> Iterator[subprocess.Popen[str]]:
-    """The command `serve`, whose port is that of its first line."""
+    """The command `serve`; its first line names the port."""
     command = [sys.executable, "-m", "pfgen_fast", "serve", "--suite", str(inputs.suite), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         yield process
@@ -108,7 +108,7 @@ def _batches(mix: Mix, size: int, n: int) -> list[Mix]:
 
 
 def _written(scorer: Scorer, batches: Sequence[Mix], folder: Path) -> Path:
-    """A file with the requests for batches, and the replies that they must get."""
+    """A file with the requests for batches, and the expected replies."""
     calls = [
         (
             request("/reward", orjson.dumps({"questions": batch.questions, "answers": batch.answers})),

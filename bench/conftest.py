@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
-    """All that figures depend on, from the version of the package to the processor; not whose machine it is."""
+    """The environment that figures depend on, from the package version to the processor, without the host name."""
     processor = " ".join(machine_info["cpu"].get("brand_raw", "unknown").split())
     machine_info.clear()
     machine_info["pfgen_fast"] = {
@@ -60,14 +60,14 @@ def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, A
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says what was measured on, which is not obvious where there is no checkout."""
+    """Names the data of the measurements, which is not obvious without a checkout."""
     if found := config.stash.get(_INPUTS, None):
         terminalreporter.write_line(f"Measured on {found.about}.")
 
 
 @pytest.fixture
 def measure(benchmark: BenchmarkFixture, request: pytest.FixtureRequest) -> Measure:
-    """The benchmark of a test, by the clock that its marker names."""
+    """The benchmark of a test, with the clock of its marker."""
     marker = request.node.get_closest_marker("benchmark")
     clock = marker.kwargs.get("timer", time.perf_counter) if marker else time.perf_counter
     return Measure(benchmark, clock, quick=request.config.getoption("quick"))
@@ -129,7 +129,7 @@ def oracle(suite: Suite) -> Oracle:
 
 @pytest.fixture(scope="session")
 def scorers(suite: Suite, oracle: Oracle, mix: Mix, sample: Mix, arrow: tuple[Any, Any]) -> dict[int, Scorer]:
-    """Scorers by number of threads, which give what the oracle gives on the sample, and the same on the whole mix."""
+    """Scorers by number of threads. They equal the oracle on the sample, and each other on the whole mix."""
     cores = default_threads()
     made = {threads: Scorer(suite, threads=threads) for threads in sorted({1, 2, cores, 2 * cores})}
     tables = {

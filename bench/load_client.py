@@ -24,7 +24,7 @@ def request(path: str, body: bytes) -> bytes:
 
 
 class _Client(asyncio.Protocol):
-    """A connection that sends the next call when it has the reply to the one before."""
+    """A connection that sends the next call after the reply to the previous call."""
 
     def __init__(self, calls: Iterator[Call], seconds: list[float], ended: asyncio.Future[None]) -> None:
         self._calls, self._seconds, self._ended = calls, seconds, ended
@@ -63,7 +63,7 @@ class _Client(asyncio.Protocol):
 
 
 async def ask(port: int, calls: list[Call], n_connections: int, n_calls: int) -> dict[str, float]:
-    """Makes calls over connections, and returns the time of all and percentiles of the time of each."""
+    """Makes calls over connections; returns the total time, and percentiles of the time of a call."""
     loop = asyncio.get_running_loop()
     turns = (calls[number % len(calls)] for number in range(n_calls))
     seconds: list[float] = []

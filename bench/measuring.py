@@ -13,7 +13,7 @@ from .processes import Clock, Work, seconds
 
 
 class Disagreement(Exception):
-    """Two sides to be compared give different results."""
+    """The two sides of a comparison give different results."""
 
 
 def agree(what: str, result: object, expected: object) -> None:
@@ -23,7 +23,7 @@ def agree(what: str, result: object, expected: object) -> None:
 
 
 class Reported:
-    """A clock that goes on by what other processes report of themselves: `@pytest.mark.benchmark(timer=REPORTED)`."""
+    """A clock that adds the times that other processes report: `@pytest.mark.benchmark(timer=REPORTED)`."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
@@ -49,7 +49,7 @@ class Measure:
         self.info: dict[str, Any] = benchmark.extra_info
 
     def amount(self, n: int, least: int = 1) -> int:
-        """So much work, or a hundredth of it in a quick run."""
+        """This amount of work, or a hundredth of it in a quick run."""
         return max(least, n // 100) if self.quick else n
 
     def all_times(self, rounds: int, work: Work, others: Mapping[str, Work] | None = None) -> list[list[float]]:
@@ -70,7 +70,7 @@ class Measure:
         return [stats.stats.data if stats else [float("nan")], *times.values()]
 
     def times(self, rounds: int, work: Work, others: Mapping[str, Work] | None = None) -> list[float]:
-        """The fastest time of each side, the work first: load on the machine favors none."""
+        """The fastest time of each side, the work first, so that load on the machine favours no side."""
         return [min(of_side) for of_side in self.all_times(rounds, work, others)]
 
     def seconds(self, rounds: int, work: Work) -> float:

@@ -13,7 +13,7 @@ _STYLE: dict[Any, Any] = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", 
 
 
 def draw(saved: dict[str, Any], folder: Path) -> None:
-    """Draws what the JSON of pytest-benchmark holds, with the same bytes each time."""
+    """Draws the figures in the JSON of pytest-benchmark; the bytes are the same each time."""
     infos = [one["extra_info"] for one in saved["benchmarks"]]
     rates = {name: by for info in infos for name, by in info.get("answers_per_second_by_threads", {}).items()}
     growths = [info["growth"] for info in infos if "growth" in info]

@@ -31,7 +31,7 @@ _UNPICKLED = 3
 
 
 def in_a_new_process(name: str, *arguments: object, cache: Path | str | None = None) -> Any:
-    """What a function of this module finds in a new process, with another cache folder if one is given."""
+    """The result of a function of this module in a new process, optionally with another cache folder."""
     environment = os.environ if cache is None else {**os.environ, CACHE: str(cache)}
     command = [sys.executable, "-m", "bench.processes", name, *map(str, arguments)]
     return json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
@@ -98,7 +98,7 @@ def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
 
 
 def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads: str) -> dict[str, float]:
-    """Tests the n-gram scores on answers of the mix, after the suite is open and the answers are there."""
+    """Tests the n-gram scores on answers of the mix, without the loading of suite and answers."""
     from pfgen_fast.discernment import Collection, discern
     from pfgen_fast.evaluators.ngram import NgramEvaluator
 
@@ -116,7 +116,7 @@ def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads:
 
 
 def items(mix: Mix, n_per_question: int) -> Iterator[Any]:
-    """Answers to each question as items of evaluators, evenly from those that are not blank."""
+    """Answers to each question as items of evaluators, evenly spaced, without blank answers."""
     from pfgen_fast.evaluators.evaluator import Item, language_of
 
     for number, (question, answers) in enumerate(mix.by_question().items()):

@@ -89,7 +89,7 @@ def sides(pytestconfig: pytest.Config, inputs: Inputs, mix: Mix) -> Iterator[Sid
 
 
 def package_of(revision: str) -> tuple[Path, str]:
-    """The folder that holds the package of a revision, which is built if it is not there; and the revision's name."""
+    """The folder with the package of a revision, which is built if it is missing; and the revision's name."""
     if Path(revision).is_dir():
         return Path(revision).resolve(), revision
     commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}")

@@ -22,7 +22,7 @@ CACHE = "PFGEN_FAST_CACHE"
 
 
 def main(suite_folder: str, answers: str) -> None:
-    """Answers until stdin ends; the first line says which package it is, what it computes, and how large its index."""
+    """Answers until stdin ends; the first line names the package, its results, and the size of its index."""
     suite = Suite.load(suite_folder)
     questions, texts = json.loads(Path(answers).read_text(encoding="utf-8"))
     arrow = pa.array(questions, pa.string()), pa.array(texts, pa.string())

@@ -19,7 +19,7 @@ BEGIN, END = "<!-- what `make bench` printed last -->", "<!-- end of what it pri
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints the table, and writes it if it is to be and may be in the README."""
+    """Prints the table, and writes it into the README if that is requested and allowed."""
     parser = argparse.ArgumentParser(prog="python -m bench.table", description=__doc__)
     parser.add_argument("json", type=Path, help="what `pytest bench --benchmark-json=...` wrote")
     parser.add_argument("--readme", action="store_true", help="write figures of the published runs into bench/")
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def write(saved: dict[str, Any], folder: Path) -> None:
-    """Puts the table into the README of a folder, and what it was made from and the pictures beside it."""
+    """Writes the table into the README of a folder, and its data and pictures beside it."""
     (folder / "results.json").write_text(json.dumps(_without_single_times(saved), indent=1) + "\n", encoding="utf-8")
     readme = folder / "README.md"
     before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
@@ -49,7 +49,7 @@ def write(saved: dict[str, Any], folder: Path) -> None:
 
 
 def _without_single_times(saved: dict[str, Any]) -> dict[str, Any]:
-    """The same without the times of each round."""
+    """The JSON without the times of each round."""
     benchmarks = []
     for benchmark in saved["benchmarks"]:
         kept = {key: dict(value) if isinstance(value, dict) else value for key, value in benchmark.items()}

@@ -1,7 +1,7 @@
-"""Scores answers against the packaged suite `mini`: answers of three made-up models, and some that it generates.
+"""Scores answers with the packaged suite `mini`: answers of three fictitious models, and generated answers.
 
-The engine `ngram` draws answers from the n-grams of the suite's own reference answers; it stands in for a model. Then
-reference answers are damaged, which shows what the scores notice and what they are blind to.
+The engine `ngram` draws answers from the n-grams of the suite's reference answers, so no model is needed. Then
+reference answers are damaged, which shows the damage that the scores notice and miss.
 """
 
 import json
@@ -36,7 +36,7 @@ def read_answers() -> dict[str, list[tuple[str, str]]]:
 
 
 def generate_answers(suite: Suite, order: int, trials: int = 3) -> list[tuple[str, str]]:
-    """Questions and answers of a run that is made, read and discarded."""
+    """Questions and answers of a temporary run."""
     model = f"ngram/order-{order}"
     engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +60,7 @@ def print_missing(table: ScoreTable) -> None:
 
 
 def print_verdicts(found: Discernment) -> None:
-    """Says of each score how many kinds of damage it notices, and which it does not."""
+    """Prints for each score the number of kinds of damage that it notices, and the other kinds."""
     profile = found.profile
     for metric in METRICS:
         by_verdict: dict[object, list[str]] = defaultdict(list)
@@ -73,7 +73,7 @@ def print_verdicts(found: Discernment) -> None:
 
 
 def print_drops(found: Discernment, names: dict[str, str]) -> None:
-    """Says how far the average falls with some perturbations, which have names in words."""
+    """Prints the drop of the average for some perturbations, with readable names."""
     cells = found.cells
     for kind, degree, metric, drop in zip(
         cells["kind"], cells["degree"], cells["metric"], cells["mean_drop"], strict=True
@@ -84,7 +84,7 @@ def print_drops(found: Discernment, names: dict[str, str]) -> None:
 
 
 def main() -> None:
-    """Scores the packaged answers, then generated ones, then damaged ones."""
+    """Scores the packaged answers, then generated answers, then damaged answers."""
     scorer = Scorer("mini")
     tables = {model: scorer.score(*zip(*rows, strict=True)) for model, rows in read_answers().items()}
     print_table(tables)

@@ -1,13 +1,13 @@
-"""A server that plays a model and its judge, so that checklists can be tried without any model. Nothing is installed.
+"""A server that simulates a model and its judge, to try checklists without a model. It needs no package.
 
     python examples/fake_judge.py &                                   # http://127.0.0.1:8765/v1
     pfgen-fast checklists generate --suite essays-en -m fake/long --base-url http://127.0.0.1:8765/v1 -o runs
     pfgen-fast checklists judge runs/* --suite essays-en -m fake/judge-1 --base-url http://127.0.0.1:8765/v1
     pfgen-fast checklists table runs/* --suite essays-en
 
-It speaks as much of the OpenAI protocol as the commands need, and says the same thing whenever it is asked the same.
-The model fills pages with the words of its task; call it fake/long, fake/short or fake/dull, which repeats itself. The
-judge counts: a long answer without repeated sentences gets good verdicts. It understands nothing, so its tables mean
+It supports the part of the OpenAI protocol that the commands need. Equal requests get equal replies.
+The model writes sentences with the words of its task: fake/long, fake/short, or fake/dull, which repeats itself. The
+judge counts: a long answer without repeated sentences gets good verdicts. It reads no meaning, so its tables mean
 nothing. `--version 2` is a stricter judge under the same name, for `checklists drift`.
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 CHARACTERS_PER_TOKEN = 4
 NATURES = {"long": (1.1, 0.0), "short": (0.4, 0.0), "dull": (1.0, 0.4)}
-"""By a word in a model's name: how much it writes of what is wanted, and how often it says a sentence again."""
+"""By a word in a model's name: the share of the wanted length that it writes, and the share of repeated sentences."""
 
 SENTENCES = {
     "en": (

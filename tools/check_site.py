@@ -30,7 +30,7 @@ class Page(HTMLParser):
         self.draws = False  # by a program that the theme would load from elsewhere
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Takes what a tag refers to."""
+        """Collects the addresses of a tag."""
         values = {name: value or "" for name, value in attrs}
         self.anchors |= {values[name] for name in ("id", "name") if name in values}
         if ASSETS.get(tag) in values:
@@ -44,7 +44,7 @@ class Page(HTMLParser):
 
 
 def problems(site: Path) -> Iterator[str]:
-    """What is wrong with a built site, a sentence each."""
+    """The faults of a built site, one sentence each."""
     pages = {path.resolve(): read(path) for path in site.rglob("*.html")}
     if len(pages) < N_PAGES:
         yield f"{site}: {len(pages)} pages, fewer than {N_PAGES}"
@@ -69,7 +69,7 @@ def read(path: Path) -> Page:
 
 
 def leads(path: Path, link: str, pages: dict[Path, Page]) -> bool:
-    """Whether a link of a page has a target; those to elsewhere are not asked."""
+    """Whether a link of a page has a target. Links to other hosts are not checked."""
     if ELSEWHERE.match(link) or link.startswith("mailto:"):
         return True
     parts = urlsplit(link)
@@ -81,7 +81,7 @@ def leads(path: Path, link: str, pages: dict[Path, Page]) -> bool:
 
 
 def search_problems(site: Path) -> Iterator[str]:
-    """Whether the search has an index of sections that are there, and the code that reads it."""
+    """Whether the search has its code, and an index whose sections exist."""
     index = site / "search" / "search_index.json"
     if not index.is_file():
         yield f"{index} is not there"
@@ -96,7 +96,7 @@ def search_problems(site: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Checks the site that is named."""
+    """Checks the site in the given directory."""
     found = list(problems(Path(sys.argv[1])))
     print("\n".join(found) or "the site needs nothing from elsewhere, and its links lead somewhere")
     sys.exit(1 if found else 0)

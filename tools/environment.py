@@ -12,7 +12,7 @@ OLDEST = (3, 10)
 
 
 def fault():
-    """What is missing, or None."""
+    """The missing requirement, or None."""
     if sys.version_info < OLDEST:
         return (
             "Python %d.%d or newer is needed, and %s is Python %d.%d: name another with 'make PYTHON=python3.12 ...'"
@@ -30,7 +30,7 @@ def fault():
 
 
 def main(folder):
-    """Makes the environment whole, or leaves nothing of it."""
+    """Makes the environment; removes it if that fails."""
     reason = fault()
     if reason is None:
         print("making the environment %s" % folder)

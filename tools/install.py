@@ -46,7 +46,7 @@ int main() { char text[32]; return std::to_chars(text, text + 32, 0.5).ptr == te
 
 
 class Failed(Exception):
-    """A step failed; what it said last is in the message."""
+    """A step failed; the message has the end of its output."""
 
 
 def run(what: str, command: Sequence[str | Path], env: Mapping[str, str] | None = None) -> None:
@@ -85,7 +85,7 @@ def run(what: str, command: Sequence[str | Path], env: Mapping[str, str] | None 
 
 
 def reason(said: str) -> str | None:
-    """Why a step failed, in one sentence, where what it said is known."""
+    """The reason why a step failed, in one sentence, if its output is known."""
     return next((sentence for pattern, sentence in _REASONS.items() if re.search(pattern, said)), None)
 
 
@@ -93,7 +93,7 @@ def reason(said: str) -> str | None:
 
 
 def install(what: str, requirements: Sequence[str], extras: Sequence[str] = ()) -> None:
-    """Installs packages and what extras of this project ask for, by uv or else by pip."""
+    """Installs packages and the requirements of extras of this project, with uv or else with pip."""
     of_extras = ["-r", "pyproject.toml", *(part for extra in extras for part in ("--extra", extra))] if extras else []
     try:
         uv = _uv()
@@ -113,7 +113,7 @@ def _uv() -> Path:
 
 
 def _uv_settings() -> dict[str, str]:
-    """The environment in which uv looks for packages where pip looks for them."""
+    """The environment in which uv uses pip's settings."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], stdout=subprocess.PIPE, text=True, check=False
     )
@@ -148,7 +148,7 @@ def install_checkout() -> None:
 
 
 def _check_compiler() -> Path | None:
-    """Checks compiler and headers; returns where the headers of Python are, if not where Python looks for them."""
+    """Checks compiler and headers; returns the directory of Python's headers if they are not in the usual place."""
     if os.name == "nt":
         return None  # CMake finds Microsoft's compiler where PATH does not have it
     named = os.environ.get("CXX", "").split()
@@ -172,7 +172,7 @@ def _check_compiler() -> Path | None:
 
 
 def _fetched_headers() -> Path:
-    """The headers of Debian's Python, which its package leaves to another; apt-get needs no rights to download that."""
+    """The headers of Debian's Python, from a separate package, which any user may download with apt-get."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     include = HEADERS / "usr" / "include"
     if (include / f"python{version}" / "Python.h").is_file():
@@ -201,7 +201,7 @@ def _fetched_headers() -> Path:
 
 
 def main() -> None:
-    """Installs what the arguments name."""
+    """Installs the packages and extras of the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("requirements", nargs="*", help="packages, as pip takes them")
     parser.add_argument("--extra", action="append", default=[], help="an extra of pyproject.toml")

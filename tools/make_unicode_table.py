@@ -38,7 +38,7 @@ def is_in(code_point: int, ranges: tuple[tuple[int, int], ...]) -> bool:
 
 
 def traits(code_point: int, is_assigned: bool) -> int:
-    """The properties of a code point; one that is not assigned has no others than its class."""
+    """The properties of a code point; an unassigned code point has only its class."""
     character = chr(code_point)
     found = JOINS if is_in(code_point, JOINING_RANGES) else 0
     if is_assigned:

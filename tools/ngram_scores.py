@@ -22,7 +22,7 @@ from pfgen_fast.ngram import NgramSampler
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "ngram_scores"
 METRICS = ("average", "fluency", "truthfulness", "helpfulness")
 STYLE = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", "axes.grid": True, "grid.alpha": 0.3, "font.size": 9}
-"""The style of the pictures of the bench, with the same bytes each time."""
+"""The style of the pictures of the bench; the bytes are the same each time."""
 TRIALS = 100
 WHOLE = 1000
 """An order longer than any answer, which reproduces reference answers unchanged."""

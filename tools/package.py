@@ -55,7 +55,7 @@ score --suite mini --question-column question --answer-column answer answers.jso
 
 
 class Fault(Exception):
-    """What is wrong with a package, in one sentence."""
+    """A fault of a package, in one sentence."""
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **settings: Any) -> str:
@@ -73,13 +73,13 @@ def run(*command: str | Path, cwd: Path = ROOT, **settings: Any) -> str:
 
 
 def tracked() -> set[str]:
-    """The files of the repository, and those that are about to be."""
+    """The files of the repository, and new files that git does not ignore."""
     names = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     return {name for name in names if name and (ROOT / name).is_file()}
 
 
 def check_sdist(names: Iterable[str], files: set[str]) -> None:
-    """Raises Fault unless the sdist has all that a build needs, and nothing that the repository has not."""
+    """Raises Fault unless the sdist has all files that a build needs, and only files of the repository."""
     names = set(names)
     needed = {name for name in files if name.startswith((PACKAGE, "cpp/"))} | set(NEEDED)
     if missing := sorted(needed - names):
@@ -89,7 +89,7 @@ def check_sdist(names: Iterable[str], files: set[str]) -> None:
 
 
 def check_wheel(names: Iterable[str], files: set[str]) -> None:
-    """Raises Fault unless the wheel has the package, the core, metadata, the licence, and nothing else."""
+    """Raises Fault unless the wheel has exactly the package, the core, metadata and the licence."""
     names = set(names)
     needed = {name.removeprefix("python/") for name in files if name.startswith(PACKAGE)}
     if missing := sorted(needed - names):
@@ -105,7 +105,7 @@ def check_wheel(names: Iterable[str], files: set[str]) -> None:
 
 
 def check_metadata(text: str, declared: dict[str, Any]) -> None:
-    """Raises Fault unless the metadata of the wheel say what pyproject.toml declares."""
+    """Raises Fault unless the metadata of the wheel equal the declarations of pyproject.toml."""
     said = email.parser.Parser().parsestr(text)
     for key, value in (("Name", declared["name"]), ("Version", declared["version"])):
         if said[key] != value:
@@ -122,12 +122,12 @@ def check_size(what: str, n_bytes: int, most: int) -> None:
 
 
 def size_below(folder: Path) -> int:
-    """What the files of a folder hold together."""
+    """The total size of the files of a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def build(dist: Path) -> tuple[Path, Path]:
-    """Builds the sdist, from it the wheel, and on Linux repairs that; returns both."""
+    """Builds the sdist and from it the wheel, which is repaired on Linux; returns both."""
     shutil.rmtree(dist, ignore_errors=True)
     python = (sys.executable, "-m")
     run(*python, "build", "--sdist", "--outdir", dist, ".")
@@ -150,7 +150,7 @@ def build(dist: Path) -> tuple[Path, Path]:
 
 
 def inspect(wheel: Path, sdist: Path | None, project: dict[str, Any]) -> None:
-    """Checks what is in the files, without installing them."""
+    """Checks the contents of the files, without installing them."""
     files = tracked()
     if sdist:
         with tarfile.open(sdist) as archive:
@@ -184,13 +184,13 @@ def python_of(environment: Path) -> Path:
 
 
 def pip(environment: Path, variables: dict[str, str], *what: str | Path) -> None:
-    """Installs finished packages only: what must be compiled is a fault."""
+    """Installs finished packages only: a package that must be compiled is a fault."""
     options = ("--quiet", "--disable-pip-version-check", "--only-binary", ":all:")
     run(python_of(environment), "-m", "pip", "install", *options, *what, cwd=environment, env=variables)
 
 
 def try_daily_commands(environment: Path, variables: dict[str, str], work: Path) -> None:
-    """Runs the commands of every day, which need no extra."""
+    """Runs the most frequent commands, which need no extra."""
     work.mkdir()
     shutil.copy(ROOT / "examples" / "demo_answers.jsonl", work / "answers.jsonl")
     command = (python_of(environment), "-W", "error", "-m", "pfgen_fast")
@@ -215,12 +215,12 @@ def test(environment: Path, variables: dict[str, str], work: Path, settings: dic
 
 
 def step(what: str, begin: float) -> None:
-    """Says what was done, and when."""
+    """Prints a finished step and its time."""
     print(f"{what} ({time.monotonic() - begin:.0f} s)", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Builds and checks, or checks the wheel that is named."""
+    """Builds and checks packages, or checks the given wheel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", type=Path, nargs="?", help="a finished wheel; without it, one is built in build/dist")
     given = parser.parse_args(arguments).wheel

@@ -49,7 +49,7 @@ Row = dict[str, str]
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measures if that is asked for, then fills the page and draws the picture."""
+    """Measures on request, then fills the page and draws the picture."""
     if "--measure" in arguments:
         write(FIGURES, measure(Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench"))))
     rows = read(FIGURES)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def measure(checkout: Path) -> list[Row]:
-    """A row for each perturbation and metric: how far the scores of damaged answers fall."""
+    """A row for each perturbation and metric, with the drop of the scores of damaged answers."""
     suite = Suite.load(checkout / "data")
     cells = discern(NgramEvaluator(Scorer(suite)), from_run(checkout / RUN, suite), draws=0).cells
     found = []
@@ -101,7 +101,7 @@ def table(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
 
 
 def signed(drop: float, digits: int = 3) -> str:
-    """A drop as the docs show it, with the sign of mathematics; none for zero."""
+    """A drop as the docs show it, with a minus sign (U+2212); zero has no sign."""
     text = f"{drop:.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 

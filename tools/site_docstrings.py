@@ -1,4 +1,4 @@
-"""How the reference reads docstrings.
+"""Adapts docstrings for the reference.
 
 Our section `Example:` is the one that its parser knows as `Examples:`, and pages that they name become links.
 """
@@ -15,7 +15,7 @@ class Docstrings(griffe.Extension):
     """Changes a docstring before it is parsed."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Is called with each module, class, function and attribute."""
+        """Called with each module, class, function and attribute."""
         if obj.docstring is not None:
             text = re.sub(r"^Example:$", "Examples:", obj.docstring.value, flags=re.MULTILINE)
             obj.docstring.value = re.sub(r"\bdocs/([\w/]+\.md)", r"[\1](../\1)", text)  # as seen from docs/reference/

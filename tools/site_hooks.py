@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site: patterns in the navigation, and files of the repository outside docs/.
+"""Hooks that MkDocs calls while it builds the site: patterns in the navigation, and files outside docs/.
 
 Pages link to such files as GitHub needs it (`../bench/README.md`). The site shows each as a page below repository/, a
 program as its source and a folder as a list, so that a link leads somewhere without the network and a dead one fails.
@@ -25,13 +25,13 @@ HIDDEN = "---\nsearch:\n  exclude: true\n---\n"
 
 
 def on_config(config: Any) -> Any:
-    """Puts the pages that match in the place of each pattern of the navigation."""
+    """Replaces each pattern of the navigation by the matching pages."""
     config.nav = _expanded(config.nav)
     return config
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Adds what the pages link to outside docs/, and what that links to."""
+    """Adds the files outside docs/ that pages link to, and the files that these link to."""
     waiting = [ROOT / name for name in ALWAYS]
     waiting += [path for page in DOCS.rglob("*.md") for path in _outside(page, page.read_text(encoding="utf-8"))]
     while waiting:
@@ -64,7 +64,7 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
 
 
 def _as_html(code: re.Match[str]) -> str:
-    """Code with `<![`, which MkDocs would take for the beginning of a declaration in HTML and fail."""
+    """Escapes `<![` in code, which MkDocs would read as the beginning of an HTML declaration."""
     return f"<code>{''.join(f'&#{ord(character)};' for character in code[1])}</code>"
 
 
@@ -80,7 +80,7 @@ def _expanded(item: Any) -> Any:
 
 
 def _target(path: Path, link: str) -> Path | None:
-    """The file of the repository that a link of another one means, if it is there."""
+    """The existing file of the repository that a link in another file means."""
     if re.match(r"[a-z]+:|/|<", link):
         return None
     folder = path if path.is_dir() else path.parent
@@ -94,7 +94,7 @@ def _outside(path: Path, text: str) -> list[Path]:
 
 
 def _uri(path: Path) -> str:
-    """Where the site has a file or folder of the repository."""
+    """The path in the site of a file or folder of the repository."""
     if path.is_relative_to(DOCS):
         return path.relative_to(DOCS).as_posix()
     inside = f"{BESIDE}/{path.relative_to(ROOT).as_posix()}"

@@ -103,7 +103,7 @@ def _picture(height: int, said: str, parts: list[str]) -> str:
 
 
 def _answer(explained: Explanation, y: int) -> tuple[list[str], int]:
-    """One answer with its scores beside it, and where the next begins."""
+    """One answer with its scores, and the position of the next answer."""
     parts: list[str] = []
     position = 0
     cover = explained.cover

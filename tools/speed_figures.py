@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def beside_peers(saved: dict) -> Iterator[str]:
-    """What each measure takes beside its peers."""
+    """The time of each measurement, compared with its peers."""
     yield f"{measured_on(saved)}, one thread:\n"
     yield "| what | by | figure | times slower |"
     yield "| --- | --- | ---: | ---: |"
@@ -74,7 +74,7 @@ def measured_on(saved: dict) -> str:
 
 
 def figure(row: Row) -> str:
-    """A figure with its unit; what there is none of says why."""
+    """A figure with its unit; a missing figure has its reason."""
     return row.note if row.value is None else f"{shown(row.value)} {row.unit}"
 
 

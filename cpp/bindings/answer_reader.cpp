@@ -28,7 +28,7 @@ ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_
   std::size_t n_before = kNoError;
   for (const std::size_t look_ahead : look_aheads) {
     if (decode(answer, look_ahead, text) != kNoError) return read;
-    if (text.size() == n_before) {  // nothing more was cut off: the positions are those of the last
+    if (text.size() == n_before) {  // nothing more was cut off: the positions are the same as before
       std::copy_n(positions - n_regexes_, n_regexes_, positions);
     } else {
       search(text, positions);

@@ -14,7 +14,7 @@
 
 namespace pfgen {
 
-// An answer as the core takes it; keeps alive what `text` is a view of.
+// An answer as the core takes it; keeps the memory of `text` alive.
 struct ReadAnswer {
   TextView text;
   std::vector<std::uint32_t> positions;  // of all patterns in the answer cut to the first look-ahead, then to the next

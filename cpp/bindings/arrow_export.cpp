@@ -17,7 +17,7 @@ namespace {
 // The data of all exported structs, which share it, so that each may be released separately.
 struct ExportedTable {
   ~ExportedTable() {
-    if (Py_IsInitialized() == 0) {  // then nothing may be freed, nor need be
+    if (Py_IsInitialized() == 0) {  // then nothing may be freed
       for (py::object& array : arrays) array.release();
       return;
     }
@@ -120,7 +120,7 @@ struct StreamNode {
   bool is_done = false;
 };
 
-// For callbacks of the stream, which no exception may leave. A consumer does not release what it did not get.
+// For callbacks of the stream, which must not throw. A consumer releases only arrays that it has received.
 template <class Struct>
 int export_guarded(const SharedExport& table, Struct& out) {
   out.release = nullptr;

@@ -65,8 +65,8 @@ BoundPerturbedTexts bound(PerturbedTexts& column) {
   return {TextColumn("texts", std::move(column.texts), {std::move(bytes)}), std::move(column.impossible)};
 }
 
-// `amounts` are per mille, or where `are_absolute` numbers of sites. `groups` has the group of each text among those of
-// the donors.
+// `amounts` are per mille, or numbers of sites where `are_absolute` is set. `groups` has the group of each text among
+// the groups of the donors.
 std::vector<BoundPerturbedTexts> perturb_texts(const TextColumn& texts, const std::string& kind,
                                                const std::vector<std::uint64_t>& amounts,
                                                const std::vector<bool>& are_absolute, std::uint64_t seed,

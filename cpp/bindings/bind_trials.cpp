@@ -111,7 +111,7 @@ class Trials {
   std::shared_ptr<TrialLines> lines_;
 };
 
-// The rows of the batch from `first` on are those of the run; there is one for each length.
+// The rows of the run in the batch begin at `first`; there is one row for each length.
 ScoredAnswers answers_of(const Scores& scores, std::size_t first, std::span<const double> lengths) {
   if (first > scores.size() || lengths.size() > scores.size() - first) {
     throw py::value_error("the run has more answers than the batch");

@@ -24,8 +24,8 @@ void run_python(const Call& call) {
   for (;;) pause();
 }
 
-// For functions of Python that take the GIL, or run Python code, which takes it again and again. Not inlined, because a
-// destructor need not run what cleans up within it. They throw nothing: an exception would be taken for the end.
+// For functions of Python that take the GIL or run Python code. Not inlined, so that no destructor within it has to
+// run. The functions throw nothing, because an exception would be taken for the end of the thread.
 template <class Call>
 [[gnu::noinline]] void run_python(const Call& call) {
   pthread_cleanup_push(wait_for_exit, nullptr);

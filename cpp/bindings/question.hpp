@@ -17,8 +17,8 @@ struct QuestionSource {
   std::shared_ptr<QuestionIndex> index;
   std::shared_ptr<KeywordRules> rules;
   std::vector<std::size_t> set_columns;
-  // One function per regex, text to position. Where the units are tokens there are none, but a token reader, which is
-  // None otherwise: (text, look-aheads) to (spelled text, positions).
+  // One function per regex, from text to position. If the units are tokens, there is instead a token reader (otherwise
+  // None), from (text, look-aheads) to (spelled text, positions).
   std::vector<pybind11::object> searchers;
   pybind11::object token_reader;
 

@@ -30,8 +30,8 @@ struct BadColumn {
 
 class TextColumn {
  public:
-  // `name` is what errors call the column. Without `nulls_allowed` a missing value is a BadRow.
-  // A TextColumn as the source is shared.
+  // `name` is the column's name in errors. Without `nulls_allowed` a missing value is a BadRow. If the source is a
+  // TextColumn, it is shared.
   TextColumn(pybind11::handle source, std::string name, bool nulls_allowed);
   // `owners` keep the bytes of `texts` alive.
   TextColumn(std::string name, std::vector<TextView> texts, std::vector<std::shared_ptr<void>> owners)
@@ -66,8 +66,8 @@ std::shared_ptr<void> keep_alive(pybind11::object object);
 // The UTF-8 or Python representation of `text` as a str; a null pointer (and no Python error) on invalid UTF-8.
 pybind11::object to_str(const TextView& text);
 
-// Appends the texts of an Arrow exporter (an object with __arrow_c_stream__ or __arrow_c_array__) to `texts`, and what
-// keeps them alive to `owners`. Calls a stream without the GIL, because it may wait for threads that need Python.
+// Appends the texts of an Arrow exporter (an object with __arrow_c_stream__ or __arrow_c_array__) to `texts`, and the
+// owners of their memory to `owners`. Calls a stream without the GIL, because it may wait for threads that need Python.
 void import_arrow(pybind11::handle source, const std::string& column, std::vector<TextView>& texts,
                   std::vector<std::shared_ptr<void>>& owners);
 

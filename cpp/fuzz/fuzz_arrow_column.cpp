@@ -1,6 +1,5 @@
-// Structures of the Arrow C data interface, in which anything may be missing, too small or negative. Buffers are as
-// long as the lengths and offsets say, because a consumer cannot see that; whatever else is read out of bounds is a
-// finding.
+// Structures of the Arrow C data interface, in which any part may be missing, too small or negative. Buffers have the
+// size that lengths and offsets require, because a consumer cannot check it. Any other read out of bounds is a finding.
 #include <algorithm>
 #include <cstring>
 #include <functional>

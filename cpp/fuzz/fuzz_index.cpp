@@ -1,5 +1,5 @@
-// Bytes as changes of compiled suites, whose checksums are mostly corrected, as an attacker would. A file that opens
-// scores answers, with the usual constants and with others, without reading out of bounds.
+// Reads bytes as changes of compiled suites, mostly with corrected checksums, as an attacker would. A file that opens
+// must score answers, with the usual and with other constants, without reading out of bounds.
 #include <cstring>
 
 #include "makers/check.hpp"

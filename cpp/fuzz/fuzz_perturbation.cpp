@@ -1,5 +1,5 @@
-// Bytes as texts, donors and degrees: every kind of damage stays within bounds, damages the same text in the same way
-// whether alone or in a batch, and leaves a text that is another.
+// Reads bytes as texts, donors and degrees. Every kind of damage must stay within bounds, give the same result for a
+// text alone and in a batch, and change the text.
 #include <algorithm>
 
 #include "makers/perturbed.hpp"

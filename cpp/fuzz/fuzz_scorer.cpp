@@ -1,5 +1,5 @@
-// Bytes as reference sets and answers: what the core makes of them, in memory and by way of a file, against the rules
-// as they are written (makers/rules.hpp).
+// Reads bytes as reference sets and answers. Compares the scores of the core, in memory and from a file, with the
+// written rules (makers/rules.hpp).
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"
 #include "makers/scored_answers.hpp"

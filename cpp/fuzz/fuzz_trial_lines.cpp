@@ -1,5 +1,5 @@
-// Bytes as a file of trials. The lines are those of the file; whatever is read of one lies in the file or in the memory
-// for unescaped texts, is valid UTF-8, and is read again from its plainest JSON.
+// Reads bytes as a file of trials. All lines of the file must be found. The texts of a line must be in the file or in
+// the memory for unescaped texts, be valid UTF-8, and be equal when they are read from their plainest JSON.
 #include <algorithm>
 #include <functional>
 #include <string>

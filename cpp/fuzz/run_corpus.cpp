@@ -1,12 +1,12 @@
-// Runs a fuzz target without a fuzzer: on the files that are named, or on its own seeds and random changes of them, the
-// same at each run. For compilers that have no libFuzzer, and to run a finding again.
+// Runs a fuzz target without a fuzzer: on given files, or on its seeds and random changes of them, which are the same
+// in each run. For compilers without libFuzzer, and for reproducing a finding.
 //
 //   fuzz_x FILE...              each file
-//   fuzz_x --seeds FOLDER       nothing, but writes the seeds there: a corpus for libFuzzer to begin with
-//   fuzz_x [--mutations N]      the seeds and N changes of them; fails if the core has refused them all
+//   fuzz_x --seeds FOLDER       only writes the seeds there: the first corpus for libFuzzer
+//   fuzz_x [--mutations N]      the seeds and N changes of them; fails if the core refuses all of them
 //   fuzz_x --endless SEED       the seeds and changes of them by other random numbers, until it is stopped
 //
-// PFGEN_FUZZ_SAVE names a file to keep the latest input in, which after a crash is the one that did it.
+// PFGEN_FUZZ_SAVE names a file for the latest input. After a crash, the file contains the input that caused it.
 #include <algorithm>
 #include <cstring>
 #include <fstream>

@@ -1,4 +1,4 @@
-// What every fuzz target defines: the entry point that libFuzzer calls, and a few inputs to start with.
+// The functions of every fuzz target: the entry point that libFuzzer calls, and the first inputs.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ using Input = std::vector<std::uint8_t>;
 
 std::vector<Input> seeds();
 
-// How many inputs the core refused, and how many it worked with: a target that never gets inside finds nothing.
+// The numbers of inputs that the core refused and accepted. A target whose inputs are all refused finds nothing.
 inline std::size_t n_inside = 0;
 inline std::size_t n_refused = 0;
 

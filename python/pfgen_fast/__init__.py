@@ -1,4 +1,4 @@
-"""Scores free-form answers by reference n-grams and keyword rules: exact, fast, without a judge model.
+"""Scores free-form answers by reference n-grams and keyword rules: exactly, fast, and without a judge model.
 
 Start with `Scorer("mini").score(question, answers)`; `Suite.load(folder)` reads a suite of your own.
 """

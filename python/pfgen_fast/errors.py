@@ -1,6 +1,6 @@
 """The errors of the package: a base class, and a subclass for each kind of faulty input.
 
-Every message is one sentence that says what is wrong, where, and what was expected.
+Every message is one sentence that names the fault, its place, and the expected value.
 """
 
 
@@ -17,7 +17,7 @@ class PatternTimeout(SuiteError):
 
 
 class IndexFormatError(PfgenError, ValueError):
-    """A compiled suite is truncated, damaged, or was made from another suite or by another version."""
+    """A compiled suite is truncated or damaged, or belongs to another suite or version."""
 
 
 class EngineError(PfgenError):
@@ -49,7 +49,7 @@ class ServingError(PfgenError):
 
 
 class ExperimentError(PfgenError, ValueError):
-    """An experiment would be meaningless: too few runs, scores that do not differ, no names in common."""
+    """An experiment would be meaningless: too few runs, equal scores, no common names."""
 
 
 class TrialsError(PfgenError, ValueError):

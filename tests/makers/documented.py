@@ -1,4 +1,4 @@
-"""Examples of the docs, so that tests can run them: blocks of code with their place, and what is said of each.
+"""Examples of the docs for tests: blocks of code with their places, and the reasons of blocks that are not run.
 
 A comment in the line before a block, `<!-- not run: REASON -->`, says why no test runs it.
 """
@@ -36,7 +36,7 @@ def tool(name: str, folder: str = "tools") -> Any:
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code between fences: where it is, its language, and why it is not run, if it says so."""
+    """A block of code between fences: its place, its language, and the reason if it is not run."""
 
     page: Path
     line: int
@@ -64,7 +64,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def documented_example(part: str) -> str:
-    """The only block of Python in docs/ that has this part, whichever file it is in; translations repeat it."""
+    """The only block of Python in docs/ with this part, outside the translations, which repeat it."""
     [block] = [
         block.code
         for page in sorted(DOCS.rglob("*.md"))

@@ -1,4 +1,4 @@
-"""A server on loopback that speaks a protocol of models, correctly or not: each test defines its replies."""
+"""A server of models on loopback; each test defines its replies, which may break the protocol."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def echo(request: Request) -> Reply:
 
 
 class Gate:
-    """Lets some requests through and holds the others until it is opened: a client stops at a chosen request."""
+    """Lets some requests through and holds the others until it is opened, so a client stops at a chosen request."""
 
     def __init__(self, n_requests: int) -> None:
         self.reached = threading.Event()  # set when the first request is held

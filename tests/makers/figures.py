@@ -1,6 +1,6 @@
-"""Figures of the docs beside what computes them: a registry for blocks of prose and tables, and the blocks themselves.
+"""Figures of the docs and the functions that compute them: a registry for blocks of prose and tables.
 
-A comment in the line before a block, `<!-- measured elsewhere: DATE, DATA -->`, says why nothing computes it.
+A comment before a block, `<!-- measured elsewhere: DATE, DATA -->`, states the source of other figures.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def figures(page: str, begins: str, *marks: pytest.MarkDecorator) -> Callable[[C
 
 
 def blocks(page: Path) -> Iterator[str]:
-    """The paragraphs, list entries and tables of a page, each in one line, without code and what programs wrote."""
+    """The paragraphs, list entries and tables of a page, each in one line, without code and the output of programs."""
     text = _WRITTEN.sub("", without_code(page))
     for block in re.split(r"\n\s*\n|(?<!-->)\n(?=[ >]*\* )", text):
         line = " ".join(block.split())
@@ -72,5 +72,5 @@ def needs_a_program(block: str) -> bool:
 
 
 def pages() -> list[Path]:
-    """The English pages; a test of translations holds the figures of the others to them."""
+    """The English pages; another test compares the figures of translations with them."""
     return [page for page in sorted(DOCS.rglob("*.md")) if "ja" not in page.relative_to(DOCS).parts]

@@ -1,4 +1,4 @@
-"""Names that attack whatever shows them, and what their places look like to a program that reads them."""
+"""Names that attack the programs that show them, and the views of these programs on the result."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def markdown_tokens(text: str) -> list[Token]:
 
 
 def markdown_words(tokens: Iterable[Token]) -> str:
-    """What a reader sees of tokens."""
+    """The visible text of tokens."""
     return "".join(token.content for token in tokens if token.type in ("text", "text_special"))
 
 
@@ -87,7 +87,7 @@ _EVALUATED = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
 def formulas(text: str) -> list[str]:
-    """The cells of a CSV file that a spreadsheet would evaluate, and that are no numbers."""
+    """The cells of a CSV file that a spreadsheet would evaluate, except for numbers."""
     cells = [cell for row in csv.reader(io.StringIO(text, newline=""), strict=True) for cell in row]
     return [cell for cell in cells if _EVALUATED.match(cell) and not is_number(cell)]
 

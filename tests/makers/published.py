@@ -1,6 +1,6 @@
 """The published runs that tests compare with: a checkout of pfgen-bench, at PFGEN_BENCH or in its usual folder.
 
-Without a checkout, tests that need it are skipped with a message; if PFGEN_BENCH_REQUIRED is set (as in CI), they fail.
+Without a checkout, tests that need it are skipped with a message. If PFGEN_BENCH_REQUIRED is set (as in CI), they fail.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def make_run(folder: Path, lines: list[str], config: dict[str, Any] | None = Non
 
 
 def make_varied_runs(folder: Path, suite: Suite, n_runs: int = 6, n_trials: int = 3) -> Path:
-    """Makes runs from good to bad below a folder, with reference answers cut to ever shorter prefixes."""
+    """Makes runs from good to bad below a folder, with ever shorter prefixes of reference answers."""
     for run in range(n_runs):
         lines = []
         for k in range(n_trials):

@@ -1,4 +1,4 @@
-"""A terminal of any width, and what it shows in the end."""
+"""A terminal of any width, and its final contents."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ struct RecordForm {
   std::vector<std::size_t> fluency_columns;  // of each set, in a row of scores
   std::vector<std::size_t> truthfulness_columns;
   std::vector<std::string> rule_names;   // of each node
-  std::vector<std::string> rule_scores;  // what the helpfulness is without each rule
+  std::vector<std::string> rule_scores;  // the helpfulness without each rule
 };
 
 // A rule that is not met where the answer is cut, and the node that names it.

@@ -1,7 +1,7 @@
 // Scores many answers to many questions with several threads.
 //
-// Each answer is scored separately, so results depend neither on the number of threads nor on the order or size of
-// batches. The caller's columns are written in place.
+// Each answer is scored separately, so the number of threads, and the order and size of batches, cannot change results.
+// The caller's columns are written in place.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class BatchScorer {
 
   const std::vector<Question>& questions() const noexcept { return questions_; }
   Profile profile() const noexcept { return questions_.front().index->profile(); }
-  // How many code points of an answer keyword rules see; regexes are searched in an answer cut to as many.
+  // The number of code points of an answer that keyword rules read; regexes are searched in the cut answer.
   std::size_t look_ahead() const noexcept;
 
   // The calling thread calls `on_pause` every few milliseconds; an exception from it ends the work of all threads.

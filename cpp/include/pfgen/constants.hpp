@@ -7,7 +7,7 @@
 
 namespace pfgen {
 
-// Which formulas are used: those of the published leaderboard, or those printed in the paper.
+// The formulas of the published leaderboard, or the formulas of the paper.
 enum class Profile : std::uint8_t { kLeaderboard, kPaper };
 
 // Scores are not discounted up to kTargetLength code points, and are 0 from kLimit on.

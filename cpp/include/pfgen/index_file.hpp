@@ -1,6 +1,6 @@
 // A compiled suite in one file: the sections of all its questions, made to be mapped into memory.
 //
-// docs/index_format.md describes the bytes. The core neither opens nor writes files: it makes and reads their bytes.
+// docs/index_format.md describes the bytes. The core makes and reads bytes; it opens and writes no files.
 #pragma once
 
 #include <cstddef>

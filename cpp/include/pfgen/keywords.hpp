@@ -23,7 +23,7 @@ struct RuleNode {
   double importance;      // of a top-level rule
 };
 
-// Where a rule is met first (the end of the match), and the node whose name stands for it in reports.
+// The end of the first match of a rule, and the node whose name reports show for the rule.
 struct RulePosition {
   std::uint32_t position;
   std::uint32_t named_by;

@@ -27,10 +27,10 @@ struct RareNgrams {
 RareNgrams find_rare_ngrams(std::span<const TextView> answers, std::size_t order, std::uint64_t below,
                             std::size_t n_threads, const std::function<void()>& on_pause = {});
 
-// The distinct n-grams, by code points, and each before those that begin with it.
+// The distinct n-grams, sorted by code points; a prefix comes before longer n-grams.
 struct DocumentFrequencies {
   std::vector<std::uint32_t> rows;         // of an answer that holds the n-gram
-  std::vector<std::uint32_t> offsets;      // in code points, where it stands there
+  std::vector<std::uint32_t> offsets;      // its position there, in code points
   std::vector<std::uint8_t> orders;        // its length
   std::vector<std::uint32_t> frequencies;  // how many answers hold it
 };

@@ -1,5 +1,6 @@
 // Texts damaged by the rules of docs/discernment_rules.md, in kinds and degrees. The result depends only on the kind,
-// the degree, the text, the seed and the donors. A character, a code point with those that join it, is never split.
+// the degree, the text, the seed and the donors. A character (a code point with the code points that join it) is never
+// split.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ struct Degree {
   bool is_absolute = false;
 };
 
-// Why a text cannot be damaged: the first that applies. The numbers are those of kinds.py.
+// The first reason why a text cannot be damaged. The numbers are the same as in kinds.py.
 enum class Impossible : std::uint8_t {
   kNot = 0,
   kNoSite = 1,
@@ -53,8 +54,8 @@ struct DonorTables;
 // Texts whose parts are inserted into others. Immutable and thread-safe; tables of parts are made at their first use.
 class Donors {
  public:
-  // `texts` must be valid as long as the donors are used. A text may take from those of other groups than its own;
-  // without groups, from all. Throws InvalidAnswer on invalid UTF-8 and TextTooLong.
+  // `texts` must be valid as long as the donors are used. A text may take from texts of other groups; without groups,
+  // from all texts. Throws InvalidAnswer on invalid UTF-8 and TextTooLong.
   Donors(std::span<const TextView> texts, std::span<const std::uint32_t> groups);
   Donors(Donors&&) noexcept;
   Donors& operator=(Donors&&) noexcept;
@@ -72,13 +73,13 @@ struct PerturbationOptions {
   std::uint64_t seed = 0;
   std::span<const Language> languages;     // of each text
   const Donors* donors = nullptr;          // without them, kinds that need some are impossible
-  std::span<const std::uint32_t> groups;   // of each text among the donors' groups; none: a text is in no group
-  std::span<const TextView> alternatives;  // of each text, some null, all valid; none: no text has one
+  std::span<const std::uint32_t> groups;   // of each text among the donors' groups; empty: the texts have no groups
+  std::span<const TextView> alternatives;  // of each text, some null, all valid; empty: no text has an alternative
 };
 
-// The damaged texts of each degree. Throws std::invalid_argument for an unknown kind, InvalidAnswer on invalid UTF-8
-// and TextTooLong on a text that has more than `kMaxPerturbedCodePoints`, or would have. `on_pause` is called by the
-// calling thread now and then; what it throws ends the work of all threads.
+// The damaged texts of each degree. Throws std::invalid_argument for an unknown kind, InvalidAnswer on invalid UTF-8,
+// and TextTooLong if a text has, or would get, more than `kMaxPerturbedCodePoints`. The calling thread calls `on_pause`
+// regularly; an exception from it ends the work of all threads.
 std::vector<PerturbedTexts> perturb(std::span<const TextView> texts, const PerturbationOptions& options,
                                     std::size_t n_threads, const std::function<void()>& on_pause = {});
 

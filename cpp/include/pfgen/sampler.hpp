@@ -40,8 +40,8 @@ class NgramSampler {
   std::size_t n_contexts() const noexcept { return n_contexts_; }
 
  private:
-  // A continuation of a context. Those of one context stand together, the most frequent first, and what is likely to
-  // come next stands behind them, so that a step asks for one line of memory, which is often there already.
+  // A continuation of a context. The continuations of one context are adjacent, the most frequent first, followed by
+  // their likely successors. So a step reads one cache line, which is often loaded already.
   struct Continuation {
     std::uint64_t weight;      // of this one and all behind it in its context
     std::uint32_t next;        // place of the first continuation of the context it leads to

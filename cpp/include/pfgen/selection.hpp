@@ -28,7 +28,7 @@ struct OrderCoverage {
   std::uint64_t n_ngrams = 0;          // distinct
   std::uint64_t n_held = 0;            // distinct, that a chosen answer holds
   std::uint64_t frequencies = 0;       // sum of the numbers of answers that hold each
-  std::uint64_t held_frequencies = 0;  // the same of those that a chosen answer holds
+  std::uint64_t held_frequencies = 0;  // the same, of n-grams that a chosen answer contains
 };
 
 struct Comparison {
@@ -44,8 +44,8 @@ struct SelectionOptions {
   std::size_t max_order = 10;
   std::uint64_t stream = 0;  // of random numbers
   std::size_t n_restarts = 1;
-  std::optional<std::uint64_t> n_proposals = std::nullopt;  // no step begins after so many, counted over all restarts
-  std::optional<double> seconds = std::nullopt;             // nor after so long
+  std::optional<std::uint64_t> n_proposals = std::nullopt;  // no step begins after this number of swaps in all
+  std::optional<double> seconds = std::nullopt;             // no step begins after this time
 };
 
 struct CurvePoint {

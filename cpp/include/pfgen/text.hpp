@@ -31,7 +31,7 @@ inline constexpr std::size_t kNoError = static_cast<std::size_t>(-1);
 // past the limit. Returns kNoError, or the byte offset of the first invalid UTF-8 sequence.
 std::size_t decode(const TextView& text, std::size_t limit, std::vector<char32_t>& code_points);
 
-// Whether two texts, neither of them null, have the same code points, whatever their encodings. UTF-8 must be valid.
+// Whether two texts have the same code points, in any encodings. The texts must not be null; UTF-8 must be valid.
 bool are_equal(const TextView& a, const TextView& b);
 
 }  // namespace pfgen

@@ -29,7 +29,7 @@ struct TrialLine {
 struct TrialLines {
   explicit TrialLines(std::string_view content);
 
-  std::vector<TrialLine> lines;       // those that are not blank
+  std::vector<TrialLine> lines;       // all lines that are not blank
   std::deque<std::string> unescaped;  // the texts that are not views of the content
 };
 

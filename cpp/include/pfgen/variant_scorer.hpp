@@ -1,8 +1,7 @@
 // Scores with other constants of the rules (docs/scoring.md, section 9): profile leaderboard with any number of sets of
 // constants, in one walk over each answer.
 //
-// For experiments. It has none of the shortcuts of a BatchScorer, and equals it bit for bit with the usual constants.
-// Thread-safe.
+// For experiments. It has no shortcuts, and equals BatchScorer bit for bit with the usual constants. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ class VariantScorer {
   enum Part : std::size_t { kFluency, kTruthfulness, kHelpfulness, kAverage, kParts };
 
   // `sets[q][s]` are the answers of set s of question q, which give the baselines. Throws CompileError for constants
-  // out of their range, another profile, and sets that are not those of the references.
+  // out of range, another profile, and sets that differ from the references.
   VariantScorer(std::vector<Question> questions, std::span<const ReferenceSets> sets,
                 std::span<const Constants> variants, std::size_t n_threads);
   ~VariantScorer();

@@ -19,7 +19,7 @@ struct NgramGroup {
   std::size_t order = 0;
 };
 
-// Finds the groups, some of which hold the same answers, and counts what only one answer holds.
+// Finds the groups, some of which have the same answers, and counts the n-grams that only one answer contains.
 class GroupFinder {
  public:
   GroupFinder(const SortedWindows& windows, std::size_t n_rows)
@@ -40,7 +40,7 @@ class GroupFinder {
     if (group.frequency == 1) {
       ++n_own[windows_.row(group.begin)];
     } else if (!groups.empty() && groups.back().begin >= group.begin && groups.back().frequency == group.frequency) {
-      ++groups.back().weight;  // what holds the longer n-gram holds the shorter, and so many hold either
+      ++groups.back().weight;  // the same number of answers contain both n-grams, so the same answers do
     } else {
       groups.push_back(group);
     }

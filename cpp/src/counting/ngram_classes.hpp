@@ -19,8 +19,9 @@ class NgramClasses {
   std::size_t n_rows() const noexcept { return n_distinct_.size(); }
   std::size_t n_classes() const noexcept { return weights_.size(); }
 
-  // Of a class, which several answers hold: how many n-grams they are, and which answers hold them. The first classes
-  // are those of the most answers, which have a bit for every answer; the others have a list, which is smaller there.
+  // For each class, which several answers contain: its number of n-grams, and the answers that contain them. The first
+  // classes have the most answers and are stored with a bit for every answer. The other classes have a list of answers,
+  // which is smaller for them.
   std::uint32_t weight(std::size_t c) const noexcept { return weights_[c]; }
   std::size_t n_dense() const noexcept { return n_dense_; }
   std::size_t n_words() const noexcept { return (n_rows() + 63) / 64; }
@@ -36,7 +37,7 @@ class NgramClasses {
     return std::span(classes_).subspan(classes_begin_[row], classes_begin_[row + 1] - classes_begin_[row]);
   }
 
-  // Distinct n-grams of an answer: all, and those of no other.
+  // Numbers of distinct n-grams of an answer: all, and those that only this answer contains.
   std::uint64_t n_distinct(std::size_t row) const noexcept { return n_distinct_[row]; }
   std::uint64_t n_own(std::size_t row) const noexcept { return n_own_[row]; }
   // The sum of the document frequencies of the distinct n-grams of an answer.

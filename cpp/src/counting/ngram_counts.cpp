@@ -14,14 +14,14 @@
 namespace pfgen {
 namespace {
 
-// Keys are counted in parts, by what their hashes begin with: so the tables of a part stay within some hundred
-// megabytes, even if no two n-grams are the same.
+// Keys are counted in parts, by the first bits of their hashes. So the tables of a part take at most some hundred
+// megabytes, even if all n-grams differ.
 constexpr std::size_t kCodePointsPerPart = std::size_t{1} << 23;
 constexpr std::size_t kCodePointsPerPause = std::size_t{1} << 20;
 constexpr std::size_t kWindowsPerPart = std::size_t{1} << 16;
 constexpr std::uint32_t kManyTimes = std::numeric_limits<std::uint32_t>::max();
 
-// Calls `pause` once for every so many code points that were told to it.
+// Calls `pause` after each fixed number of reported code points.
 class Pauses {
  public:
   explicit Pauses(const std::function<void()>& pause) : pause_(pause) {}

@@ -56,8 +56,8 @@ void for_each_answer(const Corpus& corpus, const Work& work) {
   }
 }
 
-// Numbers the context of each place: what `n` code points stand before it. The context of begin marks alone is 0.
-// A context of 2k code points is a pair of contexts of k, one k before the other; so few passes reach any order.
+// Numbers the context of each position: the `n` code points before it. A context of begin marks only has number 0. A
+// context of 2k code points is a pair of contexts of k code points, so few passes reach any order.
 std::vector<std::uint32_t> number_contexts(const Corpus& corpus, std::size_t n) {
   std::vector<std::uint32_t> contexts(corpus.code_points.size());
   if (n == 0) return contexts;
@@ -89,7 +89,7 @@ struct Counted {
   std::uint32_t count;
 };
 
-// All continuations: those of one context together and in their order. `begin` is where each context has its own.
+// All continuations, grouped by context and in their order. `begin` is the first continuation of each context.
 struct ContinuationCounts {
   std::vector<Counted> continuations;
   std::vector<std::size_t> begin;
@@ -148,7 +148,7 @@ double power(double x, double y) {
   return result;
 }
 
-// Weights of what the options leave of a context.
+// Weights of the continuations of a context after the cuts of the options.
 class Cutter {
  public:
   explicit Cutter(const SamplerOptions& options) : options_(options) {

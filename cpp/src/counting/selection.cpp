@@ -82,9 +82,9 @@ class Comparer {
   std::vector<Frequencies> open_;
 };
 
-// The cost of an answer is by how much the sum of squares would grow, were it added to the chosen ones. It is kept for
-// all answers: who is added or removed changes the costs of those that share n-grams with it. So the best of all swaps
-// for one that goes out is the least of the costs.
+// The cost of an answer is the growth of the sum of squares if the answer is added to the chosen answers. The costs of
+// all answers are kept: adding or removing an answer changes only the costs of answers that share n-grams with it. So
+// the best swap for a removed answer is the answer with the lowest cost.
 class Climber {
  public:
   Climber(const NgramClasses& classes, std::size_t size, std::uint64_t stream)
@@ -200,7 +200,7 @@ class Climber {
     sums_.products += static_cast<std::uint64_t>(sign * static_cast<std::int64_t>(classes_.frequencies(row)));
   }
 
-  // Of all that are not chosen, the first of those with the least cost.
+  // Among the answers that are not chosen, the first with the lowest cost.
   std::uint32_t cheapest() const {
     std::int64_t least = kMostCost;
     for (std::size_t row = 0; row < blocked_.size(); ++row) least = std::min(least, costs_[row] + blocked_[row]);
@@ -224,7 +224,7 @@ class Climber {
   std::vector<std::int64_t> costs_;
   std::vector<std::int64_t> before_;
   std::vector<std::uint32_t> order_;   // the chosen ones, as they come to be tried
-  std::vector<std::int64_t> blocked_;  // what keeps the chosen ones from being chosen again
+  std::vector<std::int64_t> blocked_;  // keeps chosen answers from being chosen again
   std::size_t at_ = 0;
   std::uint64_t n_accepted_before_ = 0;
   std::uint64_t next_note_ = 0;
@@ -298,7 +298,7 @@ std::vector<Climb> select(std::span<const TextView> answers, const SelectionOpti
   Generator streams(options.stream);
   std::vector<std::uint64_t> stream_of(options.n_restarts);
   for (std::uint64_t& stream : stream_of) stream = streams.draw();
-  // What a limit leaves for a climb depends on those before it.
+  // With a limit, the number of swaps of a climb depends on the previous climbs.
   const bool is_limited = options.n_proposals || options.seconds;
   std::vector<Climb> climbs(options.n_restarts);
   run_parallel(climbs.size(), is_limited ? 1 : n_threads, {}, [&] {

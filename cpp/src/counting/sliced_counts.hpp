@@ -88,7 +88,7 @@ class SlicedCounts {
   }
 
   std::size_t n_words_;
-  std::deque<Digit> digits_;  // those in use stay where they are when there are more
+  std::deque<Digit> digits_;  // existing digits keep their addresses when digits are added
 };
 
 }  // namespace pfgen

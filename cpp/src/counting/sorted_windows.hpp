@@ -1,4 +1,4 @@
-// All n-grams of many texts at once: the places of the texts, sorted by what stands there.
+// All n-grams of many texts at once: the places of the texts, sorted by the symbols that begin there.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace pfgen {
 
-// The window of a place is the symbols from there on, `max_order` at most, up to the end of its text. Its beginnings
-// are the n-grams of that place, so where windows are sorted, the places of an n-gram stand together.
+// The window of a place is the symbols from there on, at most `max_order`, up to the end of its text. The n-grams of a
+// place are the prefixes of its window, so the places of an n-gram are adjacent after sorting.
 class SortedWindows {
  public:
   // Throws CompileError unless `max_order` is from 1 to kLongestNgram.

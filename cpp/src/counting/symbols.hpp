@@ -1,4 +1,4 @@
-// Texts as numbers, for what counts n-grams over many answers.
+// Texts as numbers, for counting n-grams over many answers.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace pfgen {
 
-// All texts one after another. Symbols are from 1 and in the order of the code points they stand for.
+// All texts one after another. Symbols are numbered from 1 in the order of their code points.
 struct SymbolTexts {
   std::vector<std::uint32_t> symbols;
   std::vector<std::size_t> begin{0};  // of each text, then the end of the last

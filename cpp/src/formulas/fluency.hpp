@@ -15,8 +15,8 @@ namespace pfgen {
 // Sums stay far below 2^63, and signed numbers are converted faster.
 inline double as_double(std::uint64_t sum) noexcept { return static_cast<double>(static_cast<std::int64_t>(sum)); }
 
-// The best raw(n) * discount(n) of each set. `raw` holds the raw sums of the prefix so far, `raw[set]`; `raw.add(i)`
-// adds what ends at code point i, counted from 0.
+// The best raw(n) * discount(n) of each set. `raw[set]` is the raw sum of the prefix so far. `raw.add(i)` adds the
+// n-grams that end at code point i, counted from 0.
 template <std::size_t kSets, class Lengths, class Raw>
 std::array<double, kSets> best_fluency(const Lengths& lengths, std::size_t n_code_points, Raw raw) {
   std::array<double, kSets> best{};

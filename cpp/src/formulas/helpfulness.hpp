@@ -26,8 +26,8 @@ inline Helpfulness best_truncation(std::span<const double> scores, std::size_t f
   return {scores[best], first + best};
 }
 
-// Up to the target length a longer truncation loses nothing and meets more rules, so the first that matters is there.
-// `scores` is memory to work in.
+// Up to the target length, a longer truncation meets more rules at no loss. So the search begins at the target length.
+// `scores` is working memory.
 template <class Lengths>
 Helpfulness leaderboard_helpfulness(const Lengths& lengths, std::span<const double> importances,
                                     std::span<const RulePosition> rules, std::size_t n_code_points,
@@ -45,7 +45,7 @@ Helpfulness leaderboard_helpfulness(const Lengths& lengths, std::span<const doub
   return best_truncation(scores, first);
 }
 
-// The share of the importances that is met at a truncation; 1 where there is nothing to meet.
+// The share of the importances whose rules are met at a truncation; 1 without rules.
 inline double met_share(std::span<const double> importances, std::span<const RulePosition> rules,
                         std::size_t truncation) {
   double met = 0.0;
@@ -72,7 +72,7 @@ inline Helpfulness paper_helpfulness(std::span<const double> importances, std::s
 // Scores the helpfulness of answers. Its memory is used again for every answer; for one thread.
 class HelpfulnessScorer {
  public:
-  // `code_points` hold what the profile looks at; there is one position for each regex of the rules.
+  // `code_points` is the part that the profile reads; there is one position for each regex of the rules.
   Helpfulness score(Profile profile, const KeywordRules& rules, std::span<const char32_t> code_points,
                     std::span<const std::uint32_t> regex_positions) {
     const bool is_paper = profile == Profile::kPaper;
@@ -82,7 +82,7 @@ class HelpfulnessScorer {
                     : leaderboard_helpfulness(UsualLengths(), rules.importances(), rule_positions_, n, truncations_);
   }
 
-  // Where the latest answer meets the rules.
+  // The positions at which the latest answer meets the rules.
   const std::vector<RulePosition>& rule_positions() const noexcept { return rule_positions_; }
 
  private:

@@ -1,5 +1,5 @@
-// What is left of a score at a length (docs/scoring.md). The formulas take the lengths as a type: the usual ones are
-// known when they are compiled, so that naming them costs nothing; those of a variant are known when it is scored.
+// The discount of a score at a length (docs/scoring.md). The formulas take the lengths as a type. The usual lengths are
+// known at compile time, so they cost nothing; the lengths of a variant are known at run time.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@ double round_decimal(double value, int digits) noexcept {
   static constexpr std::array<double, 7> kPowers{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
   const double power = kPowers[static_cast<std::size_t>(digits)];
   const double scaled = value * power;
-  // Only a forged index leads here; what is so large, or no number, has nothing to round.
+  // Only a forged index leads here: such large numbers, infinities and NaN have no digits to round.
   if (!(std::abs(scaled) < 0x1p52)) return value;
   double whole = static_cast<double>(static_cast<std::int64_t>(scaled));
   // Exact, because both are multiples of the same power of two. Where it is not 0 it decides; where it is, the

@@ -37,7 +37,7 @@ void find_counted(const Lengths& lengths, std::span<const char32_t> code_points,
 struct ScoringPositions {
   std::size_t first;
   bool at_skipped;    // at skipped characters too
-  bool only_at_last;  // nowhere but at the last counted character, which stands before the target length
+  bool only_at_last;  // only at the last counted character, which is before the target length
 };
 
 // A counted character past all that can raise a score may still be the last one.

@@ -105,8 +105,8 @@ class AutomatonBuilder {
     return {answer_windows_.data(), answer.size()};
   }
 
-  // Continuations, from node to node. A window tells what follows the one before it, and all suffixes of that. In the
-  // order of the references, it brings something new just for those suffixes that come for the first time.
+  // Continuations, from node to node. A window gives the continuation of the previous window and of all its suffixes.
+  // In the order of the references, only suffixes that occur for the first time get a new continuation.
   void connect() {
     const std::span<const Node> nodes = tree_.nodes();
     const std::span<const std::uint32_t> leaves = tree_.leaves();
@@ -139,7 +139,7 @@ class AutomatonBuilder {
         });
   }
 
-  // The node whose continuations a node has: a window of full length goes on without its first symbol.
+  // The node that has the continuations of a node: a window of full length continues without its first symbol.
   std::uint32_t continued_as(std::uint32_t node) const {
     const Node& full = tree_.nodes()[node];
     return full.depth == kMaxOrder && tree_.nodes()[full.parent].depth == kMaxOrder - 1 ? full.parent : node;
@@ -167,8 +167,8 @@ class AutomatonBuilder {
     for (const std::uint32_t window : windows_.numbers()) built_.position_states.push_back(state_of_window_[window]);
   }
 
-  // All nodes; those that occur equally often as they come in the references, so that what is read one after the other
-  // lies side by side. Nearly all nodes occur only a few times.
+  // All nodes, by falling frequency. Equally frequent nodes are in the order of the references, so that nodes that are
+  // read one after the other are adjacent. Nearly all nodes occur only a few times.
   std::vector<std::uint32_t> by_falling_occurrences() const {
     std::vector<CountedNode> frequent;
     std::vector<std::uint32_t> begin(kFewOccurrences + 1);  // place of the first node by kFewOccurrences - 1 - n

@@ -73,8 +73,8 @@ class PlaceCheck {
   std::uint64_t last_base_;
 };
 
-// Links lead to smaller numbers, so that following them ends, and depths are those of windows. That a link has the
-// depth which is said of it is checked for the root alone, which has no n-gram to take counts of.
+// Links lead to smaller numbers, so that following them ends, and depths are within the length of a window. Whether a
+// link has the stated depth is checked for the root only, because the root has no counts.
 template <class States>
 void check_states(const States& states, std::size_t n_states, const PlaceCheck& check) {
   const Place link_of_root = states[kRoot].link_place();

@@ -55,9 +55,9 @@ class References {
   // `sets[s]` are the answers of set s. Throws CompileError if a set is empty, holds invalid UTF-8, or has
   // baseline 0.
   References(std::span<const std::vector<TextView>> sets, Profile profile);
-  // The same, with a builder that goes on to other questions.
+  // The same, with a builder that is reused for other questions.
   References(std::span<const std::vector<TextView>> sets, Profile profile, SectionBuilder& builder);
-  // Opens what `section()` of others holds. Throws IndexFormatError as NgramIndex does.
+  // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does.
   References(Section section, Profile profile);
 
   Profile profile() const noexcept { return profile_; }

@@ -1,4 +1,4 @@
-// Finds what an answer repeats: at each position, how many symbols up to there have occurred earlier in the same order.
+// Finds repetitions in an answer: at each position, the length of the longest suffix that has occurred earlier.
 #pragma once
 
 #include <algorithm>

@@ -42,7 +42,7 @@ class Placer {
   explicit Placer(const Rows& rows)
       : rows_(rows), max_symbol_(rows.symbols.empty() ? 0 : std::ranges::max(rows.symbols)) {}
 
-  // The first row comes first; then those that find room with difficulty, while there is much of it.
+  // The first row is placed first; then the rows that are hard to place, while there is much space.
   Placement place() {
     std::vector<std::vector<std::uint32_t>> rows = rows_by_length();
     take(0, 0);

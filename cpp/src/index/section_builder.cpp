@@ -48,7 +48,7 @@ class SectionWriter {
            std::ranges::all_of(highest_levels_, [](std::uint32_t level) { return level <= CompactStates::kMaxLevel; });
   }
 
-  // The bytes of the index; none if it does not fit the form of states that is requested.
+  // The bytes of the index; nullopt if it does not fit the requested form of states.
   std::optional<Section> write(const Automaton& automaton, const StateCounts& counts, bool is_wide) {
     automaton_ = &automaton;
     counts_ = &counts;
@@ -74,7 +74,7 @@ class SectionWriter {
     Rows rows() const { return {begin, symbols}; }
   };
 
-  // Those of the references, and one more: from the root to itself with whatever they do not hold.
+  // The edges of the references, and an edge from the root to itself for all unknown symbols.
   Edges edges_by_state() const {
     Edges edges{std::vector<std::uint32_t>(n_states() + 1), std::vector<Symbol>(automaton_->edges.size() + 1),
                 std::vector<StateId>(automaton_->edges.size() + 1)};
@@ -177,7 +177,7 @@ struct SectionBuilder::Builders {
     return writer.write(automaton, counts, is_wide);
   }
 
-  // One index for each four sets; none if one of them does not fit the form.
+  // One index for each four sets; empty if one of them does not fit the form.
   std::vector<Section> build_all(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
     std::vector<Section> indexes;
     for (; !sets.empty(); sets = sets.subspan(std::min(kSetsPerIndex, sets.size()))) {

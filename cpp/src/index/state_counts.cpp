@@ -6,8 +6,8 @@
 
 namespace pfgen {
 
-// Counts each answer once for every state that it reaches: each of its positions for the states of all suffixes, less
-// those that an earlier position has reached. The former are sums over what continues a state, and so are the latter.
+// Counts each answer once for every state that it reaches: each position counts for the states of all its suffixes,
+// except for the states that an earlier position has reached. Both parts are sums over the continuations of a state.
 void StateCounts::count(const Automaton& automaton, std::span<const AnswerSet> sets) {
   automaton_ = &automaton;
   sets_ = sets;
@@ -93,8 +93,8 @@ void StateCounts::accumulate() {
   }
 }
 
-// The longest n-gram at a position of such an answer is its whole window, and what the answer has shown before is known
-// from counting.
+// The longest n-gram at a position of such an answer is its whole window, and the repeated n-grams are known from
+// counting.
 std::vector<double> StateCounts::baselines(Profile profile) const {
   std::vector<double> means;
   std::size_t position = 0;

@@ -72,7 +72,7 @@ class CompactStates {
   static constexpr std::uint32_t kMaxLevel = 15;
   static constexpr std::uint32_t kMaxStates = 1U << 20;
   static constexpr std::uint32_t kMaxSlots = 1U << 20;
-  static constexpr std::uint32_t kMaxSymbol = 0xFFFF - 1;  // the edge of all ones is none
+  static constexpr std::uint32_t kMaxSymbol = 0xFFFF - 1;  // an edge of all ones means no edge
 
   // A place, 20 bits for its state and 20 for its base from the lowest; 24 bits above it.
   using PlaceBits = std::uint64_t;
@@ -163,7 +163,7 @@ class CompactStates {
   const Edge* edges_ = nullptr;
 };
 
-// Running sums of what CompactStates counts, two in a word of two halves.
+// Running sums of the counts of CompactStates, two in the halves of each word.
 class CompactStates::Sums {
  public:
   void add(Counts counts) noexcept {
@@ -319,14 +319,14 @@ const typename States::State& suffix_state(const States& states, const typename 
   return *suffix;
 }
 
-// Where a walk over a text stands: the longest suffix of what was read that is an n-gram of the references.
+// The state of a walk over a text: the longest suffix of the read symbols that is an n-gram of the references.
 struct Cursor {
   Place place;
   std::uint32_t matched = 0;  // its length, 0..kMaxOrder
 };
 
-// Reads one more symbol: gives up the longest suffix for the next shorter until one goes on with it. The root does,
-// with every symbol.
+// Reads one more symbol: shortens the suffix until a suffix has an edge for the symbol. The root has an edge for every
+// symbol.
 template <class States>
 Cursor read_symbol(const States& states, Cursor cursor, Symbol symbol) noexcept {
   for (bool is_edge = false; !is_edge;) {

@@ -40,10 +40,10 @@ class SuffixTree {
 
  private:
   static constexpr int kDigitBits = 12;
-  static constexpr int kMostLeading = 4;  // more would take longer than comparing what is left
+  static constexpr int kMostLeading = 4;  // more digits would take longer than comparing the rest
 
-  // Sorts the numbers of windows: digit by digit by as many leading symbols as fit beside a number, and what has them
-  // all in common by comparing.
+  // Sorts the numbers of windows: by radix for the leading symbols that fit beside a number, and by comparison for
+  // windows that share these symbols.
   void sort(std::span<const Entry> windows, std::size_t n_symbols) {
     const auto number_bits = static_cast<int>(std::bit_width(windows.size()));
     const auto symbol_bits = static_cast<int>(std::bit_width(n_symbols | 1));
@@ -103,8 +103,8 @@ class SuffixTree {
     part_at(0);
   }
 
-  // Shortens the path to the depth `shared`, with a new node there if the trie has none yet. What leaves the path is
-  // complete: its parent gets its occurrences.
+  // Shortens the path to the depth `shared`, with a new node there if the trie has no node. Nodes that leave the path
+  // are complete: their parents get their occurrences.
   void part_at(std::uint32_t shared) {
     while (nodes_[path_.back()].depth > shared) {
       Node& below = nodes_[path_.back()];

@@ -1,4 +1,4 @@
-// Windows: what the builder of an index sorts.
+// Windows, which the builder of an index sorts.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct Window {
 
   std::array<std::uint64_t, kWords> words{};
 
-  // Word by word: cheaper than what a default comparison of arrays becomes.
+  // Word by word: faster than a default comparison of arrays.
   bool operator==(const Window& other) const {
     std::uint64_t difference = 0;
     for (std::size_t w = 0; w < kWords; ++w) difference |= words[w] ^ other.words[w];

@@ -1,5 +1,5 @@
-// The distinct windows of the answers to one question. Most windows of references are repeated, so that what is left to
-// sort is a fraction of their positions.
+// The distinct windows of the answers to one question. Most windows of references are repeated, so the distinct windows
+// are a fraction of the positions.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace pfgen {
 
-// Windows are numbered as they come: those of a new text one after the other.
+// Windows are numbered in the order in which they first occur.
 template <std::size_t kWords>
 class WindowTable {
  public:
@@ -40,7 +40,7 @@ class WindowTable {
     slots_.assign(std::bit_ceil(n_positions + 1), kNone);
   }
 
-  // Adds the windows of an answer, which are step by step those of its positions.
+  // Adds the windows of an answer, one for each position.
   void add(std::span<const Window<kWords>> windows) {
     hashes_.resize(std::max(hashes_.size(), windows.size()));
     for (std::size_t i = 0; i < windows.size(); ++i) {

@@ -120,7 +120,7 @@ class Operations {
   std::size_t n_ = 0;
 };
 
-// Adds what is typed instead of the character, perhaps nothing, to the edit that was begun last.
+// Adds the text that replaces the character, which may be empty, to the latest edit.
 void add_typing_error(std::u32string_view character, Generator generator, Edits& edits) {
   const char32_t base = character.front();
   const Key key(base);

@@ -50,7 +50,7 @@ class Damage {
   virtual Impossible write(const Degree& degree, DamagedText& out) = 0;
 
  protected:
-  // Computes what all degrees share.
+  // Computes the values that all degrees share.
   virtual void prepare(const Case&) {}
   const Original& original() const noexcept { return *original_; }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kFewestSlots = 64;
 
-// Where the i-th number stands that is not in an ascending list.
+// The i-th number that is not in an ascending list.
 std::size_t ith_without(std::span<const std::uint32_t> left_out, std::size_t i) {
   std::size_t low = 0, high = left_out.size();  // the number of entries that come before it
   while (low < high) {

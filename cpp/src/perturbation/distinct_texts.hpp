@@ -1,5 +1,5 @@
-// Distinct texts of groups in their order, and of these the ones that a text of some group may take: whatever the
-// number of groups, without looking at all of them.
+// Distinct texts of groups in their order, and the texts that a text of some group may take. Finding these texts does
+// not read all groups.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ std::uint32_t hash_of(std::u32string_view text);
 class DistinctTexts {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
-  static constexpr std::uint32_t kShared = 0xFFFFFFFF;  // in the place of a group: of several groups, or of none
+  static constexpr std::uint32_t kShared = 0xFFFFFFFF;  // instead of a group: in several groups or in no group
 
   void add(std::u32string_view text, std::uint32_t group);
   // After the last text. Nothing else may be asked before.
@@ -44,15 +44,15 @@ class DistinctTexts {
 
   std::vector<char32_t> code_points_{0};  // one, so that an empty text has a place
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;    // places by hash, kAbsent where there is none
+  std::vector<std::uint32_t> slots_;    // places by hash; kAbsent in empty slots
   std::vector<std::uint32_t> grouped_;  // the places of texts that only one group has, by group
   std::vector<std::size_t> group_begins_;
 };
 
-// What a text may take: the texts of other groups, except those that it contains itself. A number selects one.
+// The texts that a text may take: texts of other groups that it does not contain itself. A number selects one of them.
 class Candidates {
  public:
-  // `own` is what the text contains, in any order.
+  // `own` are the texts that the text contains, in any order.
   void reset(const DistinctTexts& texts, std::uint32_t group, std::span<const std::u32string_view> own);
 
   std::size_t size() const noexcept { return size_; }

@@ -18,7 +18,7 @@ struct DonorTables {
 
   // The texts themselves.
   const DistinctTexts& texts() const;
-  // Stripped, none empty.
+  // Stripped and not empty.
   const DistinctTexts& sentences(Language language) const;
   // Of one class: the katakana or kanji terms of a Japanese text, the alphanumeric ones of an English text.
   const DistinctTexts& terms(Script script) const;

@@ -14,7 +14,7 @@ constexpr std::size_t kCanLength = 3;
 constexpr std::u32string_view kNot = U" not";
 constexpr std::u32string_view kTo = U" to";
 
-// What may stand before `n't`.
+// The words that may precede `n't`.
 constexpr std::array<std::u32string_view, 15> kContracted{U"ca",  U"wo",   U"do",    U"is",    U"are",
                                                           U"was", U"were", U"could", U"would", U"should",
                                                           U"has", U"have", U"had",   U"does",  U"did"};
@@ -98,7 +98,7 @@ class EnglishNegation {
     return {{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)}, text, keeps_capital};
   }
 
-  // The end of `n't` at `at`, 0 if it does not stand there.
+  // The end of `n't` at `at`; 0 if it is not there.
   std::size_t contraction_end(std::size_t at) const {
     if (at + 3 > text_.size() || folded(text_.base(at)) != U'n') return 0;
     if (text_.base(at + 1) != U'\'' && text_.base(at + 1) != U'’') return 0;

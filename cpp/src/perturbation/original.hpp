@@ -1,5 +1,4 @@
-// A text as the rules see it: its characters, and at each code point what patterns see there, which is the first code
-// point of its character.
+// A text with its characters. At each code point, patterns see the first code point of the character.
 #pragma once
 
 #include <cstddef>

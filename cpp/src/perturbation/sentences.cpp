@@ -27,8 +27,8 @@ bool is_blank(const Original& text, Span span) {
   return true;
 }
 
-// Collects pieces as sentences: one of only white space belongs to the piece before it, or to that after it if there
-// is none.
+// Collects pieces as sentences. A piece of only white space belongs to the previous piece, or to the next piece if
+// there is no previous piece.
 class Pieces {
  public:
   Pieces(const Original& text, std::vector<Span>& sentences) : text_(text), sentences_(sentences) {}
@@ -117,7 +117,7 @@ class EnglishSentences {
     return at < n_ && (is_ascii_capital(text_.base(at)) || is_ascii_digit(text_.base(at)));
   }
 
-  // Whether what stands before a point is an abbreviation or an initial; `end` is behind the point.
+  // Whether the word before a point is an abbreviation or an initial; `end` is behind the point.
   bool is_abbreviated(std::size_t end) {
     const std::size_t length = end - run_begin_;
     const auto initial_at = [&](std::size_t at) { return is_ascii_capital(text_.base(at)); };

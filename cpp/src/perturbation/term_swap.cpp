@@ -1,4 +1,4 @@
-// Terms exchanged for those of other texts, everywhere in the text.
+// Replaces terms by terms of other texts, everywhere in the text.
 #include <array>
 #include <limits>
 
@@ -108,7 +108,7 @@ class TermSwap final : public SiteDamage {
   std::vector<std::uint32_t> terms_;  // the sites: numbers in occurring_
   std::vector<std::u32string_view> own_;
   std::array<Candidates, kNScripts> candidates_;
-  std::vector<std::u32string_view> others_;  // what each term becomes; empty: it stays
+  std::vector<std::u32string_view> others_;  // the replacement of each term; empty: it stays
   std::size_t first_exchanged_ = 0;          // the least rank of a term that does not stay
 };
 

@@ -18,7 +18,7 @@ inline constexpr Traits kCapital = 8;
 inline constexpr Traits kAssigned = 16;
 inline constexpr unsigned kScriptShift = 5;
 
-inline constexpr char32_t kZeroWidthJoiner = 0x200D;  // what follows it joins too
+inline constexpr char32_t kZeroWidthJoiner = 0x200D;  // the next code point joins too
 inline constexpr char32_t kProlongedSound = 0x30FC;   // `ー`
 inline constexpr char32_t kFirstWide = 0xFF01;        // `！`, the wide form of `!`
 inline constexpr char32_t kLastWide = 0xFF5E;

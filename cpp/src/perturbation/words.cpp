@@ -31,7 +31,7 @@ void find_english_words(const Original& text, std::vector<Span>& words) {
   }
 }
 
-// A word with a capital that does not stand there just because a sentence begins.
+// A word with a capital letter that is not caused by the beginning of a sentence.
 bool is_english_term(const Original& text, Span span, bool is_first) {
   if (!text.is_capital(span.begin) || text.view(span) == U"I") return false;
   const std::size_t second = text.character_end(span.begin);

@@ -13,8 +13,8 @@ void find_sentences(const Original& text, std::vector<Span>& sentences);
 // A span without the white space at its ends; its beginning if it is blank.
 Span stripped(const Original& text, Span span);
 
-// Where a term stands, or in English a word that may be one: cut at its first apostrophe. Only those of one class
-// stand for each other.
+// The position of a term, or in English of a word that may be a term, cut at its first apostrophe. Only terms of the
+// same class replace each other.
 struct TermPlace {
   Span span;
   Script script;  // kKatakana or kKanji in Japanese, kAlphanumeric in English

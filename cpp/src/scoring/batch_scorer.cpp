@@ -18,10 +18,10 @@
 namespace pfgen {
 namespace {
 
-// Answers that a thread takes at a time: enough to stay with one question, few enough to share evenly. One block
-// is also what it takes to make up for starting a thread.
+// Answers that a thread takes at a time: enough to stay with one question, few enough to share evenly. A thread is
+// started only if there is at least one block for it.
 constexpr std::size_t kBlock = 128;
-// Texts lie anywhere in memory: each is asked for while so many others are scored.
+// Texts are anywhere in memory: each text is prefetched while this number of other texts is scored.
 constexpr std::size_t kReadAhead = 4;
 
 // As far as an answer is read at all.

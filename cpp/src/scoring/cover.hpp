@@ -10,8 +10,8 @@
 
 namespace pfgen {
 
-// `Values` holds one number for each set: a document frequency, or whatever rises with it; `take_highest(values,
-// highest)` takes the highest of each three neighbours. The memory is used again for every answer.
+// `Values` holds one number for each set: a document frequency, or a number that rises with it. `take_highest(values,
+// highest)` takes the highest of three neighbours. The memory is used again for every answer.
 template <class Values>
 class Cover {
  public:

@@ -13,7 +13,7 @@ namespace pfgen {
 
 namespace {
 
-// Memory for `n` items; what there is already is kept, so that it need not be filled again.
+// Memory for `n` items; existing memory is reused without filling it.
 template <class T>
 void make_room(std::vector<T>& items, std::size_t n) {
   if (items.size() < n) items.resize(n);
@@ -58,9 +58,9 @@ void GroupScorer<States>::score(Lane& lane, Workspace& work) const {
   }
 }
 
-// What each position adds to the raw sums: the document frequencies of the n-grams that end there, no longer than
-// `matched`, but for a symbol that is repeated; and the levels of the 3-gram that ends there. First for all positions
-// what is right for most of them, then the others: so hardly a branch has to be guessed.
+// The contribution of each position to the raw sums: the document frequencies of the n-grams up to `matched` that end
+// there, without a repeated single symbol; and the levels of the 3-gram that ends there. The first pass computes the
+// common case for all positions, the second corrects the others. This avoids unpredictable branches.
 template <class States>
 void GroupScorer<States>::take_positions(std::span<const Symbol> symbols, Positions positions,
                                          std::span<const std::uint8_t> is_repeated,
@@ -83,7 +83,7 @@ void GroupScorer<States>::take_positions(std::span<const Symbol> symbols, Positi
     partial[n_partial] = static_cast<std::uint8_t>(i);
     n_partial += static_cast<std::size_t>(state.depth() != matched);
     if (i >= first) buffers.cover.put(i - first, state.levels().if_true(matched >= 3));
-    prefetch(&states[state.link_place().state]);  // for those that are looked at again
+    prefetch(&states[state.link_place().state]);  // for positions that the second pass corrects
   }
   for (std::size_t k = 0; k < n_partial; ++k) {
     const Position<States>& position = positions[partial[k]];
@@ -92,7 +92,7 @@ void GroupScorer<States>::take_positions(std::span<const Symbol> symbols, Positi
   }
 }
 
-// What was there before counts no more.
+// Subtracts the n-grams of two or more symbols that already occurred in the answer.
 template <class States>
 void GroupScorer<States>::take_repeats_away(std::span<const Symbol> symbols, Positions positions, RepeatFinder& finder,
                                             GroupBuffers<States>& buffers) const {

@@ -45,7 +45,7 @@ std::size_t skip(const std::vector<RuleNode>& nodes, std::size_t node, int depth
 
 }  // namespace
 
-// Walks the nodes once, in order, taking regex positions as it meets them.
+// Walks the nodes once, in order, and takes the regex positions in the same order.
 struct KeywordRules::Reader {
   const std::vector<RuleNode>& nodes;
   std::u32string_view answer;

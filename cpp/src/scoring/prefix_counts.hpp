@@ -1,5 +1,5 @@
-// What one answer shares with up to four sets, for variants of the constants: for every prefix and order the sum of the
-// document frequencies, and those of the 3-grams over every position.
+// The n-grams that one answer shares with up to four sets, for variants of the constants: for every prefix and order
+// the sum of the document frequencies, and the document frequencies of the 3-grams over every position.
 //
 // It follows the rules plainly, without the shortcuts that make a GroupScorer fast.
 #pragma once

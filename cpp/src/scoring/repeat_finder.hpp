@@ -38,8 +38,8 @@ class RepeatFinder {
   // Whether the symbol of each position was there before: 0 or 1.
   std::span<const std::uint8_t> is_repeated() const noexcept { return is_repeated_; }
 
-  // The repeats of two symbols and more, as far as they matter: `matched(i)` is the length of the longest n-gram at i
-  // that the references know. They hold until the next call.
+  // The repeats of two or more symbols that can matter: `matched(i)` is the length of the longest n-gram at i that the
+  // references contain. The result is valid until the next call.
   template <class Matched>
   std::span<const Repeat> longer_ones(std::span<const Symbol> symbols, const Matched& matched) {
     repeats_.clear();
@@ -93,7 +93,7 @@ inline void RepeatFinder::read(std::span<const Symbol> symbols, Symbol max_symbo
   is_repeated_.resize(n);
   earlier_.resize(n);
   candidates_.resize(n);
-  // Local names for what stays the same, because a byte that is written might be part of anything else.
+  // Local copies of constants: the compiler must assume that writing a byte may change any other object.
   std::uint8_t* const is_repeated = is_repeated_.data();
   std::uint8_t* const earlier = earlier_.data();
   std::uint8_t* const candidates = candidates_.data();
@@ -101,7 +101,7 @@ inline void RepeatFinder::read(std::span<const Symbol> symbols, Symbol max_symbo
   std::uint16_t* const seen_in = seen_in_.data();
   const std::uint16_t n_answers = n_answers_;
   std::size_t n_candidates = 0;
-  unsigned was_repeated = 0;  // the symbol before; before the first there is none
+  unsigned was_repeated = 0;  // whether the previous symbol was repeated
   Symbol before = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const Symbol symbol = symbols[i];

@@ -1,5 +1,5 @@
-// A batch in blocks of rows, each of which one thread scores. Every result goes to its own row, so neither blocks nor
-// threads change it.
+// A batch in blocks of rows, each of which one thread scores. Every result is written to its own row, so blocks and
+// threads cannot change it.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +49,8 @@ inline std::span<const std::size_t> take_same_question(std::span<const Answer> a
   return taken;
 }
 
-// Scores all answers: `make_block()` makes what scores the rows of a block, `score(rows)`, for each thread, and returns
-// the first of them that is no text. Throws InvalidAnswer for the first of all.
+// Scores all answers. `make_block()` is called for each thread and returns an object that scores the rows of a block:
+// `score(rows)` returns the first row with an invalid text. Throws InvalidAnswer for the first of all invalid rows.
 template <class MakeBlock>
 void score_in_blocks(std::span<const Answer> answers, std::size_t n_questions, std::size_t n_in_block,
                      std::size_t n_threads, const std::function<void()>& on_pause, const MakeBlock& make_block) {

@@ -29,8 +29,8 @@ class Walker {
     run([this](Walk& walk) { return go_on(walk); });
   }
 
-  // With few answers, all walks share one. Each begins afresh at its own part, and goes on past its border for as long
-  // as its n-grams reach back over that.
+  // With few answers, all walks share one answer. Each walk begins at its own part, and continues past its border until
+  // its n-grams no longer reach back over the border.
   void score_few() {
     Lane& lane = work_.lanes[0];
     while (source_.next(lane)) {
@@ -50,7 +50,7 @@ class Walker {
   using State = typename States::State;
   using Edge = typename States::Edge;
 
-  // Reads from `next` to `end`; what it finds goes to the positions behind `position`, the place before `next`.
+  // Reads from `next` to `end`, and writes to the positions behind `position`, the place before `next`.
   struct Walk {
     const State* state;
     const Symbol* next;
@@ -83,7 +83,7 @@ class Walker {
     n_walks_ = 0;
   }
 
-  // Takes the next answer that has something to walk; false if there is none.
+  // Takes the next answer that has symbols; false if there is no more answer.
   bool begin(Walk& walk, Lane& lane) {
     while (source_.next(lane)) {
       lane.sets.clear();
@@ -94,7 +94,7 @@ class Walker {
     return false;
   }
 
-  // Scores the group that has been walked, and begins whatever comes next; false if there is nothing.
+  // Scores the group that has been walked, and begins the next group or answer; false at the end.
   bool go_on(Walk& walk) {
     groups_[walk.group].score(*walk.lane, work_);
     ++walk.group;
@@ -136,8 +136,8 @@ class Walker {
     prefetch(walk.edge);
   }
 
-  // Stores where the walk stands; then reads a symbol, or gives up the longest suffix for the next shorter. What was
-  // stored between two symbols is stored over. Returns whether the walk is at its end.
+  // Stores the current state; then reads a symbol, or drops to the next shorter suffix. A state stored between two
+  // symbols is overwritten. Returns whether the walk is at its end.
   static bool step(Walk& walk) {
     const State& state = *walk.state;
     walk.matched = std::min(walk.matched, state.depth());
@@ -153,8 +153,9 @@ class Walker {
     return false;
   }
 
-  // Cuts the symbols of a lane into parts for several walks. A part is no shorter than any n-gram, so none reaches over
-  // two borders. Where a walk begins it stores the root, long before the walk of the part before it gets there.
+  // Cuts the symbols of a lane into parts for several walks. A part is at least as long as the longest n-gram, so no
+  // n-gram reaches over two borders. Each walk first stores the root, long before the walk of the previous part reaches
+  // this place.
   void share(const States& states, Lane& lane) {
     const std::span<const Symbol> symbols = std::span(lane.symbols).first(lane.n_symbols);
     const std::size_t n = symbols.size();
@@ -180,7 +181,7 @@ class Walker {
     return true;
   }
 
-  // What a walk found past its border is longer than what the next one found there.
+  // Past its border, a walk found longer n-grams than the next walk.
   void join(Lane& lane) {
     for (std::size_t first = n_own_; first < lane.n_symbols; first += n_own_) {
       const Crossing<States>& crossing = work_.buffers<States>().crossing[first / n_own_ - 1];

@@ -15,8 +15,8 @@ inline constexpr std::size_t kFewAnswers = 4;
 class AnswerSource {
  public:
   virtual ~AnswerSource() = default;
-  // Fills the code points of a lane, as far as the profile looks, with those of the next answer; false if there is
-  // none.
+  // Fills the code points of a lane with the next answer, up to the length that the profile reads. Returns false if
+  // there is no more answer.
   virtual bool next(Lane& lane) = 0;
   // Takes the answer that the lane holds, with the scores of all sets. Answers are done in any order.
   virtual void done(const Lane& lane) = 0;

@@ -48,7 +48,7 @@ struct RawOfOrders {
 
 }  // namespace
 
-// One set of constants, with what follows from it.
+// One set of constants, with derived values.
 struct VariantScorer::Variant {
   Constants constants;
   VariedLengths lengths;

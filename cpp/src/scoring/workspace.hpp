@@ -23,7 +23,7 @@ struct Position {
   std::uint32_t matched() const noexcept { return state.link_place().base; }
 };
 
-// One answer on its way: what is read of it, what the walk over it found, and its scores so far. Lanes are used again.
+// One answer in progress: its symbols, the results of the walk over it, and its scores so far. Lanes are reused.
 struct Lane {
   template <class States>
   std::vector<Position<States>>& positions() noexcept {
@@ -32,7 +32,7 @@ struct Lane {
   }
 
   std::vector<char32_t> code_points;  // as far as the profile looks
-  std::vector<Symbol> symbols;        // what is walked, with the marks of profile paper; then kUnknown
+  std::vector<Symbol> symbols;        // the walked symbols, with the marks of profile paper; then kUnknown
   std::size_t n_symbols = 0;          // without that
   // One before the first symbol, one after each; the memory may hold more.
   std::vector<Position<CompactStates>> compact_positions;
@@ -53,7 +53,7 @@ struct Crossing {
 // What GroupScorer works in, for one form of states.
 template <class States>
 struct GroupBuffers {
-  std::vector<typename States::Counts> contributions;  // what each position adds to the raw fluency of the sets
+  std::vector<typename States::Counts> contributions;  // contribution of each position to the raw fluency of the sets
   std::vector<std::uint8_t> partial;                   // where a state holds longer n-grams than the answer
   Cover<typename States::Levels> cover;
   std::array<Crossing<States>, kLanes> crossing;

@@ -46,7 +46,7 @@ class TaskRanges {
     for (std::size_t range = 0; range < n_ranges; ++range) next_[range] = begin(range);
   }
 
-  // Calls `work(task)` with tasks that no other worker has taken, until none is left.
+  // Calls `work(task)` with tasks that no other worker has taken, until no task is left.
   template <class Work>
   void take(std::size_t worker, const Work& work) {
     for (std::size_t i = 0; i < next_.size(); ++i) {
@@ -105,7 +105,7 @@ void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::functio
     try {
       threads.start(run, number);
     } catch (const std::system_error&) {
-      break;  // The system gives no more threads: those that run do all the work.
+      break;  // The system gives no more threads: the running threads do all the work.
     }
   }
   run(0);

@@ -17,7 +17,7 @@ inline void prefetch([[maybe_unused]] const void* address) noexcept {
 #endif
 }
 
-// How far ahead of where it reads a long scan asks: many processors, those of virtual machines above all, do not do so
+// The distance that a long scan prefetches ahead, because many processors, especially virtual ones, do not prefetch by
 // themselves.
 inline constexpr std::size_t kScanAheadBytes = 2048;
 

@@ -7,8 +7,9 @@
 
 namespace pfgen {
 
-// Whether UTF-8 (eight bytes of it, the first the lowest) begins with two sequences of three, as nearly all characters
-// of Chinese and Japanese are. Not those that begin with E0 or ED, which not every second byte may follow.
+// Whether eight bytes of UTF-8 (the first is the lowest) begin with two sequences of three bytes, as nearly all Chinese
+// and Japanese characters have. Sequences that begin with E0 or ED are excluded, because their second byte is
+// restricted.
 inline bool has_two_triples(std::uint64_t bytes) noexcept {
   const auto may_go_on = [&](int i) { return (bytes >> 8 * i & 0xFF) != 0xE0 && (bytes >> 8 * i & 0xFF) != 0xED; };
   return (bytes & 0xC0C0F0'C0C0F0) == 0x8080E0'8080E0 && may_go_on(0) && may_go_on(3);

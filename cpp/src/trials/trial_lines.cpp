@@ -18,21 +18,21 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // The blank lines of Python's bytes.isspace.
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\n\r\v\f") == line.npos; }
 
-// Whether all of eight characters stand for themselves within a string.
+// Whether eight characters are all literal within a string.
 bool is_plain_ascii(std::uint64_t bytes) {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   const auto lacks = [&](char c) { return is_ascii((bytes ^ kEach * static_cast<unsigned char>(c)) - kEach); };
   return is_ascii(bytes) && is_ascii(bytes - kEach * 0x20) && lacks('"') && lacks('\\');
 }
 
-// The characters of a string between its quotes, as they stand.
+// The raw characters of a string between its quotes.
 struct RawString {
   std::string_view bytes;
   std::size_t length = 0;  // code points, an escape counting as its characters
   bool has_escapes = false;
 };
 
-// Reads one line; every function is false where the line is not what it expects.
+// Reads one line; every function returns false if the line has another form.
 class LineReader {
  public:
   LineReader(std::string_view line, std::deque<std::string>& unescaped) : rest_(line), unescaped_(unescaped) {}

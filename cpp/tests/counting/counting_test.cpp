@@ -1,5 +1,5 @@
-// What building reference sets counts and selects, and the n-gram sampler: cuts, threads and refusals. Python compares
-// the results with plain counting and with docs/ngram_engine.md; here the sanitizers watch.
+// Counts and selection for building reference sets, and the n-gram sampler: threads and refused input. Python compares
+// the results with plain counting and with docs/ngram_engine.md; sanitizers check the runs of this file.
 #include <algorithm>
 #include <cstdint>
 #include <limits>

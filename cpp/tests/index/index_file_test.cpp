@@ -1,5 +1,5 @@
-// Compiled suites: what is written opens again with the same scores, and damaged bytes are refused. Seeds are fixed.
-// The fuzz targets try more bytes.
+// Compiled suites: written files open again with the same scores, and damaged bytes are refused. Seeds are fixed. The
+// fuzz targets try more bytes.
 #include "index/section_shape.hpp"
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"

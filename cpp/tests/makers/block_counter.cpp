@@ -1,4 +1,4 @@
-// Compiled without the option itself: what counts must not be counted.
+// Compiled without the option, so that the counter does not count itself.
 #include "makers/block_counter.hpp"
 
 namespace {

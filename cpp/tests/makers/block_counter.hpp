@@ -1,5 +1,5 @@
-// Counts the basic blocks that run in code that was compiled with -fsanitize-coverage=trace-pc: a measure of work that
-// neither the machine nor its load can change. For one thread.
+// Counts the executed basic blocks of code that was compiled with -fsanitize-coverage=trace-pc. The count does not
+// depend on the machine or its load. For one thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Tests that are found by themselves, and checks that count; main.cpp runs them.
+// Tests register themselves, and checks are counted; main.cpp runs all tests.
 #pragma once
 
 #include <algorithm>

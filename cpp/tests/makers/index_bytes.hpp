@@ -1,5 +1,4 @@
-// Compiled suites as the tests and the fuzz targets handle them: the bytes of a file made, given a right checksum again
-// after a change, and used for scoring.
+// Compiled suites for tests and fuzz targets: makes the bytes of a file, corrects checksums after a change, and scores.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ namespace pfgen::test {
 
 using Bytes = std::vector<std::byte>;
 
-// Bytes as a mapping has them: aligned, and not one more than there are, so that a sanitizer sees what is read outside.
+// An aligned copy of exactly these bytes, so that a sanitizer detects reads outside.
 inline Section aligned_copy(std::span<const std::byte> bytes) {
   constexpr std::align_val_t kAlignment{Section::kAlignment};
   auto* copy = static_cast<std::byte*>(::operator new(bytes.size(), kAlignment));

@@ -1,4 +1,4 @@
-// Calls of `perturb` in short, with what comes of them as texts.
+// Short calls of `perturb`, which return texts.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ namespace pfgen::test {
 // A damaged text, or why there is none.
 using Outcome = std::variant<Text, Impossible>;
 
-// What texts are damaged with besides the kind.
+// All inputs of damage besides the kind.
 struct Setting {
   std::vector<Degree> degrees{Degree{}};
   Language language = Language::kByText;

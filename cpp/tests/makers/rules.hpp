@@ -1,5 +1,5 @@
-// Sections 2 to 5 and 7 of docs/scoring.md, slow and as literal as can be. Of the core it uses only the types.
-// Then cases that the rules tell apart.
+// Sections 2 to 5 and 7 of docs/scoring.md, written literally and without the code of the core, except for its types;
+// and random cases for all branches of the rules.
 #pragma once
 
 #include <algorithm>
@@ -147,7 +147,7 @@ inline double rule_round(double value, int digits) {
   return std::strtod(text.data(), nullptr);
 }
 
-// ---- Cases that the rules tell apart ----
+// ---- Cases for all branches of the rules ----
 
 inline constexpr TextRef kAlphabet = U"あいうえおかきくけこabc、。「」・（］》^$";
 inline constexpr TextRef kSkipped = U"、。・「」『』（）【】［］〈〉《》^$";

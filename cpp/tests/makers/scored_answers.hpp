@@ -1,4 +1,4 @@
-// The scores of score_sets(), kept, and beside those of the rules.
+// Collects the scores of score_sets(), and compares them with the rules.
 #pragma once
 
 #include <span>

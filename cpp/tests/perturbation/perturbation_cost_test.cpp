@@ -1,5 +1,5 @@
-// Every kind takes time in proportion to the length of a text, whatever it is made of: twice the text runs about twice
-// the basic blocks (block_counter.hpp).
+// The time of every kind is proportional to the length of any text: a text of twice the length runs about twice the
+// basic blocks (block_counter.hpp).
 #include <algorithm>
 #include <cstdio>
 #include <string>

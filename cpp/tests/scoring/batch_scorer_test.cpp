@@ -1,4 +1,4 @@
-// Batches: every column against the rules as written; threads and order change nothing; what is invalid is named.
+// Batches: every column is compared with the written rules; threads and order change nothing; invalid input is named.
 #include <array>
 #include <cmath>
 #include <memory>
@@ -9,10 +9,12 @@
 
 #include "index/checksum.hpp"
 #include "makers/check.hpp"
+#include "makers/index_bytes.hpp"
 #include "makers/rule_nodes.hpp"
 #include "makers/rules.hpp"
 #include "pfgen/batch_scorer.hpp"
 #include "pfgen/error.hpp"
+#include "pfgen/variant_scorer.hpp"
 
 namespace pfgen::test {
 
@@ -144,8 +146,8 @@ TEST(the_lowest_invalid_row_is_reported) {
   }
 }
 
-// The bits of all scores, of which other compilers, standard libraries and processors change none. The digest sees a
-// single one: those of the two float sums differ in the last digit of some rows.
+// The bits of all scores are the same with all compilers, standard libraries and processors. The digest detects a
+// single changed bit: the two float sums differ in the last digit of some rows only.
 TEST(scores_are_the_same_on_every_platform) {
   const Fixture fixture(300);
   const auto digest = [&](Profile profile, FloatSum float_sum) {
@@ -172,6 +174,19 @@ TEST(errors_of_a_thread_reach_the_caller) {
   for (const std::size_t n_threads : {1U, 2U, 7U}) {
     CHECK_THROWS(CompileError, compile(questions, Profile::kLeaderboard, n_threads));
   }
+}
+
+TEST(constants_out_of_their_range_are_refused) {
+  const Sets sets{{U"あいう"}};
+  const std::vector<ReferenceSets> of_questions{views(sets)};
+  const auto indexes = compile(of_questions, Profile::kLeaderboard, 1);
+  const Question question = plain_question(indexes[0]);
+  for (const Constants& wrong :
+       {Constants{0, 10, 0.1, 1, 2}, Constants{3, 2, 0.1, 1, 2}, Constants{1, 11, 0.1, 1, 2},
+        Constants{1, 1, 0.0, 1, 2}, Constants{1, 1, 0.1, 2, 2}, Constants{1, 1, 0.1, 1, 1001}}) {
+    CHECK_THROWS(CompileError, VariantScorer({question}, of_questions, std::vector{wrong}, 1));
+  }
+  CHECK_THROWS(CompileError, VariantScorer({question}, of_questions, {}, 1));
 }
 
 }  // namespace pfgen::test

@@ -1,10 +1,9 @@
-// How much work building, opening and scoring take: fails when one of them becomes half as expensive again.
+// The work of building, opening and scoring: the test fails if one of them becomes 50 % more expensive.
 //
-// Time would tell about the load of the machine. What is compared are basic blocks that were run (block_counter.hpp),
-// as multiples of those that a plain hash map takes for the task. They are the same at each run. Straight-line code
-// that only grows longer, and memory that is waited for, are not seen here; the bench sees them. Only with the
-// compilers that the records name does it fail: others have another notion of a block, and their libraries another hash
-// map.
+// Times depend on the load of the machine. This test counts executed basic blocks instead (block_counter.hpp), as
+// multiples of the blocks of a plain hash map for the same task. The counts are the same in each run. They do not show
+// longer straight-line code and waiting for memory, which the bench measures. The test fails only with the compilers of
+// the records, because blocks and hash maps of other compilers differ.
 #include <cstdio>
 #include <unordered_map>
 
@@ -17,8 +16,7 @@ namespace pfgen::test {
 
 // ---- The task ----
 
-// Answers to one question resemble one another: pieces of earlier ones, in an alphabet of which few letters are
-// frequent.
+// Answers to one question resemble each other: they consist of pieces of earlier answers, and few letters are frequent.
 Text alphabet() {
   Text letters;
   for (std::size_t i = 0; i < 400; ++i) {
@@ -86,7 +84,7 @@ struct Recorded {
   double building, opening, scoring, scoring_few;
 };
 
-// With libstdc++ on x86-64, where the machine makes no difference.
+// With libstdc++ on x86-64; the counts are the same on all such machines.
 #if defined(__clang__)  // 14.0.6
 constexpr bool kIsRecordedCompiler = __clang_major__ == 14;
 constexpr Recorded kLeaderboard{2.4600, 0.0463, 0.6310, 0.8154};
@@ -103,14 +101,14 @@ constexpr bool kIsRecordedPlatform = false;
 #endif
 constexpr bool kIsRecorded = kIsRecordedPlatform && kIsRecordedCompiler;
 
-// Whether `n_blocks` are few enough, and would not be if the work were done twice.
+// Checks that `n_blocks` is below the bound, and that double the work would exceed it.
 void check_cost(const char* what, double recorded, std::uint64_t n_blocks, std::uint64_t n_plain) {
   const double ratio = static_cast<double>(n_blocks) / static_cast<double>(n_plain);
   std::printf("%-22s %11llu blocks, %.4f of the plain way; recorded: %.4f\n", what,
               static_cast<unsigned long long>(n_blocks), ratio, recorded);
   if (!kIsRecorded) return;
   CHECK(ratio <= kBound * recorded);
-  CHECK(2.0 * ratio > kBound * recorded);  // else it has become so cheap that the record is out of date
+  CHECK(2.0 * ratio > kBound * recorded);  // otherwise the record is out of date
 }
 
 void check_costs(const char* name, Profile profile, const Recorded& recorded) {

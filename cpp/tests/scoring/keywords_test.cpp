@@ -16,13 +16,6 @@ bool locates(std::vector<RuleNode> nodes, std::vector<std::uint32_t> regex_posit
   return found.size() == 1 && found[0].position == position && found[0].named_by == named_by;
 }
 
-TEST(a_rule_is_met_at_the_end_of_its_first_match) {
-  CHECK(locates({text_rule(U"tide")}, {}, 6, 0));
-  CHECK(locates({text_rule(U"")}, {}, 0, 0));
-  CHECK(locates({text_rule(U"moon")}, {}, 9999, 0));
-  CHECK(locates({regex_rule()}, {17}, 17, 0));
-}
-
 TEST(and_takes_the_last_part_or_the_first) {
   const RuleNode tide = text_rule(U"tide"), ebb = text_rule(U"ebb"), moon = text_rule(U"moon");
   const RuleNode both = rule_of(Form::kAnd, 2), either = rule_of(Form::kOr, 2);

@@ -46,7 +46,7 @@ TEST(scores_of_sets_follow_the_rules) {
   }
 }
 
-// So short that in the profile paper each n-gram counts in the score.
+// The texts are so short that each n-gram counts in the score of profile paper.
 std::vector<Text> probes(Random& random, const Sets& sets, TextRef alphabet) {
   std::vector<Text> all, texts;
   for (const auto& set : sets) all.insert(all.end(), set.begin(), set.end());
@@ -69,7 +69,7 @@ Text spaced(std::size_t n_symbols) {
   return alphabet;
 }
 
-// References that repeat themselves in all ways: pieces of one another, whole answers, one character over and over.
+// References with all kinds of repetitions: pieces of other answers, whole answers, one repeated character.
 Sets repeating_sets(Random& random, TextRef alphabet, std::size_t n_sets, std::size_t longest) {
   Sets sets(n_sets);
   for (auto& set : sets) {
@@ -80,7 +80,7 @@ Sets repeating_sets(Random& random, TextRef alphabet, std::size_t n_sets, std::s
   return sets;
 }
 
-// What an answer of up to 256 symbols repeats is found in another way than what a longer one does.
+// Repetitions are found in one way in answers of up to 256 symbols, and in another way in longer answers.
 TEST(indexes_of_long_answers_follow_the_rules) {
   Random random(4);
   for (const std::size_t n_symbols : {1U, 2U, 4U, 60U, 5000U}) {
@@ -115,7 +115,7 @@ TEST(indexes_of_large_alphabets_follow_the_rules) {
   }
 }
 
-// What a builder has built before leaves no trace.
+// Earlier indexes of a builder do not change later ones.
 TEST(a_builder_that_goes_on_builds_the_same) {
   Random random(6);
   SectionBuilder builder;
@@ -127,7 +127,7 @@ TEST(a_builder_that_goes_on_builds_the_same) {
     CHECK(std::ranges::equal(References(views(sets), profile, builder).section().bytes,
                              References(views(sets), profile).section().bytes));
   }
-  // Not even that a set had too many answers for the compact form.
+  // This also holds after a set with too many answers for the compact form.
   const auto is_wide = [&](const Sets& sets) {
     return References(views(sets), Profile::kLeaderboard, builder).groups()[0].index().is_wide();
   };

@@ -6,7 +6,7 @@
 
 namespace pfgen::test {
 
-// A sequence is valid if it is what its own value is encoded as.
+// A sequence is valid if encoding its value gives the same bytes.
 std::size_t first_invalid(const std::vector<unsigned char>& bytes) {
   constexpr std::array<unsigned, 4> kLeadBits{0x7F, 0x1F, 0x0F, 0x07};
   for (std::size_t at = 0; at < bytes.size();) {

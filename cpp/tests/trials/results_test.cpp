@@ -1,4 +1,4 @@
-// Figures of runs, in the order of rows and by both float sums, and JSON as Python writes it: hand-written literals.
+// Figures of runs, in the order of rows and by both float sums, and JSON in the form of Python: literal examples.
 #include <cmath>
 #include <cstdlib>
 #include <sstream>

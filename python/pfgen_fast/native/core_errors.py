@@ -1,4 +1,4 @@
-"""Converts the core's errors about columns of texts, which carry the facts as arguments, to `TrialsError`."""
+"""Converts the core's errors about columns of texts to `TrialsError`."""
 
 from __future__ import annotations
 

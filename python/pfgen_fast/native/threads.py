@@ -1,4 +1,4 @@
-"""The number of threads to use, and what threads share."""
+"""The number of threads to use, and locks and lazy values that are safe with threads and forks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Value = TypeVar("Value")
 _MAX_THREADS = 1024
 
 
-class cached_property(functools.cached_property[Value]):  # noqa: N801 - named as the one that it replaces
-    """Without the lock of Python before 3.12, which would stay locked in a process that is forked meanwhile."""
+class cached_property(functools.cached_property[Value]):  # noqa: N801 - has the name of the class that it replaces
+    """A cached property without the lock of Python before 3.12, which a forked process could inherit locked."""
 
     def __init__(self, function: Callable[[Any], Value]) -> None:
         super().__init__(function)
@@ -24,7 +24,7 @@ class cached_property(functools.cached_property[Value]):  # noqa: N801 - named a
 
 
 class ForkSafeLock:
-    """A lock that is new in a forked child, where the thread that may hold it does not exist."""
+    """A lock that is new in a forked child, because the thread that holds the old lock does not exist there."""
 
     def __init__(self) -> None:
         self._renew()

@@ -228,7 +228,10 @@ class _Build:
         if record is None:
             raise _not_done(branch, RAW)
         if self._wants(RAW) and record["left"]["n"] < self._config.select.size:
-            return self._too_few_raw(branch, record)
+            n_other, n_left = record["figures"].get("n_other", 0), record["left"]["n"]
+            others = f" (and {n_other:,} answers to questions outside the config)" if n_other else ""
+            raw = f"{n_left:,} raw answer{'' if n_left == 1 else 's'}{others}"
+            return self._too_few(branch, raw, "add raw answers, or lower select.size")
         stages = stages_of(self._config, branch.asked, branch.set_name)
         for step, (before, stage) in enumerate(zip(NAMES, stages, strict=False)):
             if self._stage is not None and NAMES.index(stage.name) > NAMES.index(self._stage):
@@ -244,7 +247,8 @@ class _Build:
                 if note := record["figures"].get("note"):
                     self._notes.append(f"{branch.name}: stage {stage.name}: {note}")
                 if record["left"]["n"] < self._config.select.size:
-                    return self._too_few(branch, stage, was, record)
+                    left = f"stage {stage.name} leaves {record['left']['n']:,} of {was['left']['n']:,} answers"
+                    return self._too_few(branch, left, stage.advice)
             elif record is None or not is_done:
                 raise _not_done(branch, stage.name)
         return None
@@ -270,20 +274,8 @@ class _Build:
         self._n_run += 1
         return record
 
-    def _too_few(self, branch: Branch, stage: Stage, was: Mapping[str, Any], record: Mapping[str, Any]) -> str:
-        return (
-            f"{branch.name}: stage {stage.name} leaves {record['left']['n']:,} of {was['left']['n']:,} answers, fewer "
-            f"than the {self._config.select.size:,} of select.size; {stage.advice}"
-        )
-
-    def _too_few_raw(self, branch: Branch, record: Mapping[str, Any]) -> str:
-        n_other = record["figures"].get("n_other", 0)
-        others = f" (and {n_other:,} answers to questions outside the config)" if n_other else ""
-        n_left = record["left"]["n"]
-        return (
-            f"{branch.name}: {n_left:,} raw answer{'' if n_left == 1 else 's'}{others}, fewer than the "
-            f"{self._config.select.size:,} of select.size; add raw answers, or lower select.size"
-        )
+    def _too_few(self, branch: Branch, what: str, advice: str) -> str:
+        return f"{branch.name}: {what}, fewer than the {self._config.select.size:,} of select.size; {advice}"
 
     def _chosen(self) -> dict[str, dict[str, list[str]]]:
         chosen: dict[str, dict[str, list[str]]] = {}
