@@ -17,7 +17,7 @@ import pytest
 import zstandard
 from makers.runs import make_run, trial_lines
 from pfgen_fast import PfgenError, Suite, TrialsError
-from pfgen_fast.errors import BuildError, EngineError, ExperimentError, JudgingError
+from pfgen_fast.errors import BuildError, EngineError
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
 from pfgen_fast.files import reading
 from pfgen_fast.files.journal import Journal
@@ -242,12 +242,11 @@ def test_a_row_of_csv_that_never_ends_is_refused(tmp_path, monkeypatch):
         list(table_rows(tmp_path / "rows.csv"))
 
 
-@pytest.mark.parametrize("error", [TrialsError, BuildError, ExperimentError, JudgingError])
-def test_an_integer_of_thousands_of_digits_is_named_with_its_place(tmp_path, error):
+def test_an_integer_of_thousands_of_digits_is_named_with_its_place(tmp_path):
     path = tmp_path / "x.json"
     path.write_bytes(b'{"a":\n 1, "b": -' + b"9" * 5000 + b"}")
-    with pytest.raises(error) as raised:
-        read_json(path, error=error)
+    with pytest.raises(BuildError) as raised:
+        read_json(path, error=BuildError)
     message = f"{path}, line 2, column 11: not JSON that can be read: an integer has more than 4,300 digits"
     assert str(raised.value) == message
 

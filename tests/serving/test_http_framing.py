@@ -231,17 +231,15 @@ LONG = b"POST /reward HTTP/1.1\r\nHost: localhost:80\r\nX: %s\r\n\r\n"
 @pytest.mark.parametrize(
     ("sent", "status", "sentence"),
     [
-        (LONG % (b"x" * 70_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
         (LONG % (b"x" * MAX_HEAD_BYTES), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
         (LONG % (b"x" * (MAX_HEAD_BYTES - len(LONG) + 2)), 415, "Content-Type"),
         (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * (MAX_HEADERS + 1) + b"\r\n", 431, f"more than {MAX_HEADERS} headers"),
         (b"GET /" + b"x" * 70_000, 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
-        (chunked(b"{}", [1], trailers=b"X: y\r\n" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
         (chunked(b"{}", [1], trailers=b"X: " + b"y" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
         (chunked(b"{}", [1], b";" + b"x" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
         (GOOD * (MAX_PIPELINED + 2), 429, f"{MAX_PIPELINED} requests wait"),
     ],
-    ids=["head", "head-by-a-bit", "just-no-head", "headers", "path", "trailers", "trailer", "extension", "pipelined"],
+    ids=["head-by-a-bit", "just-no-head", "headers", "path", "trailer", "extension", "pipelined"],
 )
 @pytest.mark.parametrize("size", [1 << 20, 1000], ids=["at-once", "in-pieces"])
 def test_what_is_no_content_is_bounded(sent, status, sentence, size):

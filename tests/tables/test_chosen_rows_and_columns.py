@@ -29,7 +29,7 @@ def test_a_row_that_cannot_be_written_is_named_by_its_place_before_the_filter(sc
     rows = [{"q": "Q07", "a": GOOD if i > 5 else "Because.", "note": "\u2603" if i == 9 else "x"} for i in range(12)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
     options = {"where": "average > 0.1", "encoding": "latin-1"}
-    with pytest.raises(TrialsError, match=r"in\.parquet, row 10: a character, U\+2603"):
+    with pytest.raises(TrialsError, match=r"in\.parquet, row 10: the character U\+2603"):
         score(tmp_path / "in.parquet", tmp_path / "out.csv", scorer, **options)
 
 

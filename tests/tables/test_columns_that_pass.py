@@ -133,12 +133,10 @@ SHOWN = {
     "half": (pa.array([0.5, None], pa.float32()).cast(pa.float16()), 0.5),
     "uuid": (pa.array([uuid.UUID(int=1).bytes, None], pa.binary(16)), "00000000-0000-0000-0000-000000000001"),
     "time": (pa.array([MOMENT.time(), None]), "12:30:01.250000"),
-    "times": (pa.ListArray.from_arrays([0, 1, 1], pa.array([1]).cast(pa.time64("ns"))), ["00:00:00.000000001"]),
     "moment": (pa.array([MOMENT, None], pa.timestamp("us", "UTC")), "2024-02-29T12:30:01.250000+00:00"),
     "nanosecond": (pa.array([1, None]).cast(pa.timestamp("ns")), "1970-01-01T00:00:00.000000001"),
     "span": (pa.array([datetime.timedelta(seconds=1.5), None]), 1.5),
-    "price": (pa.array([decimal.Decimal("1.10"), None]), "1.10"),
-    "parts": (pa.array([[{"day": MOMENT.date()}], []]), [{"day": "2024-02-29"}]),
+    "parts": (pa.array([[{"price": decimal.Decimal("1.10")}], []]), [{"price": "1.10"}]),
     "map": (pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64())), [["k", 1]]),
 }
 
@@ -160,7 +158,7 @@ def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, targ
 @pytest.mark.parametrize(
     ("column", "problem"),
     [
-        (pa.array([b"\xff"]), "it holds binary"),
+        (pa.array([b"\xff"]), "the type binary is not supported"),
         (pa.array([2**62 + 1]).cast(pa.duration("ns")), "a duration of 4611686018.427387905 seconds has more digits"),
         (pa.array([10**17]).cast(pa.timestamp("ms")), ""),
         (pa.array([DAY_SECONDS], pa.int32()).cast(pa.time32("s")), "hour must be in"),

@@ -85,7 +85,7 @@ def test_outputs_of_other_jobs_and_of_other_sources_are_kept(tmp_path, spec):
         with pytest.raises(PfgenError, match=r"a\.jsonl: was scored with another filter .* remove it"):
             score_files([tmp_path / "more"], tmp_path / "out", spec, where="average > 0", again=again)
     write(tmp_path / "same", "a.jsonl", 7)
-    with pytest.raises(PfgenError, match=r"holds the scores of .*in/a\.jsonl, not of .*same/a\.jsonl"):
+    with pytest.raises(PfgenError, match=r"contains the scores of .*in/a\.jsonl, not of .*same/a\.jsonl"):
         score_files([tmp_path / "same"], tmp_path / "out", spec)
     assert list(outputs(tmp_path / "out")) == ["a.jsonl"]
     shutil.move(tmp_path / "in", tmp_path / "moved")
@@ -173,8 +173,8 @@ def test_a_source_that_can_no_longer_be_scored_says_that_its_output_stays(tmp_pa
     (tmp_path / "in" / "a.jsonl").write_text('{"question": "Q07", "ans')
     [outcome] = score_files(tmp_path / "in", tmp_path / "out", spec)
     assert outcome.status == "failed"
-    assert str(outcome.error).endswith(f"; {tmp_path / 'out' / 'a.jsonl'} still holds the scores from before")
+    assert str(outcome.error).endswith(f"; {tmp_path / 'out' / 'a.jsonl'} still contains the earlier scores")
     assert ids(tmp_path / "out") == before
     (tmp_path / "out" / "a.jsonl").unlink()
     [outcome] = score_files(tmp_path / "in", tmp_path / "out", spec)
-    assert "still holds" not in str(outcome.error)
+    assert "still contains" not in str(outcome.error)

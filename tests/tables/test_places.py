@@ -71,7 +71,7 @@ def test_a_file_url_is_a_path_and_the_case_of_a_scheme_does_not_matter(given, pl
 
 @pytest.mark.parametrize("name", ["../x.csv", "a/../../x.csv", "/etc/x.csv", "a//x.csv", "./x.csv", "a/\0.csv", ""])
 def test_names_that_could_lead_out_of_a_folder_are_refused(name):
-    with pytest.raises(PfgenError, match=r"s3://b/x: '?.* cannot be the name of an output"):
+    with pytest.raises(PfgenError, match=r"s3://b/x: .* cannot be the name of an output"):
         check_name(name, "s3://b/x")
 
 

@@ -97,7 +97,7 @@ def test_an_undecodable_byte_is_named_with_its_line(scorer, tmp_path, monkeypatc
 )
 def test_a_character_that_the_encoding_lacks_is_named_with_its_line(scorer, tmp_path, last, place):
     lines = '{"q": "Q07", "a": "氷"}\n' + last
-    with pytest.raises(TrialsError, match=rf"{place}: a character, U\+20BB7, that cp932 cannot hold"):
+    with pytest.raises(TrialsError, match=rf"{place}: the character U\+20BB7 is not in the encoding cp932"):
         score_content(scorer, tmp_path, lines, "in.jsonl out.csv", encoding="cp932")
     assert not (tmp_path / "out.csv").exists()
 

@@ -68,19 +68,11 @@ def score(
     message. Ray does not retry. Columns are checked at once if Ray knows the schema, and otherwise when the dataset is
     read. A dataset without rows gets no columns of scores, because Ray Data does not call the scorer for it.
 
-    Args:
-        dataset: The questions and answers.
-        spec: The spec of the scorer. Every node needs the suite at the same path. By default a scorer has one thread
-            for each whole core of its task.
-        question_column: The column with the ID or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all scores.
-        nulls: `"error"` raises an error for a missing answer; `"null"` gives it null scores.
-        where: The condition for rows to keep, such as `"average >= 0.6"`.
-        actors: The number of actors; by default Ray starts tasks as cores become free.
-        num_cpus: The cores of each task or actor. The default for tasks is 1. The default for actors is
-            `share_of_cores`, which leaves a whole core for reading.
-        batch_size: The number of rows that are scored at a time; by default the rows of a block.
+    Every node needs the suite of the `spec` at the same path. By default a scorer has one thread for each whole core of
+    its task. `actors` is the number of actors; by default Ray starts tasks as cores become free. `num_cpus` is the
+    number of cores of each task (default: 1) or actor (default: `share_of_cores`, which leaves a whole core for
+    reading). `batch_size` is the number of rows to score at a time; by default the rows of a block. The other arguments
+    are those of `score_batches`.
     """
     ray = _ray()
     _check_numbers(actors, num_cpus, batch_size)

@@ -39,14 +39,7 @@ def score(
     Every node needs this package. It also needs the suite at the same path, unless the suite is packaged or was built
     in memory. By default a worker scores with one thread, because Spark runs one worker for each core.
 
-    Args:
-        frame: A frame of Spark or Spark Connect; it may be a stream.
-        spec: The spec of the scorer.
-        question_column: The column with the ID or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all scores.
-        nulls: `"error"` fails the job if an answer is missing; `"null"` gives the row null scores.
-        where: The condition for rows to keep, such as `"average >= 0.6"`.
+    The frame may be a stream, or a frame of Spark Connect. The other arguments are those of `score_batches`.
 
     If a row cannot be scored, the job fails with the `PythonException` of Spark. Its last line is the error of this
     package, with the partition (`spark_partition_id()`), the host, and the row of the partition, counted from 1.

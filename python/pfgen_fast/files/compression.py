@@ -93,19 +93,11 @@ def contents(blocks: Iterable[bytes], kind: str, piece: int = PIECE_BYTES) -> It
 _Feeding = Generator[bytes, None, bytes | None]
 
 
-def _start_xz() -> Any:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_XZ_MEMORY)
-
-
 def _feed_xz(stream: Any, block: bytes, piece: int) -> _Feeding:
     yield stream.decompress(block, piece)
     while not (stream.eof or stream.needs_input):
         yield stream.decompress(b"", piece)
     return stream.unused_data if stream.eof else None
-
-
-def _start_gz() -> Any:
-    return zlib.decompressobj(wbits=31)
 
 
 def _feed_gz(stream: Any, block: bytes, piece: int) -> _Feeding:
@@ -133,8 +125,8 @@ def _feed_zst(stream: Any, block: bytes, piece: int) -> _Feeding:
 
 DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
 _DECOMPRESSORS: dict[str, tuple[Callable[[], Any], Callable[[Any, bytes, int], _Feeding]]] = {
-    ".xz": (_start_xz, _feed_xz),
-    ".gz": (_start_gz, _feed_gz),
+    ".xz": (lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_XZ_MEMORY), _feed_xz),
+    ".gz": (lambda: zlib.decompressobj(wbits=31), _feed_gz),
     ".zst": (_start_zst, _feed_zst),
 }
 

@@ -86,7 +86,7 @@ class AnswerFilter:
         return self._filter.passing(scores, len(scores[self.columns[0]]))
 
     def without_score(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-        """Whether each answer lacks a score that the condition compares; such an answer is dropped."""
+        """Whether a compared score is missing, for each answer; such an answer is dropped."""
         import numpy as np
 
         lacks = np.zeros(len(scores[self.columns[0]]), dtype=np.bool_)

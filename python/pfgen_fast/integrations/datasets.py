@@ -29,12 +29,9 @@ class AddScores:
     Batches in the format `arrow` are read without a copy. All other formats, such as lists, are supported too. Each
     process makes its scorer once.
 
-    Args:
-        suite: A `ScorerSpec`, a suite, or an argument of `Suite.load`.
-        question: The column with the id or exact text of each question.
-        answer: The column with the answers.
-        columns: The scores to append; `ScorerSpec.columns` lists all scores.
-        nulls: `"error"` raises an error for a missing answer; `"null"` gives it null scores.
+    `suite` is a `ScorerSpec`, a suite, or an argument of `Suite.load`. `question` is the column with the id or exact
+    text of each question, and `answer` the column with the answers. `ScorerSpec.columns` lists all scores that
+    `columns` may have. The other arguments are those of `score_batches`.
 
     Example:
         >>> add_scores = AddScores("mini", columns=["average", "helpfulness"])

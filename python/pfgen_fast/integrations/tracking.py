@@ -106,7 +106,8 @@ def tracked(
         signature, suite = signature or run.signature, suite or run.suite
     result, folder = _result_of(run)
     known = _suite_of(folder, suite)
-    name = _name_of(result, folder)
+    model = (result.config or {}).get("model")
+    name = in_one_line(model or (run_name(folder) if folder else "run"), 200)
     tables = {"questions": _questions(result), "answers": _answers(result)}
     return Tracked(
         name=name,
@@ -136,11 +137,6 @@ def _suite_of(folder: Path | None, given: Suite | str | Path | None) -> Suite | 
     if given is not None:
         return given if isinstance(given, Suite) else Suite.load(given)
     return suite_of(folder) if folder is not None and checkout_of(folder) else None
-
-
-def _name_of(result: RunResult, folder: Path | None) -> str:
-    model = (result.config or {}).get("model")
-    return in_one_line(model or (run_name(folder) if folder else "run"), 200)
 
 
 def _metrics(result: RunResult, prefix: str) -> Iterator[tuple[str, float]]:

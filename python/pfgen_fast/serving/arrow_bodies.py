@@ -104,7 +104,7 @@ def _at(metadata: bytes, place: int) -> int:
 
 
 def _field(metadata: bytes, table: int, number: int) -> int | None:
-    """The position of a field of a table; None if the table lacks the field."""
+    """The position of a field of a table; None if the field is missing."""
     fields: int = table - struct.unpack_from("<i", metadata, table)[0]
     n_bytes = struct.unpack_from("<H", metadata, fields)[0]
     place = 4 + 2 * number

@@ -24,7 +24,7 @@ class Metrics:
         in_progress.set_function(lambda: room.n_requests)
         held = prometheus.Gauge("pfgen_held_bytes", "Bytes of their bodies.", registry=registry)
         held.set_function(lambda: room.n_bytes)
-        prometheus.Info("pfgen", "What makes the scores.", registry=registry).info({"signature": signature})
+        prometheus.Info("pfgen", "Signature of the scores.", registry=registry).info({"signature": signature})
         prometheus.ProcessCollector(registry=registry)
 
     def count(self, path: str, status: int, seconds: float, n_answers: int) -> None:

@@ -133,7 +133,7 @@ def _as_json(kind: Any) -> tuple[Any, _Convert | None]:
         is_as_it_is = not any(of_inners)
         convert = _of_parts(of_inners, dict.values, lambda values: dict(zip(names, values, strict=True)))
         return pa.struct(list(zip(names, inners, strict=True))), None if is_as_it_is else _unless_null(convert)
-    raise TypeError(f"it holds {kind}")
+    raise TypeError(f"the type {kind} is not supported")
 
 
 def _unless_null(convert: _Convert) -> _Convert:

@@ -39,7 +39,7 @@ def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
 
 
 def writer_to(path: str | Path, encoding: str | None = None) -> Writer:
-    """The writer of a file; the encoding is used only if neither the format nor the rows have an encoding."""
+    """The writer of a file; the encoding is used for CSV and TSV, unless the rows were read from CSV or TSV."""
     kind = format_of(path)
     if kind in DELIMITERS:
         return partial(writing_csv, delimiter=DELIMITERS[kind], encoding=encoding)

@@ -44,7 +44,7 @@ def writing_json_lines(file: IO[bytes], first: RowBatch, columns: Columns) -> It
     """Opens a writer of rows as JSON lines."""
 
     def write(batch: RowBatch, scores: Scores) -> None:
-        # Lone surrogates, which UTF-8 cannot hold, stay JSON escapes.
+        # Lone surrogates are written as JSON escapes.
         file.write(utf8("".join(f"{line}\n" for line in json_lines(batch, scores))))
 
     yield write

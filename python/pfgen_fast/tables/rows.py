@@ -26,7 +26,7 @@ class Columns:
     question: str  # column with the question
     answer: str  # column with the answer
     scores: tuple[str, ...]
-    may_lack_answers: bool = False  # whether single rows may lack the answer
+    may_lack_answers: bool = False  # whether the answer may be missing in some rows
 
     def check_row(self, row: Mapping[str, Any], location: str) -> None:
         """Raises TrialsError if the keys of a row are not as expected."""

@@ -1,4 +1,4 @@
-"""Streaming scoring of tables: reads questions and answers, and writes the same table with columns of scores.
+"""Scores tables as streams: reads a table, and writes it with additional columns of scores.
 
 While one batch is scored, the next batch is read and the previous batch is written, so memory does not grow with the
 table. Nothing is written before the columns are checked, and files are written atomically. Readers yield at least one
@@ -120,7 +120,7 @@ def scored_table(
     on_batch: Callable[[int], None] | None = None,
     on_whole: OnWhole | None = None,
 ) -> TableCounts:
-    """Does what `score_table` does, and returns both counts of rows."""
+    """Implements `score_table`, and returns both counts of rows."""
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     encoding = job.encoding

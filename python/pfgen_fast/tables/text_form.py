@@ -49,13 +49,13 @@ class TextForm:
         return cls(_ALWAYS_MARKED.get(name, name), name in _ALWAYS_MARKED)
 
     def encoded(self, text: str, location: str) -> bytes:
-        """A text as bytes; raises TrialsError for a character that the encoding lacks."""
+        """Encodes a text; raises TrialsError for a character that is not in the encoding."""
         try:
             return text.encode(self.encoding)
         except UnicodeEncodeError as error:
             code_point = ord(error.object[error.start])
-            what = "a lone surrogate" if 0xD800 <= code_point <= 0xDFFF else "a character"
-            raise TrialsError(f"{location}: {what}, U+{code_point:04X}, that {self.encoding} cannot hold") from None
+            kind = "the lone surrogate" if 0xD800 <= code_point <= 0xDFFF else "the character"
+            raise TrialsError(f"{location}: {kind} U+{code_point:04X} is not in the encoding {self.encoding}") from None
 
 
 def decoded(file: IO[bytes], encoding: str | None, where: str) -> tuple[TextForm, Iterator[str]]:
@@ -68,7 +68,7 @@ def decoded(file: IO[bytes], encoding: str | None, where: str) -> tuple[TextForm
             raise TrialsError(f"{where}: begins with the byte-order mark of {_MARKS[mark]}, so it is not {encoding}")
         form = TextForm(_MARKS[mark], has_mark=True)
     blocks = chain((first[len(mark) :],), iter(lambda: file.read(_BLOCK_BYTES), b""))
-    hint = "" if mark or encoding is not None else ", which is expected unless another encoding is named, such as cp932"
+    hint = "" if mark or encoding is not None else "; for other encodings, pass the encoding, such as cp932"
     return form, _decoded_blocks(blocks, form.encoding, where, hint)
 
 

@@ -26,7 +26,7 @@ _SCORES = ("average", *PARTS)
 
 
 class Pfgen(evaluate.Metric):  # type: ignore[misc, name-defined]  # evaluate is optional
-    """Scores answers; `evaluate.load(METRIC, suite=...)` makes it.
+    """Scores answers; load it with `evaluate.load(METRIC, suite=...)`.
 
     Args:
         suite: An argument of `Suite.load`.

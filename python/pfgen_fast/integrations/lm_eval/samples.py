@@ -67,7 +67,10 @@ def score_samples(
     if mode is not None:
         check_mode(mode)
     scorer = suite if isinstance(suite, Scorer) else Scorer(suite)
-    document = _first_document(path)
+    location, row = next(table_rows(path), (str(path), {}))
+    document = row.get("doc")
+    if not isinstance(document, dict) or "resps" not in row:
+        raise TrialsError(f"{location}: expected a sample of lm-evaluation-harness, with 'doc' and 'resps'")
     column = question_column or _question_column(path, document, scorer.suite)
     kept: Mode = mode or (document["mode"] if document.get("mode") in MODES else "completion")
     questions, answers = [], []
@@ -77,14 +80,6 @@ def score_samples(
         questions.append(question)
         answers.append(answer_text(answer, mode=kept).answer)
     return ScoredSamples(answers, scorer.score(questions, answers))
-
-
-def _first_document(path: Path) -> dict[str, Any]:
-    location, row = next(table_rows(path), (str(path), {}))
-    document = row.get("doc")
-    if not isinstance(document, dict) or "resps" not in row:
-        raise TrialsError(f"{location}: expected a sample of lm-evaluation-harness, with 'doc' and 'resps'")
-    return document
 
 
 def _question_column(path: Path, document: dict[str, Any], suite: Suite) -> str:

@@ -90,7 +90,7 @@ class Record:
             )
         if source != self.source_info and self.source != recorded_name(task.source):
             raise PfgenError(
-                f"{target}: holds the scores of {self.source}, not of {recorded_name(task.source)}; --force "
+                f"{target}: contains the scores of {self.source}, not of {recorded_name(task.source)}; --force "
                 "(again=True) replaces them, or give another output directory"
             )
         return source == self.source_info and output.n_bytes == self.n_bytes

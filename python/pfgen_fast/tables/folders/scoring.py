@@ -159,7 +159,7 @@ def score_sources(
     dry_run: bool,
     listeners: Listeners,
 ) -> list[FileOutcome]:
-    """Does what `score_files` does."""
+    """Implements `score_files`."""
     tasks = plan_files(sources, target, on_passed_over=listeners.on_passed_over)
 
     def one_by_one(todo: Sequence[FileTask]) -> Generator[FileOutcome, None, None]:
@@ -245,17 +245,12 @@ def _outcome(
     except _IsFinished as meanwhile:
         record = meanwhile.record
     except PfgenError as error:
-        return FileOutcome(task, "failed", error=f"{error}{_still_there(task, str(error))}")
+        problem, target = str(error), shown_place(task.target)
+        with contextlib.suppress(PfgenError):
+            if target not in problem and storage_of(task.target).info(task.target) is not None:
+                problem += f"; {target} still contains the earlier scores"
+        return FileOutcome(task, "failed", error=problem)
     return _current(task, record)
-
-
-def _still_there(task: FileTask, error: str) -> str:
-    """The text to append to an error if the directory still contains an earlier output."""
-    target = shown_place(task.target)
-    with contextlib.suppress(PfgenError):
-        if target not in error and storage_of(task.target).info(task.target) is not None:
-            return f"; {target} still holds the scores from before"
-    return ""
 
 
 def _current(task: FileTask, record: Record) -> FileOutcome:

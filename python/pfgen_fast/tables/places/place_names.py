@@ -101,7 +101,7 @@ def check_target(place: str) -> None:
 
 
 def check_name(name: str, place: str) -> None:
-    """Raises PfgenError if a relative name could lead out of a directory, or name the same file as another name."""
+    """Raises PfgenError if a relative name could lead out of a directory, or if two names could be one file."""
     parts = name.split("/")
     is_strange = os.name == "nt" and re.search('[\\\\:*?"<>|]', name) is not None
     if is_strange or "\0" in name or any(part in ("", ".", "..") for part in parts):
