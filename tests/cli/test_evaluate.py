@@ -62,7 +62,9 @@ def test_a_run_of_another_suite_is_reported_but_not_placed(call, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     code, out, err = call(*RUN)
     assert (code, ", rank " in out) == (0, False)
-    assert err.splitlines()[1].startswith("note: not placed: ngram/order-5/")
+    note = "note: not placed: mini is not the suite of the published runs (--suite pfgen-bench)"
+    assert err.splitlines()[1] == note
+    assert "pfgen-fast place" not in out
     assert "report: result/ngram" in out
 
 
@@ -70,6 +72,12 @@ def test_some_questions_are_scored_only(call, field):
     code, out, err = call(*RUN, "--limit", "2")
     assert (code, "of 8 questions" in out, ", rank " in out) == (0, True, False)
     assert err.splitlines()[-1] == "note: not placed and not reported: the run has some questions of the suite only"
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_any_answer(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call(*RUN, "--report", "page.pdf")[0] == 2
+    assert not (tmp_path / "result").exists()
 
 
 def test_the_published_suite_is_the_default(call, field):

@@ -99,8 +99,13 @@ def test_some_questions_are_compared_alone(table, field):
     entry = changed(table[0])
     few = dict(list(entry.by_question.items())[:20])
     result = replace(entry.result, metadata_hash=hash_of_cut(entry.result.metadata_hash, list(few)))
-    placement = field.place(replace(entry, by_question=few, result=result))
+    placed = replace(entry, by_question=few, result=replace(result, score=round(sum(few.values()) / 20, 4)))
+    placement = field.place(placed)
     assert placement.notes[0].startswith("20 of 50 questions: ")
+    others = [round(sum(other.by_question[name] for name in few) / 20, 4) for other in table]
+    assert placement.rank == 1 + sum(score > placed.result.score for score in others)
+    signs = [(other.difference > 0, placed.result.score > other.score) for other in placement.others]
+    assert sum(one != two for one, two in signs) < 10  # scores have four digits
     five = dict(list(few.items())[:5])
     result = replace(entry.result, metadata_hash=hash_of_cut(entry.result.metadata_hash, list(five)))
     placement = field.place(replace(entry, by_question=five, result=result))

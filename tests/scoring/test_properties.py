@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from makers import differential, strategies
 from makers.effort import examples, share
 from pfgen_fast import Question, Scorer, Suite
-from pfgen_fast.experiments.sensitivity import VariantScorer
-from pfgen_fast.suite.rules import Constants
 from pfgen_fast.suite.units import PatternTokenizer
 
 
@@ -132,10 +130,3 @@ def test_parts_of_different_suites_are_told_apart(mini):
     part = Suite("part", mini.questions[:1], derived_from=mini.metadata_hash)
     assert part.metadata_hash != Suite("part", mini.questions[:1]).metadata_hash
     assert part.metadata_hash == Suite("of another name", mini.questions[:1], mini.metadata_hash).metadata_hash
-
-
-def test_varied_constants_have_signatures_of_their_own(mini):
-    constants = [Constants(), Constants(last_order=3), Constants(threshold=0.01), Constants(limit=200)]
-    signatures = VariantScorer(mini, constants).signatures
-    assert len(set(signatures)) == len(constants)
-    assert all(mini.metadata_hash in signature for signature in signatures)

@@ -115,7 +115,7 @@ def test_rules_nested_too_deeply_are_refused(make_suite):
 
 
 def test_what_is_no_suite_is_refused(tmp_path):
-    with pytest.raises(SuiteError, match=r"no such folder, and no packaged suite of that name \(mini\)"):
+    with pytest.raises(SuiteError, match=r"no such folder, and no suite of that name \(mini, pfgen-bench\)"):
         Suite.load(tmp_path / "nowhere")
     with pytest.raises(SuiteError, match=r"no question files; expected at least one Q\*\.json"):
         Suite.load(tmp_path)

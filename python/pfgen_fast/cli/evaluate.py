@@ -6,21 +6,22 @@ import math
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from typer import Option
 
-from ..errors import TrialsError
 from .app import Json, Quiet, exit_if_partial, note, print_json, print_line, shown
 from .command_class import command
 from .generate import Generating, as_json, print_answers
 from .place import print_placement
-from .report import report
-from .score import print_outcomes
+from .report import Report, check_page
+from .score import print_outcome
+from .suite_line import print_origin
 
 if TYPE_CHECKING:
     from ..runs.leaderboard import Entry
     from ..runs.placement import Placement
+    from ..suite.suite import Suite
 
 _USUAL_TRIALS = 100  # of the published runs
 
@@ -59,11 +60,15 @@ class _Evaluate(Generating):
         from ..runs.trials import find_runs
 
         is_silent = self.quiet or self.as_json
+        if self.page:
+            check_page(self.page)
         made, suite = self.run(is_silent=is_silent)
         print_answers(made, quiet=is_silent)
         outcome = made.score(suite)
-        if outcome is not None:
-            print_outcomes([outcome], quiet=is_silent)
+        if outcome is not None and (outcome.error or not is_silent):
+            print_outcome(outcome)
+        if not is_silent:
+            print_origin(suite)
         # Without a complete trial, and for some questions only, there is no result.json.
         if outcome is None or outcome.status == "failed" or suite.whole is not None:
             if self.as_json:
@@ -74,28 +79,28 @@ class _Evaluate(Generating):
             return
         (run,) = find_runs([made.folder])
         (entry,) = rank([result_path(run)])
-        placement = self.placed(entry, is_silent=is_silent)
+        placement = self.placed(entry, suite, is_silent=is_silent)
         page = self.page or made.folder / "report.html"
-        report(paths=[str(made.folder)], suite=self.suite, output=page, quiet=True)
+        cast(Any, Report)(paths=[str(made.folder)], suite=self.suite, output=page, quiet=True)()
         if self.as_json:
             placed = placement and placement.to_dict()
             print_json({**as_json(made, suite, outcome), "placement": placed, "report": str(page)})
         elif not self.quiet:
             _print_precision(entry)
-            _print_steps(made.folder, page, self.suite)
+            _print_steps(made.folder, page, self.suite, is_placed=placement is not None)
         exit_if_partial(made.problems)
 
-    def placed(self, entry: Entry, *, is_silent: bool) -> Placement | None:
+    def placed(self, entry: Entry, suite: Suite, *, is_silent: bool) -> Placement | None:
         """The run among the published runs; None, with a note, if it cannot be placed."""
         from ..runs.placement import Field
         from ..runs.result_tables import published
 
-        try:
-            placement = Field(published()).place(entry)
-        except TrialsError as problem:
+        field = Field(published())
+        if entry.result.metadata_hash != field.metadata_hash:
             if not is_silent:
-                note(f"not placed: {problem}")
+                note(f"not placed: {suite.name} is not the suite of the published runs (--suite pfgen-bench)")
             return None
+        placement = field.place(entry)
         if not is_silent:
             print_placement(placement)
         return placement
@@ -115,7 +120,7 @@ def _print_precision(entry: Entry) -> None:
     )
 
 
-def _print_steps(folder: Path, page: Path, suite: str) -> None:
+def _print_steps(folder: Path, page: Path, suite: str, *, is_placed: bool) -> None:
     print_line(f"report: {shown(page)}")
     print_line("the same steps one by one:")
     given = _without_report(sys.argv[2:])
@@ -123,7 +128,7 @@ def _print_steps(folder: Path, page: Path, suite: str) -> None:
     steps: list[list[Any]] = [
         ["generate", *given, *named],
         ["score", folder, "--suite", suite],
-        ["place", folder],
+        *([["place", folder]] if is_placed else []),
         ["report", folder, "--suite", suite, "-o", page],
     ]
     for step in steps:

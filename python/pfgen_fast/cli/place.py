@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from typer import Option
+from typer import Argument, Option
 
 from ..errors import TrialsError
-from . import options
 from .app import Json, Quiet, exit_if_partial, print_json, shown, stderr, stdout, warn
 from .command_class import command
 
@@ -35,7 +34,9 @@ class _Place:
       pfgen-fast place result/our/model/step-2000 --against result/our/model
     """
 
-    paths: options.Paths
+    paths: list[str] = Argument(
+        help="Runs: directories with a result.json, directories with many runs, or globs.", metavar="PATH..."
+    )
     against: str = Option(
         "published",
         help="Place among other runs: a directory, or a table with one result.json per line and the run's name as "
@@ -63,7 +64,13 @@ class _Place:
         field = Field(read_entries(self.against))
         problems: list[TrialsError] = []
         placements = []
-        for entry in rank(find_results(self.paths), on_problem=problems.append):
+        results = []
+        for path in self.paths:
+            try:
+                results += find_results([path])
+            except TrialsError as problem:
+                problems.append(problem)
+        for entry in rank(dict.fromkeys(results), on_problem=problems.append):
             try:
                 placements.append(field.place(entry))
             except TrialsError as problem:
@@ -75,18 +82,20 @@ class _Place:
             print_json([placement.to_dict() for placement in placements])
         elif self.format == "markdown":
             stdout().out("\n".join(placement.to_markdown() for placement in placements), end="", highlight=False)
-        else:
+        elif not self.quiet:
             for placement in placements:
                 print_placement(placement)
         exit_if_partial(problems)
 
     def draw(self, path: Path, placements: list[Placement]) -> None:
         """Writes the picture."""
-        from ..report.placement_plot import write_placements
+        from ..report.placement_plot import MAX_MARKED, write_placements
 
         write_placements(placements, path)
         if not self.quiet:
-            stderr().print(f"picture: {shown(path)}")
+            n_left_out = len(placements) - MAX_MARKED
+            more = f" with the best {MAX_MARKED} of {len(placements)} runs marked" if n_left_out > 0 else ""
+            stderr().print(f"picture: {shown(path)}{more}")
 
 
 def print_placement(placement: Placement) -> None:

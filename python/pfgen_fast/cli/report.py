@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 
-class _Report:
+class Report:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
 
     The page is a single file of at most 30 MB and needs no network. To fit this size, long answers are cut. A directory
@@ -49,6 +49,7 @@ class _Report:
     quiet: Quiet = False
 
     def __call__(self) -> None:
+        """Writes the page or the README.md files."""
         from ..report import write_readme, write_report, write_report_folder
         from ..report.sweeps import with_intervals
         from ..runs.checkout import suite_of_all
@@ -57,9 +58,8 @@ class _Report:
         output = self.output
         if (output is None) != self.markdown:
             fail("expected --output FILE.html (or a directory) for a page, or --markdown for README.md files")
-        if output is not None and _is_other_file(output):
-            page = output.with_suffix(".html").name
-            fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {output.suffix}")
+        if output is not None:
+            check_page(output)
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
         runs: list[tuple[Path, ReportRun]] = []
@@ -112,6 +112,16 @@ def _is_page(output: Path) -> bool:
     return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
 
 
+def check_page(output: Path) -> None:
+    """Ends the command if a report of this name cannot be written."""
+    from ..files.writing import check_folder
+
+    if _is_other_file(output):
+        page = output.with_suffix(".html").name
+        fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {output.suffix}")
+    check_folder(output.parent if _is_page(output) else output)
+
+
 def _is_other_file(output: Path) -> bool:
     """Whether the name is the name of another kind of file, such as a picture."""
     from mimetypes import MimeTypes  # without the types of the system, which differ
@@ -125,4 +135,4 @@ def _size(output: Path) -> int:
     return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))
 
 
-report = command(_Report)
+report = command(Report)

@@ -91,22 +91,28 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
     """Prints the scores and errors of runs as they arrive."""
     done: list[Outcome] = []
     for outcome in outcomes:
-        if outcome.error:
-            warn(outcome.error)
-        elif not quiet:
-            if not any(earlier.error is None for earlier in done):
-                print_line((_HEADER, "bold"))
-            replaces = outcome.replaces and f"replaces a result: {shown(outcome.replaces)}"
-            remark = "up to date" if outcome.status == "current" else outcome.part or replaces
-            remark = f"  ({remark})" if remark else ""
-            print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
-            note(*outcome.notes)
+        if outcome.error or not quiet:
+            print_outcome(outcome, float_sum, is_first=not any(earlier.error is None for earlier in done))
         done.append(outcome)
     if not quiet:
         print_origins(done)
     if not quiet and any(not outcome.is_kept for outcome in done):
         note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
     return done
+
+
+def print_outcome(outcome: Outcome, float_sum: FloatSum = "compensated", *, is_first: bool = True) -> None:
+    """Prints the scores of a run, behind the heads of the columns for the first run, or its error."""
+    if outcome.error:
+        warn(outcome.error)
+        return
+    if is_first:
+        print_line((_HEADER, "bold"))
+    replaces = outcome.replaces and f"replaces a result: {shown(outcome.replaces)}"
+    remark = "up to date" if outcome.status == "current" else outcome.part or replaces
+    remark = f"  ({remark})" if remark else ""
+    print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
+    note(*outcome.notes)
 
 
 def _row(outcome: Outcome, float_sum: FloatSum, *, room: int) -> str:

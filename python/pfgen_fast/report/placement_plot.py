@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,13 @@ from ..runs.placement import Placement, size_of
 from .drawing import COLORS, QUIET, bounded, empty_figure, look, stored, style
 from .sweep_plot import check_picture
 
-_MAX_MARKED = 12
+MAX_MARKED = 12
 
 
 def write_placements(placements: Sequence[Placement], path: Path) -> None:
     """Draws all runs of a table by rank, and by size as their names tell, with the placed runs marked."""
     check_picture(path)
-    marked = placements[:_MAX_MARKED]
+    marked = placements[:MAX_MARKED]
     if not marked:
         raise PfgenError(f"{path}: not drawn, because no run is placed")
     with style():
@@ -42,14 +43,16 @@ def _draw_ranks(axes: Any, placements: Sequence[Placement]) -> None:
     )
     axes.fill_between(ranks, low, high, color=COLORS[0], alpha=0.25, linewidth=0, label="95 % interval over questions")
     axes.plot(ranks, scores, color=COLORS[0], linewidth=1.5, label=f"score of {len(others)} other runs")
+    models = Counter(placement.entry.model for placement in placements)
     for number, placement in enumerate(placements):
+        name = placement.entry.model if models[placement.entry.model] == 1 else placement.run
         position = 0.5 + sum(other.score > placement.score for other in others)
         between = f", rank {placement.rank} ({placement.rank_low} to {placement.rank_high})" if placement.rank else ""
         axes.errorbar(
             [position],
             [placement.score],
             yerr=[placement.interval.half_width or 0],
-            label=f"{bounded(placement.entry.model)}: {placement.score:.4f}{between}",
+            label=f"{bounded(name)}: {placement.score:.4f}{between}",
             **_mark(number),
         )
     axes.set(title="score by rank", xlabel="rank", ylabel="score", xlim=(0, len(others) + 1))

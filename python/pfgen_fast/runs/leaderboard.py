@@ -25,6 +25,7 @@ from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum, add_up
 from .checkout import run_name, yardsticks_beside
 from .result import RunSummary, Scores, read_scores
+from .trials import expand
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 
@@ -79,8 +80,10 @@ class Entry:
         return medal(self.model) or ("🟢" if self.config.get("mode") == "completion" else "💬")
 
     def is_same_run(self, other: Entry) -> bool:
-        """Whether both are results of one run, by its name or by its trials."""
-        return self.name == other.name or self.result.input_hash == other.result.input_hash
+        """Whether both are results of one run: of the same trials, or with the same name and the same scores."""
+        return self.result.input_hash == other.result.input_hash or (
+            self.name == other.name and self.by_question == other.by_question
+        )
 
     def part(self, metric: str) -> float:
         """One metric over all sets."""
@@ -93,6 +96,14 @@ class Entry:
 
 class Leaderboard(NotebookTable, list[Entry]):
     """Ranked runs, best first."""
+
+    def __repr__(self) -> str:
+        best = f"; best {in_one_line(self[0].name, 60)} {self[0].result.score:.4f}" if self else ""
+        return f"Leaderboard({len(self)} runs{best})"
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return Leaderboard(found) if isinstance(index, slice) else found
 
     def _columns(self) -> dict[str, list[Any]]:
         records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
@@ -138,8 +149,10 @@ def find_results(paths: Iterable[str | Path]) -> list[Path]:
     The folder `result` of a checkout stands for all results of the checkout (see `yardsticks_beside`).
     """
     found: dict[Path, Path] = {}
-    for path in map(Path, paths):
+    for path in (match for given in paths for match in expand(given)):
         results = [path] if path.name == _NAME else _results_below(path)
+        if not results and not path.exists():
+            raise TrialsError(f"{path}: no such directory; expected a directory with results of runs")
         if not results:
             raise TrialsError(f"{path}: no result.json found; 'pfgen-fast score {path}' writes it")
         yardsticks = yardsticks_beside(path)

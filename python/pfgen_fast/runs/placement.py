@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,8 +31,9 @@ from .result_tables import PUBLISHED, read_entries
 ALPHA = 0.05
 FEW_TRIALS = 10
 _SAMPLING = ("temperature", "top_p", "num_examples", "max_tokens")
-_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
+_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d{1,3})x)?(\d{1,5}(?:\.\d{1,4})?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
 _SIMILAR = 1.5
+_FROM_REFERENCES = ("ngram", "reference", "ground-truth", "system")
 _N_NEAREST = 3
 _N_NAMED = 3
 
@@ -59,7 +60,7 @@ class Standing(NamedTuple):
     of: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Placement(NotebookTable):
     """A run among other runs."""
 
@@ -69,6 +70,9 @@ class Placement(NotebookTable):
     standings: tuple[Standing, ...]
     yardsticks: tuple[tuple[str, float], ...]  # names and scores of human and reference answers, which have no rank
     notes: tuple[str, ...]  # what makes the comparison weaker, one sentence each
+
+    def __repr__(self) -> str:
+        return f"Placement({self.run}: {self.figures()})"
 
     @property
     def run(self) -> str:
@@ -169,8 +173,8 @@ class Placement(NotebookTable):
         below = [other.run for other in self.others if other.verdict == "tied" and other.score <= self.score]
         counts = self._counts
         found = [
-            f"{counts['better']} runs are better and {counts['worse']} are worse by more than chance; "
-            f"{counts['tied']} cannot be told apart from it"
+            f"runs that are better by more than chance: {counts['better']}, worse: {counts['worse']}, "
+            f"neither: {counts['tied']}"
         ]
         found += [f"above it, but not by more than chance: {_list(above[::-1])}"] if above else []
         found += [f"below it, but not by more than chance: {_list(below)}"] if below else []
@@ -214,11 +218,15 @@ class Field:
         hashes = {entry.result.metadata_hash for entry in found}
         if len(hashes) > 1:
             raise TrialsError(f"the runs to compare with are of {len(hashes)} suites; expected one suite")
-        self._metadata_hash = hashes.pop()
+        self._all, self.metadata_hash = entries, hashes.pop()
         self._entries = sorted(found, key=lambda entry: order_key(entry.result.score, entry.name))
         self._ids = list(dict.fromkeys(name for entry in found for name in entry.by_question))
         self._scores = np.array([self._row(entry) for entry in self._entries])
-        self._intervals = [entry.interval() for entry in self._entries]
+        intervals = [entry.interval() for entry in self._entries]
+        self._heads = [
+            (entry.name, entry.model, entry.result.score, interval.low, interval.high)
+            for entry, interval in zip(self._entries, intervals, strict=True)
+        ]
         self._sizes = np.array([size_of(entry.model) or math.nan for entry in self._entries])
         self._settings = [_settings(entry.config) for entry in self._entries]
         self._modes = np.array([settings["mode"] for settings in self._settings])
@@ -228,8 +236,19 @@ class Field:
         return [entry.by_question.get(name, math.nan) for name in self._ids]
 
     def place(self, entry: Entry) -> Placement:
-        """Places a run by the paired t-test over questions against each other run."""
+        """Places a run among the other runs, on the questions that it has."""
         self._check_suite(entry)
+        ids = [name for name in self._ids if name in entry.by_question]
+        if not ids:
+            raise TrialsError(f"{entry.name}: the other runs have no question in common with it")
+        if len(ids) == len(self._ids):
+            return self._place(entry)
+        return Field(_on(ids, other) for other in self._all if not other.by_question.keys().isdisjoint(ids))._place(
+            entry, f"{len(ids)} of {len(self._ids)} questions: all runs are ranked and compared on these questions only"
+        )
+
+    def _place(self, entry: Entry, *notes: str) -> Placement:
+        """Places a run by the paired t-test over questions against each other run."""
         is_other = np.array([not entry.is_same_run(other) for other in self._entries])
         if not is_other.any():
             raise TrialsError(f"{entry.name}: there is no other run to compare it with")
@@ -241,18 +260,15 @@ class Field:
             after[has_verdict] = corrected(p[has_verdict], "bh")
         verdicts = np.where(~(after <= ALPHA), "tied", np.where(differences > 0, "worse", "better"))
         figures = zip(differences.tolist(), p.tolist(), after.tolist(), verdicts.tolist(), strict=True)
-        found = (
-            Other(other.name, other.model, other.result.score, interval.low, interval.high, *next(figures))
-            for other, interval, counts in zip(self._entries, self._intervals, is_other, strict=True)
-            if counts
-        )
+        heads = (head for head, counts in zip(self._heads, is_other.tolist(), strict=True) if counts)
+        found = tuple(Other(*head, *rest) for head, rest in zip(heads, figures, strict=True))
         standings = () if is_system(entry.model) else tuple(self._standings(entry, is_other))
-        weaker = tuple(self._weaker(entry, is_other))
-        return Placement(entry, entry.interval(), tuple(found), standings, self._yardsticks, weaker)
+        weaker = (*notes, *self._weaker(entry, is_other))
+        return Placement(entry, entry.interval(), found, standings, self._yardsticks, weaker)
 
     def _check_suite(self, entry: Entry) -> None:
         """Raises TrialsError unless a run has the suite of the field, or some of its questions."""
-        its, ours = entry.result.metadata_hash, self._metadata_hash
+        its, ours = entry.result.metadata_hash, self.metadata_hash
         if its not in (ours, hash_of_cut(ours, list(entry.by_question))):
             raise TrialsError(
                 f"{entry.name}: scored with the suite of metadata hash {in_one_line(its, 40)}, and the other runs with "
@@ -267,9 +283,13 @@ class Field:
         if n_trials < min(FEW_TRIALS, usual):
             trials = "1 trial" if n_trials == 1 else f"{n_trials} trials"
             yield f"{trials}: the score depends on the draw of the answers; most other runs have {usual} trials"
-        if len(entry.by_question) < len(self._ids):
-            n_questions = f"{len(entry.by_question)} of {len(self._ids)} questions"
-            yield f"{n_questions}: only the scores of these are compared, which finds fewer differences"
+        n_questions = len(entry.by_question)
+        if n_questions < MIN_QUESTIONS:
+            yield f"{n_questions} questions: no verdict, because a test needs at least {MIN_QUESTIONS}"
+        engine = entry.config.get("engine")
+        if engine in _FROM_REFERENCES:
+            yield f"engine {engine}: its answers come from the suite itself, so its rank says nothing about a model"
+            return
         own = _settings(entry.config)
         mode = own["mode"]
         rows = np.flatnonzero((self._modes == mode) & is_other)
@@ -299,6 +319,13 @@ class Field:
                 yield Standing(what, sum(score > entry.result.score for score in scores) + 1, len(scores) + 1)
 
 
+def _on(ids: Sequence[str], entry: Entry) -> Entry:
+    """A run on some questions: its score is the mean over those that it has."""
+    by_question = {name: entry.by_question[name] for name in ids if name in entry.by_question}
+    score = round(math.fsum(by_question.values()) / len(by_question), 4)
+    return replace(entry, by_question=by_question, result=replace(entry.result, score=score))
+
+
 def _settings(config: Mapping[str, Any]) -> dict[str, str]:
     """The texts of the mode and the sampling settings."""
     return {name: _text(config.get(name)) for name in ("mode", *_SAMPLING)}
@@ -307,7 +334,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, str]:
 def _text(value: Any) -> str:
     if value is None:
         return "not set"
-    return f"{value:g}" if isinstance(value, (int, float)) else in_one_line(str(value), 40)
+    return f"{value:g}" if isinstance(value, float) else in_one_line(str(value), 40)
 
 
 def _organisation(model: str) -> str:

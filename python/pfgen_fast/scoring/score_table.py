@@ -180,7 +180,7 @@ class ScoreTable(NotebookTable):
         return {name: self[name] for name in self.columns}
 
     def _words(self) -> list[str]:
-        return [repr(self)]
+        return [repr(self), "Bold: in many reference answers. Struck through: in almost none."]
 
     def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[Any]], int]:
         """The scores of each answer, and the answer with rare parts struck through and common parts bold."""

@@ -6,12 +6,13 @@ user.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from http.client import HTTPException
+from queue import Queue
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
@@ -51,17 +52,33 @@ class Download:
 
     def read(self, wanted: Sequence[PublishedFile], take: Take) -> None:
         """Passes the wanted files to `take`, in several threads; files that are not found (404) are left out."""
-        pool = ThreadPoolExecutor(_THREADS)
-        waits = True
+        left, ended = list(reversed(wanted)), Queue[BaseException | None]()
+
+        def work() -> None:
+            with contextlib.suppress(IndexError):
+                while not self._stop.is_set():
+                    file = left.pop()
+                    try:
+                        self._fetch(file, take)
+                        ended.put(None)
+                    except BaseException as error:
+                        ended.put(error)
+
+        # Unlike those of a pool, daemon threads do not hold up Ctrl-C while a server says nothing.
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(_THREADS)]
         try:
-            for one in as_completed([pool.submit(self._fetch, file, take) for file in wanted]):
-                one.result()
+            for thread in threads:
+                thread.start()
+            for _ in wanted:
+                if error := ended.get():
+                    raise error
         except KeyboardInterrupt:
-            waits = False  # for a server that may be slow
+            threads.clear()
             raise
         finally:
             self._stop.set()
-            pool.shutdown(wait=waits, cancel_futures=True)
+            for thread in threads:
+                thread.join()
 
     def _fetch(self, file: PublishedFile, take: Take) -> None:
         url = f"{self._base_url}/{file.path}"

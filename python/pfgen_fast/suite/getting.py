@@ -101,7 +101,7 @@ def _fetch(
     done = _complete(suite, part)
     for path in part.iterdir():
         if path.name not in done:
-            path.unlink()
+            _discard(path)
     wanted = [file for file in suite.files if file.name not in done]
     lock = threading.Lock()
 
@@ -203,13 +203,13 @@ def _move(folder: Path, new: Path | None) -> None:
             folder.rename(old)
         if new is not None:
             new.rename(folder)
+        _discard(old)
     except OSError as error:
         raise SuiteError(f"{folder}: cannot be replaced or removed: {error.strerror or error}") from None
-    _discard(old)
 
 
 def _discard(path: Path) -> None:
-    if path.is_symlink():
-        path.unlink()
-    elif path.exists():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

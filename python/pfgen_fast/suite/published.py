@@ -113,7 +113,7 @@ def is_published(name: str) -> bool:
 def fetched_names() -> list[str]:
     """The names of the suites that have been fetched."""
     try:
-        return sorted(path.name for path in suites_folder().iterdir() if is_published(path.name))
+        return sorted(path.name for path in suites_folder().iterdir() if is_published(path.name) and path.is_dir())
     except (OSError, SuiteError):  # there is no such directory
         return []
 

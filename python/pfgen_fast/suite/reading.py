@@ -18,7 +18,7 @@ from ..files.reading import file_sha1, opened, read_stored
 from ..files.untrusted_json import parse_json
 from ..files.writing import write_whole
 from .cache import make_cache_folder, own_cache_folder
-from .published import fetched_folder, is_published, missing_suite
+from .published import fetched_folder, is_published, missing_suite, published_names
 
 PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"
@@ -49,7 +49,9 @@ def suite_folder(source: str | Path) -> Path:
     if is_published(str(source)) and not any(folder.glob("Q*.json")):
         raise SuiteError(missing_suite(str(source)))
     if not os.path.isdir(folder):
-        raise SuiteError(f"{folder}: no such folder, and no packaged suite of that name ({', '.join(packaged)})")
+        raise SuiteError(
+            f"{folder}: no such folder, and no suite of that name ({', '.join([*packaged, *published_names()])})"
+        )
     return folder
 
 
