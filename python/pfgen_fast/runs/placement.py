@@ -227,6 +227,8 @@ class Field:
             (entry.name, entry.model, entry.result.score, interval.low, interval.high)
             for entry, interval in zip(self._entries, intervals, strict=True)
         ]
+        self._names = np.array([entry.name for entry in self._entries], dtype=object)
+        self._trials = np.array([entry.result.input_hash for entry in self._entries], dtype=object)
         self._sizes = np.array([size_of(entry.model) or math.nan for entry in self._entries])
         self._settings = [_settings(entry.config) for entry in self._entries]
         self._modes = np.array([settings["mode"] for settings in self._settings])
@@ -249,7 +251,9 @@ class Field:
 
     def _place(self, entry: Entry, *notes: str) -> Placement:
         """Places a run by the paired t-test over questions against each other run."""
-        is_other = np.array([not entry.is_same_run(other) for other in self._entries])
+        is_other = np.ones(len(self._entries), dtype=np.bool_)
+        for row in np.flatnonzero((self._names == entry.name) | (self._trials == entry.result.input_hash)):
+            is_other[row] = not entry.is_same_run(self._entries[row])
         if not is_other.any():
             raise TrialsError(f"{entry.name}: there is no other run to compare it with")
         differences, n, p = against([np.array(self._row(entry))], [self._scores[is_other]])
