@@ -34,7 +34,7 @@ def test_building(measure: Measure, suite: Suite, scratch: Path) -> None:
     for stage, taken in found["seconds"].items():
         measure.row(f"{name}: {stage}", taken, "s")
     measure.row(f"{name}: raw to length", total, "s")
-    measure.row("  processor time of that process, which load leaves alone", found["cpu"], "s")
+    measure.row("  processor time of that process, which other load hardly changes", found["cpu"], "s")
     measure.row("  peak memory of that process", found["n_bytes"] / 1e9, "GB")
 
 

@@ -228,6 +228,6 @@ def test_discern(
     if rounds == 1:
         what = f"discern, {int(fastest['n_texts']):,} texts made and scored"
     measure.row(f"{what}, {_THREADS} threads", fastest["seconds"], "s")
-    measure.row("  processor time, which load leaves alone", fastest["cpu"], "s")
+    measure.row("  processor time, which other load hardly changes", fastest["cpu"], "s")
     if rounds == 1:
         measure.row("  peak memory of that process", fastest["n_bytes"] / 1e6, "MB")

@@ -49,7 +49,9 @@ class _Fit:
         "question, in one cell) and overall (0 to 10); optionally length and category.",
         metavar="MARKS",
     )
-    scale: ScaleChoice = Option(help="Read verdicts from 0 to 1 (unit), or from 0 to 4 as of annotation tools (ui).")
+    scale: ScaleChoice = Option(
+        help="Read verdicts from 0 to 1 (unit), or from 0 to 4, as annotation tools write them (ui)."
+    )
     to: Path | None = Option(
         None,
         "--output",
@@ -58,9 +60,12 @@ class _Fit:
         metavar="OUT",
     )
     combine: Literal["pool", "mean"] = Option(
-        "pool", help="Use a row for each annotator of an answer, or one row of their means."
+        "pool",
+        help="Use one row for each annotator of an answer (pool), or one row of their means (mean).",
     )
-    bound: float = Option(0.5, min=0, help="Set the smallest coefficient; above 0, no question is ignored.")
+    bound: float = Option(
+        0.5, min=0, help="Set the smallest allowed coefficient. With a bound above 0, no question is ignored."
+    )
     allow_unidentified: bool = Option(
         False, help="If marks do not determine the weights, take the weights nearest to equal weights."
     )
@@ -116,12 +121,12 @@ class _Sensitivity:
     """
 
     runs: JudgedRuns
-    draws: int = Option(1000, min=0, help="Draw random weights this often; 0: never.")
+    draws: int = Option(1000, min=0, help="Set the number of draws of random weights; 0 disables them.")
     concentration: int = Option(
         100,
         min=2,
-        help="Draw random weights this close to the suite's: a weight w varies by about the square root of w (100 - w) "
-        "/ N.",
+        help="Set how close random weights are to those of the suite: a weight w varies by about the square root of "
+        "w (100 - w) / N.",
         metavar="N",
     )
     seed: RandomSeed = 0

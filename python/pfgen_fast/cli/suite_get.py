@@ -21,9 +21,9 @@ _HELLOBENCH = (
 class _Get:
     """Fetches a published suite into the user's data directory, where --suite NAME finds it.
 
-    Every file is checked by its recorded size and SHA-256. If the command is stopped, the same command goes on. The
-    directory of suites is below $PFGEN_FAST_HOME, or pfgen-fast in the user's data directory. Proxies are those of the
-    environment (HTTPS_PROXY).
+    Every file is checked by its recorded size and SHA-256. If the command is stopped, run it again to continue.
+    Suites are kept in $PFGEN_FAST_HOME, by default in pfgen-fast in the user's data directory. The environment names
+    proxies (HTTPS_PROXY).
 
     Examples
 
@@ -36,7 +36,7 @@ class _Get:
     source: str | None = Option(
         None,
         "--from",
-        help="Take the files from a checkout, a tar or zip of one, or the base address of a mirror.",
+        help="Take the files from a checkout, a tar or zip file of a checkout, or the base address of a mirror.",
         metavar="DIR|ARCHIVE|URL",
     )
     revision: str | None = Option(
@@ -55,7 +55,7 @@ class _Get:
         with counting("files", quiet=self.quiet) as count:
             got = get_suite(self.name, source=self.source, revision=self.revision, output=self.output, on_file=count)
         if not got.suite.is_verified:
-            note(f"no checksums are recorded for {got.suite.commit}, so the files are as the source has them")
+            note(f"no checksums are recorded for {got.suite.commit}, so the files were not checked")
         if got.missing:
             note(f"the source lacks files that no score depends on: {', '.join(got.missing)}")
         if self.quiet:

@@ -103,7 +103,7 @@ def on_scale(metric: Metric, scores: Floats) -> Floats:
 
 
 def turned(metrics: Iterable[Metric], lower_is_better: Collection[str], where: str) -> tuple[Metric, ...]:
-    """The metrics, where lower values of the named metrics are better."""
+    """The metrics; for the named metrics, lower values are better."""
     known = tuple(metrics)
     for name in lower_is_better:
         if name not in {metric.name for metric in known}:

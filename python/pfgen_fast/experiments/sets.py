@@ -129,7 +129,9 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
         ),
         (
             Picture(
-                "pairs", "Every run: its score with one set alone against that with another", _pairs_chart(runs, pairs)
+                "pairs",
+                "The score of each run with one set alone against its score with another set",
+                _pairs_chart(runs, pairs),
             ),
             Picture(
                 "matrix",

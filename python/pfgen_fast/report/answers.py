@@ -35,7 +35,7 @@ RunAnswers = tuple[int, Sequence[CheckedAnswer]]
 
 
 class _Shown(NamedTuple):
-    text: str  # harmless; if the page tints it, with two more code points for the 3-grams over the last shown one
+    text: str  # escaped; if the page tints it, with two more code points, for the 3-grams at its last code point
     tints: str | None  # a digit for each code point of the text; None if the page tints it
     spans: list[tuple[int, int]]  # matches of keyword patterns that the page cannot search for, in code points
 
@@ -117,7 +117,7 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
         spans = matches(text[:n_shown])
         if text in levels_of:
             harmless_text, levels = harmless_with_tints(text[:n_shown], levels_of[text][:n_shown])
-            # The escapes of the harmless text are longer.
+            # Escapes are longer than the characters that they replace.
             moved = [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
             shown.append(_Shown(harmless_text, levels, moved))
         else:

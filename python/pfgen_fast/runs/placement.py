@@ -145,7 +145,8 @@ class Placement(NotebookTable):
         heads = ("Run", "Score", "Difference", "p (corrected)")
         lines += ["\n", markdown_row(heads), "|---|--:|--:|--:|\n"]
         for other in self.nearest:
-            figures = f"{other.score:.4f}", signed(other.difference, 4), f"{other.corrected:.3f}"
+            p_value = "–" if math.isnan(other.corrected) else f"{other.corrected:.3f}"
+            figures = f"{other.score:.4f}", signed(other.difference, 4), p_value
             lines.append(markdown_row((markdown_text(other.run), *figures)))
         return "".join(lines)
 

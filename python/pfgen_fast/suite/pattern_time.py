@@ -53,7 +53,7 @@ def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
     if not can_be_limited():
         yield
         return
-    watched: FrameType | None = None  # the search at the last look; a frame that is held cannot be reused
+    watched: FrameType | None = None  # the search at the last check; Python cannot reuse a frame while it is referenced
     since = 0.0
 
     def look(number: int, frame: FrameType | None) -> None:

@@ -55,7 +55,7 @@ def suite_folder(source: str | Path) -> Path:
     return folder
 
 
-MAX_BYTES = 1 << 27  # the largest file of a suite; files of the published suite are smaller than a megabyte
+MAX_BYTES = 1 << 27  # maximum size of a file of a suite; files of the published suite are smaller than a megabyte
 
 
 def read_bytes(path: Path) -> bytes:
@@ -81,7 +81,7 @@ def parse_suite_json(content: bytes, where: str) -> Any:
 
 _WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache
 _SETTLED_NS = 2_000_000_000
-"""Minimum age of a change: after a later change, a second one within the same tick of the clock is undetected."""
+"""Minimum age of a change: if the last change is newer, a second change within the same clock tick is not detected."""
 
 _State = list[list[Any]]
 

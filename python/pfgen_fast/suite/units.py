@@ -22,10 +22,11 @@ from ..files.untrusted_text import shown_value
 from ..native.threads import cached_property
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}
-"""Tokenizers by name. `whitespace`: each run without whitespace is a token. `words`: each word and each other visible
-character is a token."""
+"""Tokenizers by name. `whitespace`: each sequence without whitespace is a token. `words`: each word and each other
+visible character is a token."""
 
-_SELF_SPELLED = frozenset("^$、。・「」『』（）【】［］〈〉《》")  # truthfulness skips these also as tokens
+# Truthfulness also skips tokens that are one of these characters.
+_SELF_SPELLED = frozenset("^$、。・「」『』（）【】［］〈〉《》")
 _FIRST = 0x40000  # the first of the planes without assigned characters
 _N_SYMBOLS = 0x110000 - _FIRST
 _UNKNOWN = "\U0003fffe"  # a noncharacter, which spells no other token

@@ -126,7 +126,7 @@ class _Text:
             if seen > MAX_LINE_BYTES or len(self._text) - self._at > MAX_LINE_BYTES:
                 raise TrialsError(f"{location}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
             if not self._read():
-                raise TrialsError(f"{location}: not JSON: the file ends within it")
+                raise TrialsError(f"{location}: not JSON: the file ends within this object")
 
     def _read(self) -> bool:
         """Drops the consumed text and reads another block; returns False at the end of the file."""

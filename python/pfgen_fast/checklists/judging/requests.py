@@ -1,7 +1,7 @@
 """Requests to a judge about an answer: the suite's prompts, filled in one pass, and a seed for each try.
 
-Profile `plain` shows the answer unchanged; `upstream` as HelloBench's code does: its words joined by single spaces,
-without line breaks. Both show the first 16,000 words of a longer answer. Rules: docs/checklists.md.
+Profile `plain` shows the answer unchanged. Profile `upstream` shows, like HelloBench's code, its words joined by single
+spaces, without line breaks. Both show the first 16,000 words of a longer answer. Rules: docs/checklists.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_TOKENS = 4096
 """The default maximum number of tokens in a judge's reply."""
 
 _WORDS_SHOWN = 16_000
-"""HelloBench's code cuts answers of 15,001 words or more to 16,000 words, so it only changes longer answers."""
+"""HelloBench's code cuts answers of 15,001 words or more to 16,000 words, so it changes only answers above 16,000."""
 
 _UPSTREAM_SEED = 42
 _SEEDS_OF_A_RATING = 1000

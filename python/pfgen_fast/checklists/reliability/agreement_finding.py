@@ -1,4 +1,4 @@
-"""`agree` in words, tables and pictures: two judges, or every pair of several and all of them together."""
+"""The agreement of judges in words, tables and pictures: of two judges, or of each pair and of all judges."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SCORES = ("Pearson", "Spearman", "mean absolute difference")
 
 
 def agree(sides: Sequence[Side], suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
-    """How far sides agree: the two, or every pair of several and all of them together."""
+    """The agreement of two judges, or of each pair of several judges and of all judges together."""
     if len(sides) < 2:
         raise ChecklistError(
-            f"{sides[0].name if sides else 'nothing'}: one judge only; expected two paths, or one with the judgements "
-            "of several judges"
+            f"{sides[0].name if sides else 'nothing'}: one judge only; expected two paths, or one path with the "
+            "judgements of several judges"
         )
     if len(sides) == 2:
         return _finding_of_two(agreed(sides[0], sides[1], suite, draws=draws, seed=seed), sides)
@@ -51,7 +51,7 @@ def _by_part(
 
 
 def model_table(tables: TwoTables, names: tuple[str, str]) -> Table:
-    """The averages and places of models by the two sides, best by the first side first."""
+    """The averages and places of models by the two sides, ordered by the places of the first side."""
     first, second = tables.values.tolist()
     before, after = tables.places.tolist()
     rows: list[tuple[Cell, ...]] = []
@@ -70,7 +70,7 @@ def model_picture(tables: TwoTables, names: tuple[str, str], title: str) -> Pict
 
 
 def unequal_names(names: tuple[str, str]) -> tuple[str, str]:
-    """Names that columns of a table can have."""
+    """Different names for the two sides, as columns of a table need them."""
     return names if names[0] != names[1] else (f"{names[0]} (1)", f"{names[1]} (2)")
 
 
@@ -123,9 +123,9 @@ def _words(found: Agreed, names: tuple[str, str]) -> str:
     difference, within = figures["mean_difference"], figures["within_one_level"]
     apart = of_answers["mean_absolute_difference"]
     words = (
-        f"Over {n_answers:,} answers to {len(found.pairing.tasks):,} tasks that both judged. "
-        f"{100 * (within.value or 0):.1f} % of the verdicts are within one level; {names[1]} gives "
-        f"{difference.value or 0:+.4f}{difference.between(4)} on average beside {names[0]}. "
+        f"Both judged {n_answers:,} answers to {len(found.pairing.tasks):,} tasks. "
+        f"{100 * (within.value or 0):.1f} % of the verdicts are within one level; levels of {names[1]} minus "
+        f"those of {names[0]}: {difference.value or 0:+.4f}{difference.between(4)} on average. "
         f"Scores of answers (0 to 100) differ by {apart.value or 0:.2f}{apart.between(2)} on average"
     )
     for name in ("pearson", "spearman"):
@@ -153,7 +153,7 @@ def _count_table(found: Agreed, names: tuple[str, str]) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (level, *row) for level, row in zip(levels, found.level_counts.tolist(), strict=True)
     )
-    title = f"How often {names[0]} gave each level (row) and {names[1]} each (column)"
+    title = f"Number of verdicts at each level of {names[0]} (row) and each level of {names[1]} (column)"
     return Table("levels-crossed", title, ("level", *levels), rows, 0)
 
 
@@ -181,7 +181,7 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
     return Finding(
         "agree",
         f"Krippendorff's alpha of {len(sides)} judges over {alphas['all'][0]:,} verdicts is {said}.",
-        f"Levels count as numbers (interval scale). Every two judges are compared over the answers that both judged: "
+        f"Levels count as numbers (interval scale). Each pair of judges is compared over the answers that both judged: "
         f"{'; '.join(names)}. Signature: {signature_of_sides(suite, sides, draws=draws, seed=seed)}",
         (
             Table("alpha", "Krippendorff's alpha", ("part", "verdicts", "alpha"), rows, 3),
@@ -190,7 +190,7 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
         (
             Picture(
                 "kappas",
-                "Quadratic kappa of every two judges",
+                "Quadratic kappa of each pair of judges",
                 Matrix(names, names, np.nan_to_num(kappas), "quadratic kappa", lowest, 1.0, 3),
             ),
         ),
@@ -229,4 +229,4 @@ def _pair_table(names: Sequence[str], pairs: dict[tuple[int, int], Agreed]) -> T
         rows.append((names[i], names[j], n, n_answers, *of_pair, tau, change))
     counts = ("first", "second", "verdicts", "answers")
     columns = (*counts, *_LEVELS, *_SCORES, "tau-b of tables", "largest change of place")
-    return Table("pairs", "Every two judges", columns, tuple(rows), 3)
+    return Table("pairs", "Pairs of judges", columns, tuple(rows), 3)

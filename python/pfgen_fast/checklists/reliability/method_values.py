@@ -80,7 +80,7 @@ def checklist_values(
     found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
     methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
     if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):
-        del methods["avg-c"]  # it equals `checklist`
+        del methods["avg-c"]  # with equal weights, `avg-c` equals `checklist`
     rows = (row for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault))
     present = {row.method for row in rows}
     for method in _OVERALL:

@@ -140,7 +140,8 @@ def _weights(fit: Fit) -> Table:
     )
     shown = columns if any(one.spreads for one in fit.categories.values()) else (*columns[:7], "text")
     rows = tuple(row for one in fit.categories.values() for row in _rows(one))
-    return Table("weights", "The weights, and over draws of the answers", columns, rows, n_digits=2, shown=shown)
+    title = "The weights, and their distribution over draws of the answers"
+    return Table("weights", title, columns, rows, n_digits=2, shown=shown)
 
 
 def _rows(one: CategoryFit) -> Iterator[tuple[Cell, ...]]:

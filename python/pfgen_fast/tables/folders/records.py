@@ -129,7 +129,7 @@ def read_folder(
     """Checks the output directory before any work: the records of finished outputs, and notes about other files."""
     folder = tasks[0].folder
     storage = storage_of(folder)
-    # Another process writes a record before its output. So all outputs in a list that is read first have records.
+    # Another process writes a record before its output. Outputs are therefore listed before records are read.
     outputs = {name: info for name, info in storage.below(folder) if is_table(name)}
     of_records = joined(folder, RECORDS)
     names = [name for name, _ in storage.below(of_records) if name.endswith(".json")]
