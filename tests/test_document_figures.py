@@ -84,6 +84,7 @@ def test_the_drift_of_the_fake_judge_is_that_of_the_page(call, tmp_path, monkeyp
 def test_the_pictures_of_the_first_page_are_what_their_program_draws():
     program = tool("site_pictures")
     assert program.PICTURE.read_text(encoding="utf-8") == program.draw()
+    assert program.BADGES.read_text(encoding="utf-8") == program.draw_badges()
     _, saved = speed_figures()
     assert program.SPEED.read_text(encoding="utf-8") == program.draw_speed(saved)
     shown = re.findall(r"\d[\d,]+(?=</text>)", program.draw_speed(saved))

@@ -1,13 +1,14 @@
 """`python tools/site_pictures.py`: draws the pictures of the first page.
 
 `one_answer.svg` takes a good and a poor answer apart: the characters that reference answers share, the scores, and the
-keywords. `speed.svg` shows answers a second from bench/results.json. Both are plain SVG, equal to the byte wherever
-they are drawn, and have colours for a dark page.
+keywords. `speed.svg` shows answers a second from bench/results.json, and `badges.svg` the versions
+of Python and the licence from pyproject.toml. All are plain SVG, equal to the byte wherever they are drawn.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from bench.table import rows_of  # noqa: E402
 
 PICTURE = ROOT / "docs" / "pictures" / "one_answer.svg"
 SPEED = PICTURE.with_name("speed.svg")
+BADGES = PICTURE.with_name("badges.svg")
 MEASURED = "score, 57,100 answers, lists of str, 1 thread"
 QUESTION = "Q07"
 ANSWERS = (
@@ -53,7 +55,26 @@ def main() -> None:
     PICTURE.write_text(draw(), encoding="utf-8")
     saved = json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
     SPEED.write_text(draw_speed(saved), encoding="utf-8")
-    print(PICTURE, SPEED)
+    BADGES.write_text(draw_badges(), encoding="utf-8")
+    print(PICTURE, SPEED, BADGES)
+
+
+def draw_badges() -> str:
+    """The versions of Python and the licence as SVG."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    versions = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
+    licence = re.search(r'^license = "(.+)"$', project, re.MULTILINE)
+    assert licence is not None
+    parts, x = [], 0
+    for text in (f"Python {versions[0]} to {versions[-1]}", licence[1]):
+        width = 20 + 7 * len(text)
+        parts.append(f'<rect x="{x}" width="{width}" height="22" rx="4" fill="#3f51b5"/>')
+        parts.append(f'<text x="{x + 10}" y="15.5" textLength="{width - 20}">{text}</text>')
+        x += width + 8
+    style = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#fff}"
+    said = 'role="img" aria-label="versions, licence"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{x - 8}" height="22" {said}>'
+    return "\n".join([head, f"<style>{style}</style>", *parts, "</svg>\n"])
 
 
 def draw_speed(saved: dict[str, Any]) -> str:
