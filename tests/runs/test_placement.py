@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from pfgen_fast import Suite, TrialsError
 from pfgen_fast.files.untrusted_text import json_text
-from pfgen_fast.report.placement_plot import write_placements
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.placement import Field, place, size_of
 from pfgen_fast.runs.result import read_result
@@ -150,18 +149,8 @@ def test_every_output_has_the_same_ranks(call, scored, tmp_path):
     assert set(found[0]) >= {"score", "low", "high", "rank_low", "rank_high", "better", "worse", "tied", "nearest"}
     markdown = call("place", scored, *against, "-f", "markdown")[1]
     assert markdown.count("| Run | Score |") == 6
-    picture = tmp_path / "place.svg"
-    assert call("place", scored, *against, "-o", picture)[0] == 0
-    assert "org/model-0" in picture.read_text(encoding="utf-8")
-    assert call("place", scored, *against, "-o", tmp_path / "place.txt")[0] == 2
     code, out, err = call("place", scored)  # among the published runs
     assert (code, out, err.count("error: org/model-")) == (3, "", 6)
-
-
-def test_a_picture_marks_runs_of_known_size(table, field, tmp_path):
-    entry = next(entry for entry in table if size_of(entry.model) == 7)
-    write_placements([field.place(changed(entry))], tmp_path / "place.svg")
-    assert f"rank {field.place(changed(entry)).rank} (" in (tmp_path / "place.svg").read_text(encoding="utf-8")
 
 
 def test_sizes_come_from_names():
