@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import threading
 
 import pytest
 from makers import documented, shell_blocks
 from makers.documented import ROOT, tool
 from makers.fault_server import answering, serving
+from makers.leaderboards import results_as_lines
 from makers.published_suites import whole
 from pfgen_fast.runs import result_tables
-from pfgen_fast.runs.leaderboard import find_results
 from pfgen_fast.suite.published import PublishedSuite
 
 README = ROOT / "README.md"
@@ -28,9 +27,8 @@ def commands(tmp_path, monkeypatch):
 
 def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, monkeypatch):
     assert call("score", varied, "-s", "mini", "-o", tmp_path / "others")[0] == 0
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in find_results([tmp_path / "others"])]
     table = tmp_path / "table.jsonl"
-    table.write_text("".join(json.dumps({**one, "run": f"run {n}"}) + "\n" for n, one in enumerate(results)))
+    table.write_text("".join(results_as_lines(tmp_path / "others")), encoding="utf-8")
     monkeypatch.setattr(result_tables, "_TABLE", table)
     answer = answering("Ice is less dense than water.")
     with serving(whole) as files, serving(lambda request: answer) as server:

@@ -7,9 +7,9 @@ import shlex
 
 import pytest
 from makers.fault_server import Reply, answering, serving
+from makers.leaderboards import results_as_lines
 from pfgen_fast import Suite
 from pfgen_fast.runs import result_tables
-from pfgen_fast.runs.leaderboard import find_results
 
 RUN = ("evaluate", "-e", "ngram", "-s", "mini", "-n", "3")
 
@@ -19,10 +19,8 @@ def field(call, varied, tmp_path, monkeypatch):
     """A folder to work in, where scored runs of the packaged suite stand for the published ones."""
     monkeypatch.chdir(tmp_path)
     assert call("score", varied, "-s", "mini", "-o", tmp_path / "others")[0] == 0
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in find_results([tmp_path / "others"])]
-    lines = [json.dumps({**result, "run": f"run {number}"}) + "\n" for number, result in enumerate(results)]
     table = tmp_path / "table.jsonl"
-    table.write_text("".join(lines), encoding="utf-8")
+    table.write_text("".join(results_as_lines(tmp_path / "others")), encoding="utf-8")
     monkeypatch.setattr(result_tables, "_TABLE", table)
     return tmp_path
 

@@ -1,7 +1,8 @@
-"""Leaderboards as CSV files, made as the command makes them."""
+"""Leaderboards as CSV files, made as the command makes them, and tables of results."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -20,3 +21,9 @@ def write_leaderboard(folder: Path, runs: Path, suite: Suite) -> Path:
     path = folder / "leaderboard.csv"
     path.write_text(to_csv(rank(find_results([copy]))), encoding="utf-8")
     return path
+
+
+def results_as_lines(folder: Path) -> list[str]:
+    """The results below a folder as lines of a table, named `run 0`, `run 1`, ..."""
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in find_results([folder])]
+    return [json.dumps({**result, "run": f"run {number}"}) + "\n" for number, result in enumerate(results)]

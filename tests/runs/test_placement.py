@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from makers.leaderboards import results_as_lines
 from pfgen_fast import Suite, TrialsError
 from pfgen_fast.files.untrusted_text import json_text
 from pfgen_fast.runs.leaderboard import find_results, rank
@@ -123,8 +124,7 @@ def test_runs_are_placed_among_runs_of_ones_own(call, scored, tmp_path):
     result = read_result(next(scored.glob("org/model-2/*/result.json")))
     assert place(result, against=scored).others == placement.others
     table = tmp_path / "table.jsonl"
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in find_results([scored])]
-    lines = [json.dumps({**result, "run": f"run {number}"}) + "\n" for number, result in enumerate(results)]
+    lines = results_as_lines(scored)
     table.write_text("".join(lines), encoding="utf-8")
     own = [rank([path])[0] for path in find_results([scored])]
     assert [entry.by_question for entry in read_entries(table)] == [entry.by_question for entry in own]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -19,12 +20,12 @@ class Html(str):
     __slots__ = ()
 
 
-class NotebookTable:
+class NotebookTable(ABC):
     """A result with named columns: a table in notebooks, a data frame of pandas or polars on demand."""
 
+    @abstractmethod
     def _columns(self) -> Mapping[str, Sequence[Any]]:
         """The columns of the result, all of one length."""
-        raise NotImplementedError
 
     def _words(self) -> Sequence[str]:
         """Sentences above the table."""
