@@ -215,10 +215,13 @@ def test_view_serves_the_results_until_ctrl_c(call, runs):
     try:
         line = served.stdout.readline()
         address, rest = line.split(" ", 1)
-        assert rest == "shows 2 runs; Ctrl-C ends it\n"
+        assert rest == "shows 2 results; Ctrl-C ends it\n"
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
-        with urllib.request.urlopen(address, timeout=60) as reply:
-            assert b"report: 2 runs" in reply.read()
+        page = b""
+        while b"report: 2 runs" not in page:  # it shows the progress until the report is ready
+            assert not page or b'http-equiv="refresh"' in page
+            with urllib.request.urlopen(address, timeout=60) as reply:
+                page = reply.read()
         served.send_signal(signal.SIGINT)
         assert served.communicate(timeout=60) == ("", "")
         assert served.returncode == 0

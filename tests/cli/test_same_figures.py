@@ -103,10 +103,10 @@ def in_node(data, expression):
     if node is None:
         pytest.skip("no node, which runs the scripts of pages")
     before = (
-        f"const matchMedia = () => ({{}}), views = {{}}, reachQuestion = null, data = {json.dumps(data)};"
+        f"const matchMedia = () => ({{}}), data = {json.dumps(data)};"
         f"const overview = {{ quantiles: {json.dumps([quantile(n - 1) for n in range(2, 60)])} }};"
     )
-    scripts = "".join(map(source, ("page.js", "report/intervals.js", "report/pair_view.js")))
+    scripts = "".join(map(source, ("page.js", "report/intervals.js")))
     text = f"{before}{scripts}process.stdout.write(JSON.stringify({expression}));"
     done = subprocess.run([node, "-"], input=text, capture_output=True, text=True, check=True, encoding="utf-8")
     return json.loads(done.stdout)

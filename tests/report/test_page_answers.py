@@ -93,7 +93,7 @@ def test_keywords_are_framed_where_rules_read_and_missing_ones_named(open_tab, m
     path = made_page([reported_run(mini, answers=answers)])
     tab = open_tab(path, f"#run=org/model/abc&question={mini.questions[number].question_id}")
     tab.page.wait_for_selector(".scored")
-    samples = tab.page.locator("details[open] .scored")
+    samples = tab.page.locator(".opened .scored")
     assert samples.nth(0).locator("mark").all_inner_texts() == [word, word]
     assert samples.nth(1).locator("mark").count() == 0
     assert "Missing keywords: word" in samples.nth(0).inner_text()
@@ -127,29 +127,27 @@ def test_the_question_view_ranks_the_answers_of_all_runs(open_tab, path, runs):
 
 
 def test_a_question_without_answers_of_the_runs_that_are_shown_says_so(open_tab, path, runs):
-    tab = open_tab(path, "#question=Q02&search=nowhere")
+    tab = open_tab(path, "#question=Q02&search=nowhere&runs=shown")
     tab.page.locator("#details-body .ranked .notice").wait_for()
     assert tab.page.locator("#details-body .scored").count() == 0
     tab.page.locator("#details-body").get_by_role("button", name="Clear search and filters").click()
     tab.page.locator("#details-body .scored").nth(len(runs) - 1).wait_for()
-    assert tab.fragment == "question=Q02"
-
-
-def test_a_link_to_a_question_waits_for_the_search_in_the_answers(open_tab, made_page, mini):
-    path = made_page([reported_run(mini, name, answers=[name]) for name in ("needle", "hay")])
-    page = open_tab(path, "#question=Q02&answers=needle").page
-    page.wait_for_selector("#details-body .scored")
-    assert page.locator("#details-body .scored").count() == 1
+    assert tab.fragment == "question=Q02&runs=shown"
+    page = open_tab(path, "#question=Q02&search=run-1").page
+    page.wait_for_selector("#details-body .scored:nth-child(4)")  # all runs, until one chooses those of the search
+    page.get_by_label("Runs").last.select_option("the 1 of the leaderboard’s filters")
+    page.get_by_text("1 answers of 1 runs").wait_for()
 
 
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_head_of_a_view_hides_nothing_that_is_asked_for(open_tab, path, width):
     page = open_tab(path, "#compare=org/run-1..org/run-3&question=Q03", viewport={"width": width, "height": 800}).page
-    page.wait_for_selector("details.paired[open] .answer")
+    page.wait_for_selector(".opened .answer")
     page.wait_for_function("dialog.scrollTop > 0")
-    page.evaluate("document.querySelector('details.paired[open]').scrollIntoView({ behavior: 'instant' })")
+    page.evaluate("document.querySelector('.opened').parentElement.scrollIntoView({ behavior: 'instant' })")
     edge = page.locator("#details .details-head").bounding_box()
-    assert page.locator("details.paired[open] summary").bounding_box()["y"] >= edge["y"] + edge["height"]
+    opened = page.locator('.of-questions [aria-expanded="true"]')
+    assert opened.bounding_box()["y"] >= edge["y"] + edge["height"]
 
 
 def test_many_answers_come_as_the_reader_goes_on(open_tab, made_page, mini):
@@ -167,19 +165,19 @@ def test_many_answers_come_as_the_reader_goes_on(open_tab, made_page, mini):
 def test_an_answer_of_the_question_leads_to_its_run_and_back(open_tab, path):
     tab = open_tab(path, "#question=Q02")
     tab.page.locator(".ranked .sample-head a").first.click()
-    tab.page.wait_for_selector("details.question[open] .scored")
+    tab.page.wait_for_selector(".opened .scored")
     assert re.fullmatch(r"run=org/run-\d&question=Q02&sample=\d", tab.fragment)
-    tab.page.locator("details[open]").get_by_text("The answers of all runs").click()
+    tab.page.locator(".opened").get_by_text("The answers of all runs").click()
     tab.page.wait_for_selector(".ranked .answer")
     assert tab.fragment == "question=Q02"
     tab.page.go_back()
-    tab.page.wait_for_selector("details.question[open] .scored")
+    tab.page.wait_for_selector(".opened .scored")
 
 
 def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     tab = open_tab(path, "#compare=org/run-1..org/run-3")
-    tab.page.wait_for_selector("details.paired")
-    a, b = ([question.score for question in runs[number].result.questions.values()] for number in (1, 3))
+    tab.page.wait_for_selector(".of-questions tbody")
+    b, a = ([question.score for question in runs[number].result.questions.values()] for number in (1, 3))
     difference = paired_difference(a, b)
     found = tab.page.evaluate("([a, b]) => [pairedDifference(a, b), meanInterval(a)]", [a, b])
     assert [found[0]["n"], found[0]["mean"]] == [difference.n, pytest.approx(difference.mean, rel=1e-12)]
@@ -188,16 +186,22 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     row = tab.page.locator(".figures tbody tr").first.inner_text().replace("−", "-").split("\t")
     shown = f"{difference.mean:+.4f}", f"{difference.low:+.4f} to {difference.high:+.4f}"
     assert (row[0], *row[3:]) == ("Score", *shown)
-    bars = [text.replace("−", "-") for text in tab.page.locator("details.paired .number").all_inner_texts()]
-    expected = sorted((x - y for x, y in zip(a, b, strict=True)), reverse=True)
-    assert [float(text.split()[1]) for text in bars] == pytest.approx(expected, abs=6e-5)
+    bars = [
+        text.replace("−", "-") for text in tab.page.locator(".of-questions tbody td:nth-child(3)").all_inner_texts()
+    ]
+    expected = sorted(x - y for x, y in zip(a, b, strict=True))
+    assert [float(text) for text in bars] == pytest.approx(expected, abs=6e-4)
     assert ("no significant" in tab.page.locator("#details-body").inner_text().lower()) is (not difference.differs())
-    script = """([a, b]) => make("p", {}, ...verdict(pairedDifference(a, b), ["a", "b"])).textContent"""
+    script = """([a, b]) => make("p", {}, ...verdict(pairedDifference(b, a), "B", ["a", "b"])).textContent"""
     for a, b, says in (
-        ([0.5] * 8, [0.5] * 8, "The runs have the same score on every question."),
-        ([0.75] * 8, [0.5] * 8, "is better: A − B is +0.2500, there is no interval, because all questions differ by"),
-        ([0.5, 0.6, 0.7], [0.5, 0.5, 0.5], "A − B is +0.1000; 3 questions are too few for a verdict."),
-        ([0.5, None], [None, 0.5], "The runs have no question in common."),
+        ([0.5] * 8, [0.5] * 8, "B has the same score as A on every question."),
+        (
+            [0.75] * 8,
+            [0.5] * 8,
+            "A (a) is better: B − A is −0.2500, there is no interval, because all questions differ by",
+        ),
+        ([0.5, 0.6, 0.7], [0.5, 0.5, 0.5], "B − A is −0.1000; 3 questions are too few for a verdict."),
+        ([0.5, None], [None, 0.5], "B has no question in common with A."),
     ):
         assert says in tab.page.evaluate(script, [a, b])
 
@@ -205,20 +209,22 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
 def test_a_run_shows_what_its_shares_add_up_to_and_can_be_compared_side_by_side(open_tab, path):
     tab = open_tab(path, "#run=org/run-1")
     body = tab.page.locator("#details-body")
-    tab.page.wait_for_selector("details.question")
+    tab.page.wait_for_selector(".of-questions")
+    tab.page.get_by_text("Contribution of each reference set").click()
     assert "±" not in body.inner_text()
     text = tab.page.get_by_role("region", name="Contributions of the sets").inner_text()
     shares = "A + 0.2500 + 0.2500 B + 0.2500 + 0.2500 sum = 0.5000 = 0.5000"
     assert re.sub(r"\s+", " ", text) == f"Set Fluency Truthfulness {shares}"
+    tab.page.get_by_label("Compare with").focus()  # which fills the list
     tab.page.get_by_label("Compare with").select_option(label="org/run-3")
-    tab.page.wait_for_selector("details.paired")
+    tab.page.wait_for_selector(".compared")
     assert tab.fragment == "compare=org/run-1..org/run-3"
     assert "±" not in body.inner_text()
     tab = open_tab(path, f"#{tab.fragment}&question=Q03")
-    tab.page.wait_for_selector("details.paired[open] .answer")
-    heads = tab.page.locator("details.paired[open] .sample-head b").all_inner_texts()
+    tab.page.wait_for_selector(".opened .answer")
+    heads = tab.page.locator(".opened .sample-head b").all_inner_texts()
     assert [head.split(":")[0] for head in heads[:4]] == ["A, sample 1", "B, sample 1", "A, sample 2", "B, sample 2"]
-    assert tab.page.locator("details.paired[open] .answer").count() == 10
+    assert tab.page.locator(".opened .answer").count() == 10
 
 
 def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
@@ -226,7 +232,7 @@ def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
     path = made_page([reported_run(mini, answers=[answer, "y" * 100_010])])
     page = open_tab(path, "#run=org/model/abc&question=Q01").page
     page.wait_for_selector(".scored")
-    first, second = page.locator("details[open] .answer").nth(0), page.locator("details[open] .answer").nth(1)
+    first, second = page.locator(".opened .answer").nth(0), page.locator(".opened .answer").nth(1)
     assert "2999" not in first.inner_text()
     first.get_by_role("button", name=f"Show all {len(answer):,} characters").click()
     assert first.inner_text().strip() == answer.strip()
@@ -241,19 +247,29 @@ def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini)
         for place, text in places.items():
             made["questions"][mini.questions[place].question_id]["samples"][1]["answer"] = text
         runs.append(ReportRun(f"run {number}", None, parse_result(made, "x")))
-    page = open_tab(made_page(runs)).page
-    search = "async (text) => [...await findInAnswers(text)]"
-    assert page.evaluate(search, "needle") == [[0, [0, 3]], [2, [7]]]
-    assert page.evaluate(search, "針") == [[0, [0]]]
-    assert page.evaluate(search, "absent") == []
-    assert page.evaluate("async () => [...await findInAnswers('needle', () => false)]") == []
+    path = made_page(runs)
+    for fragment, expected in (
+        ("answers=needle", {"Q01": ["run 0", "Needle"], "Q04": ["run 0", "needle"], "Q08": ["run 2", "NEEDLE"]}),
+        ("answers=needle&by-run=yes", {"run 0": ["Q01", "Needle", "Q04", "needle"], "run 2": ["Q08", "NEEDLE"]}),
+        ("answers=needle&search=2&runs=shown", {"Q08": ["run 2", "NEEDLE"]}),
+        ("answers=針", {"Q01": ["run 0", "針"]}),
+        ("answers=a.b(", {}),
+    ):
+        page = open_tab(path, f"#tab=answers&{fragment}").page
+        page.locator("#found-count", has_text="”.").wait_for()
+        found = {
+            section.locator("h3").inner_text(): section.locator("li :is(a, mark)").all_inner_texts()
+            for section in page.locator("#found section").all()
+        }
+        assert [text.startswith(name) for text, name in zip(found, expected, strict=True)] == [True] * len(expected)
+        assert list(found.values()) == list(expected.values())
 
 
 def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, runs, tmp_path):
     write_report_folder(runs, mini, tmp_path)
     (tmp_path / "data" / "evil.js").write_text("document.title = 'pwned'")
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    (tmp_path / "index.html").write_text(page.replace("<main>", '<main><script src="data/evil.js"></script>'))
+    (tmp_path / "index.html").write_text(page.replace("<body>", '<main><script src="data/evil.js"></script>'))
     tab = open_tab(tmp_path / "index.html", "#question=Q02")
     tab.page.wait_for_selector(".ranked .answer")
     assert shown_in(tab.page, 1) == shown_in_python(mini, runs, 1)
@@ -297,7 +313,7 @@ def test_the_browser_has_its_turn_after_each_line_of_data(open_tab, path, mini):
       let turns = 0;
       const asBefore = turn;
       turn = () => { turns++; return asBefore(); };
-      await findInAnswers("absent");
+      await searchAnswers("absent", new Set(), "");
       return turns;
     }"""
     lines = re.findall(r'id="answers-\d+">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)

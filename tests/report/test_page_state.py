@@ -17,12 +17,12 @@ def test_opening_and_closing_a_run_are_steps_of_address_and_title(open_tab, path
     title = page.title()
 
     def check(is_open):
-        selector = "dialog[open] details.question" if is_open else "#details:not([open])"
+        selector = "dialog[open] .of-questions" if is_open else "#details:not([open])"
         page.wait_for_selector(selector, state="attached")
         expected = ("run=org/b/2", f"org/b/2 · {title}") if is_open else ("", title)
         assert (tab.fragment, page.title()) == expected
 
-    page.get_by_role("link", name="org/b/2").click()
+    page.get_by_title("org/b/2").click()
     check(is_open=True)
     page.go_back()
     check(is_open=False)
@@ -41,10 +41,11 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
           const texts = ["", "a b", "&=#%+;..", "\\u65e5\\u672c", "1%2F2%ZZ", "__proto__"];
           const made = [];
           for (const run of [null, 0, 1, 2, 3])
-            for (const compare of [null, [0, 1], [2, 3], [3, 0]])
+            for (const compare of [null, [0, 1], [2, 3], [3, 0, 2, 1]])
               for (const text of texts) {
                 const filters = new Map(text ? [[`x${text}`, text]] : []);
-                made.push({ run, compare, question: run, sample: run, search: text, sort: text, filters });
+                const common = { run, compare, question: run, sample: run, search: text, sort: text, filters };
+                made.push({ ...common, tab: text ? "plots" : "", unknown: [] });
               }
           const plain = (state) => JSON.stringify({ ...state, filters: [...state.filters] }, Object.keys(state).sort());
           return made.map((state) => [plain(state), plain(readState(addressOf(state)))]);
@@ -55,14 +56,24 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
 
 
 @pytest.mark.parametrize(
-    "fragment",
+    ("fragment", "unknown"),
     [
-        *("run=nobody&question=Q99&sample=1e9", "compare=org/a/1..org/a/1", "compare=..", "run=%", "plots"),
-        *("__proto__=1&constructor=2", "run=<img src=x onerror=alert(1)>", "x" * 10_000),
+        (
+            "run=nobody&question=Q99&sample=1e9&tab=x",
+            ["tab “x”", "run “nobody”", "question “Q99”", "answer with the number “1e9”"],
+        ),
+        *(
+            (f"compare={names}", [f"runs to compare with the names “{names}”"])
+            for names in ("org/a/1..org/a/1", "..", "x")
+        ),
+        ("run=<img src=x onerror=alert(1)>", ["run “<img src=x onerror=alert(1)>”"]),
+        *((fragment, []) for fragment in ("run=", "plots", "__proto__=1&constructor=2", "x" * 10_000)),
     ],
 )
-def test_an_address_that_names_nothing_shows_the_bare_page(open_tab, path, fragment):
+def test_an_address_that_names_nothing_says_so_on_the_bare_page(open_tab, path, fragment, unknown):
     page = open_tab(path, f"#{fragment}").page
+    assert page.locator("#unknown").text_content() == "".join(f"This page has no {name}. " for name in unknown)
+    assert page.locator("#unknown").is_visible() == bool(unknown)
     assert page.locator("#details").is_hidden()
     assert page.locator("#runs tbody tr").count() == 4
 
@@ -71,20 +82,24 @@ def test_hostile_names_open_by_their_address_and_run_nothing(open_tab, path):
     tab = open_tab(path)
     rows = tab.page.locator("#runs tbody th a")
     rows.nth(3).click()
-    tab.page.wait_for_selector("dialog[open] details.question")
+    tab.page.wait_for_selector("dialog[open] .of-questions")
     address = tab.fragment
     assert "<" not in address
     assert tab.page.title().startswith(HOSTILE)
     again = open_tab(path, f"#{address}")
-    again.page.wait_for_selector("dialog[open] details.question")
+    again.page.wait_for_selector("dialog[open] .of-questions")
     assert again.page.evaluate("state.run") == 3
 
 
-def test_section_links_scroll_and_keep_the_state(open_tab, path):
+def test_tabs_are_steps_and_keep_the_rest_of_the_state(open_tab, path):
     tab = open_tab(path, "#search=org")
-    tab.page.get_by_role("link", name="Heat map").click()
-    assert tab.fragment == "search=org"
-    assert tab.page.evaluate("document.activeElement.id") == "heat-map"
+    for name, section in (("Heat map", "heat-map"), ("Questions", "questions")):
+        tab.page.get_by_role("link", name=name).click()
+        assert tab.fragment == f"tab={section}&search=org"
+        assert tab.page.locator("main > section:visible").evaluate_all("(all) => all.map(({ id }) => id)") == [section]
+        assert tab.page.evaluate("document.activeElement.id") == section
+    tab.page.go_back()
+    assert tab.page.locator("#heat-map").is_visible()
 
 
 @pytest.mark.parametrize("name", ["constructor", "__proto__", "toString"])

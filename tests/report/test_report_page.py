@@ -21,10 +21,13 @@ def path(made_page, mini):
 
 
 def names(page):
-    return page.locator("#runs tbody tr:visible th a").all_inner_texts()
+    links = page.locator("#runs tbody tr:visible th a")
+    return links.evaluate_all("(links) => links.map((link) => link.title)")
 
 
 def drawn(page):
+    if page.locator("#plots").is_hidden():
+        page.get_by_role("link", name="Plots").click()
     plot = page.locator('.plot[data-kind="scatter"]').first
     plot.scroll_into_view_if_needed()
     plot.locator("svg").wait_for()
@@ -47,19 +50,18 @@ def test_a_head_sorts_and_the_address_keeps_the_order(open_tab, path):
 def test_parameters_in_which_runs_differ_can_be_columns(open_tab, path):
     tab = open_tab(path, "#sort=parameter%20top_p")
     heads = tab.page.locator("#runs thead th")
-    assert heads.all_inner_texts()[4].startswith("mode")
-    tab.page.locator("#filters summary").click()
+    tab.page.locator("#show-filters").click()
     tab.page.locator("#columns").get_by_label("top_p").check()
     assert "top_p" in " ".join(heads.all_inner_texts())
     assert names(tab.page)[:3] == ["org/alpha/2", "org/alpha/1", "other/gamma/1"]  # those without one come last
-    assert "columns=parameter%20mode,parameter%20top_p" in tab.fragment
+    assert "columns=parameter%20top_p" in tab.fragment
     cells = open_tab(path, "#" + tab.fragment).page.locator('#runs tbody td[data-column="parameter top_p"]')
     assert cells.all_inner_texts()[:4] == ["0.9", "0.98", "0.98", "–"]
 
 
 def test_a_score_says_its_interval_and_a_rank_its_ties(open_tab, path):
     page = open_tab(path).page
-    score = page.locator('#runs tbody tr:has-text("org/alpha/1") td[data-column="score"]')
+    score = page.locator('#runs tbody tr:has([title="org/alpha/1"]) td[data-column="score"]')
     title = re.fullmatch(r"0\.8100, 95 % interval (0\.\d{4}) to (0\.\d{4})", score.get_attribute("title"))
     half = float(re.match(r"0\.8100 ±(0\.\d{4})", score.inner_text())[1])
     assert half == pytest.approx((float(title[2]) - float(title[1])) / 2, abs=1e-4)
@@ -92,9 +94,12 @@ def test_the_search_finds_names_parameters_and_questions(open_tab, path):
 def test_a_search_without_a_hit_says_so_and_draws_nothing(open_tab, path):
     page = open_tab(path, "#search=nowhere").page
     assert page.locator("#none").is_visible()
-    assert page.locator("#plots .none").inner_text() == "No run matches the search and the filters."
-    assert page.locator("#heat-map .none").is_visible()
-    assert page.locator("#runs:visible, .plot:visible, #heat:visible, canvas:visible").count() == 0
+    assert page.locator("#runs").is_hidden()
+    for name, drawn_there in (("Plots", ".plot"), ("Heat map", "#heat"), ("Questions", "#questions-table")):
+        page.get_by_role("link", name=name).click()
+        assert page.locator("main > section:visible .none").inner_text() == "No run matches the search and the filters."
+        assert page.locator(drawn_there).locator("visible=true").count() == 0
+    page.get_by_role("link", name="Leaderboard", exact=True).click()
     page.locator("#none button").click()
     assert len(names(page)) == 7
     assert page.locator("#none").is_hidden()
@@ -103,17 +108,21 @@ def test_a_search_without_a_hit_says_so_and_draws_nothing(open_tab, path):
 
 def test_the_search_finds_text_in_answers(open_tab, path):
     tab = open_tab(path, "#search=answer%20of%20run%204")
-    tab.page.get_by_role("button", name="Search the answers").click()
-    tab.page.wait_for_selector("#found ul", state="attached")
-    assert tab.fragment == "answers=answer%20of%20run%204"
-    assert names(tab.page) == ["other/gamma/1"]
-    tab.page.locator("#found summary").click()
-    tab.page.locator("#found a").first.click()
-    tab.page.wait_for_selector("#details[open] details.question[open]")
-    assert tab.fragment.startswith("run=other/gamma/1&question=Q01")
-    again = open_tab(path, "#answers=answer%20of%20run%204").page
-    again.wait_for_selector("#found ul", state="attached")
-    assert names(again) == ["other/gamma/1"]
+    tab.page.get_by_role("searchbox").press("Enter")
+    tab.page.wait_for_selector("#found li:nth-child(1)")
+    assert tab.fragment == "tab=answers&answers=answer%20of%20run%204"
+    tab.page.get_by_text("8 answers of 1 run contain “answer of run 4”.").wait_for()
+    assert tab.page.get_by_role("searchbox").input_value() == "answer of run 4"
+    assert set(tab.page.locator("#found mark").all_inner_texts()) == {"answer of run 4"}
+    tab.page.get_by_label("Grouped").select_option("by run")
+    tab.page.locator("#found h3", has_text="other/gamma/1 8 answers").wait_for()
+    again = open_tab(path, f"#{tab.fragment}").page
+    again.locator("#found li a").first.click()
+    again.wait_for_selector("#details[open] .opened .answer")
+    assert again.evaluate("[state.run, state.question, state.sample]") == [4, 0, 0]
+    again.go_back()
+    again.get_by_role("searchbox").fill("")
+    assert again.evaluate("shownTab()") == "leaderboard"
 
 
 @pytest.mark.parametrize(
@@ -138,13 +147,13 @@ def test_filters_of_the_form_come_into_the_address(open_tab, path):
     tab = open_tab(path)
     page = tab.page
     lowest, best = page.get_by_label("Score from"), page.get_by_label("Best run of each model")
-    page.locator("#filters summary").click()
+    page.locator("#show-filters").click()
     page.locator('[data-filter="parameter mode"]').select_option("qa")
     lowest.fill("0.15")
     best.check()
     assert tab.fragment == "parameter%20mode=qa&from=0.15&best=yes"
     assert names(page) == ["org/alpha/1", "org/beta/1", FORMULA]
-    assert "3 filters set" in page.locator("#filters summary").inner_text()
+    assert "3 filters set" in page.locator("#show-filters").inner_text()
     page.go_back()
     assert not best.is_checked()
     page.locator("#filters .clear").click()
@@ -154,7 +163,7 @@ def test_filters_of_the_form_come_into_the_address(open_tab, path):
 def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
     tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1&question=Q02")
     page = tab.page
-    page.wait_for_selector("#details-body details.question")
+    page.wait_for_selector("#details-body .of-questions")
 
     def opened():
         return page.evaluate("overview.runs[state.run].name")
@@ -176,7 +185,7 @@ def test_keys_move_in_the_table_focus_the_search_and_show_themselves(open_tab, p
     tab = open_tab(path)
     search, keys = tab.page.get_by_role("searchbox"), tab.page.locator("#keys")
     tab.press("j", "j")
-    assert tab.page.evaluate("document.activeElement.textContent") == "org/alpha/1"
+    assert tab.page.evaluate("document.activeElement.title") == "org/alpha/1"
     tab.press("/", "j", "?", "/")
     assert search.input_value() == "j?/"
     tab.press("Escape")
@@ -191,17 +200,17 @@ def test_keys_move_in_the_table_focus_the_search_and_show_themselves(open_tab, p
 def test_the_link_is_copied_and_two_ticked_runs_are_compared(open_tab, path):
     tab = open_tab(path, "#/search=org", permissions=["clipboard-read", "clipboard-write"])
     assert drawn(tab.page).locator("g path").count() == 3  # search and filters apply to the plots
-    tab.page.locator("#leaderboard .copy-link").click()
-    tab.page.get_by_text("Copied").wait_for()
-    assert tab.page.evaluate("navigator.clipboard.readText()").endswith("report.html#/search=org")
+    tab.page.locator("header .copy-link").click()
+    tab.page.get_by_text("Copied; works only where this file is").wait_for()
+    assert tab.page.evaluate("navigator.clipboard.readText()").endswith("report.html#/tab=plots&search=org")
+    tab.page.get_by_role("link", name="Leaderboard", exact=True).click()
     tab.page.get_by_role("searchbox").fill("")
-    drawn(tab.page).locator("g path").nth(6).wait_for()
     tab.page.get_by_label("Compare org/beta/1").check()
     assert tab.page.locator("#compare").is_disabled()
     tab.page.get_by_label("Compare org/alpha/2").check()
     tab.page.locator("#compare").click()
     assert tab.fragment == "compare=org/alpha/2..org/beta/1"
-    tab.page.wait_for_selector("#details[open] details.paired")
+    tab.page.wait_for_selector("#details[open] .of-questions")
 
 
 def test_the_csv_file_has_the_view_and_no_formulas(open_tab, path):
@@ -262,11 +271,11 @@ def test_the_keyboard_moves_from_point_to_point_and_opens_their_runs(open_tab, p
     assert tab.faults() == []
     tab.press("Enter")
     tab.page.wait_for_selector("#details[open]")
-    assert tab.fragment == "run=system/ground-truth"
+    assert tab.fragment == "tab=plots&run=system/ground-truth"
 
 
 def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(open_tab, path):
-    tab = open_tab(path, "#order=number")
+    tab = open_tab(path, "#tab=heat-map&order=number")
     page = tab.page
     page.locator("#heat").scroll_into_view_if_needed()
     page.wait_for_selector("#heat [role=grid]")
@@ -282,19 +291,21 @@ def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(
     tab.press("End", "End")  # the edge holds
     assert page.evaluate("document.activeElement.ariaLabel").startswith(HOSTILE[:20])
     tab.press("Home", "Enter")
-    page.wait_for_selector("#details-body details.question[open]")
-    assert tab.fragment == "run=system/ground-truth&question=Q02&order=number"
+    page.wait_for_selector("#details-body .opened")
+    assert tab.fragment == "tab=heat-map&run=system/ground-truth&question=Q02&order=number"
     tab.press("Escape")
     cell = page.evaluate("document.querySelector('#heat [role=grid] a').offsetWidth")
     page.locator("#heat canvas").click(position={"x": 1.5 * cell, "y": 2.5 * 20})
     page.wait_for_selector("#details[open]")
-    assert tab.fragment == "run=org/alpha/1&question=Q03&order=number"
+    assert tab.fragment == "tab=heat-map&run=org/alpha/1&question=Q03&order=number"
+    tab.press("Escape")
+    page.locator(".heat-runs").click(position={"x": 1.5 * cell, "y": 5})
+    assert tab.fragment == "tab=heat-map&run=org/alpha/1&order=number"
 
 
 def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_tab, path):
-    tab = open_tab(path)
+    tab = open_tab(path, "#tab=heat-map")
     page = tab.page
-    page.locator("#heat").scroll_into_view_if_needed()
     page.wait_for_selector("#heat canvas")
 
     def order():
@@ -304,24 +315,28 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
       [id, mean(overview.runs.map((run) => run.questions[number]))]))"""
     hardest_first = order()
     assert hardest_first == sorted(hardest_first, key=page.evaluate(means).__getitem__)
+    for name in ("discrimination", "similarity"):
+        page.locator('[data-filter="order"]').select_option(name)
+        page.wait_for_function("(name) => orderedQuestions.order === name", arg=name)
+        assert sorted(order()) == sorted(hardest_first)
     page.locator('[data-filter="order"]').select_option("number")
     page.locator(".heat-labels div:nth-child(2)", has_text="Q02").wait_for()
     assert order() == sorted(hardest_first)
     page.locator('[data-filter="colours"]').select_option("median")
-    assert tab.fragment == "order=number&colours=median"
+    assert tab.fragment == "tab=heat-map&order=number&colours=median"
     page.locator("#heat-legend span", has_text="−").wait_for()
 
 
 def test_all_of_many_rows_and_cells_are_reached_and_follow_order_and_search(open_tab, made_page):
     tab = open_tab(made_page([f"org/model-{number:03}/x" for number in range(300)]))
     page = tab.page
-    page.locator("#runs tbody tr:nth-child(300)").wait_for()
-    page.locator("#heat").scroll_into_view_if_needed()
+    page.get_by_role("link", name="Heat map").click()
     page.locator("#heat [role=grid] a").focus()
     tab.press("End", "ArrowDown")
     assert page.evaluate("document.activeElement.ariaLabel").startswith("org/model-299/x, ")
     box = page.evaluate("(({ left, right }) => [left, right])(document.activeElement.getBoundingClientRect())")
     assert 0 <= box[0] < box[1] <= 1440
+    page.get_by_role("link", name="Leaderboard", exact=True).click()
     page.get_by_role("button", name="Run", exact=True).click(click_count=2)
     page.locator("#runs tbody tr:nth-child(300)").wait_for()
     assert names(page) == [f"org/model-{number:03}/x" for number in reversed(range(300))]
@@ -336,7 +351,7 @@ def test_nothing_is_cut_off(open_tab, path, width):
     table = page.locator("#leaderboard .scroller")
     assert table.evaluate("(scroller) => scroller.scrollWidth - scroller.clientWidth") == 0
     assert page.locator("#runs tbody th").nth(1).bounding_box()["width"] > 100
-    assert page.locator('#runs tbody td[data-column="helpfulness"]').first.is_visible()
+    assert page.locator('#runs tbody td[data-column="tied"]').first.is_visible()
 
 
 def pdf_pages(page):
@@ -351,9 +366,9 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     assert page.locator("#runs thead").evaluate("(it) => getComputedStyle(it).display") == "table-header-group"
     assert page.locator("nav, #csv, #search, .tick").locator("visible=true").count() == 0
     page = open_tab(path, "#run=org/model-3/x").page
-    page.wait_for_selector("#details-body details.question")
+    page.wait_for_selector("#details-body .of-questions")
     assert pdf_pages(page) == 1
-    page.locator("#details-body details.question summary").first.click()
+    page.locator("#details-body .of-questions tbody button").first.click()
     page.wait_for_selector("#details-body .answer")
     page.keyboard.press("Tab")
     page.emulate_media(media="print")
@@ -362,20 +377,29 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     assert page.locator(".answer").first.evaluate(style) == ["exact", "none"]
 
 
+TABS = {
+    "questions": "#questions-table tbody",
+    "heat-map": "#heat canvas",
+    "plots": ".plot svg",
+    "answers&answers=answer": "#found li",
+}
+
+
 @pytest.mark.parametrize(
     ("fragment", "ready", "height"),
     [
-        ("", "#heat canvas", 6000),  # everything is drawn
+        ("", "#runs", 900),
+        *((f"#tab={name}", ready, 3000) for name, ready in TABS.items()),
         ("#search=nowhere", "#none", 900),
         ("#run=org/alpha/1&question=Q02", "#details-body .answer", 900),
         ("#question=Q02", "#details-body .answer", 900),
-        ("#compare=org/alpha/1..org/beta/1&question=Q02", "#details-body details.paired .answer", 900),
+        ("#compare=org/alpha/1..org/beta/1&question=Q02", "#details-body .opened .answer", 900),
     ],
 )
 def test_axe_finds_nothing(open_tab, path, fragment, ready, height):
     tab = open_tab(path, fragment, viewport={"width": 1440, "height": height})
     tab.page.wait_for_selector(ready)
-    tab.page.locator("#filters").evaluate("(filters) => { filters.open = true; }")
+    tab.page.locator("#filters").evaluate("(filters) => { filters.hidden = false; }")
     for scheme in ("light", "dark"):
         tab.page.emulate_media(color_scheme=scheme)
         assert tab.faults() == []
@@ -385,7 +409,7 @@ def test_no_script_but_ours_runs_even_if_it_got_into_the_page(open_tab, path, tm
     attacks = "<script>document.title = 'pwned'</script><img src=x onerror=\"document.title = 'pwned'\">"
     listener = "({ violatedDirective }) => refused.push(violatedDirective)"
     seen = f"window.refused = []; addEventListener('securitypolicyviolation', {listener});"
-    text = path.read_text(encoding="utf-8").replace("<main>", f"<main>{attacks}")
+    text = path.read_text(encoding="utf-8").replace("<body>", f"<body>{attacks}")
     (tmp_path / "attacked.html").write_text(allowing(text, seen), encoding="utf-8")
     tab = open_tab(tmp_path / "attacked.html")
     assert tab.page.title() == "pfgen-fast report: 7 runs"

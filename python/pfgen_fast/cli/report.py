@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class Report:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
 
-    The page is a single file of at most 30 MB and needs no network. To fit this size, long answers are cut. A directory
+    The page is a single file of at most 20 MB and needs no network. To fit this size, long answers are cut. A directory
     holds whole answers, opens from disk as well, and replaces only an earlier report. The command reads the
     result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
     plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
@@ -77,7 +78,7 @@ class Report:
                 write_readme(run, suite, path.with_name("README.md"))
         else:
             write = write_report if _is_page(output) else write_report_folder
-            write(with_intervals(runs, suite), suite, output)
+            write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
         if not self.quiet:
             written = "a README.md beside each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
             stdout().print(f"{counted(len(runs), 'run')}: {shown(written)}")
@@ -89,14 +90,14 @@ class Report:
         from ..files.reading import file_sha1
         from ..generation.raw_replies import sentence_of
         from ..report import ReportRun
-        from ..report.safe_runs import check_run
+        from ..report.safe_runs import check_questions
         from ..runs.checkout import run_name
         from ..runs.result import read_result
 
         name, replies, sha1 = run_name(path.parent), sentence_of(path.parent), file_sha1(path)
         link, result = _link(path, self.output), read_result(path)
         run = ReportRun(name, link, result, float_sum=self.float_sum, replies=replies, result_hash=sha1)
-        check_run(run, suite)
+        check_questions(run, suite)
         return run
 
 

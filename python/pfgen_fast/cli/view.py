@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from typer import Option
 
 from . import options
-from .app import counted, print_line, shown, warn
+from .app import counted, print_line, shown, track, warn
 from .command_class import command
 from .suite_line import given_suite
+
+if TYPE_CHECKING:
+    from ..report.html import Track
+    from ..report.live import LiveReport
+
+T = TypeVar("T")
 
 
 class _View:
@@ -38,7 +47,8 @@ class _View:
         from ..runs.checkout import suite_of_all
         from ..runs.leaderboard import find_results
 
-        of_runs = suite_of_all([path.parent for path in find_results(self.paths)], given_suite(self.suite))
+        results = find_results(self.paths)
+        of_runs = suite_of_all([path.parent for path in results], given_suite(self.suite))
         with (
             contextlib.suppress(KeyboardInterrupt),
             tempfile.TemporaryDirectory(prefix="pfgen-view-") as folder,
@@ -47,16 +57,30 @@ class _View:
             live = LiveReport(
                 self.paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=self.float_sum
             )
-            live.write()
+            live.write_waiting()
             with server.running():
-                print_line(f"{shown(server.address)} shows {counted(live.n_runs, 'run')}; Ctrl-C ends it")
+                print_line(f"{shown(server.address)} shows {counted(len(results), 'result')}; Ctrl-C ends it")
                 if self.open_browser:
                     import webbrowser
 
                     webbrowser.open(server.address)
+                live.write(self._tracked(live))
                 while server.asked.wait():
                     server.asked.clear()
                     live.write_if_changed()
+
+    def _tracked(self, live: LiveReport) -> Track[Any]:
+        """Shows progress on the terminal, and on the page that waits for the report."""
+
+        def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+            last = time.monotonic()
+            for done, item in enumerate(track(items, total, what), start=1):
+                if time.monotonic() > last + 1:
+                    live.write_waiting(f"{done} of {total} {what}")
+                    last = time.monotonic()
+                yield item
+
+        return tracked
 
 
 view = command(_View)

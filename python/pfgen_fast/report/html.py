@@ -6,10 +6,10 @@ answers are compressed by question and unpacked on demand. A single file is boun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import TrialsError
 from ..scoring.tinting import LEVELS
@@ -17,28 +17,39 @@ from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import page_files
 from .answers import packed, packed_answers
-from .overview import FLUENT, UNHELPFUL, overview_of
+from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of
 from .page_files import write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
 from .templating import markup, page_json, page_text
 
-_OVERVIEW = ("leaderboard", "filters", "csv", "plots", "heat_map", "sweep")
-_ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")
+_OVERVIEW = ("tabs", "leaderboard", "intervals", "figures", "filters", "csv", "plots", "heat_map", "sweep")
+_VIEWS = ("answers", "question_table", "questions", "run_view", "question_view", "comparison", "search")
 _SCRIPTS = (
     *("unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),
-    *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys")),
+    *(f"report/{name}.js" for name in (*_OVERVIEW, *_VIEWS, "keys")),
     *("steps.js", "report/main.js"),
 )
 
 # The lengths to which answers are cut; text beyond 150 code points cannot raise a score.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
-_GENERATOR = "pfgen-fast report"
+GENERATOR = "pfgen-fast report"
+
+T = TypeVar("T")
 
 
-def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None:
+Track = Callable[[Iterable[T], int, str], Iterable[T]]
+"""Passes items on and shows the progress, given their number and their name."""
+
+
+def untracked(items: Iterable[T], total: int, what: str) -> Iterable[T]:
+    """Shows nothing."""
+    return items
+
+
+def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, track: Track[Any] = untracked) -> None:
     """Writes a page in one file, of at most `page_files.MAX_BYTES`."""
-    page = _Page(entries, suite)
+    page = _Page(entries, suite, track)
     samples = (sample for run in page.runs for one in run.questions.values() for sample in one.samples)
     longest = max((len(sample.answer) for sample in samples), default=0)
     write_bounded_page(
@@ -52,28 +63,32 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
     )
 
 
-def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path, *, is_live: bool = False) -> None:
+def write_report_folder(
+    entries: Sequence[ReportRun], suite: Suite, folder: Path, *, track: Track[Any] = untracked, is_live: bool = False
+) -> None:
     """Writes a page of any size into a folder: index.html and files of data. Only an earlier report is replaced."""
-    page = _Page(entries, suite, is_live=is_live)
+    page = _Page(entries, suite, track, is_live=is_live)
     answers = page.answers(N_SHOWN)
-    write_page_folder(folder, _GENERATOR, "answers", answers, lambda files: page.pieces(N_SHOWN, [], files))
+    write_page_folder(folder, GENERATOR, "answers", answers, lambda files: page.pieces(N_SHOWN, [], files))
 
 
 class _Page:
     """A page before it is known how much of the answers fits into it."""
 
-    def __init__(self, entries: Sequence[ReportRun], suite: Suite, *, is_live: bool = False) -> None:
+    def __init__(self, entries: Sequence[ReportRun], suite: Suite, track: Track[Any], *, is_live: bool = False) -> None:
         if not entries:
             raise TrialsError("a report needs at least one run")
-        self.runs = by_score(check_run(entry, suite) for entry in entries)
-        self._suite, self._is_live = suite, is_live
+        self.runs = by_score(check_run(entry, suite) for entry in track(entries, len(entries), "runs"))
+        self._suite, self._is_live, self._track = suite, is_live, track
         self._overview = overview_of(self.runs, suite)
         self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
         # Figures by run and question, without the figures of the overview.
-        figures = {
+        figures: dict[str, list[Any]] = {
             name: [[one.figures[name] if one else None for one in of_runs] for of_runs in self._by_question]
             for name in ("average", "score_std", "length", *PARTS)
         }
+        figures["samples"] = [[len(one.samples) if one else 0 for one in of_runs] for of_runs in self._by_question]
+        figures["missed"] = list(map(missed_keywords, self._by_question))
         self._figures = packed(figures)
 
     def pieces(self, n_shown: int, answers: Sequence[str], files: Sequence[str] = ()) -> Iterator[str]:
@@ -83,12 +98,14 @@ class _Page:
             "report.html.jinja",
             style="report/answers.css",
             scripts=(*_SCRIPTS, *(["report/live.js"] if self._is_live else [])),
-            generator=_GENERATOR,
+            generator=GENERATOR,
             loads_scripts=bool(files),
             asks_server=self._is_live,
             suite=Path(self._suite.name).name,
             n_questions=len(self._suite),
             runs=overview["runs"],
+            headline=headline(overview["runs"]),
+            headline_key=next((run["name"] for run in overview["runs"] if run["rank"] is not None), ""),
             place=_scale(overview["runs"]),
             fluent=FLUENT,
             unhelpful=UNHELPFUL,
@@ -104,13 +121,15 @@ class _Page:
 
     def answers(self, n_shown: int, step: int = 1) -> Iterator[list[str]]:
         """The lines of every `step`-th question, with answers of at most so many code points."""
-        for question, of_runs in islice(zip(self._suite, self._by_question, strict=True), 0, None, step):
+        questions = list(islice(zip(self._suite, self._by_question, strict=True), 0, None, step))
+        for question, of_runs in self._track(questions, len(questions), "questions of the page"):
             answers = [(number, found.samples) for number, found in enumerate(of_runs) if found]
             yield packed_answers(question, answers, n_shown)
 
 
 def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:
-    """Returns a function that maps scores to 0 to 100, from 0 or the lowest end to the highest end of all intervals."""
-    ends = [value for run in runs for value in (run["low"], run["high"]) if value is not None]
-    low, high = min([0.0, *ends]), max([0.1, *ends])
-    return lambda value: f"{100 * ((value or 0) - low) / (high - low):.1f}"
+    """Returns a function that maps scores to 0 to 100, from the lowest to the highest end of models' intervals."""
+    shown = [run for run in runs if run["rank"] is not None] or runs
+    ends = [value for run in shown for value in (run["low"], run["high"]) if value is not None] or [0.0]
+    low, high = min(ends), max(*ends, min(ends) + 0.01)
+    return lambda value: f"{100 * min(1.0, max(0.0, ((value or 0) - low) / (high - low))):.1f}"

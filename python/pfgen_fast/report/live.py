@@ -16,6 +16,7 @@ from email.utils import formatdate
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from ..errors import PfgenError, TrialsError
 from ..generation.raw_replies import sentence_of
@@ -24,10 +25,11 @@ from ..runs.leaderboard import find_results
 from ..runs.result import read_result
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
-from .html import write_report_folder
-from .page_files import PAGE
-from .safe_runs import ReportRun, check_run
+from .html import GENERATOR, Track, untracked, write_report_folder
+from .page_files import PAGE, write_page
+from .safe_runs import ReportRun, check_questions
 from .sweeps import with_intervals
+from .templating import page_text
 
 _DATA_FILE = re.compile(r"/(data/answers-[0-9a-f]{16}\.js)")
 _SECONDS_FOR_A_REQUEST = 30
@@ -56,12 +58,20 @@ class LiveReport:
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
 
-    def write(self) -> None:
+    def write_waiting(self, text: str = "Reading results …") -> None:
+        """Writes a page that shows the progress and loads itself again until the report replaces it."""
+        write_page(
+            self.folder / PAGE, page_text("waiting.html.jinja", generator=GENERATOR, style="", scripts=(), text=text)
+        )
+
+    def write(self, track: Track[Any] = untracked) -> None:
         """Writes the report; reads only the results that have changed."""
         self._seen = self._stamps()
-        self._read = {path: self._read_again(path, stamp) for path, stamp in self._seen.items()}
+        self._read = {
+            path: self._read_again(path, stamp) for path, stamp in track(self._seen.items(), len(self._seen), "results")
+        }
         runs = [(path, run) for path, (_, run) in self._read.items() if run is not None]
-        write_report_folder(with_intervals(runs, self.suite), self.suite, self.folder, is_live=True)
+        write_report_folder(with_intervals(runs, self.suite), self.suite, self.folder, track=track, is_live=True)
         self.n_runs = len(runs)
 
     def write_if_changed(self) -> None:
@@ -90,7 +100,7 @@ class LiveReport:
         try:
             name, replies = run_name(path.parent), sentence_of(path.parent)
             run = ReportRun(name, None, read_result(path), float_sum=self.float_sum, replies=replies)
-            check_run(run, self.suite)
+            check_questions(run, self.suite)
         except TrialsError as problem:
             self.on_problem(problem)
             return stamp, None

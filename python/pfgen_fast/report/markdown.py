@@ -19,7 +19,7 @@ from ..runs.result import QuestionResult, ScoredAnswer, Scores
 from ..scoring.tinting import pooled_tints, tinted_html
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .safe_runs import MAX_SAMPLES, N_SHOWN, ReportRun, check_run
+from .safe_runs import MAX_SAMPLES, N_SHOWN, ReportRun, check_questions
 
 _SET_LABELS = {"P": "PFN", "T": "Titech", "S": "Stockmark", "R": "RAG", "X": "Unknown"}
 """Names of the reference sets in the published files, in their order; other sets follow under their own names."""
@@ -27,7 +27,7 @@ _SET_LABELS = {"P": "PFN", "T": "Titech", "S": "Stockmark", "R": "RAG", "X": "Un
 
 def write_readme(run: ReportRun, suite: Suite, path: Path) -> None:
     """Writes the README.md of a run."""
-    check_run(run, suite)
+    check_questions(run, suite)
     write_whole(path, "".join(_readme(run, suite)).encode())
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ..files.untrusted_text import in_one_line
@@ -12,7 +14,7 @@ from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, all_pairs
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from .safe_runs import CheckedRun, ShownFigures
+from .safe_runs import CheckedQuestion, CheckedRun, ShownFigures
 from .sweeps import axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7
@@ -21,6 +23,9 @@ FLUENT = 0.7
 UNHELPFUL = 0.3
 """An answer of at most this helpfulness is not helpful."""
 
+_MAX_SETTINGS = 3
+_MAX_SETTING = 40
+
 
 def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """The overview of runs that are sorted by score."""
@@ -28,10 +33,23 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     scores, averages = ([_by_question(run, suite, figure) for run in runs] for figure in ("score", "average"))
     tied = tied_ranks(of_ranks, averages)
     return {
-        "questions": [{"id": question.question_id, "text": question.question} for question in suite],
+        "questions": [
+            {"id": question.question_id, "text": question.question, "subject": in_one_line(question.category, 40)}
+            for question in suite
+        ],
         "runs": [
-            {**_figures(run), "rank": rank, "tied": ties, **_interval(exact), "questions": of_run}
-            for run, rank, ties, of_run, exact in zip(runs, of_ranks, tied, scores, averages, strict=True)
+            {
+                **_figures(run),
+                **name,
+                **_interval(exact),
+                "rank": rank,
+                "tied": ties,
+                "questions": of_run,
+                "worst": _worst(run, suite),
+            }
+            for run, rank, ties, of_run, exact, name in zip(
+                runs, of_ranks, tied, scores, averages, _parts_of_names(runs), strict=True
+            )
         ],
         "sweep": _sweep(runs),
         "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
@@ -55,9 +73,73 @@ def tied_ranks(
     return tied
 
 
+def headline(runs: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """The name of the best run, and the sentence that goes on from there; None if no run has a rank."""
+    ranked = [run for run in runs if run["rank"] is not None]
+    if not ranked:
+        return None
+    best = ranked[0]
+    name = best["name"] if len({run["title"] for run in ranked[:2]}) < len(ranked[:2]) else best["title"]
+    if len(ranked) == 1:
+        return name, f" is the only ranked run; its score is {best['score']:.4f}."
+    if not best["tied"]:
+        return name, " has the highest score; the questions are too few to tell runs apart."
+    n_tied = best["tied"][1] - 1
+    if n_tied == 0:
+        return name, " leads; no other run is tied with it."
+    return name, f" has the highest score; {n_tied} other {'run is' if n_tied == 1 else 'runs are'} tied with it."
+
+
+def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
+    """The name of each run as a title, the settings that tell it from other runs of its model, and the rest."""
+    of_models: dict[str, list[CheckedRun]] = {}
+    for run in runs:
+        of_models.setdefault(run.model, []).append(run)
+    differing = {
+        model: [key for key in runs[0].parameters if len({run.parameters.get(key) for run in runs}) > 1]
+        for model, runs in of_models.items()
+    }
+    return [_parts_of_name(run, differing[run.model]) for run in runs]
+
+
+def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
+    title, _, rest = run.name.rpartition("/")
+    if title != run.model:
+        title, rest = run.name, ""
+    keys = [key for key in differing if key not in ("mode", "model") and key in run.parameters][:_MAX_SETTINGS]
+    settings = [run.parameters.get("mode", ""), *(f"{key} {run.parameters[key]}" for key in keys)]
+    return {
+        "title": title,
+        "settings": " · ".join(setting[:_MAX_SETTING] for setting in settings if setting),
+        "rest": rest,
+        "organisation": in_one_line(run.model.partition("/")[0], 60) if "/" in run.model else "",
+    }
+
+
 def _by_question(run: CheckedRun, suite: Suite, figure: str) -> list[float | None]:
     found = (run.questions.get(question.question_id) for question in suite)
     return [of_question.figures[figure] if of_question else None for of_question in found]
+
+
+def _worst(run: CheckedRun, suite: Suite) -> tuple[int, int] | None:
+    """The places of the question and of the sample with the lowest score; None if no sample has a score."""
+    scores = (
+        (sample.figures["score"], place, number)
+        for place, question in enumerate(suite)
+        if question.question_id in run.questions
+        for number, sample in enumerate(run.questions[question.question_id].samples)
+        if sample.figures["score"] is not None
+    )
+    worst = min(scores, default=None)
+    return worst and worst[1:]
+
+
+def missed_keywords(of_runs: Sequence[CheckedQuestion | None]) -> dict[str, list[int]]:
+    """In how many samples of each run a keyword of a question is missing, by keyword."""
+    counts = [
+        Counter(name for sample in one.samples for name in sample.missing) if one else Counter() for one in of_runs
+    ]
+    return {name: [of_run[name] for of_run in counts] for name in dict.fromkeys(chain.from_iterable(counts))}
 
 
 def _interval(scores: Sequence[float | None]) -> dict[str, float | None]:

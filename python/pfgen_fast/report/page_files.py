@@ -19,7 +19,7 @@ from .templating import page_json
 PAGE = "index.html"
 """The name of the page in a folder."""
 
-MAX_BYTES = 30_000_000
+MAX_BYTES = 20_000_000
 """The maximum size of a page in one file."""
 
 _DATA = "data"

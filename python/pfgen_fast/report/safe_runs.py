@@ -96,20 +96,26 @@ class CheckedRun:
         return medal(self.model)
 
 
+def check_questions(run: ReportRun, suite: Suite) -> None:
+    """Raises TrialsError if a run has questions that are not in the suite."""
+    for key, question in run.result.questions.items():
+        if key not in suite or suite[key].question != question.question:
+            name = in_one_line(run.name, 200)
+            raise TrialsError(f"{name}: its question {in_one_line(key)} is not in suite {suite.name}")
+
+
 def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     """Prepares a run for reports."""
-    name = in_one_line(run.name, 200)
+    check_questions(run, suite)
     result = run.result
     questions = {}
     for key, question in result.questions.items():
-        if key not in suite or suite[key].question != question.question:
-            raise TrialsError(f"{name}: its question {in_one_line(key)} is not in suite {suite.name}")
         samples = tuple(_answer(sample, run.float_sum) for sample in question.samples[:MAX_SAMPLES])
         questions[suite[key].question_id] = CheckedQuestion(_figures(question, run.float_sum), samples)
     fluency, truthfulness = result.scores.fluency, result.scores.truthfulness
     sets = list(dict.fromkeys([*fluency, *truthfulness]))[:_MAX_ENTRIES]
     return CheckedRun(
-        name=name,
+        name=in_one_line(run.name, 200),
         link=_safe_link(run.link),
         model=model_of(result.config, run.name),
         parameters={

@@ -26,7 +26,7 @@ function go(changes, { replace = false } = {}) {
   try {
     history[replace ? "replaceState" : "pushState"](null, "", address);
   } catch { /* browsers limit how often an address may change; the page still changes */ }
-  change({ ...state, ...changes });
+  change({ ...state, ...changes, unknown: [] });
 }
 
 const followers = [];
@@ -52,7 +52,7 @@ const PAGE_TITLE = document.title;
 function followAddress(show = () => {}) {
   const reach = () => {
     const next = readState(location.hash);
-    if (addressOf(next) === addressOf({})) return;
+    if (addressOf(next) === addressOf({}) && !next.unknown?.length) return;
     change(next);
     show(next);
   };
@@ -77,10 +77,10 @@ for (const button of document.querySelectorAll(".copy-link")) {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      button.textContent = "Copied";
+      button.textContent = location.protocol === "file:" ? "Copied; works only where this file is (pfgen-fast view serves one)" : "Copied";
     } catch {
       button.textContent = "Copy it from the address bar";
     }
-    setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+    setTimeout(() => { button.textContent = "Copy link"; }, 3000);
   });
 }

@@ -72,6 +72,7 @@ document.getElementById("close").addEventListener("click", closeView);
 dialog.addEventListener("click", (event) => { if (event.target === dialog) closeView(); });
 dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeView(); });
 dialog.addEventListener("close", () => {
+  if (dialog.open) return;  // another view has been opened since
   dialogBody.replaceChildren();
   closeView();  // browsers close it by themselves when Esc is pressed twice
 });

@@ -5,13 +5,6 @@ const N_KEPT_QUESTIONS = 8;
 const N_SEARCHED = 200;  // code points that keyword rules read
 const N_AT_ONCE = 1500;  // code points of an answer that are shown at first; the rest is shown on demand
 
-let unpackedFigures = null;
-
-/** The figures of each question and run that the overview lacks, as `(await figures()).length[question][run]`. */
-function figures() {
-  return unpackedFigures ??= unpackedLine(document.getElementById("figures").textContent);
-}
-
 /** The lines of a question, unpacked one by one. */
 async function* unpackedLines(question) {
   for (const line of await packedLines(overview.files[question], `answers-${question}`)) {
@@ -48,29 +41,6 @@ function samplesOf(line, names) {
     }
   });
   return samples;
-}
-
-/** Promises the runs with an answer that holds a text, whatever its case: a Map from each run to its questions.
- *
- * `isWanted` is asked after each line; when it says no, the search ends with what it has found.
- */
-async function findInAnswers(text, isWanted = () => true) {
-  const wanted = text.toLowerCase();
-  const found = new Map();
-  for (let question = 0; question < overview.questions.length; question++) {
-    for await (const line of unpackedLines(question)) {
-      if (!isWanted()) return found;
-      let place = 0;
-      line.runs?.forEach((run, index) => {
-        const texts = line.texts.slice(place, place += line.n_samples[index]);
-        if (!texts.some((answer) => answer.toLowerCase().includes(wanted))) return;
-        const questions = found.get(run) ?? [];
-        if (questions.at(-1) !== question) questions.push(question);
-        found.set(run, questions);
-      });
-    }
-  }
-  return found;
 }
 
 // ---- Tints and keywords
@@ -179,17 +149,6 @@ function sampleElement(sample, answers, head, label) {
 
 function legend() {
   return document.getElementById("legend").content.cloneNode(true);
-}
-
-/** Opens the question, and goes to the sample, that the state asks for; both are in the dialog. */
-async function reachQuestion() {
-  const { question, sample } = state;
-  const element = question !== null && dialogBody.querySelector(`details[data-question="${question}"]`);
-  if (!element) return;
-  element.querySelector("summary").focus({ preventScroll: true });
-  element.scrollIntoView();
-  await element.opened();
-  (element.querySelector(`[data-sample="${sample}"]`) ?? element).scrollIntoView();
 }
 
 /** A table of figures, which may be wider than the screen. */

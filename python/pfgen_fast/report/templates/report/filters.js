@@ -2,6 +2,7 @@
 
 const search = document.getElementById("search");
 const filterForm = document.querySelector("#filters form");
+const organisations = [...new Set(overview.runs.map(({ organisation }) => organisation))].sort(byText);
 
 /** The filters by name: each turns its value into a test of a run. */
 const FILTERS = {
@@ -10,7 +11,7 @@ const FILTERS = {
   missing: atLeast("missing"),
   too_long: atLeast("too_long"),
   unhelpful: atLeast("unhelpful"),
-  answers: () => (run, number) => foundInAnswers.runs?.has(number) ?? false,
+  organisation: (value) => (run) => run.organisation === (value === "–" ? "" : value),
   ...Object.fromEntries(parameters.map(({ name }) => [`parameter ${name}`, (value) => (run) => (run.parameters[name] ?? "") === (value === "–" ? "" : value)])),
 };
 
@@ -45,11 +46,33 @@ function filterRuns() {
     rowOf[number].hidden = !isShown;
   });
   showRowsInTurns();
+  zoomIntervals();
   const n = visibleRuns().length;
   document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} runs`;
   document.getElementById("none").hidden = n > 0;
   table.parentElement.hidden = n === 0;
-  for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map")) drawn.classList.toggle("empty", n === 0);
+  for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map, #questions")) drawn.classList.toggle("empty", n === 0);
+}
+
+/** The ends of the intervals of some runs, without those of system runs if there are others. */
+function endsOf(runs) {
+  const known = runs.filter(({ low }) => low !== null);
+  const models = known.filter(({ rank }) => rank !== null);
+  const shown = models.length ? models : known;
+  const low = shown.reduce((so, run) => Math.min(so, run.low), Infinity);
+  return [low, shown.reduce((so, run) => Math.max(so, run.high), low + 0.01)];
+}
+
+const allEnds = endsOf(overview.runs);
+
+/** Draws the intervals on an axis that holds those of the shown runs; the page is written with the axis of all runs. */
+function zoomIntervals() {
+  const at = (value) => 100 * (value - allEnds[0]) / (allEnds[1] - allEnds[0]);
+  const [low, high] = endsOf(visibleRuns().map((number) => overview.runs[number])).map(at);
+  const box = Number.isFinite(low) ? `${low.toFixed(2)} 0 ${(high - low).toFixed(2)} 8` : "0 0 100 8";
+  if (box === zoomIntervals.box) return;
+  zoomIntervals.box = box;
+  for (const svg of table.querySelectorAll(".whisker")) svg.setAttribute("viewBox", box);
 }
 
 // ---- The form
@@ -61,13 +84,16 @@ for (const { name, values } of parameters) {
   document.getElementById("of-parameters").append(make("label", {}, make("bdi", {}, name), " ", select));
 }
 document.getElementById("of-parameters").hidden = !parameters.length;
+const organisationFilter = document.querySelector('[data-filter="organisation"]');
+organisationFilter.append(...organisations.map((name) => make("option", { value: name || "–" }, name || "none")));
+organisationFilter.parentElement.hidden = organisations.length < 2;
 document.getElementById("columns").append(...COLUMNS.filter(({ isOptional }) => isOptional).map(({ key, title }) => {
   const box = make("input", { type: "checkbox" });
   box.dataset.shows = key;
   return make("label", {}, box, " ", make("bdi", {}, title));
 }));
 
-document.querySelector("main").addEventListener("change", ({ target }) => {
+document.addEventListener("change", ({ target }) => {
   const { filter, shows } = target.dataset;
   if (filter) goFilters({ [filter]: target.type === "checkbox" ? (target.checked ? "yes" : "") : target.value });
   if (shows) {
@@ -84,7 +110,8 @@ function clearFilters() {
 }
 
 function showForm() {
-  if (search.value !== state.search) search.value = state.search;
+  const searched = shownTab() === "answers" ? state.filters.get("answers") ?? "" : state.search;
+  if (search.value !== searched) search.value = searched;
   for (const control of document.querySelectorAll("main [data-filter]")) {
     const value = state.filters.get(control.dataset.filter) ?? "";
     if (control.type === "checkbox") control.checked = Boolean(value);
@@ -93,13 +120,29 @@ function showForm() {
   const shown = shownColumns().map(({ key }) => key);
   for (const box of filterForm.querySelectorAll("[data-shows]")) box.checked = shown.includes(box.dataset.shows);
   const n = askedFilters(state.filters).length + state.filters.has("best");
-  document.querySelector("#filters > summary").textContent = `Filters and columns${n ? ` (${n} ${n === 1 ? "filter" : "filters"} set)` : ""}`;
+  filtersButton.textContent = `Filters and columns${n ? ` (${n} ${n === 1 ? "filter" : "filters"} set)` : ""}`;
 }
 
-// ---- The search
+// ---- The search: it filters the runs while one types; Enter searches the answers
 
-// Text that is typed without a pause is one step, which Back undoes.
-search.addEventListener("input", () => go({ search: search.value }, { replace: state.search !== "" && search.value !== "" }));
+search.addEventListener("input", () => {
+  // Text that is typed without a pause is one step, which Back undoes.
+  if (shownTab() !== "answers") go({ search: search.value }, { replace: state.search !== "" && search.value !== "" });
+  else if (!search.value) leaveAnswers();
+});
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && search.value.trim()) openAnswers(search.value.trim());
+});
+
+function openAnswers(text) {
+  go({ ...NOTHING_OPEN, tab: "answers", search: "", filters: new Map(state.filters).set("answers", text) });
+}
+
+function leaveAnswers() {
+  const filters = new Map(state.filters);
+  filters.delete("answers");
+  go({ tab: "", filters });
+}
 
 const MAX_OFFERED = 5;
 
@@ -111,58 +154,15 @@ function showOffers() {
     words.every((word) => `${id} ${text}`.toLowerCase().includes(word)) ? [number] : []) : [];
   const links = questions.slice(0, MAX_OFFERED).flatMap((number) => {
     const { id, text } = overview.questions[number];
-    return [" ", make("a", { href: addressOf({ question: number, run: null, sample: null, compare: null, search: "" }) }, make("b", {}, id), " ", make("bdi", {}, shortened(text, 40)))];
+    return [" ", make("a", { href: addressOf({ ...NOTHING_OPEN, question: number, search: "" }) }, make("b", {}, id), " ", make("bdi", {}, shortened(text, 40)))];
   });
   if (questions.length > MAX_OFFERED) links.push(` and ${questions.length - MAX_OFFERED} more`);
-  const inAnswers = make("button", { type: "button" }, "Search the answers for “", make("bdi", {}, shortened(state.search.trim(), 30)), "”");
-  inAnswers.addEventListener("click", () => {
-    const filters = new Map(state.filters).set("answers", state.search.trim());
-    go({ search: "", filters });
-  });
+  const inAnswers = make("button", { type: "button" }, "Search the answers for “", make("bdi", {}, shortened(state.search.trim(), 30)), "” (Enter)");
+  inAnswers.addEventListener("click", () => openAnswers(state.search.trim()));
   document.getElementById("none").firstElementChild.textContent = questions.length
-    ? "No run matches the search and the filters, but questions do: see above." : "No run matches the search and the filters.";
-  offers.replaceChildren(...(links.length ? [links.length === 2 ? "Question:" : "Questions:", ...links, " "] : []), ...(words.length ? [inAnswers] : []));
+    ? "No run matches the search and the filters, but questions do: see above." : "No run matches the search and the filters. Enter searches the answers.";
+  offers.replaceChildren(...(words.length ? [inAnswers] : []), ...(links.length ? [links.length === 2 ? " Question:" : " Questions:", ...links] : []));
   offers.hidden = !words.length;
-}
-
-/** The last search in the answers: its text, and its hits when it is done. */
-const foundInAnswers = { text: "", runs: null };
-
-/** Promises that the answers have been searched for what the state asks for. */
-let answersSearched = Promise.resolve();
-
-async function searchAnswers(text) {
-  Object.assign(foundInAnswers, { text, runs: null });
-  showFound();
-  if (!text) return;
-  const runs = await findInAnswers(text, () => foundInAnswers.text === text);
-  if (foundInAnswers.text !== text) return;
-  foundInAnswers.runs = runs;
-  showFound();
-  applyFilters();
-}
-
-const MAX_FOUND = 50;
-
-function showFound() {
-  const { text, runs } = foundInAnswers;
-  const element = document.getElementById("found");
-  element.hidden = !text;
-  if (!text) return;
-  const end = make("button", { type: "button" }, "End this search");
-  end.addEventListener("click", () => goFilters({ answers: "" }));
-  const name = ["“", make("bdi", {}, shortened(text, 60)), "”"];
-  if (!runs) {
-    element.replaceChildren(make("p", {}, "Searching the answers for ", ...name, " … ", end));
-    return;
-  }
-  const lines = [...runs].sort(([a], [b]) => a - b).slice(0, MAX_FOUND).map(([run, questions]) => make("li", {},
-    make("bdi", {}, overview.runs[run].name), ":",
-    ...questions.flatMap((question) => [" ", make("a", { href: addressOf({ run, question, sample: null, compare: null }) }, overview.questions[question].id)])));
-  const more = runs.size > MAX_FOUND ? [make("p", { className: "quiet" }, `Only the first ${MAX_FOUND} runs are listed here.`)] : [];
-  element.replaceChildren(
-    make("p", {}, `${counted(runs.size)} ${runs.size === 1 ? "run has" : "runs have"} sample answers with `, ...name, ". ", end),
-    ...(lines.length ? [make("details", {}, make("summary", {}, "In which answers"), make("ul", {}, ...lines), ...more)] : []));
 }
 
 /** Filters the runs, and draws what depends on them. */
@@ -171,11 +171,13 @@ function applyFilters() {
   drawSoon();
 }
 
-whenChanged((before) => {
+let applied = "";
+
+whenChanged(() => {
   showForm();
-  if (before && before.search === state.search && before.filters === state.filters) return;
-  const text = state.filters.get("answers") ?? "";
-  if (text !== foundInAnswers.text) answersSearched = searchAnswers(text);
+  const asked = JSON.stringify([state.search, state.filters.get("best"), askedFilters(state.filters)]);
+  if (asked === applied) return;
+  applied = asked;
   showOffers();
   applyFilters();
 });

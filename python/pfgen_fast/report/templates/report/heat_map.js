@@ -9,10 +9,6 @@ const BEST = overview.runs.reduce((best, run) => Math.max(best, ...run.questions
 const SCORE_COLORS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 const DIFFERENCE_COLORS = { light: ["#8c4a05", "#e08214", "#fdd9a5", "#f2f2f2", "#c3bfe0", "#8073ac", "#41237a"], dark: ["#ffb45c", "#c97416", "#6d451b", "#2b313a", "#4b4380", "#8073ac", "#c9bdf2"] };
 
-const medians = overview.questions.map((_, question) => {
-  const scores = overview.runs.map((run) => run.questions[question]).filter((score) => score !== null).sort((a, b) => a - b);
-  return scores.length ? (scores[(scores.length - 1) >> 1] + scores[scores.length >> 1]) / 2 : null;
-});
 const WIDEST = overview.runs.reduce((widest, run) => run.questions.reduce((so, score, question) =>
   score === null ? so : Math.max(so, Math.abs(score - medians[question])), widest), 0.01);
 
@@ -58,11 +54,38 @@ function painted(width, height, shadeAt) {
   return canvas;
 }
 
+const ORDERS = {
+  number: (numbers) => numbers,
+  discrimination: (numbers) => sortedBy(numbers, (question) => -(difficulties[question].discrimination ?? -2)),
+  similarity: bySimilarity,
+};
+
+function sortedBy(numbers, value) {
+  return numbers.sort((a, b) => value(a) - value(b) || a - b);
+}
+
+/** The hardest question, then always the one whose scores correlate best with those of the last. */
+function bySimilarity(numbers) {
+  const rest = sortedBy(numbers, (question) => difficulties[question].mean ?? Infinity);
+  const chain = rest.splice(0, 1);
+  while (rest.length) {
+    const likeness = rest.map((question) => correlation(scoresOf[chain.at(-1)], scoresOf[question]) ?? -2);
+    chain.push(...rest.splice(likeness.indexOf(Math.max(...likeness)), 1));
+  }
+  return chain;
+}
+
+let orderedQuestions = { order: null, questions: [] };
+
 /** The questions from top to bottom. */
 function questionsInOrder() {
-  const numbers = overview.questions.map((_, number) => number);
-  const meanOf = (number) => difficulties[number].mean ?? Infinity;
-  return state.filters.get("order") === "number" ? numbers : numbers.sort((a, b) => meanOf(a) - meanOf(b) || a - b);
+  const order = state.filters.get("order") ?? "";
+  if (order !== orderedQuestions.order) {
+    const numbers = overview.questions.map((_, number) => number);
+    const sorted = (ORDERS[order] ?? ((all) => sortedBy(all, (question) => difficulties[question].mean ?? Infinity)))(numbers);
+    orderedQuestions = { order, questions: sorted };
+  }
+  return orderedQuestions.questions;
 }
 
 /** The lines that describe a cell. */
@@ -82,22 +105,25 @@ function drawHeatMap(element, shown) {
     return make("div", {}, link);
   }));
   const field = make("div", { className: "heat-field" });
-  const scroller = make("div", { className: "heat-scroller" }, field);
+  // A strip above the columns leads to the runs.
+  const strip = make("div", { className: "heat-runs", ariaHidden: "true" });
+  const scroller = make("div", { className: "heat-scroller" }, strip, field);
   element.replaceChildren(labels, scroller);
   const cell = Math.max(2, Math.min(36, Math.floor((scroller.clientWidth - 2) / shown.length)));
   const size = { width: shown.length * cell, height: questions.length * ROW };
   const canvas = make("canvas", { ariaHidden: "true" });
-  const map = { shown, questions, cell, field, size };
+  const map = { shown, questions, cell, size };
   field.append(canvas, keyboardGrid(map));
-  field.style.width = `${size.width}px`;
+  field.style.width = strip.style.width = `${size.width}px`;
+  followRuns(strip, map);
   paint(canvas, map);
   const isNamed = shown.length <= N_NAMED && cell >= 12;
   if (isNamed) scroller.append(make("div", { className: "heat-names", ariaHidden: "true" }, ...shown.map((run) => {
-    const name = make("span", {}, make("bdi", {}, shortened(overview.runs[run].name, 36)));
+    const name = make("a", { href: addressOf({ ...NOTHING_OPEN, run }), tabIndex: -1 }, make("bdi", {}, shortened(overview.runs[run].name, 36)));
     name.style.width = `${cell}px`;
     return name;
   })));
-  document.getElementById("heat-note").textContent = isNamed ? "" : "The names of so many runs are left out; search or filter the leaderboard to see them.";
+  document.getElementById("heat-note").textContent = isNamed ? "" : "The strip above the columns names the runs; fewer runs have their names below.";
   showLegend();
   followCells(canvas, map);
 }
@@ -145,6 +171,20 @@ function followCells(canvas, { shown, questions, cell }) {
   });
 }
 
+function followRuns(strip, { shown, cell }) {
+  const runUnder = ({ offsetX }) => shown[Math.floor(offsetX / cell)];
+  strip.addEventListener("pointermove", (event) => {
+    const run = overview.runs[runUnder(event)];
+    if (!run) return hideTip();
+    showTip([shortened(run.name, 80), `Score ${figure(run.score, 4)}`], event.clientX, event.clientY);
+  });
+  strip.addEventListener("pointerleave", hideTip);
+  strip.addEventListener("click", (event) => {
+    hideTip();
+    if (runUnder(event) !== undefined) go({ ...NOTHING_OPEN, run: runUnder(event) });
+  });
+}
+
 /** Where the keyboard is: a run and a question. */
 const place = { run: null, question: null };
 
@@ -181,7 +221,7 @@ function gridRow({ shown, questions, cell }, row, column) {
   return make("div", { role: "row", ariaRowIndex: row + 1 }, make("div", { role: "gridcell", ariaColIndex: column + 1 }, link));
 }
 
-drawWhenSeen(heat, () => drawHeatMap(heat, visibleRuns()));
+drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
 whenChanged((before) => {
-  if (before && ["order", "colours"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
+  if (before && ["order", "colours", "runs"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });

@@ -53,3 +53,29 @@ function pairedDifference(a, b) {
 function meanInterval(values) {
   return pairedDifference(values, values.map(() => 0));
 }
+
+function signed(value, digits) {
+  if (value === null) return "–";
+  const text = figure(Math.abs(value), digits);
+  return `${value < 0 && /[1-9]/.test(text) ? "−" : "+"}${text}`;
+}
+
+function intervalText({ mean: center, half }, digits) {
+  return half === null ? "–" : `${signed(center - half, digits)} to ${signed(center + half, digits)}`;
+}
+
+function median(values) {
+  const sorted = values.filter(isNumber).sort((a, b) => a - b);
+  return sorted.length ? (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2 : null;
+}
+
+/** Pearson's correlation of the pairs of numbers; null without any spread. */
+function correlation(a, b) {
+  const places = a.map((_, place) => place).filter((place) => isNumber(a[place]) && isNumber(b[place]));
+  const [x, y] = [a, b].map((values) => places.map((place) => values[place]));
+  const [centerX, centerY] = [mean(x), mean(y)];
+  const sum = (values) => values.reduce((so, value) => so + value, 0);
+  const product = (p, q) => sum(p.map((value, place) => (value - centerX) * (q[place] - centerY)));
+  const spread = Math.sqrt(sum(x.map((value) => (value - centerX) ** 2)) * sum(y.map((value) => (value - centerY) ** 2)));
+  return places.length > 2 && spread > 1e-12 ? product(x, y) / spread : null;
+}

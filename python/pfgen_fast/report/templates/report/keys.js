@@ -28,5 +28,6 @@ addEventListener("keydown", (event) => {
 search.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !search.value) return;
   event.preventDefault();
-  go({ search: "" });
+  if (shownTab() === "answers") leaveAnswers();
+  else go({ search: "" });
 });

@@ -24,10 +24,10 @@ function share(count, { samples }) {
 
 /** The columns: how they sort, and for those that the table does not have from the start, what they show. */
 const COLUMNS = [
+  { key: "run", title: "Run", value: (run) => run.name },
   { key: "rank", title: "Rank", value: (run, number) => number },
   { key: "score", title: "Score", value: (run) => run.score, isFigure: true },
   { key: "tied", title: "Tied with", value: (run) => run.tied?.[0] ?? null },
-  { key: "run", title: "Run", value: (run) => run.name },
   ...["length", "fluency", "truthfulness", "helpfulness"].map((key) => ({ key, title: key[0].toUpperCase() + key.slice(1), value: (run) => run[key], isFigure: true })),
   { key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted },
   ...[["missing", "Missing a keyword"], ["too_long", "Too long"], ["unhelpful", "Fluent, not helpful"]].map(([key, title]) =>
@@ -35,11 +35,10 @@ const COLUMNS = [
   ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),
 ];
 const columnsByKey = new Map(COLUMNS.map((column) => [column.key, column]));
-const SHOWN_AT_FIRST = ["parameter mode"];
 
 /** The optional columns that the state asks for. */
 function shownColumns() {
-  const asked = state.filters.get("columns")?.split(",").map(decodedKey) ?? SHOWN_AT_FIRST;
+  const asked = state.filters.get("columns")?.split(",").map(decodedKey) ?? [];
   return COLUMNS.filter(({ key, isOptional }) => isOptional && asked.includes(key));
 }
 
@@ -57,7 +56,7 @@ function showColumns() {
   if (shown.map(({ key }) => key).join() === showColumns.shown) return;
   showColumns.shown = shown.map(({ key }) => key).join();
   for (const cell of table.querySelectorAll("[data-optional]")) cell.remove();
-  const insert = (row, cells) => row.querySelector('[data-column="run"]').after(...cells);
+  const insert = (row, cells) => row.append(...cells);
   insert(table.tHead.rows[0], shown.map((column) => cellOf(column, make("th", { scope: "col" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
   rowOf.forEach((row, number) => insert(row, shown.map((column) => {
     const value = column.value(overview.runs[number], number);
@@ -83,7 +82,7 @@ function byText(a, b) {
 function askedOrder() {
   const sign = state.sort.startsWith("-") ? -1 : 1;
   const column = columnsByKey.get(state.sort.replace(/^-/, ""));
-  return column ? { column, sign } : { column: COLUMNS[0], sign: 1 };
+  return column ? { column, sign } : { column: columnsByKey.get("rank"), sign: 1 };
 }
 
 /** The numbers of all runs in the order of the table. */
@@ -101,9 +100,13 @@ function sort() {
   table.tHead.querySelector(`[data-column="${CSS.escape(column.key)}"]`)?.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
   if (next.join() === order.join()) return showRowsInTurns();
   order = next;
-  table.tBodies[0].append(...order.map((number) => rowOf[number]));
-  table.parentElement.scrollTop = 0;
+  // Rows move fast where they are not displayed, and scrolling lays out the rows that are.
+  const body = table.tBodies[0];
+  body.remove();
+  body.append(...order.map((number) => rowOf[number]));
   showRowsInTurns();
+  table.append(body);
+  table.parentElement.scrollTop = 0;
 }
 
 const N_ROWS_AT_ONCE = 60;
@@ -162,8 +165,16 @@ function tickedRuns() {
 }
 
 table.tBodies[0].addEventListener("change", () => {
-  const ticked = tickedRuns();
-  compareButton.disabled = ticked.length !== 2;
-  compareButton.textContent = ticked.length === 1 ? "Tick one more to compare" : ticked.length > 2 ? "Tick only two to compare" : "Compare two runs";
+  const n = tickedRuns().length;
+  compareButton.disabled = n < 2 || n > MAX_COMPARED;
+  compareButton.textContent = n === 0 ? "Tick runs to compare them" : n === 1 ? "Tick one more to compare"
+    : n > MAX_COMPARED ? `Tick at most ${MAX_COMPARED} runs` : `Compare ${n} runs`;
 });
-compareButton.addEventListener("click", () => go({ compare: tickedRuns(), run: null, question: null, sample: null }));
+compareButton.addEventListener("click", () => go({ ...NOTHING_OPEN, compare: tickedRuns() }));
+
+const filtersButton = document.getElementById("show-filters");
+filtersButton.addEventListener("click", () => {
+  const aside = document.getElementById("filters");
+  aside.hidden = !aside.hidden;
+  filtersButton.ariaExpanded = String(!aside.hidden);
+});

@@ -1,50 +1,50 @@
-// A question: the answers of all runs that the leaderboard shows, from the best to the worst, and reference answers.
+// A question: the answers of all runs or of those that the leaderboard shows, in order, and reference answers.
 
 views.question = {
   title: () => [make("b", {}, overview.questions[state.question].id), " ", make("bdi", {}, overview.questions[state.question].text)],
   content: async () => {
     const { question } = state;
     const answers = await answersTo(question);
-    await answersSearched;
     return questionContent(question, answers);
   },
 };
 
 const N_ANSWERS_AT_ONCE = 30;
 
-/** The mean score of each question over all runs, and its rank: 1 is the hardest. */
-const difficulties = (() => {
-  const means = overview.questions.map((_, question) => mean(overview.runs.map((run) => run.questions[question])));
-  const sorted = means.filter((value) => value !== null).sort((a, b) => a - b);
-  return means.map((value) => ({ mean: value, rank: value === null ? null : sorted.indexOf(value) + 1 }));
-})();
-
 function questionContent(question, answers) {
-  const { mean: meanScore, rank } = difficulties[question];
+  const { mean: meanScore, rank, spread, discrimination } = difficulties[question];
+  const which = choice("which", [["", "best of each run"], ["worst", "worst of each run"], ["all", "all"]]);
+  const first = choice("first", [["", "best first"], ["worst", "worst first"]]);
+  const ranked = rankedSamples(answers.samples, state.filters.get("which") ?? "best", state.filters.get("first") === "worst" ? 1 : -1);
   const list = make("div", { className: "ranked" });
-  const which = make("select", {}, ...[["best", "best of each run"], ["worst", "worst of each run"], ["all", "all"]].map(([value, name]) => make("option", { value }, name)));
-  const order = make("select", {}, ...[["-1", "best first"], ["1", "worst first"]].map(([value, name]) => make("option", { value }, name)));
-  const count = make("span", { role: "status" });
-  const show = () => {
-    const ranked = rankedSamples(answers.samples, which.value, Number(order.value));
-    count.textContent = `${counted(ranked.length)} answers of ${counted(new Set(ranked.map((sample) => sample.run)).size)} runs`;
-    list.replaceChildren();
-    if (ranked.length) showRanked(list, ranked, question, answers, 0);
-    else list.append(noAnswers());
-  };
-  which.addEventListener("change", show);
-  order.addEventListener("change", show);
-  show();
+  if (ranked.length) showRanked(list, ranked, question, answers, 0);
+  else list.append(noAnswers());
   return [
-    make("p", { className: "quiet" }, `Mean score of all runs ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question).`),
+    make("p", { className: "quiet" }, `Mean score of all runs ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question); standard deviation over the runs ${figure(spread, 3)}; correlation with the other questions ${figure(discrimination, 2)}.`),
     ...keywordParts(answers), legend(),
     make("div", { className: "beside" },
       make("section", { ariaLabel: "Answers of the runs" },
         make("h3", {}, "Answers of the runs"),
-        make("p", { className: "tools" }, make("label", {}, "Answers ", which), make("label", {}, "Order ", order), count),
+        make("p", { className: "tools" }, make("label", {}, "Answers ", which), make("label", {}, "Order ", first), ...runsChoice(),
+          make("span", { role: "status" }, `${counted(ranked.length)} answers of ${counted(new Set(ranked.map((sample) => sample.run)).size)} runs`)),
         list),
       references(answers)),
   ];
+}
+
+/** A list of values for a filter of the state. */
+function choice(filter, values) {
+  const select = make("select", {}, ...values.map(([value, name]) => make("option", { value }, name)));
+  select.dataset.filter = filter;
+  select.value = state.filters.get(filter) ?? "";
+  return select;
+}
+
+/** The choice between all runs and those that the leaderboard shows, if it does not show all. */
+function runsChoice() {
+  const n = visibleRuns().length;
+  if (n === overview.runs.length && !state.filters.has("runs")) return [];
+  return [make("label", {}, "Runs ", choice("runs", [["", `all ${counted(overview.runs.length)}`], ["shown", `the ${counted(n)} of the leaderboard’s filters`]]))];
 }
 
 /** The notice for the case that the search and the filters leave no answer. */
@@ -54,9 +54,9 @@ function noAnswers() {
   return make("p", { className: "notice" }, "No run with answers to this question matches the search and the filters. ", again);
 }
 
-/** The samples of the runs that the leaderboard shows, in order; with a number, only that sample of each run. */
+/** The samples of the chosen runs, in order. */
 function rankedSamples(samples, which, sign) {
-  const visible = new Set(visibleRuns());
+  const visible = new Set(chosenRuns());
   const ranked = samples.filter((sample) => visible.has(sample.run))
     .sort((a, b) => (a.score === null) - (b.score === null) || (sign * (a.score - b.score)) || a.run - b.run || a.number - b.number);
   if (which === "all") return ranked;

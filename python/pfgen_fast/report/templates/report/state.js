@@ -17,32 +17,45 @@ const runKeys = (() => {
 const runsByKey = new Map(runKeys.map((key, number) => [key, number]));
 const questionsById = new Map(overview.questions.map(({ id }, number) => [id, number]));
 
-/** The state of the page. Runs and questions are indices in `overview`, or null. */
-let state = { run: null, question: null, sample: null, compare: null, search: "", sort: "", filters: new Map() };
+const TABS = [...document.querySelectorAll("main > section")].map(({ id }) => id);
+const MAX_COMPARED = 6;
+
+/** The state of the page. Runs and questions are indices in `overview`, or null; `unknown` says what an address names in vain. */
+let state = { tab: "", run: null, question: null, sample: null, compare: null, search: "", sort: "", filters: new Map(), unknown: [] };
 
 /** How each part of the state but the filters is read from an address, and written into it; "" is left out. */
 const PARTS = {
+  tab: { read: (text) => TABS.includes(text) ? text : null, write: (tab) => tab ?? "", empty: "" },
   run: { read: (text) => runsByKey.get(text) ?? null, write: (run) => runKeys[run] ?? "" },
   question: { read: (text) => questionsById.get(text) ?? null, write: (question) => overview.questions[question]?.id ?? "" },
   sample: { read: (text) => /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : null, write: (sample) => sample === null ? "" : String(sample + 1) },
-  compare: { read: readPair, write: (pair) => pair ? pair.map((run) => runKeys[run]).join("..") : "" },
-  search: { read: (text) => text, write: (text) => text },
-  sort: { read: (text) => text, write: (text) => text },
+  compare: { read: (text) => readRuns(text, []), write: (runs) => runs ? runs.map((run) => runKeys[run]).join("..") : "" },
+  search: { read: (text) => text, write: (text) => text, empty: "" },
+  sort: { read: (text) => text, write: (text) => text, empty: "" },
 };
 
-/** The two runs of "A..B", or null. A name may hold two dots itself. */
-function readPair(text) {
+/** The runs of "A..B..C", with those that are read already, or null. A name may hold two dots itself. */
+function readRuns(text, known) {
+  const rest = runsByKey.get(text);
+  if (rest !== undefined && known.length && !known.includes(rest)) return [...known, rest];
+  if (known.length === MAX_COMPARED - 1) return null;
   for (let at = text.indexOf(".."); at >= 0; at = text.indexOf("..", at + 1)) {
-    const [one, other] = [runsByKey.get(text.slice(0, at)), runsByKey.get(text.slice(at + 2))];
-    if (one !== undefined && other !== undefined && one !== other) return [one, other];
+    const run = runsByKey.get(text.slice(0, at));
+    const found = run === undefined || known.includes(run) ? null : readRuns(text.slice(at + 2), [...known, run]);
+    if (found) return found;
   }
   return null;
 }
 
 function readState(fragment) {
   const given = new URLSearchParams(fragment.replace(/^#\/?/, ""));
-  const read = { filters: new Map([...given].filter(([name, value]) => !Object.hasOwn(PARTS, name) && value)) };
-  for (const [name, part] of Object.entries(PARTS)) read[name] = part.read(given.get(name) ?? "");
+  const read = { filters: new Map([...given].filter(([name, value]) => !Object.hasOwn(PARTS, name) && value)), unknown: [] };
+  for (const [name, part] of Object.entries(PARTS)) {
+    const text = given.get(name);
+    read[name] = text ? part.read(text) : part.empty ?? null;
+    if (text && read[name] === null) read.unknown.push([name, text]);
+  }
+  read.tab ??= "";
   return read;
 }
 
@@ -70,8 +83,8 @@ const NOTHING_OPEN = { run: null, question: null, sample: null, compare: null };
 /** The name of the view that the state asks for, and what it is about; null if none is open. */
 function askedView() {
   const { compare, run, question } = state;
-  if (compare) return { name: "pair", subject: `pair ${compare}` };
+  if (compare) return { name: "comparison", subject: `comparison ${compare}` };
   if (run !== null) return { name: "run", subject: `run ${run}` };
-  // The search and the filters choose whose answers a question shows.
-  return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null })}` };
+  // The search and the filters choose whose answers a question shows, and their order.
+  return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null, tab: "", sort: "" })}` };
 }

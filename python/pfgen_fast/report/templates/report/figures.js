@@ -1,0 +1,39 @@
+// The figures of runs and questions: those that the overview lacks, and what the questions tell about the runs.
+
+let unpackedFigures = null;
+
+/** The figures of each question and run that the overview lacks, as `(await figures()).length[question][run]`. */
+function figures() {
+  return unpackedFigures ??= unpackedLine(document.getElementById("figures").textContent);
+}
+
+const scoresOf = overview.questions.map((_, question) => overview.runs.map((run) => run.questions[question]));
+const medians = scoresOf.map(median);
+
+/** The numbers of the runs whose answers are shown: all, or if the state says so, those that the leaderboard shows. */
+function chosenRuns() {
+  return state.filters.get("runs") === "shown" ? visibleRuns() : overview.runs.map((_, number) => number);
+}
+
+/** What each question tells about some runs: its mean, the spread of the runs, and how it agrees with the other questions. */
+function questionFigures(runs) {
+  const totals = runs.map((run) => {
+    const scores = overview.runs[run].questions.filter(isNumber);
+    return { sum: scores.reduce((so, score) => so + score, 0), n: scores.length };
+  });
+  return scoresOf.map((ofRuns) => {
+    const scores = runs.map((run) => ofRuns[run]);
+    const known = scores.filter(isNumber);
+    const center = mean(known);
+    const spread = known.length > 1 ? Math.sqrt(known.reduce((so, score) => so + (score - center) ** 2, 0) / (known.length - 1)) : null;
+    const others = totals.map(({ sum, n }, place) => isNumber(scores[place]) && n > 1 ? (sum - scores[place]) / (n - 1) : null);
+    return { mean: center, spread, discrimination: correlation(scores, others) };
+  });
+}
+
+/** The figures of the questions over all runs; the rank of the hardest question is 1. */
+const difficulties = (() => {
+  const found = questionFigures(overview.runs.map((_, number) => number));
+  const sorted = found.map((one) => one.mean).filter(isNumber).sort((a, b) => a - b);
+  return found.map((one) => ({ ...one, rank: one.mean === null ? null : sorted.indexOf(one.mean) + 1 }));
+})();

@@ -1,0 +1,114 @@
+// A table of questions: its heads sort it, and its rows open the answers. The state holds the order and the open question.
+
+/**
+ * Creates a table of some questions.
+ *
+ * A column has `key`, `title` and `value(question)` to sort by, and perhaps `show(question)`, the nodes of its cell;
+ * `isText`, if the values are texts; `isWords`, if the cell holds words; and `isExtra`, if narrow screens leave it out. `order` is the name of the filter that holds the order, and
+ * `first` the order without it, such as "-score". `content(question)` promises the nodes below a row; a table without
+ * it leads to the views of the questions.
+ */
+function questionTable({ label, order, first, questions, columns, content }) {
+  const all = [{ key: "number", title: "Question", value: (question) => question }, ...columns];
+  const heads = all.map((column) => {
+    const button = make("button", { type: "button" }, column.title);
+    button.addEventListener("click", () => {
+      const [key, sign] = askedOrderOf(order, first);
+      const isAscending = key === column.key ? sign < 0 : column.isText || column.key === "number" || Boolean(column.isLowestFirst);
+      const next = `${isAscending ? "" : "-"}${column.key}`;
+      goFilters({ [order]: next === first ? "" : next });
+    });
+    return withColumn(make("th", { scope: "col" }, button), column);
+  });
+  const table = make("table", { className: "of-questions" }, make("caption", { className: "unseen" }, label), make("thead", {}, make("tr", {}, ...heads)));
+  const bodies = new Map(questions.map((question) => [question, questionBody(question, all, content)]));
+  table.append(...bodies.values());
+
+  /** Sorts as the state says, opens the question that the state names, if any, and closes the others. */
+  table.follow = async () => {
+    const [key, sign] = askedOrderOf(order, first);
+    const column = all.find((one) => one.key === key) ?? all[0];
+    const isMissing = (value) => value === null || value === undefined || value === "";
+    const keyed = questions.map((question) => [column.value(question), question]);
+    keyed.sort(([a, x], [b, y]) => isMissing(a) - isMissing(b) || (isMissing(a) ? 0 : sign * (column.isText ? collator.compare(a, b) : a - b)) || x - y);
+    table.append(...keyed.map(([, question]) => bodies.get(question)));
+    all.forEach(({ key: of }, place) => {
+      if (of === column.key) heads[place].setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+      else heads[place].removeAttribute("aria-sort");
+    });
+    if (!content) return;
+    for (const [question, body] of bodies) if (question !== state.question) body.close();
+    await bodies.get(state.question)?.open();
+  };
+  return table;
+}
+
+/** The key of the column that the state sorts by, and the sign of the order. */
+function askedOrderOf(order, first) {
+  const asked = state.filters.get(order) ?? first;
+  return asked.startsWith("-") ? [asked.slice(1), -1] : [asked, 1];
+}
+
+function withColumn(cell, { isText, isWords, isExtra, key }) {
+  if (!isText && !isWords && key !== "number") cell.classList.add("number");
+  if (isExtra) cell.classList.add("extra");
+  return cell;
+}
+
+function questionBody(question, columns, content) {
+  const { id, text } = overview.questions[question];
+  const name = [make("b", {}, id), " ", make("bdi", {}, text)];
+  const address = addressOf({ run: null, compare: null, question, sample: null });
+  const head = content ? make("button", { type: "button", ariaExpanded: "false" }, ...name) : make("a", { href: address }, ...name);
+  head.title = text;
+  const cells = columns.slice(1).map((column) => withColumn(make("td", {}, ...[column.show(question)].flat()), column));
+  const body = make("tbody", {}, make("tr", {}, make("th", { scope: "row" }, head), ...cells));
+  body.dataset.question = question;
+  body.rows[0].addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !getSelection().isCollapsed) return;
+    event.preventDefault();
+    const isOpen = content && state.question === question;
+    go({ ...(content ? {} : NOTHING_OPEN), question: isOpen ? null : question, sample: null });
+  });
+  let below = null;
+  body.close = () => {
+    head.ariaExpanded = "false";
+    if (below) below.row.hidden = true;
+  };
+  body.open = () => {
+    head.ariaExpanded = "true";
+    if (!below) {
+      const cell = make("td", { colSpan: columns.length }, make("p", { className: "quiet" }, "Loading …"));
+      const row = make("tr", { className: "opened" }, cell);
+      body.append(row);
+      const filled = content(question).then((nodes) => cell.replaceChildren(...nodes), (error) => cell.replaceChildren(problem(error)));
+      below = { row, filled };
+    }
+    below.row.hidden = false;
+    return below.filled;
+  };
+  return body;
+}
+
+/** Sorts the table of the open view, and shows the question and the answer that the state names. */
+async function reachQuestion() {
+  const table = dialogBody.querySelector(".of-questions");
+  await table?.follow();
+  const body = state.question === null ? null : table?.querySelector(`tbody[data-question="${state.question}"]`);
+  if (!body) return;
+  const answer = state.sample === null ? null : body.querySelector(`[data-sample="${state.sample}"]`);
+  body.querySelector("button").focus({ preventScroll: true });
+  (answer ?? body).scrollIntoView({ block: answer ? "start" : "nearest" });
+}
+
+/** A difference as a bar to the left or the right of the middle, beside its figure. */
+function differenceBar(difference, widest) {
+  if (!isNumber(difference)) return ["–"];
+  const bar = make("span", { className: `bar ${difference < 0 ? "minus" : "plus"}`, ariaHidden: "true" }, make("span", {}));
+  bar.firstChild.style.width = `${50 * Math.min(1, Math.abs(difference) / widest)}%`;
+  return [make("span", {}, signed(difference, 3)), bar];
+}
+
+function widestOf(differences) {
+  return differences.filter(isNumber).reduce((widest, one) => Math.max(widest, Math.abs(one)), 1e-9);
+}

@@ -1,0 +1,52 @@
+// The questions: how hard they are, how well they tell the runs apart, and which keywords the answers lack.
+
+const questionsElement = document.getElementById("questions-table");
+const N_MISSED = 3;
+
+async function drawQuestions() {
+  const runs = chosenRuns();
+  const key = runs.join();
+  if (key !== drawQuestions.key) {
+    drawQuestions.key = key;
+    const more = await figures();
+    if (key !== drawQuestions.key) return;
+    drawQuestions.table = questionTable({
+      label: "Questions", order: "questions", first: "mean", columns: questionColumns(runs, more),
+      questions: overview.questions.map((_, question) => question),
+    });
+    questionsElement.replaceChildren(drawQuestions.table);
+    document.getElementById("questions-runs").replaceChildren(...runsChoice());
+  }
+  drawQuestions.table?.follow();
+}
+
+function questionColumns(runs, more) {
+  const of = questionFigures(runs);
+  const missed = overview.questions.map((_, question) => missedMost(question, runs, more));
+  const hasSubjects = overview.questions.some(({ subject }) => subject);
+  return [
+    { key: "mean", title: "Mean score", value: (question) => of[question].mean, isLowestFirst: true,
+      show: (question) => [make("span", {}, figure(of[question].mean, 3)), levelBar(of[question].mean)] },
+    { key: "spread", title: "Spread of the runs", value: (question) => of[question].spread, show: (question) => figure(of[question].spread, 3), isExtra: true },
+    { key: "discrimination", title: "Discrimination", value: (question) => of[question].discrimination, show: (question) => figure(of[question].discrimination, 2) },
+    { key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,
+      show: (question) => missed[question].slice(0, N_MISSED).flatMap(({ name, share: of }, index) => [index ? ", " : "", make("bdi", {}, name), ` ${(100 * of).toFixed(0)} %`]) },
+    ...(hasSubjects ? [{ key: "subject", title: "Subject", value: (question) => overview.questions[question].subject, show: (question) => make("bdi", {}, overview.questions[question].subject), isText: true, isExtra: true }] : []),
+  ];
+}
+
+function levelBar(value) {
+  const bar = make("span", { className: "level", ariaHidden: "true" }, make("span", {}));
+  bar.firstChild.style.width = `${100 * Math.min(1, Math.max(0, (value ?? 0) / BEST))}%`;
+  return bar;
+}
+
+/** The keywords that the most sample answers of some runs lack, with their shares. */
+function missedMost(question, runs, more) {
+  const n = runs.reduce((so, run) => so + more.samples[question][run], 0);
+  return Object.entries(more.missed[question])
+    .map(([name, counts]) => ({ name, share: n ? runs.reduce((so, run) => so + counts[run], 0) / n : 0 }))
+    .filter(({ share: of }) => of > 0).sort((a, b) => b.share - a.share);
+}
+
+whenChanged(() => { if (shownTab() === "questions") drawQuestions(); });

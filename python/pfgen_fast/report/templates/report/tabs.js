@@ -1,0 +1,32 @@
+// The tabs of the report page, and the sentence about what an address names in vain.
+
+const tabLinks = [...document.querySelectorAll("nav [data-tab]")];
+
+function shownTab() {
+  return state.tab || TABS[0];
+}
+
+for (const link of tabLinks) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go({ ...NOTHING_OPEN, tab: link.dataset.tab === TABS[0] ? "" : link.dataset.tab });
+    document.getElementById(link.dataset.tab).focus({ preventScroll: true });
+  });
+}
+
+const NAMED = { run: "run", question: "question", sample: "answer with the number", compare: "runs to compare with the names", tab: "tab" };
+
+whenChanged((before) => {
+  for (const id of TABS) document.getElementById(id).hidden = id !== shownTab();
+  for (const link of tabLinks) {
+    if (link.dataset.tab === shownTab()) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    link.href = addressOf({ ...NOTHING_OPEN, tab: link.dataset.tab === TABS[0] ? "" : link.dataset.tab });
+  }
+  if (before && before.tab !== state.tab) scrollTo(0, 0);
+  const notice = document.getElementById("unknown");
+  notice.hidden = !state.unknown.length;
+  notice.replaceChildren(...state.unknown.flatMap(([part, name]) =>
+    [`This page has no ${NAMED[part]} “`, make("bdi", {}, shortened(name, 200)), "”. "]));
+});
