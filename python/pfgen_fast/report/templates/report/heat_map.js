@@ -182,6 +182,7 @@ function gridRow({ shown, questions, cell }, row, column) {
 }
 
 drawWhenSeen(heat, () => drawHeatMap(heat, visibleRuns()));
+offerSaving(heat, { legend: document.getElementById("heat-legend") });
 whenChanged((before) => {
   if (before && ["order", "colours"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });
