@@ -84,6 +84,7 @@ def test_an_experiment_is_saved_as_it_is_seen(open_tab, tmp_path):
     path, *_ = write_finding(a_finding(), tmp_path)
     tab = open_tab(path, color_scheme="dark")
     assert {"Points", "x", *HOSTILE} <= check_picture(tab.page, "Points")
+    tab.page.locator("summary", has_text="The rows").first.click()
     tab.page.get_by_role("button", name="answers").click()
     rows = check_table(tab.page, "The rows", "main table")
     assert [row[0] for row in rows] == ["run", *reversed(HOSTILE)]
