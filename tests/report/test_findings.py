@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 import sys
 from xml.etree import ElementTree
 
@@ -70,9 +71,9 @@ def test_the_page_needs_no_network_and_untrusted_text_is_text(tmp_path):
 def test_the_answer_comes_first_then_what_limits_it_then_the_rest(tmp_path):
     finding = a_finding(answer="Yes, it is.", notes=("Only three runs.",), paragraph="It is 0.5.")
     write_finding(finding, tmp_path)
-    for name in ("trial.html", "trial.md"):
+    for name, rest in (("trial.html", ("A line", "It is 0.5.")), ("trial.md", ("It is 0.5.", "A line"))):
         text = (tmp_path / name).read_text()
-        places = [text.index(part) for part in ("Yes, it is.", "Only three runs.", "It is 0.5.", "A line")]
+        places = [text.index(part) for part in ("Yes, it is.", "Only three runs.", *rest)]
         assert places == sorted(places)
 
 
@@ -118,6 +119,32 @@ def test_foreign_and_damaged_records_are_passed_over_and_only_files_of_experimen
     links = {value for name, value in Outline((tmp_path / "index.html").read_text()).attributes if name == "href"}
     assert not links & {*odd}
     assert "trial-figures.csv" in links
+
+
+def test_the_index_shows_pictures_unless_something_in_them_does_not_draw(tmp_path):
+    write_finding(a_finding("first"), tmp_path)
+    path = tmp_path / "first-line.svg"
+    drawing = path.read_text()
+    hostile = [
+        drawing.replace("</svg>", f"{part}</svg>")
+        for part in (
+            "<script>alert(1)</script>",
+            '<g onload="alert(1)"/>',
+            '<g style="onload: alert(1)"/>',
+            '<a href="javascript:alert(1)"/>',
+            '<use href="other.svg#a"/>',
+            "<g>" * 5000 + "</g>" * 5000,
+        )
+    ]
+    ids = re.findall(r'<svg [^>]*viewBox|id="first-points-0"', (tmp_path / "index.html").read_text())
+    assert len(ids) == 2
+    for number, text in enumerate((*hostile, "<svg", " " * (1 << 18) + drawing)):
+        path.write_text(text)
+        write_finding(a_finding(f"other-{number}"), tmp_path)
+        page = (tmp_path / "index.html").read_text()
+        assert 'id="first-points-0"' not in page
+        assert "alert(1)" not in page
+        (tmp_path / f"other-{number}.finding.json").unlink()
 
 
 def test_an_index_of_another_program_stays(tmp_path):

@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import csv
-import io
 import re
-from itertools import product
 
 import pytest
 from makers.pages import allowing
 from makers.reported import FORMULA, HOSTILE, unlike_runs
-from pfgen_fast.files.untrusted_text import csv_value, terminal_text
 
 pytestmark = pytest.mark.browser
 
@@ -213,29 +209,6 @@ def test_the_link_is_copied_and_two_ticked_runs_are_compared(open_tab, path):
     tab.page.wait_for_selector("#details[open] .of-questions")
 
 
-def test_the_csv_file_has_the_view_and_no_formulas(open_tab, path):
-    page = open_tab(path, "#to=0.5&sort=score").page
-    with page.expect_download() as download:
-        page.locator("#csv").click()
-    assert download.value.suggested_filename == "leaderboard.csv"
-    text = download.value.path().read_bytes().decode("utf-8")
-    records = list(csv.DictReader(io.StringIO(text, newline="")))
-    assert [(record["run"], record["rank"], record["top_p"]) for record in records] == [
-        *((HOSTILE, "6", ""), (f"'{FORMULA}", "5", "")),
-        ("other/gamma/1", "4", "0.98"),
-    ]
-    assert (records[1]["model"], records[1]["engine"]) == ("+1", HOSTILE)  # a plain number is worth what it says
-    assert float(records[2]["score_low"]) < 0.4 < float(records[2]["score_high"])
-
-
-def test_cells_of_csv_are_guarded_as_in_files(open_tab, path):
-    heads, signs = ("", " ", "  ", "'", "a", "\u3000", "\xa0", "\\t"), "=+-@＝＋－＠0"
-    texts = ["".join(parts) for parts in product(heads, signs, ("", "1", "1.5e3", "1,2", "x()", "\n"))]
-    texts += ["-0.5", "+1e-3", "1.", ".5", "٣", "-٣", "=\t1"]
-    guarded = open_tab(path).page.evaluate("(texts) => texts.map(csvValue)", [terminal_text(text) for text in texts])
-    assert guarded == [csv_value(text) for text in texts]
-
-
 def test_points_name_their_run_and_open_it(open_tab, path):
     tab = open_tab(path)
     plot = drawn(tab.page)
@@ -364,7 +337,7 @@ def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(op
     assert pdf_pages(page) >= 3
     page.emulate_media(media="print")
     assert page.locator("#runs thead").evaluate("(it) => getComputedStyle(it).display") == "table-header-group"
-    assert page.locator("nav, #csv, #search, .tick").locator("visible=true").count() == 0
+    assert page.locator("nav, .save, #search, .tick").locator("visible=true").count() == 0
     page = open_tab(path, "#run=org/model-3/x").page
     page.wait_for_selector("#details-body .of-questions")
     assert pdf_pages(page) == 1

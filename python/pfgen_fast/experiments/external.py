@@ -23,7 +23,7 @@ from ..statistics.correlation import (
 )
 from ..suite.rules import SCORES
 from .chart_data import Points, Scatter
-from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells
+from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells, with_interval
 from .leaderboard_table import number_in, read_rows
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 
@@ -222,7 +222,8 @@ def _some(names: Sequence[str]) -> str:
 
 def _answer(compared: Sequence[_Compared]) -> str:
     by_value = sorted(compared, key=lambda each: each.pearson)
-    named = [f"{of.name} by Pearson {of.pearson:.3f} over {len(of.models)} models" for of in by_value]
+    found = [with_interval(of.correlations["score"]["Pearson"]) for of in by_value]
+    named = [f"{of.name} by Pearson {by} over {len(of.models)} models" for of, by in zip(by_value, found, strict=True)]
     if len(compared) == 1:
         return f"Our score correlates with {named[0]}."
     return f"Of {len(compared)} other scores, ours correlates most with {named[-1]} and least with {named[0]}."

@@ -208,6 +208,12 @@ def correlation_cells(found: Mapping[str, Correlation]) -> tuple[Cell, ...]:
     return tuple(end for name in COEFFICIENTS for end in (found[name].value, found[name].low, found[name].high))
 
 
+def with_interval(found: Correlation, n_digits: int = 3) -> str:
+    """A coefficient and its interval for a sentence."""
+    interval = "" if found.low is None else f" (95 % interval {found.low:.{n_digits}f} to {found.high:.{n_digits}f})"
+    return f"{found.value:.{n_digits}f}{interval}"
+
+
 def _listed(sentences: Iterable[str]) -> str:
     return "\n".join(f"* {markdown_text(sentence)}" for sentence in sentences)
 

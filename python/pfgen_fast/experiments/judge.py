@@ -28,7 +28,7 @@ from ..judging.requests import Judge, RequestOptions, Server
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant
 from ..suite.suite import Suite
 from .chart_data import Scatter
-from .finding import Finding, Picture, Table
+from .finding import Finding, Picture, Table, with_interval
 from .run_means import RunMeans, clusters_of
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 
@@ -258,7 +258,7 @@ def _words(runs: RunMeans, n_found: int, judge_name: str) -> tuple[str, str, lis
     clusters = clusters_of(runs.models, "model")
     found = correlate(ours, theirs, clusters=clusters.of)
     listed = ", ".join(f"{name} {found[name]}" for name in COEFFICIENTS)
-    pearson = f"Pearson {found['Pearson'].value:.3f} over {len(ours)} runs"
+    pearson = f"Pearson {with_interval(found['Pearson'])} over {len(ours)} runs"
     return (
         f"The ratings of {judge_name} correlate with our scores by {pearson}.",
         f"{words} Correlations with our scores over {clusters.counted('runs')} (95 % intervals in brackets): {listed}.",

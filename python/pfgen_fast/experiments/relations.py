@@ -19,7 +19,7 @@ from ..statistics.correlation import (
 )
 from ..suite.rules import PARTS
 from .chart_data import Density, Points, Scatter
-from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells
+from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells, with_interval
 from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns
 
@@ -113,12 +113,13 @@ def _moved(value: float, around: Correlation | None) -> Correlation:
 
 
 def _answer(runs: RunMeans, of_runs: _Found) -> str:
-    by_value = sorted(of_runs, key=lambda pair: of_runs[pair]["Pearson"].value)
-    lowest, highest = (f"{a} and {b} ({of_runs[a, b]['Pearson'].value:.3f})" for a, b in (by_value[0], by_value[-1]))
+    by_value = sorted(((found["Pearson"], pair) for pair, found in of_runs.items()), key=lambda each: each[0].value)
+    ends = (by_value[0], by_value[-1])
+    lowest, highest = (f"{a} and {b}, {with_interval(found)}" for found, (a, b) in ends)
     over = f"Over the {len(runs.names)} runs, Pearson's correlation"
     if len(of_runs) == 1:
         return f"{over} is that of {highest}."
-    return f"{over} is highest between {highest} and lowest between {lowest}."
+    return f"{over} is highest between {highest}, and lowest between {lowest}."
 
 
 def _listed(found: _Found, coefficient: str) -> str:

@@ -13,7 +13,7 @@ from ..errors import ExperimentError
 from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate
 from ..suite.suite import Suite
 from .chart_data import Matrix, Scatter, correlation_floor
-from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells
+from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells, with_interval
 from .leaderboard_table import LeaderboardTable
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 from .scored_runs import RunFigures
@@ -155,27 +155,23 @@ def _correlated(by_set: ScoresBySet) -> tuple[tuple[str, ...], Floats]:
 
 
 def _answer(by_set: ScoresBySet, pairs: _Pairs) -> str:
-    values = sorted(found["Pearson"].value for found in pairs.values())
-    n_alike = sum(value > _VERY_ALIKE for value in values)
-    span = f"{values[0]:.5f}" if len(values) == 1 else f"{values[0]:.5f} to {values[-1]:.5f}"
+    found = sorted((found["Pearson"] for found in pairs.values()), key=lambda each: each.value)
+    n_alike = sum(each.value > _VERY_ALIKE for each in found)
     return (
-        f"With one reference set or another alone, the scores of {len(by_set.runs.names)} runs correlate by {span} "
-        f"(Pearson); {n_alike} of {len(values)} {'pair is' if len(values) == 1 else 'pairs are'} above {_VERY_ALIKE}."
+        f"With one reference set or another alone, Pearson's correlation of the scores of {len(by_set.runs.names)} "
+        f"runs is at least {with_interval(found[0], 5)}; {n_alike} of {len(found)} "
+        f"{'pair is' if len(found) == 1 else 'pairs are'} above {_VERY_ALIKE}."
     )
 
 
 def _words(by_set: ScoresBySet, pairs: _Pairs, clusters: Clusters) -> str:
-    def with_interval(found: Correlation) -> str:
-        return f"{found.value:.5f}" + ("" if found.low is None else f" ({found.low:.5f} to {found.high:.5f})")
-
-    listed = "; ".join(f"{a}-{b} {with_interval(found['Pearson'])}" for (a, b), found in pairs.items())
+    listed = "; ".join(f"{a}-{b} {with_interval(found['Pearson'], 5)}" for (a, b), found in pairs.items())
     (a, b), lowest = min(pairs.items(), key=lambda pair: pair[1]["Kendall"].value)
     farthest = max(float(np.abs(by_set.scores[a] - by_set.scores[b]).max()) for a, b in pairs)
     return (
-        f"Scores are means over {by_set.questions}. Pearson's correlations over {clusters.counted('runs')}, with 95 % "
-        f"intervals in brackets: {listed}. The rankings agree least between "
-        f"{a} and {b} (Kendall {lowest['Kendall'].value:.4f}). A run's scores with two sets differ by {farthest:.4f} "
-        "at most."
+        f"Scores are means over {by_set.questions}. Pearson's correlations over {clusters.counted('runs')}: "
+        f"{listed}. The rankings agree least between {a} and {b} (Kendall {lowest['Kendall'].value:.4f}). A run's "
+        f"scores with two sets differ by {farthest:.4f} at most."
     )
 
 

@@ -11,19 +11,23 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 from ..errors import PfgenError
 from ..files.lock import held
+from ..files.reading import read_stored
 from ..files.untrusted_json import checked, items, member, read_json, text
 from ..files.untrusted_text import in_one_line, utf8
+from .inline_svg import thumbnail
 from .page_files import PAGE, may_replace, write_page
-from .templating import page_text
+from .templating import markup, page_text
 
 GENERATOR = "pfgen-fast: experiments"
 """The generator that the page of all experiments names; pages without it are not replaced."""
 
 _ENDING = ".finding.json"
 _MAX_BYTES = 1 << 20
+_MAX_PICTURE = 1 << 18
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _PATIENCE_SECONDS = 10.0
 
@@ -54,12 +58,15 @@ def write_index(folder: Path) -> Path | None:
     with held(folder / ".index.lock", patience=_PATIENCE_SECONDS):
         if not may_replace(path, GENERATOR):
             return None
+        records = list(_records(folder))
+        drawn = {record.name: drawing for record in records if (drawing := _thumbnail(folder, record))}
         page = page_text(
             "experiments.html.jinja",
             style="experiment.css",
             scripts=("experiments.js",),
             generator=GENERATOR,
-            records=list(_records(folder)),
+            records=records,
+            thumbnails={name: markup(drawing) for name, drawing in drawn.items()},
         )
         write_page(path, page)
     return path
@@ -78,6 +85,18 @@ def _records(folder: Path) -> Iterator[Record]:
         there = tuple(name for name in record.files if own.fullmatch(name) and (folder / name).is_file())
         if f"{record.name}.html" in there:
             yield record._replace(files=there)
+
+
+def _thumbnail(folder: Path, record: Record) -> str | None:
+    """The first picture of an experiment that is neither damaged nor so large that it would slow down the page."""
+    for name in record.files:
+        if name.endswith(".svg"):
+            try:
+                if drawing := thumbnail(read_stored(folder / name, limit=_MAX_PICTURE), record.name):
+                    return drawing
+            except (PfgenError, ElementTree.ParseError, RecursionError, ValueError):
+                continue
+    return None
 
 
 def _checked(value: Any) -> Record:

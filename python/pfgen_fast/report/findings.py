@@ -88,6 +88,7 @@ def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
         return text, in_one_line(cell, 200), link(cell)
 
     return {
+        "name": table.name,
         "title": table.title,
         "file": f"{finding.file_name(table)}.csv",
         "csv": base64.b64encode(utf8(table.to_csv())).decode(),

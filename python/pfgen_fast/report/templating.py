@@ -48,7 +48,7 @@ def page_text(
     The style and the scripts follow those of all pages. The policy of the page allows no other code.
     """
     css = "".join(source(name) for name in ("report.css", style) if name)
-    code = {"early_script": source("theme.js"), "script": "".join(map(source, ("page.js", *scripts)))}
+    code = {"early_script": source("theme.js"), "script": "".join(map(source, ("page.js", "saving.js", *scripts)))}
     code = {key: _script_text(script) for key, script in code.items()}
     strict = " 'strict-dynamic'" if loads_scripts else ""
     connect = "; connect-src 'self'" if asks_server else ""

@@ -9,13 +9,6 @@ const SYMBOLS = {
 const DASHES = { solid: "none", dash: "8 5", dot: "2 4", dashdot: "8 4 2 4" };
 const N_TICKS = 6;
 
-function svg(tag, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
 // ---- Axes
 
 /** The numbers between two others that are whole multiples of a round step. */

@@ -59,4 +59,6 @@ for (const point of points) {
 }
 addEventListener("scroll", leave, { capture: true, passive: true });
 
+addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll(".fold")) fold.open = true; });
+
 followTheme(() => {})();

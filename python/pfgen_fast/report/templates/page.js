@@ -10,6 +10,14 @@ function make(tag, properties, ...children) {
   return element;
 }
 
+/** The same for an element of SVG, with attributes. */
+function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 /** A figure as Python's format rounds it: a tie, which toFixed rounds up, goes to the even digit. */
 function figure(value, digits) {
   if (value === null) return "–";
@@ -64,8 +72,9 @@ function addLongText(element, n, first, nodes, addEnd) {
   element.append(more);
 }
 
-function saveFile(name, text, type) {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+/** Saves a text or a blob as a file. */
+function saveFile(name, content, type) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
   make("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

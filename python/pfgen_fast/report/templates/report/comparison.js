@@ -26,6 +26,11 @@ function comparisonContent(compared, more) {
   const difference = (other, metric) => pairedDifference(other.of(metric), baseline.of(metric));
   const verdicts = others.map((other, index) => make("p", {}, make("b", {}, ...verdict(difference(other, "average"), LETTERS[index + 1], names))));
   const n = difference(others[0], "average").n;
+  const questions = questionTable({
+    label: "Questions of the runs", order: "by", first: "B", columns: comparedColumns(compared, baseline, others),
+    questions: overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more.average[question][run]))),
+    content: async (question) => answersBeside(await answersTo(question), compared),
+  });
   return [
     make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))),
     ...verdicts,
@@ -37,12 +42,8 @@ function comparisonContent(compared, more) {
       return [letter, `${letter} − A`, `95 % interval of ${letter} − A`];
     })], comparedLines(baseline, others), "Figures of the runs"),
     make("h3", {}, "Questions"),
-    make("p", { className: "quiet" }, "The mean score of A, and by how much the other runs differ from it. Select a question to read the answers, the best beside the best."),
-    questionTable({
-      label: "Questions of the runs", order: "by", first: "B", columns: comparedColumns(compared, baseline, others),
-      questions: overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more.average[question][run]))),
-      content: async (question) => answersBeside(await answersTo(question), compared),
-    }),
+    questionNote(questions, "The mean score of A, and by how much the other runs differ from it. Select a question to read the answers, the best beside the best."),
+    questions,
   ];
 }
 

@@ -222,6 +222,7 @@ function gridRow({ shown, questions, cell }, row, column) {
 }
 
 drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
+offerSaving(heat, { legend: document.getElementById("heat-legend") });
 whenChanged((before) => {
   if (before && ["order", "colours", "runs"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });

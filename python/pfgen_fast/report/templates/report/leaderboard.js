@@ -172,6 +172,8 @@ table.tBodies[0].addEventListener("change", () => {
 });
 compareButton.addEventListener("click", () => go({ ...NOTHING_OPEN, compare: tickedRuns() }));
 
+offerSaving(table, { place: compareButton.parentElement });
+
 const filtersButton = document.getElementById("show-filters");
 filtersButton.addEventListener("click", () => {
   const aside = document.getElementById("filters");

@@ -43,6 +43,13 @@ function questionTable({ label, order, first, questions, columns, content }) {
   return table;
 }
 
+/** A sentence about a table of questions, with the menu that saves it. */
+function questionNote(table, text) {
+  const note = make("div", { className: "tools" }, make("p", { className: "quiet" }, text));
+  offerSaving(table, { name: table.caption.textContent, place: note });
+  return note;
+}
+
 /** The key of the column that the state sorts by, and the sign of the order. */
 function askedOrderOf(order, first) {
   const asked = state.filters.get(order) ?? first;

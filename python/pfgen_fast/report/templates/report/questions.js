@@ -15,7 +15,9 @@ async function drawQuestions() {
       questions: overview.questions.map((_, question) => question),
     });
     questionsElement.replaceChildren(drawQuestions.table);
-    document.getElementById("questions-runs").replaceChildren(...runsChoice());
+    const tools = document.getElementById("questions-tools");
+    tools.replaceChildren(...runsChoice());
+    offerSaving(drawQuestions.table, { name: "Questions", place: tools });
   }
   drawQuestions.table?.follow();
 }

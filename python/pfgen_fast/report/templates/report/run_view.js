@@ -10,17 +10,18 @@ function runContent(number, more) {
   const run = overview.runs[number];
   const shares = ["Set", "Fluency", "Truthfulness"];
   const parameters = Object.entries(run.parameters);
+  const questions = questionTable({
+    label: "Questions of the run", order: "by", first: "distance", columns: runColumns(number, more),
+    questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || isNumber(more.length[question][number])),
+    content: async (question) => ownSamples(await answersTo(question), number, question),
+  });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
   return [
     ...diagnosis(number, more),
     compareWith(number),
     make("h3", {}, "Questions"),
-    make("p", { className: "quiet" }, "“To the median” is the distance of the run’s score to the median of all runs. Spread is the standard deviation over the run’s answers. Select a question to read the sample answers, the worst first."),
-    questionTable({
-      label: "Questions of the run", order: "by", first: "distance", columns: runColumns(number, more),
-      questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || isNumber(more.length[question][number])),
-      content: async (question) => ownSamples(await answersTo(question), number, question),
-    }),
+    questionNote(questions, "“To the median” is the distance of the run’s score to the median of all runs. Spread is the standard deviation over the run’s answers. Select a question to read the sample answers, the worst first."),
+    questions,
     section("Scores", figuresTable(["Metric", "Mean", "95 % interval over questions"], metricLines(number, more), "Scores")),
     ...(run.sets.length ? [folded("Contribution of each reference set", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
     folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),

@@ -1,0 +1,141 @@
+"""Pictures and tables that people save from pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from itertools import product
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from makers.builds import write_config, write_raw
+from makers.checklist_reports import scores_of, some_runs
+from makers.discernments import a_discernment
+from makers.own_checklists import own_suite
+from makers.reported import unlike_runs
+from matplotlib import image
+from pfgen_fast.experiments import Finding, Picture, Table
+from pfgen_fast.experiments.chart_data import Points, Scatter
+from pfgen_fast.files.untrusted_text import csv_value, markdown_text, terminal_text
+from pfgen_fast.refset.config import read_config
+from pfgen_fast.refset.pipeline import build
+from pfgen_fast.report.building import write_building_report
+from pfgen_fast.report.checklists import write_checklists
+from pfgen_fast.report.discernment import write_discernment
+from pfgen_fast.report.findings import write_finding
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = ("=1+1", "a|b <i> [x](y)", 'said "no", twice')
+
+
+def a_finding():
+    points = Points(np.arange(3.0), np.arange(3.0) ** 2, "x", "y", labels=HOSTILE, runs=HOSTILE)
+    rows = tuple((name, 1200 * number or None) for number, name in enumerate(HOSTILE))
+    table = Table("rows", "The rows", ("run", "answers"), rows)
+    return Finding("trial", "Yes.", "All.", (table,), (Picture("points", "Points", Scatter((points,))),), runs=HOSTILE)
+
+
+def saved(page, name, form, nth=0):
+    menu = page.locator(f'.save:visible:has(summary[aria-label="Save: {name}"])').nth(nth)
+    menu.locator("summary").focus()
+    page.keyboard.press("Enter")
+    with page.expect_download() as download:
+        menu.get_by_role("button", name=form).click()
+    assert not menu.evaluate("menu => menu.open")
+    assert re.fullmatch(r"[\w-]+\.(png|svg|csv|md)", download.value.suggested_filename)
+    return download.value.path().read_bytes()
+
+
+def check_picture(page, name):
+    svg = saved(page, name, "SVG").decode()
+    root = ElementTree.fromstring(svg)
+    assert root.find("{*}title").text == name
+    links = [value for part in root.iter() for key, value in part.attrib.items() if key.endswith("href")]
+    assert not [link for link in links if not link.startswith(("#", "data:image/png"))]
+    assert not re.search(r"var\(|light-dark|currentColor| class=| style=|url\((?!#)", svg)
+    png = image.imread(io.BytesIO(saved(page, name, "PNG")), format="png")
+    assert png.shape[:2] == tuple(2 * float(root.get(side)) for side in ("height", "width"))
+    assert len(np.unique(png.reshape(-1, png.shape[2]), axis=0)) > 10
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert f"rgb({', '.join(str(round(255 * float(share))) for share in png[0, 0, :3])})" == ground
+    return {"".join(part.itertext()) for part in root.findall(".//{*}text")}
+
+
+def check_table(page, name, table):
+    """Saves a table, and returns the texts of its visible cells."""
+    rows = [
+        [" ".join(text.split()) for text in row.locator("th:visible, td:visible:not(.tick)").all_inner_texts()]
+        for row in page.locator(f"{table} tr:visible").all()
+    ]
+    read = list(csv.reader(io.StringIO(saved(page, name, "CSV").decode(), newline="")))
+    plain = [["" if text == "–" else re.sub(r"(?<=^\d),(?=\d{3}$)", "", text) for text in row] for row in rows]
+    assert read == [[csv_value(text) for text in row] for row in plain]
+    lines = saved(page, name, "Markdown").decode().splitlines()
+    written = [f"| {' | '.join(map(markdown_text, row))} |" for row in rows]
+    assert [lines[0], *lines[2:]] == written
+    assert re.fullmatch(r"\|( ---:? \|)+", lines[1])
+    return rows
+
+
+def test_an_experiment_is_saved_as_it_is_seen(open_tab, tmp_path):
+    path, *_ = write_finding(a_finding(), tmp_path)
+    tab = open_tab(path, color_scheme="dark")
+    assert {"Points", "x", *HOSTILE} <= check_picture(tab.page, "Points")
+    tab.page.locator("summary", has_text="The rows").first.click()
+    tab.page.get_by_role("button", name="answers").click()
+    rows = check_table(tab.page, "The rows", "main table")
+    assert [row[0] for row in rows] == ["run", *reversed(HOSTILE)]
+    menu = tab.page.locator(".save").last
+    menu.locator("summary").press("Enter")
+    assert tab.faults() == []
+    tab.press("Escape")
+    assert not menu.evaluate("menu => menu.open")
+
+
+def test_the_report_of_runs_is_saved_as_it_is_seen(open_tab, made_page, mini):
+    tab = open_tab(made_page(unlike_runs(mini)), "#/to=0.5&sort=score")
+    rows = check_table(tab.page, "Leaderboard", "#runs")
+    assert len(rows) == 4
+    tab.page.get_by_role("link", name="Plots").click()
+    tab.page.wait_for_selector(".plot svg")
+    check_picture(tab.page, "Fluency against truthfulness")
+    tab.page.get_by_role("link", name="Heat map").click()
+    tab.page.wait_for_selector("#heat canvas")
+    assert "Q01" in " ".join(check_picture(tab.page, "Scores of questions by run"))
+
+
+def test_a_test_of_evaluators_and_checklists_are_saved_as_they_are_seen(open_tab, tmp_path):
+    path, *_ = write_discernment([a_discernment()], tmp_path / "discernment")
+    page = open_tab(path).page
+    check_picture(page, page.locator("figcaption").first.inner_text())
+    suite = own_suite()
+    runs = some_runs(tmp_path / "runs", suite)
+    path, *_ = write_checklists(scores_of(suite, runs), runs, tmp_path / "page.html")
+    page = open_tab(path).page
+    page.locator("#models").get_by_role("button", name="Average").click(click_count=2)
+    assert len(check_table(page, "Table", "#models")) == 4
+
+
+def test_the_report_of_a_build_is_saved_as_it_is_seen(open_tab, tmp_path, mini):
+    write_raw(tmp_path / "raw.jsonl", mini)
+    built = build(read_config(write_config(tmp_path, mini)))
+    page = open_tab(write_building_report(built), viewport={"width": 390, "height": 800}).page
+    page.locator('[data-plot="lengths"]').scroll_into_view_if_needed()
+    page.locator('[data-plot="lengths"] svg').wait_for()
+    assert {"chosen", "raw"} <= {text.strip("●◆■ ") for text in check_picture(page, "Lengths before and after")}
+    check_table(page, "Answers left after each stage", "#sets")
+
+
+def test_cells_are_escaped_as_in_files(open_tab, tmp_path):
+    heads, signs = ("", " ", "  ", "'", "a", "\u3000", "\xa0", "\\t"), "=+-@＝＋－＠0"
+    texts = ["".join(parts) for parts in product(heads, signs, ("", "1", "1.5e3", "1,2", "x()", "\n"))]
+    texts += ["-0.5", "+1e-3", "1.", ".5", "٣", "-٣", "=\t1", "a_b _c_ é_", "1. a", "12) b"]
+    texts += ["\\`*[]<>&|~$@#", "- a", "+", "==", "日本_語", "_日本", "https://x www.x :smile: 1:2"]
+    texts = [terminal_text(text) for text in texts]
+    path, *_ = write_finding(a_finding(), tmp_path)
+    page = open_tab(path).page
+    assert page.evaluate("texts => texts.map(csvValue)", texts) == [csv_value(text) for text in texts]
+    assert page.evaluate("texts => texts.map(markdownText)", texts) == [markdown_text(text) for text in texts]
