@@ -61,13 +61,14 @@ def test_every_stage_says_what_it_did(reference):
     assert [found["length"]["left"]["n"], found["select"]["left"]["n"]] == [150, 40]
 
 
-def test_what_is_done_is_not_done_again(make):
+def test_what_is_done_is_not_done_again_and_threads_change_nothing(make, reference):
     config = make()
     steps = []
-    assert build(config, on_step=lambda *step: steps.append(step)).n_run == 2 * len(NAMES)
+    assert build(config, on_step=lambda *step: steps.append(step), threads=3).n_run == 2 * len(NAMES)
     assert all(done <= total == 2 * len(NAMES) for done, total, _ in steps)
     assert sorted(steps, key=lambda step: step[0]) == steps
     before = files_below(config.path.parent)
+    assert before == files_below(reference)
     assert build(config).n_run == 0
     assert files_below(config.path.parent) == before
     assert build(config, force=True).n_run == 2 * len(NAMES)
@@ -113,28 +114,6 @@ def test_a_stage_can_be_run_alone(make):
         build(make(tables=TABLES + "[normalise]\nnfkc = true"), stage="filter")
     with pytest.raises(BuildError, match="stage: expected one of raw, normalise"):
         build(config, stage="selct")
-
-
-def test_a_build_that_is_interrupted_anywhere_goes_on_to_the_same_bytes_with_other_threads(make, reference):
-    """Stops the build at each step in turn: nothing left behind misleads the next attempt."""
-    config = make()
-    for number in range(1000):
-        left = number
-
-        def on_step(done, total, what):
-            nonlocal left
-            if left == 0:
-                raise KeyboardInterrupt
-            left -= 1
-
-        try:
-            built = build(config, on_step=on_step, threads=2 + number % 2)
-        except KeyboardInterrupt:
-            continue
-        break
-    assert number > 5
-    assert built.is_written
-    assert files_below(config.path.parent) == files_below(reference)
 
 
 # Errors

@@ -69,10 +69,7 @@ def opened_by(prompt: str) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    """Removes the reasoning from a reply that is not an answer, such as the reply of a judge.
-
-    If the whole reply is JSON, it is returned unchanged: it has no reasoning, but may quote tags.
-    """
+    """Removes the reasoning from the reply of a judge; a reply in JSON is unchanged, because it may only quote tags."""
     if text.lstrip()[:1] in ("{", "["):
         with contextlib.suppress(ValueError, RecursionError):
             json.loads(text)
@@ -87,12 +84,7 @@ def closing_tags_in(text: str) -> bool:
 
 
 def first_part(answer: str, stop: Sequence[str]) -> str:
-    """The part of an answer before the first of the stop strings.
-
-    Example:
-        >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
-        'It '
-    """
+    """The part of an answer before the first of the stop strings."""
     return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
 
 
