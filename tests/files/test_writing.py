@@ -118,21 +118,15 @@ def test_a_file_is_closed_before_it_is_renamed(tmp_path, monkeypatch):
 def test_a_replaced_file_keeps_its_attributes_where_that_is_allowed(path, either_kind, monkeypatch, mode):
     path.chmod(mode)
     has_attributes = _set_attribute(path)
-    writing.write_whole(path, b"new")
-    assert stat.S_IMODE(path.stat().st_mode) == mode
+    with monkeypatch.context() as patch:
+        given = _give_away(path, patch, is_allowed=True)
+        writing.write_whole(path, b"new")
+    assert given == [(12345, 54321)]
+    assert stat.S_IMODE(path.stat().st_mode) == mode  # set after the owner
     assert not has_attributes or os.getxattr(path, "user.note") == b"kept"
     _give_away(path, monkeypatch, is_allowed=False)
     writing.write_whole(path, b"newer")
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"newer", mode & 0o777)
-
-
-@posix
-def test_a_replaced_file_keeps_its_owner_before_it_gets_its_mode(path, either_kind, monkeypatch):
-    path.chmod(0o4755)
-    given = _give_away(path, monkeypatch, is_allowed=True)
-    writing.write_whole(path, b"new")
-    assert given == [(12345, 54321)]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o4755
 
 
 @posix

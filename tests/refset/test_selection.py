@@ -71,13 +71,6 @@ def test_every_point_of_the_curve_is_exact(answers):
         assert select(answers, 40, seed="curve", proposals=made).error == error
 
 
-def test_threads_change_nothing(answers):
-    one, *others = (select(answers, 20, restarts=5, threads=threads) for threads in (1, 2, 5))
-    for other in others:
-        assert other.rows.tolist() == one.rows.tolist()
-        assert (other.curve, other.proposals, other.restart) == (one.curve, one.proposals, one.restart)
-
-
 def test_what_was_reached_in_time_is_reached_again_with_the_same_proposals(answers):
     timed = select(answers * 5, 100, seconds=0.2)
     again = select(answers * 5, 100, proposals=max(timed.proposals, 1))

@@ -158,13 +158,6 @@ def test_equal_scores_are_ordered_by_the_text_of_their_paths(tmp_path):
     assert order == ["better/1", "org/B/1", "org/a-b/1", "org/a/1"]
 
 
-def test_heads_are_as_wide_as_their_widest_cell(tmp_path):
-    write_result(tmp_path / "1/result.json", "a & <b>")
-    heads = to_markdown(rank(find_results([tmp_path]))).splitlines()[0]
-    assert heads.split(" | ")[2] == f"<code>Model{'&nbsp;' * (len('XX a & <b>') - len('Model'))}</code>"
-    assert heads.startswith("| <code>Rank</code> | ")
-
-
 def test_an_update_of_the_published_table_changes_no_byte(call, tmp_path, monkeypatch):
     """The published README has a blank line before the end marker."""
     write_result(tmp_path / "result/org/model/1/result.json", "org/model")

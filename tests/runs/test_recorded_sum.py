@@ -82,16 +82,6 @@ def test_figures_that_neither_sum_gives_are_named(call, made):
     assert (run / "result.json").read_bytes() == results["compensated"]
 
 
-def test_where_both_sums_give_the_figures_the_sum_is_the_usual_one(mini, tmp_path):
-    run = make_run(tmp_path / "run", [json.dumps({"question": of.question, "answer": "Well."}) for of in mini])
-    results = []
-    for float_sum in ("compensated", "naive"):
-        (outcome,) = RunScorer(suite=mini, float_sum=float_sum, force=True).score(find_runs([run]))
-        results.append(outcome.path.read_bytes())
-    assert results[0] == results[1]
-    assert sum_of(again(mini, run)) == "compensated"
-
-
 def test_a_named_sum_is_the_one_that_is_used(call, made):
     run, results = made
     assert "(up to date)" in call("score", "--suite", "mini", run)[1]

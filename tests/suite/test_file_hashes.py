@@ -92,6 +92,14 @@ def test_a_damaged_memory_is_as_good_as_none(paths, cache, every):
             assert file_hashes(paths) == expected(paths)
 
 
+def test_hashes_that_others_may_have_written_are_not_trusted(paths, cache, hashed):
+    file_hashes(paths)
+    memory_of(cache).chmod(0o620)
+    for n_hashed in (4, 4):  # the file is written again
+        assert file_hashes(paths) == expected(paths)
+        assert len(hashed) == n_hashed
+
+
 def test_nothing_is_kept_of_small_files_or_where_nothing_can_be(paths, tmp_path, cache, monkeypatch):
     path = tmp_path / "small"
     path.write_bytes(b"small")

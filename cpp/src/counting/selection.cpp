@@ -27,7 +27,7 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 
 void check_size(std::size_t size, std::size_t n_rows) {
   if (size < 1 || size > n_rows) {
-    throw CompileError("cannot choose " + std::to_string(size) + " of " + std::to_string(n_rows));
+    throw CompileError("cannot select " + std::to_string(size) + " of " + std::to_string(n_rows) + " answers");
   }
 }
 
