@@ -85,9 +85,9 @@ def test_the_results_of_a_checkout_come_with_its_yardsticks(call, checkout, monk
     assert (checkout / "README.md").read_text(encoding="utf-8") == text
 
 
-def test_a_part_of_the_results_has_no_yardsticks(checkout):
+def test_a_part_of_the_results_has_no_yardsticks_and_each_counts_once(checkout):
     assert len(find_results(["result/me"])) == 2
-    assert len(find_results(["result", "data"])) == 4
+    assert len(find_results(["result", "data", checkout / "result", "result/me/good/abc/result.json"])) == 4
     (checkout / "data/Q01.json").unlink()
     assert len(find_results(["result"])) == 2
 
@@ -190,12 +190,6 @@ def test_the_published_figures_make_the_published_rows(tmp_path, monkeypatch):
         "| <code>[🟢 Deci/DeciLM-7B](result/Deci/DeciLM-7B/526d21c/README.md)</code> | <code>174.0 (±165.5)</code> "
         "| <code>0.190</code> | <code>0.174</code> | <code>0.003</code> |"
     )
-
-
-def test_a_run_that_is_named_twice_is_ranked_once(tmp_path, monkeypatch):
-    write_result(tmp_path / "runs/1/result.json", "a")
-    monkeypatch.chdir(tmp_path)
-    assert find_results(["runs", tmp_path / "runs", "runs/1/result.json"]) == [Path("runs/1/result.json")]
 
 
 def test_links_of_a_table_lead_from_its_file_and_an_update_follows_a_link(call, tmp_path):

@@ -196,18 +196,8 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     code, out, _ = call("verify", "--suite", "mini", run, "--limit", "1")
     assert code == 0
     assert "core = oracle (2 answers); index = files; result.json is not compared, because it covers all" in out
-
-
-def test_verify_says_which_runs_have_no_signature(call, run, tmp_path, mini):
-    call("score", "--suite", "mini", run)
-    other = make_run(tmp_path / "other", trial_lines(mini, 2))
-    code, out, _ = call("verify", "--suite", "mini", run, other, "--sample", "1")
-    assert code == 0
-    assert "core = oracle (1 answer);" in out
-    assert sorted(line for line in out.splitlines() if line.startswith("suite")) == [
-        "suite: mini (1 run)",
-        "suite: mini (1 run, no signature)",
-    ]
+    out = call("verify", "--suite", "mini", run, other, "--sample", "1")[1]
+    assert {"suite: mini (1 run)", "suite: mini (1 run, no signature)"} < set(out.splitlines())
 
 
 def test_prompts_for_some_questions_are_those_of_all(call):

@@ -99,9 +99,6 @@ def test_unknown_questions_are_named_with_their_row(scorer):
         scorer.score([7], ["a"])
     with pytest.raises(TrialsError, match="questions"):
         scorer.score(7, ["a"])
-
-
-def test_columns_of_different_length_are_refused(scorer):
     with pytest.raises(TrialsError, match="2 questions for 3 answers; expected one for each"):
         scorer.score(["Q07", "Q08"], ["a", "b", "c"])
 

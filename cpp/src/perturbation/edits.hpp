@@ -27,7 +27,7 @@ class Edits {
   void add(char32_t c) { add(std::u32string_view(&c, 1)); }
   // Throws std::length_error if the text would become too long.
   void add(std::u32string_view text) {
-    if (text.size() > kMaxPerturbedCodePoints - texts_.size()) throw std::length_error("a damaged text would be too long");
+    if (text.size() > kMaxPerturbedCodePoints - texts_.size()) throw std::length_error("a damaged text is too long");
     texts_.append(text);
     edits_.back().text_end += text.size();
   }

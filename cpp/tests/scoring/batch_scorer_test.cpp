@@ -1,7 +1,6 @@
 // Batches: threads and order change nothing, scores are the same on every platform, and invalid input is named. Python
 // compares every column with the oracle.
 #include <array>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -15,7 +14,6 @@
 #include "makers/rules.hpp"
 #include "pfgen/batch_scorer.hpp"
 #include "pfgen/error.hpp"
-#include "pfgen/variant_scorer.hpp"
 
 namespace pfgen::test {
 
@@ -138,19 +136,6 @@ TEST(errors_of_a_thread_reach_the_caller) {
   for (const std::size_t n_threads : {1U, 2U, 7U}) {
     CHECK_THROWS(CompileError, compile(questions, Profile::kLeaderboard, n_threads));
   }
-}
-
-TEST(constants_out_of_their_range_are_refused) {
-  const Sets sets{{U"あいう"}};
-  const std::vector<ReferenceSets> of_questions{views(sets)};
-  const auto indexes = compile(of_questions, Profile::kLeaderboard, 1);
-  const Question question = plain_question(indexes[0]);
-  for (const Constants& wrong :
-       {Constants{0, 10, 0.1, 1, 2}, Constants{3, 2, 0.1, 1, 2}, Constants{1, 11, 0.1, 1, 2},
-        Constants{1, 1, 0.0, 1, 2}, Constants{1, 1, 0.1, 2, 2}, Constants{1, 1, 0.1, 1, 1001}}) {
-    CHECK_THROWS(CompileError, VariantScorer({question}, of_questions, std::vector{wrong}, 1));
-  }
-  CHECK_THROWS(CompileError, VariantScorer({question}, of_questions, {}, 1));
 }
 
 }  // namespace pfgen::test
