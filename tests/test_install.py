@@ -35,7 +35,7 @@ def test_a_log_has_a_line_when_a_step_begins_and_one_when_it_ends(capsys):
     assert re.fullmatch(r"compiling\n  done in \d+ s\n", capsys.readouterr().out)
 
 
-def test_a_step_that_fails_says_what_it_said_last(capsys):
+def test_a_failed_step_shows_its_last_lines(capsys):
     script = "[print(n, flush=True) for n in range(100)]; raise SystemExit('no compiler')"
     with pytest.raises(install.Failed) as failed:
         install.run("compiling", [sys.executable, "-c", script])

@@ -10,7 +10,7 @@
 
 namespace pfgen::test {
 
-// A file with its questions, and answers that walk through their indexes.
+// A file with its questions, and answers to score with it.
 struct Whole {
   std::vector<Sets> questions;
   Bytes file;

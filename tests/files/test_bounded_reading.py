@@ -1,4 +1,4 @@
-"""Files of strangers: what cannot be read within bounds is refused in one sentence, at once and at little cost."""
+"""Untrusted files beyond a limit are refused in one sentence, early and with little memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_socket_and_a_folder_are_refused(tmp_path):
                 reading.read_stored(path)
 
 
-def test_what_a_shell_substitutes_is_read():
+def test_a_pipe_of_a_shell_is_read():
     """`<(command)` in a shell: a pipe that the caller opened for this process."""
     reader, writer = os.pipe()
     with os.fdopen(writer, "wb") as file:

@@ -274,7 +274,7 @@ JOURNALS = ("ratings.jsonl", "kept.jsonl")
 
 @pytest.mark.parametrize("n_mutations", [50, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", KINDS)
-def test_whatever_a_file_holds_it_is_read_or_named_in_one_line(tmp_path, monkeypatch, name, n_mutations):
+def test_any_file_is_read_or_refused_in_one_line(tmp_path, monkeypatch, name, n_mutations):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # takes longer than everything else
     (value, read), encode = KINDS[name], ENCODERS[Path(name).suffix]
     value = value(tmp_path / "good") if callable(value) else value

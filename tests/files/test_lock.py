@@ -1,4 +1,4 @@
-"""Locks: whatever lies in the place of a lock file, nothing waits and nothing is made elsewhere."""
+"""Locks: a link in the place of a lock file is not followed, and a FIFO is not waited for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="no FIFOs and no link
 
 
 @pytest.mark.parametrize("target", ["missing", "there"])
-def test_a_lock_that_is_a_link_is_refused_and_makes_nothing_elsewhere(tmp_path, target):
+def test_a_lock_that_is_a_link_is_refused_and_not_followed(tmp_path, target):
     (tmp_path / "there").write_bytes(b"kept")
     lock = tmp_path / ".lock"
     lock.symlink_to(tmp_path / target)

@@ -61,7 +61,7 @@ def test_every_stage_says_what_it_did(reference):
     assert [found["length"]["left"]["n"], found["select"]["left"]["n"]] == [150, 40]
 
 
-def test_what_is_done_is_not_done_again_and_threads_change_nothing(make, reference):
+def test_finished_stages_are_skipped_and_threads_change_nothing(make, reference):
     config = make()
     steps = []
     assert build(config, on_step=lambda *step: steps.append(step), threads=3).n_run == 2 * len(NAMES)
@@ -86,7 +86,7 @@ def test_what_is_done_is_not_done_again_and_threads_change_nothing(make, referen
         ({"tables": TABLES + "[normalise]\nnfkc = true"}, 5),
     ],
 )
-def test_a_change_repeats_what_comes_after_it(make, finished, reference, change, n_stages):
+def test_a_change_repeats_the_stages_after_it(make, finished, reference, change, n_stages):
     config = make(**change)
     assert build(config).n_run == 2 * n_stages
     fresh = make(config.path.parent / "fresh", **change)

@@ -241,7 +241,7 @@ def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
         (b'{"question": "Why?", "answer": "\\ud800"}', "line 2: a lone surrogate, which is not valid text"),
     ],
 )
-def test_a_line_that_is_no_answer_is_named(tmp_path, content, problem):
+def test_a_line_without_an_answer_is_named(tmp_path, content, problem):
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(ROWS[0]) + content + b"\n")
     with pytest.raises(TrialsError) as error:

@@ -21,7 +21,7 @@ def suite(make_suite):
     )
 
 
-def test_what_only_these_answers_hold_comes_first(suite):
+def test_ngrams_of_these_answers_alone_come_first(suite):
     first, _ = suggest_keywords(suite, "Q01", n=2)
     assert (first.ngram, first.share, first.share_elsewhere) == ("tide", 1.0, 0.0)
     # 4 answers here; 4 elsewhere, and 100 of the 600.

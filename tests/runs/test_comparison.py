@@ -111,7 +111,7 @@ def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, t
         compare_with_baseline(*(lambda a, b: (a, [b]))(*find_runs([tmp_path])), scorer)
 
 
-def test_the_method_says_what_was_drawn(runs, scorer):
+def test_the_method_names_the_draws(runs, scorer):
     drawn = compare_with_baseline(runs[0], runs[1:3], scorer, n_draws=1234, seed=5)
     assert drawn.method == (
         "paired bootstrap, 1,234 draws of 8 questions, seed 5; corrected by Holm for 2 comparisons with the baseline"

@@ -204,7 +204,7 @@ def test_links_of_a_table_lead_from_its_file_and_an_update_follows_a_link(call, 
     assert "Rank" in (tmp_path / "real.md").read_text()
 
 
-def test_the_page_of_a_table_allows_nothing_but_its_style(call, tmp_path):
+def test_the_page_of_a_table_allows_only_its_style(call, tmp_path):
     write_result(tmp_path / "1/result.json", "a")
     page = call("leaderboard", tmp_path, "--format", "html")[1]
     style = re.search("<style>(.*)</style>", page, re.DOTALL)[1]

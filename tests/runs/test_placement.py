@@ -73,7 +73,7 @@ def test_ranks_and_verdicts_are_those_of_scipy(table, field):
     assert n_tied > 10_000
 
 
-def test_a_usual_run_has_no_weakness_and_others_say_theirs(table, field):
+def test_only_unusual_runs_have_notes(table, field):
     entry = next(entry for entry in table if entry.name == "pfnet/plamo-1.0-prime/def2a6f")
     usual = changed(entry, temperature=1.0, top_p=0.98, max_tokens=300)
     placement = field.place(usual)
@@ -110,7 +110,7 @@ def test_a_run_of_another_suite_is_refused(scored):
         place(scored / "org/model-0")
 
 
-def test_runs_are_placed_among_runs_of_ones_own(call, scored, tmp_path):
+def test_runs_are_placed_among_the_users_runs(call, scored, tmp_path):
     placement = place(scored / "org/model-2", against=scored)
     assert (placement.rank, placement.of) == (3, 6)
     result = read_result(next(scored.glob("org/model-2/*/result.json")))

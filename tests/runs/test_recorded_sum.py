@@ -53,7 +53,7 @@ def test_other_parameters_keep_the_sum_and_other_trials_do_not(mini, made):
     assert (sum_of(again(mini, run)), again(mini, run).notes) == ("compensated", ())
 
 
-def test_results_elsewhere_have_the_sum_of_those_beside_the_trials(mini, made, tmp_path):
+def test_results_in_another_folder_have_the_sum_of_the_results_beside_the_trials(mini, made, tmp_path):
     run, results = made
     for _ in range(2):
         outcome = again(mini, run, output=tmp_path / "out")

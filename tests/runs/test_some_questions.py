@@ -1,4 +1,4 @@
-"""Some questions of a suite: a cut suite scores as the whole one does, and what is cut never passes for a result."""
+"""Some questions of a suite: a cut suite gives the same scores, which are never mistaken for a result of the suite."""
 
 from __future__ import annotations
 

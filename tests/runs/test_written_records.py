@@ -97,7 +97,7 @@ def test_a_written_object_is_decoded_on_access():
         json_bytes([set()])
 
 
-def test_a_record_form_checks_what_it_is_given(mini, scorer):
+def test_a_record_form_checks_its_arguments(mini, scorer):
     table = scorer.score(mini.questions[0].question_id, ["a"])
     scores, _ = table.part
     cut = scorer._core.details(0, table._answers, 0)

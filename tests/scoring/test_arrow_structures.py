@@ -1,4 +1,4 @@
-"""Malformed structures of the Arrow C data interface: what a consumer can see is a TrialsError, never a crash.
+"""Malformed structures of the Arrow C data interface: a fault that a consumer can detect raises TrialsError.
 
 pyarrow makes and exports sound arrays, whose buffers and structures are changed afterwards.
 """
@@ -181,7 +181,7 @@ def test_a_faulty_stream_is_named(scorer: Scorer, fields: dict[str, Any], proble
         scored(scorer, "__arrow_c_stream__", capsule)
 
 
-def test_a_capsule_is_read_once_and_what_is_no_capsule_is_refused(scorer: Scorer):
+def test_a_capsule_is_read_once_and_other_objects_are_refused(scorer: Scorer):
     for method, capsules in [
         ("__arrow_c_stream__", pa.chunked_array([["a"]]).__arrow_c_stream__()),
         ("__arrow_c_array__", pa.array(["a"]).__arrow_c_array__()),

@@ -49,7 +49,7 @@ def test_an_archive_of_a_checkout_gives_the_suite(suites_home, tmp_path, mini, n
         (f"suite-main/{Q03}", special(tarfile.DIRTYPE)),
     ],
 )
-def test_nothing_but_a_regular_member_of_the_name_counts(suites_home, tmp_path, member):
+def test_only_a_regular_member_with_the_right_name_counts(suites_home, tmp_path, member):
     write_checkout(tmp_path / "secret")
     tar = write_tar(tmp_path / "deep.tar", [("suite-main/other.json", FILES[Q03]), *OTHERS, member])
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
@@ -93,7 +93,7 @@ def test_a_damaged_archive_is_one_sentence(suites_home, tmp_path, name):
         assert "\n" not in str(failure.value)
 
 
-def test_what_is_no_copy_is_named(suites_home, tmp_path):
+def test_a_source_without_a_copy_is_named(suites_home, tmp_path):
     (tmp_path / "a.rar").touch()
     (tmp_path / "folder").mkdir()
     for source, sentence in {

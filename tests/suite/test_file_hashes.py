@@ -65,7 +65,7 @@ def test_other_files_are_hashed(paths, hashed):
         assert len(hashed) == len(others)
 
 
-def test_what_has_just_changed_or_changes_while_it_is_hashed_is_not_remembered(paths, cache, monkeypatch):
+def test_hashes_of_files_that_change_meanwhile_are_not_stored(paths, cache, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(remembering.time, "time_ns", lambda: paths[0].stat().st_ctime_ns + 1_000_000_000)
         assert file_hashes(paths) == expected(paths)
@@ -81,7 +81,7 @@ def test_what_has_just_changed_or_changes_while_it_is_hashed_is_not_remembered(p
 
 
 @pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_damaged_memory_is_as_good_as_none(paths, cache, every):
+def test_damaged_hashes_are_ignored(paths, cache, every):
     file_hashes(paths)
     good = memory_of(cache).read_bytes()
     for index in range(0, len(good), every):
@@ -98,7 +98,7 @@ def test_hashes_that_others_may_have_written_are_not_trusted(paths, cache, hashe
         assert len(hashed) == n_hashed
 
 
-def test_nothing_is_kept_of_small_files_or_where_nothing_can_be(paths, tmp_path, cache, monkeypatch):
+def test_hashes_of_small_files_are_not_stored_and_a_cache_is_not_needed(paths, tmp_path, cache, monkeypatch):
     path = tmp_path / "small"
     path.write_bytes(b"small")
     assert file_hashes([path]) == expected([path])

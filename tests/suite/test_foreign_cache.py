@@ -77,7 +77,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("bits", "reason"), [*FOREIGN, (0o1077, r"others may .* \(mode 1777\)")])
-def test_a_folder_that_others_may_write_is_no_cache(forged, cache, expected, rewards, bits, reason):
+def test_a_folder_that_others_may_write_is_not_used_as_cache(forged, cache, expected, rewards, bits, reason):
     before = forged.read_bytes()
     let_others_write(cache, bits)
     with pytest.warns(RuntimeWarning, match=f"^{cache}: {reason}.*, so it is not used as the cache, and") as caught:
@@ -98,7 +98,7 @@ def test_a_folder_of_root_is_trusted_by_all_users(cache, expected, rewards, monk
             assert rewards() == expected
 
 
-def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expected, rewards, forbid_building):
+def test_the_cache_may_be_a_link_of_this_user(tmp_path, monkeypatch, cache, expected, rewards, forbid_building):
     rewards()
     (tmp_path / "link").symlink_to(cache)
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "link"))
@@ -107,7 +107,7 @@ def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expecte
 
 
 @needs_root
-def test_a_link_of_another_user_may_not(tmp_path, monkeypatch, forged, cache, expected, rewards):
+def test_the_cache_may_not_be_a_link_of_another_user(tmp_path, monkeypatch, forged, cache, expected, rewards):
     link = tmp_path / "link"
     link.symlink_to(cache)
     os.chown(link, OTHER_USER, OTHER_USER, follow_symlinks=False)
@@ -151,7 +151,7 @@ print(Scorer(sys.argv[1]).reward("Q01", sys.argv[2:]).tolist())
 """
 
 
-def test_an_index_that_is_no_file_is_not_followed_and_not_waited_for(folder, forged, expected, rewards):
+def test_an_index_that_is_not_a_regular_file_is_not_opened(folder, forged, expected, rewards):
     elsewhere = forged.rename(forged.with_name("elsewhere"))
     forged.symlink_to(elsewhere)
     with pytest.warns(RuntimeWarning, match="expected a regular file, not a symbolic link; the compiled suite is reb"):

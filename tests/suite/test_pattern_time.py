@@ -81,7 +81,7 @@ def test_many_quick_searches_are_not_one_slow_search():
 
 
 @needs_timers
-def test_the_limit_gives_back_what_it_borrowed():
+def test_the_limit_restores_timer_and_handler():
     def theirs(*_):
         raise AssertionError
 

@@ -157,7 +157,7 @@ class Climber {
   }
 
  private:
-  // The first `size_` of order_ become a random choice of it in random order.
+  // Moves `size_` random elements of order_, in random order, to its beginning.
   void shuffle() {
     for (std::size_t i = 0; i < size_; ++i) {
       std::swap(order_[i], order_[i + multiply_high(generator_.draw(), order_.size() - i)]);

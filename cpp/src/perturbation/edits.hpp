@@ -19,7 +19,7 @@ class Edits {
     texts_.clear();
   }
 
-  // Begins an edit that is made if more than `rank` sites are damaged: what is added from now on replaces the span.
+  // Begins an edit, which is made if more than `rank` sites are damaged: the code points added next replace the span.
   void begin(Span span, std::uint32_t rank) { edits_.push_back({span, rank, texts_.size(), texts_.size()}); }
   void insert_at(std::size_t at, std::uint32_t rank) {
     begin({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at)}, rank);

@@ -1,4 +1,4 @@
-// Rounding: bit for bit that of CPython.
+// Rounding: the same bits as in CPython.
 #include <array>
 #include <cmath>
 #include <cstdio>

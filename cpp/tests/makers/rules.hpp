@@ -92,7 +92,7 @@ class Rules {
   }
 
  private:
-  // Neither mark is a code point; nor are they the core's numbers for them.
+  // The marks are not code points, and differ from the core's numbers for them.
   static Text marked(const Text& answer) { return Text(1, 0x200000) + answer + Text(1, 0x200001); }
 
   double frequency(std::size_t set, TextRef ngram) const {
@@ -142,7 +142,7 @@ inline Text random_answer(Random& random, const std::vector<Text>& references, s
   switch (random.below(6)) {
     case 0:
       return random.text(U"あいう漢字。", length);
-    case 1:  // the last counted character is at most as many as these from the beginning
+    case 1:  // no counted character after one of these positions
       fill(random.pick(std::vector<std::size_t>{0, 1, 50, 98, 99, 100, 149}));
       return text;
     case 2: {  // ... except for one far behind
