@@ -84,7 +84,12 @@ def closing_tags_in(text: str) -> bool:
 
 
 def first_part(answer: str, stop: Sequence[str]) -> str:
-    """The part of an answer before the first of the stop strings."""
+    """The part of an answer before the first of the stop strings.
+
+    Example:
+        >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
+        'It '
+    """
     return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
 
 
