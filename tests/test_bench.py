@@ -1,4 +1,4 @@
-"""The bench does what it says: its table, its comparison of revisions, and what it measures without a checkout."""
+"""The bench: its table, its comparison of revisions, and its measurements without a checkout."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def cells(line):
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_the_table_says_what_was_measured_on_and_beside_what(table):
+def test_the_table_names_the_machine_the_runs_and_the_comparison(table):
     rows = row("fast", 1.234), row("slow", 12345.0, ratio=1.5, to="floor"), row("absent", None, note="not installed")
     lines = table.table(saved(*rows))
     assert lines[:3] == ["pfgen-fast 1, cores 2", "", "On made runs."]

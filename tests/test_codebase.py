@@ -31,7 +31,7 @@ def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {declared}\n" in (ROOT / "CITATION.cff").read_text()
 
 
-def test_the_changelog_begins_with_what_is_not_released():
+def test_the_changelog_begins_with_unreleased_changes():
     """A release turns this heading into its own; see docs/releasing.md."""
     sections = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     assert sections[0] == "[Unreleased]"
@@ -94,7 +94,7 @@ pfgen_fast.cli.main()"""
     assert int(n_objects[-1]) < 1000  # at exit, of about ten thousand that the command has created
 
 
-def test_the_help_says_of_a_command_what_it_says_itself():
+def test_the_help_describes_a_command_as_the_command_does():
     root = commands.Root()
     said = {name: root.get_command(None, name).help.split("\n")[0] for name in root.list_commands(None)}
     assert said == commands.LINES

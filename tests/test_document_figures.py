@@ -48,7 +48,7 @@ def test_the_figures_of_a_block_are_those_that_are_computed(entry):
     assert numbers(the_block(entry.page, entry.begins)) == " ".join(entry.compute()).split()
 
 
-def test_no_figure_stands_in_the_docs_that_nothing_computes(known):
+def test_every_figure_in_the_docs_is_computed(known):
     computed = {(entry.page, the_block(entry.page, entry.begins)) for entry in REGISTRY}
     every = ((page.relative_to(DOCS).as_posix(), block) for page in pages() for block in blocks(page))
     left = [

@@ -170,7 +170,7 @@ def test_only_known_languages_are_between_fences():
         assert "\n    pfgen-fast" not in page.read_text(encoding="utf-8"), f"{page}: a block without fences"
 
 
-def test_what_is_not_run_says_why():
+def test_blocks_that_are_not_run_have_a_reason():
     reasons = [block.reason for page in documented.pages() for block in documented.blocks(page) if block.reason]
     assert all(len(reason.split()) > 3 for reason in reasons), reasons
     texts = [page.read_text(encoding="utf-8") for page in documented.pages()]

@@ -58,7 +58,7 @@ def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_mo
     assert any((before[name] != after[name]).any() for name in before)
 
 
-def test_what_the_program_cannot_do_is_one_line(monkeypatch):
+def test_a_missing_package_is_named_in_one_line(monkeypatch):
     grpo = tool("grpo_reward", "examples")
     monkeypatch.setattr(sys, "argv", ["grpo_reward.py", "m"])
     monkeypatch.setitem(sys.modules, "torch", None)

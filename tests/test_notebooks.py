@@ -42,7 +42,7 @@ def shown(result):
     return text
 
 
-def test_a_score_table_shows_its_answers_marked(scorer):
+def test_a_score_table_shows_its_answers_marked_and_missing_ones_empty(scorer):
     good = "Ice is less dense than water: its molecules form an open lattice, so it takes up 9% more space."
     table = scorer.score("Q07", [good, HOSTILE, "x" * 1000])
     text = shown(table)
@@ -52,12 +52,8 @@ def test_a_score_table_shows_its_answers_marked(scorer):
     many = scorer.score("Q07", [good] * 30)
     assert (shown(many).count("<tr>"), "10 more rows" in shown(many)) == (21, True)
     assert shown(many.rows(29, 30)).count("<tr>") == 2
-
-
-def test_a_missing_answer_has_an_empty_row(scorer):
-    text = shown(scorer.score("Q07", ["Ice floats.", None], nulls="null"))
-    assert text.count("<td></td>") == 4
-    assert text.count('<td style="text-align:left"></td>') == 1
+    missing = shown(scorer.score("Q07", ["Ice floats.", None], nulls="null"))
+    assert (missing.count("<td></td>"), missing.count('<td style="text-align:left"></td>')) == (4, 1)
 
 
 def test_frames_have_the_columns_of_the_result(scorer, folder):

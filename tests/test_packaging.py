@@ -1,4 +1,4 @@
-"""What guards a release: the contents of packages, the notes, the extras, and the files of GitHub Actions."""
+"""Checks of a release: the contents of packages, the notes, the extras, and the files of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def test_metadata_that_differ_are_a_fault(declared):
         package.check_metadata(f"{fitting}Provides-Extra: c\n", project)
 
 
-def test_what_is_too_large_is_a_fault(capsys):
+def test_a_package_that_is_too_large_is_a_fault(capsys):
     package.check_size("the wheel", 10, 10)
     with pytest.raises(package.Fault, match="the wheel has 11 bytes, more than 10"):
         package.check_size("the wheel", 11, 10)
     assert "the wheel: 0.00 MB of 0 MB" in capsys.readouterr().out
 
 
-def test_a_command_that_fails_shows_what_it_said():
+def test_a_failed_command_shows_its_output():
     script = "print('no compiler'); raise SystemExit(3)"
     with pytest.raises(package.Fault, match=r"exit code 3\nno compiler"):
         package.run(sys.executable, "-c", script)
@@ -119,14 +119,14 @@ def test_versions_that_disagree_stop_a_release(released, name, old, new, problem
         release_notes.notes(released, "v1.2.0")
 
 
-def test_a_release_of_what_is_not_released_is_refused():
+def test_a_release_of_another_version_is_refused():
     script = ROOT / "tools" / "release_notes.py"
     run = subprocess.run([sys.executable, script, "v999.0.0"], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert run.stderr.startswith("error: the tag is v999.0.0, but pyproject.toml declares version ")
 
 
-def test_all_has_what_every_feature_asks_for_except_models(declared):
+def test_the_extra_all_has_the_packages_of_all_features_except_models(declared):
     extras = declared["project"]["optional-dependencies"]
     named = set(re.fullmatch(r"pfgen-fast\[(.+)\]", *extras["all"])[1].split(","))
     assert named <= set(extras)

@@ -1,4 +1,4 @@
-"""The documentation site: what its check notices, and how the built one behaves in Chromium (after `make docs`)."""
+"""The documentation site: faults that its check finds, and the built site in Chromium (after `make docs`)."""
 
 from __future__ import annotations
 

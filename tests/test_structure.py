@@ -1,4 +1,4 @@
-"""The structure of the code base: no circle of imports, no file too long to read at once."""
+"""The structure of the code base: no circular imports, and no file of more than 400 lines."""
 
 from __future__ import annotations
 

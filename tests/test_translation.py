@@ -91,7 +91,7 @@ def test_a_japanese_page_keeps_step_with_the_english_one(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_japanese_page_leads_to_the_english_one_and_nowhere_in_vain(name):
+def test_a_japanese_page_links_to_the_english_page_and_to_existing_targets(name):
     path = ROOT / name
     text = path.read_text(encoding="utf-8")
     assert target(path, OTHER_LANGUAGE.findall(text)[0]) == (TRANSLATIONS[path], "")
@@ -112,7 +112,7 @@ def test_a_link_from_the_site_prefers_japanese_pages_and_says_where_english_begi
             assert after in ("（英語）", "、英語）"), f"{link} is not marked as English"
 
 
-def test_the_pages_have_what_is_compared():
+def test_the_compared_pages_have_content():
     for path, few in ((ROOT / "README.md", (5, 10, 20)), (DOCS / "scoring.md", (9, 100, 200))):
         parts = sections(path)
         found = len(parts), *(sum(getattr(part, of).total() for part in parts) for of in ("commands", "figures"))

@@ -15,7 +15,7 @@ namespace pfgen {
 AnswerReader::AnswerReader(const QuestionSource& question)
     : searchers_(question.searchers), token_reader_(question.token_reader), n_regexes_(question.rules->n_regexes()) {
   if (searchers_.size() != (token_reader_.is_none() ? n_regexes_ : 0)) {
-    throw py::value_error("one function per regex is needed");
+    throw py::value_error("expected one function for each regex");
   }
 }
 
@@ -46,7 +46,7 @@ ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std
   auto [spelled, positions] =
       call_python(token_reader_, text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
   if (positions.size() != look_aheads.size() * n_regexes_) {
-    throw py::value_error("one position per pattern and look-ahead is needed");
+    throw py::value_error("expected one position for each pattern and look-ahead");
   }
   const TextView view = view_of_str(spelled.ptr());
   return {view, std::move(positions), std::move(spelled)};

@@ -133,7 +133,7 @@ class Scorer {
 Scores scores_of(const CodeColumn& codes, const Column& columns) {
   const auto n_columns = static_cast<std::size_t>(columns.ndim() == 2 ? columns.shape(0) : 0);
   if (n_columns <= Scores::kAverage || n_columns % 2 != 0 || columns.shape(1) != codes.size()) {
-    throw py::value_error("no columns of scores");
+    throw py::value_error("expected at least one column of scores");
   }
   Scores scores(static_cast<std::size_t>(codes.size()), (n_columns - Scores::kAverage - 1) / 2);
   std::copy_n(codes.data(), codes.size(), scores.codes().begin());

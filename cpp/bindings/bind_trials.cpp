@@ -128,7 +128,7 @@ RunFigures aggregate_run(const std::vector<std::vector<std::size_t>>& rows, cons
   const auto is_bad = [&](const std::vector<std::size_t>& of_question) {
     return of_question.empty() || std::ranges::max(of_question) >= lengths.size();
   };
-  if (rows.empty() || std::ranges::any_of(rows, is_bad)) throw py::value_error("each question needs rows of the run");
+  if (rows.empty() || std::ranges::any_of(rows, is_bad)) throw py::value_error("expected rows for each question");
   const GilReleased no_gil;
   return aggregate(rows, answers, float_sum);
 }
@@ -193,7 +193,7 @@ void bind_trials(py::module_& module) {
                        std::vector<std::size_t> truthfulness_columns, std::vector<std::string> rule_names,
                        std::vector<std::string> rule_scores) {
              if (fluency_columns.size() != set_names.size() || truthfulness_columns.size() != set_names.size()) {
-               throw py::value_error("each set needs two columns");
+               throw py::value_error("expected two columns for each set");
              }
              return RecordForm{std::move(set_names), std::move(fluency_columns), std::move(truthfulness_columns),
                                std::move(rule_names), std::move(rule_scores)};

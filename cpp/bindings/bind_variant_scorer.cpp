@@ -38,11 +38,11 @@ class Variants {
   py::array_t<double> score(const Array<std::int32_t>& questions, const TextColumn& answers,
                             std::size_t n_threads) const {
     const std::span<const std::int32_t> codes = values_of(questions);
-    if (codes.size() != answers.size()) throw py::value_error("one question for each answer");
+    if (codes.size() != answers.size()) throw py::value_error("expected one question for each answer");
     const auto is_unknown = [&](std::int32_t code) {
       return code < 0 || static_cast<std::size_t>(code) >= readers_.size();
     };
-    if (std::ranges::any_of(codes, is_unknown)) throw py::value_error("no such question");
+    if (std::ranges::any_of(codes, is_unknown)) throw py::value_error("unknown number of a question");
     const ReadAnswers read(readers_, codes, answers, scorer_->look_aheads());
     py::array_t<double> scores({static_cast<py::ssize_t>(scorer_->n_variants()),
                                 static_cast<py::ssize_t>(VariantScorer::kParts),

@@ -10,7 +10,7 @@
 
 namespace pfgen::test {
 
-// A file with its questions, and answers that walk through their indexes.
+// A file with its questions, and answers to score with it.
 struct Whole {
   std::vector<Sets> questions;
   Bytes file;
@@ -52,10 +52,7 @@ constexpr std::size_t kFirstWords = 64;  // the header of an index, its sets and
 
 Change read_change(std::span<const std::uint8_t> bytes) {
   Change change{};
-  std::memcpy(&change.place, bytes.data(), 4);
-  std::memcpy(&change.number, bytes.data() + 4, 4);
-  change.how = bytes[8];
-  change.where = bytes[9];
+  std::memcpy(&change, bytes.data(), kChangeBytes);
   return change;
 }
 

@@ -16,7 +16,7 @@ class Reader : public fuzz::ByteReader {
 
   std::size_t below(std::size_t n) { return byte() % n; }
 
-  // Up to 255 code points. A byte is a letter, or a piece of what was read before: n-grams have to meet.
+  // Up to 255 code points. A byte is a letter, or a piece of an earlier text, so that texts share n-grams.
   Text text() {
     const std::size_t length = byte();
     Text text;

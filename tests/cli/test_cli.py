@@ -17,7 +17,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from makers.forged_index import forge_baseline, forge_details
+from makers.forged_index import forge_details, forge_question
 from makers.runs import make_run, trial_lines, write_small_suite
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
@@ -309,7 +309,7 @@ def forgeable(call, runs, small, tmp_path, monkeypatch):
 
 
 def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forgeable):
-    forge_baseline(forgeable, 6)
+    forge_question(forgeable, 6)
     code, out, _ = call("verify", "--suite", small, runs / "good")
     assert code == 1
     assert (

@@ -1,4 +1,4 @@
-"""Seeded mutations of every kind of untrusted file: each is read, or refused in one sentence that names the file.
+"""Every kind of untrusted file, with seeded mutations: it is read, or refused in one sentence that names the file.
 
 A refused file causes no output. The test counts both outcomes, so a mutator that is too mild or too coarse fails.
 """
@@ -31,6 +31,7 @@ from pfgen_fast.generation.batch_api import batch_config, import_batch, read_con
 from pfgen_fast.generation.run_writer import config_hash
 from pfgen_fast.generation.sweep import SweepOptions
 from pfgen_fast.judging.reply_store import Replies
+from pfgen_fast.judging.template import Template
 from pfgen_fast.refset.config import read_config as read_build_config
 from pfgen_fast.refset.inputs import gather
 from pfgen_fast.report import ReportRun, write_readme, write_report
@@ -39,23 +40,16 @@ from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank, to_csv, to_html, to_json, to_markdown
 from pfgen_fast.runs.result import encode, read_result
 from pfgen_fast.runs.run_scorer import RunScorer
-from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.runs.trials import RunFolder, find_runs, pack_trials
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.tables.formats import table_rows
-
-
-def nested(n: int) -> Any:
-    value: Any = []
-    for _ in range(n):
-        value = [value]
-    return value
-
 
 VALUES = (
     *(None, True, False, 0, -1, 10**400, -(10**400), 2**70, 1e308, 5e-324, float("nan"), float("inf"), 0.5),
     *("", "0.5", "Q01", "\ud800\x1b[31m\u202e", "x" * 10_000, "a\nb", "(a"),
     *({}, [], [[]], {"": {}}, [None] * 3, {"a": None}),
-    *(nested(25), nested(400), {"\ud800\n|" + "k" * 1000: nested(3)}),
+    *(json.loads("[" * n + "]" * n) for n in (26, 401)),
+    {"\ud800\n|" + "k" * 1000: [[[[]]]]},
 )
 LEVELS = {"original": "", "x/1": "word"}
 HUGE = "@huge@"
@@ -266,6 +260,13 @@ KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what
     "votes.csv": (VOTES, read_survey),
     "bars.csv": ([["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]], read_published),
 }
+MORE_READERS = {
+    "trials.jsonl.xz": score,
+    "trial_001.jsonl": lambda path: pack_trials(RunFolder(path.parent, None)),
+    "template.txt": lambda path: Template.read(path, placeholders=()),
+    "raw.parquet": lambda path: gather([path], {}, {}, {}),
+    **{f"rows.{kind}": rows_of for kind in ("jsonl.gz", "csv", "tsv", "parquet")},
+}
 ENCODERS = {".json": as_json, ".jsonl": as_json_lines, ".csv": as_csv, ".toml": as_toml}
 JOURNALS = ("ratings.jsonl", "kept.jsonl")
 """Their lines that cannot be read are passed over."""
@@ -273,7 +274,7 @@ JOURNALS = ("ratings.jsonl", "kept.jsonl")
 
 @pytest.mark.parametrize("n_mutations", [50, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", KINDS)
-def test_whatever_a_file_holds_it_is_read_or_named_in_one_line(tmp_path, monkeypatch, name, n_mutations):
+def test_any_file_is_read_or_refused_in_one_line(tmp_path, monkeypatch, name, n_mutations):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # takes longer than everything else
     (value, read), encode = KINDS[name], ENCODERS[Path(name).suffix]
     value = value(tmp_path / "good") if callable(value) else value
@@ -299,6 +300,16 @@ def test_whatever_a_file_holds_it_is_read_or_named_in_one_line(tmp_path, monkeyp
         shutil.rmtree(folder)
     n_refused = n_mutations + 1 - n_passed
     assert min(n_passed, n_refused) >= n_mutations // (130 if name in JOURNALS else 25)
+
+
+@pytest.mark.skipif(not (hasattr(os, "mkfifo") and os.path.exists("/dev/zero")), reason="no FIFOs or devices here")
+@pytest.mark.parametrize("kind", ["FIFO", "device"])  # a reader that waits for the FIFO hangs
+@pytest.mark.parametrize("name", [*KINDS, *MORE_READERS])
+def test_a_fifo_and_a_device_are_refused_at_once(tmp_path, name, kind):
+    path = tmp_path / name
+    os.mkfifo(path) if kind == "FIFO" else path.symlink_to("/dev/zero")
+    problem = problem_with(KINDS[name][1] if name in KINDS else MORE_READERS[name], path)
+    assert re.search(f"{re.escape(str(path))}: .*expected a regular file, not a {kind}", problem)
 
 
 def problem_with(read: Callable[[Path], Any], path: Path) -> str | None:

@@ -28,7 +28,7 @@ def _short_lines(monkeypatch):
 
 @examples(100)
 @given(st.lists(st.tuples(st.integers(0, 1), TEXTS) | FOREIGN | st.just(None), max_size=12))
-def test_what_is_written_is_read_once_whatever_stands_beside_it(steps):
+def test_each_written_entry_is_read_once_among_foreign_lines(steps):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "j.jsonl")
         writers, reader, written, read = (Journal(path), Journal(path)), Journal(path), [], []

@@ -1,4 +1,4 @@
-"""Text of strangers, place by place: what a reader sees is the text, and nothing acts."""
+"""Untrusted text, by destination: readers see the text, and no character of it has an effect."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TEXTS = st.one_of(st.sampled_from(NAMES), st.lists(MARKS, max_size=12).map("".jo
 
 
 @given(TEXTS)
-def test_a_line_of_a_terminal_is_one_line_and_nothing_acts_in_it(text):
+def test_a_text_in_a_terminal_is_one_line_without_control_characters(text):
     shown = terminal_text(text)
     assert len(shown.splitlines()) <= 1
     assert not acting(shown)
@@ -76,7 +76,7 @@ def test_a_line_of_markdown_shows_the_text_and_no_markup(text):
 
 @pytest.mark.parametrize("form", ["# {}", "* {}", "**a** {} b", "a {}", "{} b"])
 @given(text=TEXTS)
-def test_text_is_text_wherever_it_stands_in_markdown(form, text):
+def test_text_is_not_markup_at_any_place_of_markdown(form, text):
     kinds = [token.type for token in markdown_tokens(form.format("word"))]
     tokens = markdown_tokens(form.format(markdown_text(text) or "word"))
     assert [token.type for token in tokens if token.type != "text_special"] == kinds
@@ -161,7 +161,7 @@ def test_no_cell_of_a_csv_file_is_a_formula_and_every_text_can_be_read_back(text
 
 
 @given(st.recursive(st.one_of(TEXTS, st.integers(), st.none()), lambda inner: st.dictionaries(TEXTS, inner)))
-def test_json_decodes_to_the_value_and_nothing_acts_in_it(value):
+def test_json_decodes_to_the_value_and_has_no_control_characters(value):
     for indent in (None, 2):
         text = json_text(value, indent=indent)
         assert json.loads(text) == value

@@ -1,4 +1,4 @@
-"""Files written whole: to a new file always, whatever lies in its way."""
+"""Files are written under another name and replace the old file when they are complete."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_two_processes_of_one_number_write_files_of_their_own(tmp_path, either_k
 
 
 @posix
-def test_a_mode_is_kept_but_for_the_umask(tmp_path, either_kind):
+def test_a_mode_is_limited_by_the_umask(tmp_path, either_kind):
     before = os.umask(0o002)
     try:
         writing.write_whole(tmp_path / "usual", b"")
@@ -73,7 +73,7 @@ def test_a_mode_is_kept_but_for_the_umask(tmp_path, either_kind):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
-def test_what_is_no_file_is_not_replaced(tmp_path):
+def test_only_regular_files_are_replaced(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(PfgenError, match="expected a regular file, not a device, FIFO or socket"):
         writing.write_whole(tmp_path / "fifo", b"new")
@@ -81,7 +81,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     assert (tmp_path / "fifo").is_fifo()
 
 
-def test_a_file_takes_its_place_after_what_is_done_when_it_is_whole_or_not_where_that_fails(path, either_kind):
+def test_a_file_is_replaced_only_after_the_call_for_complete_files_succeeds(path, either_kind):
     seen: list[tuple[int, bytes]] = []
 
     def look(n_bytes: int) -> None:
@@ -118,21 +118,15 @@ def test_a_file_is_closed_before_it_is_renamed(tmp_path, monkeypatch):
 def test_a_replaced_file_keeps_its_attributes_where_that_is_allowed(path, either_kind, monkeypatch, mode):
     path.chmod(mode)
     has_attributes = _set_attribute(path)
-    writing.write_whole(path, b"new")
-    assert stat.S_IMODE(path.stat().st_mode) == mode
+    with monkeypatch.context() as patch:
+        given = _give_away(path, patch, is_allowed=True)
+        writing.write_whole(path, b"new")
+    assert given == [(12345, 54321)]
+    assert stat.S_IMODE(path.stat().st_mode) == mode  # set after the owner
     assert not has_attributes or os.getxattr(path, "user.note") == b"kept"
     _give_away(path, monkeypatch, is_allowed=False)
     writing.write_whole(path, b"newer")
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"newer", mode & 0o777)
-
-
-@posix
-def test_a_replaced_file_keeps_its_owner_before_it_gets_its_mode(path, either_kind, monkeypatch):
-    path.chmod(0o4755)
-    given = _give_away(path, monkeypatch, is_allowed=True)
-    writing.write_whole(path, b"new")
-    assert given == [(12345, 54321)]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o4755
 
 
 @posix

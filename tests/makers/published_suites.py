@@ -7,7 +7,7 @@ import io
 import json
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from makers.fault_server import Reply, Request
@@ -57,11 +57,11 @@ def write_tar(path: Path, members: Iterable[tuple[str, bytes | tarfile.TarInfo]]
     return path
 
 
-def write_zip(path: Path, members: Iterable[tuple[str, bytes]], *, mode: int = 0o100644) -> Path:
-    """Writes a zip of members by name, all of one mode."""
+def write_zip(path: Path, members: Iterable[tuple[str, bytes]], modes: Mapping[str, int] = {}) -> Path:
+    """Writes a zip of members by name, of regular files if `modes` does not say otherwise."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         for name, content in members:
             info = zipfile.ZipInfo(name)
-            info.external_attr = mode << 16
+            info.external_attr = modes.get(name, 0o100644) << 16
             made.writestr(info, content)
     return path

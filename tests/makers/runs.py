@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import shutil
 from pathlib import Path
 from typing import Any
 
+import zstandard
 from pfgen_fast import Suite
 from pfgen_fast.suite.reading import PACKAGED
+
+PACKERS = {
+    "trials.jsonl": bytes,
+    "trials.jsonl.xz": lambda content: lzma.compress(content, preset=1),
+    "trials.jsonl.gz": gzip.compress,
+    "trials.jsonl.zst": zstandard.compress,
+}
+"""How trials are packed, by the name of their file."""
 
 
 def trial_lines(suite: Suite, n_trials: int = 2, first: int = 0) -> list[str]:

@@ -128,13 +128,10 @@ unit = "token"
         ({"[[q": "[normalise]\nlists = ['formal-ja']\nwithout = ['coma']\n[[q"}, "no rule 'coma' in the lists; did"),
         ({"[[q": "[frequency]\norder = 0\n[[q"}, "frequency.order: expected at least 1, not 0"),
         ({"[[q": f"[frequency]\nbelow = {2**63 - 1}\n[[q"}, "frequency.below: expected at most 2,147,483,647"),
-        ({"[[q": "[select]\nmax_order = 100000\n[[q"}, "select.max_order: expected at most"),
         ({"[[q": "[frequency]\norder = true\n[[q"}, "frequency.order: expected a whole number, not True"),
         ({"[[q": "[length]\nkeep = 10\n[[q"}, "length.keep: expected at least select.size, which is 1000"),
         ({"[[q": "[length]\nkeep = true\n[[q"}, "length.keep: expected a whole number, 'auto' or 'all', not True"),
-        ({"[[q": "[length]\nkep = 10\n[[q"}, "length.kep: unknown key; did you mean 'keep'?"),
         ({"[[q": "[select]\nseconds = 0\n[[q"}, "select.seconds: expected a number above 0, not 0"),
-        ({"[[q": "[select]\nproposals = 0\n[[q"}, "select.proposals: expected at least 1, not 0"),
         ({"[[q": "[select]\nduplicates = 'no'\n[[q"}, "select.duplicates: expected 'keep' or 'drop', not 'no'"),
         ({'"a.jsonl"': "[]"}, "sets.A: expected a file or glob"),
         ({"{ A": "{ '../A'"}, "sets.../A: expected up to 64 letters"),
@@ -244,7 +241,7 @@ def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
         (b'{"question": "Why?", "answer": "\\ud800"}', "line 2: a lone surrogate, which is not valid text"),
     ],
 )
-def test_a_line_that_is_no_answer_is_named(tmp_path, content, problem):
+def test_a_line_without_an_answer_is_named(tmp_path, content, problem):
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(ROWS[0]) + content + b"\n")
     with pytest.raises(TrialsError) as error:
@@ -298,10 +295,6 @@ def test_files_globs_and_runs_are_found_each_once(tmp_path):
         (tmp_path / name).write_bytes(b"")
     found = input_files(["b/2.jsonl.xz", "b/*", "runs", str(tmp_path / "runs" / "m")], tmp_path)
     assert [path.relative_to(tmp_path).as_posix() for path in found] == [names[1], names[0], names[2], *names[3:]]
-    with pytest.raises(TrialsError, match="no such file or folder"):
-        input_files(["c/*.jsonl"], tmp_path)
-    with pytest.raises(TrialsError, match="no run here"):
-        input_files(["b"], tmp_path)
     Path(tmp_path, "b", "4.csv").write_bytes(b"")
     with pytest.raises(BuildError, match=r"4\.csv: expected answers in a file that ends in"):
         input_files(["b/*"], tmp_path)

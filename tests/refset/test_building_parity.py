@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from statistics import fmean
 
 import pytest
 from makers import published
@@ -12,6 +11,8 @@ from makers.builds import toml
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
+from pfgen_fast.runs.aggregation import evaluate
+from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.statistics.correlation import spearman
 from pfgen_fast.suite.keywords import rule_source
 
@@ -57,17 +58,9 @@ def pooled(tmp_path_factory) -> Suite:
 
 
 def mean_scores(suite: Suite) -> list[float]:
-    """The mean score of each published run over all its answers, by question."""
+    """The score of each published run."""
     scorer = Scorer(suite)
-    found = []
-    for run in published.runs():
-        trials = run.trials()
-        scores = scorer.score([trial["question"] for trial in trials], [trial["answer"] for trial in trials])
-        of_questions: dict[str, list[float]] = {}
-        for question_id, score in zip(scores.question_id.tolist(), scores.average.tolist(), strict=True):
-            of_questions.setdefault(question_id, []).append(score)
-        found.append(fmean(map(fmean, of_questions.values())))
-    return found
+    return [evaluate(find_runs([run.folder])[0], scorer).score for run in published.runs()]
 
 
 @pytest.mark.parity

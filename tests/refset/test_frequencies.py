@@ -61,7 +61,7 @@ def test_an_option_that_is_out_of_range_is_named(option, value):
         find_rare_ngrams(["abcde"], **{option: value})
 
 
-def test_an_answer_that_is_no_text_is_named():
+def test_an_answer_that_is_not_a_text_is_named():
     for count in (find_rare_ngrams, document_frequencies):
         with pytest.raises(TrialsError, match=r"^answers\[1\]: expected a str, not NoneType$"):
             count(["a", None])

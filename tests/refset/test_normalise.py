@@ -101,7 +101,7 @@ def test_white_space_is_joined_trimmed_or_kept():
 
 
 @given(st.text())
-def test_white_space_is_what_python_takes_for_it(text):
+def test_white_space_is_that_of_python(text):
     (joined,) = normalised(pa.array([text], pa.string()))[0].to_pylist()
     assert joined == " ".join(text.split())
 

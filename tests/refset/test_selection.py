@@ -41,7 +41,7 @@ def test_error_and_coverage_are_those_of_plain_counting(answers, max_order, data
 
 @examples(100)
 @given(COLUMNS, st.integers(1, 4), st.text(max_size=3), st.integers(1, 3), st.data())
-def test_a_climb_is_what_recounting_after_every_swap_gives(answers, max_order, seed, restarts, data):
+def test_a_climb_equals_recounting_after_every_swap(answers, max_order, seed, restarts, data):
     size = data.draw(st.integers(1, len(answers)))
     proposals = data.draw(st.one_of(st.none(), st.integers(1, 100)))
     options = {"max_order": max_order, "seed": seed, "restarts": restarts, "proposals": proposals}
@@ -71,14 +71,7 @@ def test_every_point_of_the_curve_is_exact(answers):
         assert select(answers, 40, seed="curve", proposals=made).error == error
 
 
-def test_threads_change_nothing(answers):
-    one, *others = (select(answers, 20, restarts=5, threads=threads) for threads in (1, 2, 5))
-    for other in others:
-        assert other.rows.tolist() == one.rows.tolist()
-        assert (other.curve, other.proposals, other.restart) == (one.curve, one.proposals, one.restart)
-
-
-def test_what_was_reached_in_time_is_reached_again_with_the_same_proposals(answers):
+def test_a_timed_selection_is_repeated_by_its_number_of_proposals(answers):
     timed = select(answers * 5, 100, seconds=0.2)
     again = select(answers * 5, 100, proposals=max(timed.proposals, 1))
     assert timed.proposals > 0
@@ -94,7 +87,7 @@ def test_a_long_answer_is_selected_as_others():
         assert found.finished
 
 
-def test_progress_is_told_and_what_it_raises_ends_the_work(answers):
+def test_progress_is_reported_and_its_errors_end_the_work(answers):
     told = []
 
     def stop_at_the_third(made, error):

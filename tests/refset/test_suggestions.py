@@ -21,7 +21,7 @@ def suite(make_suite):
     )
 
 
-def test_what_only_these_answers_hold_comes_first(suite):
+def test_ngrams_of_these_answers_alone_come_first(suite):
     first, _ = suggest_keywords(suite, "Q01", n=2)
     assert (first.ngram, first.share, first.share_elsewhere) == ("tide", 1.0, 0.0)
     # 4 answers here; 4 elsewhere, and 100 of the 600.
@@ -29,23 +29,19 @@ def test_what_only_these_answers_hold_comes_first(suite):
     assert suggest_keywords(suite, "Q01", min_share=1.0) == [first]
 
 
-def test_every_share_is_counted_in_answers(suite, mini):
-    for of, question in ((suite, "Q01"), (mini, "Q03")):
-        here = [answer for answers in of[question].answers.values() for answer in answers]
-        found = suggest_keywords(of, question, n=50)
-        assert found == sorted(found, key=lambda one: -one.log_odds)
-        for one in found:
-            assert one.share == sum(one.ngram in answer for answer in here) / len(here) >= 0.1
-
-
-def test_no_proposal_is_a_fragment_of_another_or_overlaps_it(suite, mini):
-    for of, question in ((suite, "Q01"), (mini, "Q01"), (mini, "Q08")):
-        ngrams = [one.ngram for one in suggest_keywords(of, question, n=100, min_share=0.05)]
-        for i, one in enumerate(ngrams):
-            for other in ngrams[:i]:
-                assert one not in other
-                assert other not in one
-                assert not any(one.endswith(other[:n]) or other.endswith(one[:n]) for n in range(1, len(other)))
+@pytest.mark.parametrize(("name", "question"), [("made", "Q01"), ("mini", "Q01"), ("mini", "Q03"), ("mini", "Q08")])
+def test_proposals_are_sorted_their_shares_counted_and_none_touches_another(suite, mini, name, question):
+    of = mini if name == "mini" else suite
+    here = [answer for answers in of[question].answers.values() for answer in answers]
+    found = suggest_keywords(of, question, n=100, min_share=0.05)
+    assert found == sorted(found, key=lambda one: -one.log_odds)
+    for i, one in enumerate(found):
+        assert one.share == sum(one.ngram in answer for answer in here) / len(here) >= 0.05
+        for other in (other.ngram for other in found[:i]):
+            assert one.ngram not in other
+            assert other not in one.ngram
+            overlaps = (one.ngram.endswith(other[:n]) or other.endswith(one.ngram[:n]) for n in range(1, len(other)))
+            assert not any(overlaps)
 
 
 def test_a_proposal_is_a_rule_that_finds_it(suite):

@@ -53,7 +53,7 @@ def test_other_parameters_keep_the_sum_and_other_trials_do_not(mini, made):
     assert (sum_of(again(mini, run)), again(mini, run).notes) == ("compensated", ())
 
 
-def test_results_elsewhere_have_the_sum_of_those_beside_the_trials(mini, made, tmp_path):
+def test_results_in_another_folder_have_the_sum_of_the_results_beside_the_trials(mini, made, tmp_path):
     run, results = made
     for _ in range(2):
         outcome = again(mini, run, output=tmp_path / "out")
@@ -80,16 +80,6 @@ def test_figures_that_neither_sum_gives_are_named(call, made):
     note = f"note: {run}/result.json: neither float sum reproduces its figures; the compensated sum is used\n"
     assert (code, err) == (0, note)
     assert (run / "result.json").read_bytes() == results["compensated"]
-
-
-def test_where_both_sums_give_the_figures_the_sum_is_the_usual_one(mini, tmp_path):
-    run = make_run(tmp_path / "run", [json.dumps({"question": of.question, "answer": "Well."}) for of in mini])
-    results = []
-    for float_sum in ("compensated", "naive"):
-        (outcome,) = RunScorer(suite=mini, float_sum=float_sum, force=True).score(find_runs([run]))
-        results.append(outcome.path.read_bytes())
-    assert results[0] == results[1]
-    assert sum_of(again(mini, run)) == "compensated"
 
 
 def test_a_named_sum_is_the_one_that_is_used(call, made):

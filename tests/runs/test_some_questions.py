@@ -1,4 +1,4 @@
-"""Some questions of a suite: a cut suite scores as the whole one does, and what is cut never passes for a result."""
+"""Some questions of a suite: a cut suite gives the same scores, which are never mistaken for a result of the suite."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import pickle
 
 import pytest
-from makers.forged_index import replace, section
+from makers.forged_index import damage_last_byte
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, Suite, SuiteError, TrialsError
 from pfgen_fast.experiments.scored_runs import score_runs
@@ -71,13 +71,10 @@ def test_damage_in_the_index_of_the_whole_suite_is_mended_for_a_cut_one(mini, sc
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path))
     Scorer(Suite.load("mini"))
     (path,) = tmp_path.glob("*.pfgen")
-    content = bytearray(path.read_bytes())
-    begin, end = section(content, 6)
-    content[(begin + end) // 2] ^= 1
-    replace(path, bytes(content))
-    cut = Scorer(Suite.load("mini").only(["Q07"]))
+    damage_last_byte(path)
+    cut = Scorer(Suite.load("mini").only(["Q08"]))
     with pytest.warns(RuntimeWarning, match="the compiled suite is rebuilt"):
-        assert cut.score_one("Q07", "Ice floats.") == scorer.score_one("Q07", "Ice floats.")
+        assert cut.score_one("Q08", "Ice floats.") == scorer.score_one("Q08", "Ice floats.")
 
 
 def test_a_part_of_trials_keeps_the_numbers_of_its_lines(mini, tmp_path):
@@ -177,13 +174,6 @@ def test_trials_of_unknown_questions_are_an_error_or_left_out(call, foreign):
         assert call(*command, "--suite", "mini", "--unknown-questions", "skip")[0] == 0
 
 
-def test_a_chosen_question_without_trials_is_an_error(call, run, mini):
-    lines = [line for line in trial_lines(mini, 1) if json.loads(line)["question"] != mini["Q07"].question]
-    make_run(run, lines)
-    assert "no trial of question Q07 of the suite" in call("score", "--suite", "mini", run, "--questions", "Q0[67]")[2]
-    assert call("score", "--suite", "mini", run, "--questions", "Q0[1-6]")[0] == 0
-
-
 def test_runs_generated_for_some_questions_are_scored_on_these(mini, run, tmp_path):
     names = {mini[name].question for name in ("Q02", "Q07")}
     some = [line for line in trial_lines(mini, 2) if json.loads(line)["question"] in names]
@@ -206,18 +196,8 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     code, out, _ = call("verify", "--suite", "mini", run, "--limit", "1")
     assert code == 0
     assert "core = oracle (2 answers); index = files; result.json is not compared, because it covers all" in out
-
-
-def test_verify_says_which_runs_have_no_signature(call, run, tmp_path, mini):
-    call("score", "--suite", "mini", run)
-    other = make_run(tmp_path / "other", trial_lines(mini, 2))
-    code, out, _ = call("verify", "--suite", "mini", run, other, "--sample", "1")
-    assert code == 0
-    assert "core = oracle (1 answer);" in out
-    assert sorted(line for line in out.splitlines() if line.startswith("suite")) == [
-        "suite: mini (1 run)",
-        "suite: mini (1 run, no signature)",
-    ]
+    out = call("verify", "--suite", "mini", run, other, "--sample", "1")[1]
+    assert {"suite: mini (1 run)", "suite: mini (1 run, no signature)"} < set(out.splitlines())
 
 
 def test_prompts_for_some_questions_are_those_of_all(call):

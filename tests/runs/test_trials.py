@@ -1,24 +1,17 @@
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import lzma
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.runs import PACKERS
 from pfgen_fast import TrialsError, _core
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials
 
 LINES = b'{"question": "q", "answer": "a\\u0085b\xe2\x80\xa8c", "n": 1}\n\n{"question": "r", "answer": ""}'
-PACKERS = {
-    "trials.jsonl": lambda content: content,
-    "trials.jsonl.xz": lzma.compress,
-    "trials.jsonl.gz": gzip.compress,
-    "trials.jsonl.zst": zstandard.ZstdCompressor().compress,
-}
 COMPRESSED = [name for name in PACKERS if name != "trials.jsonl"]
 
 

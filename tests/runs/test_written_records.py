@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples, share
 from makers.runs import make_run
@@ -51,14 +51,16 @@ def records(result):
 
 @pytest.mark.parametrize("ensure_ascii", [True, False])
 def test_records_are_written_as_python_writes_them(mini, scorer, monkeypatch, ensure_ascii):
-    n_written = 0
+    n_written = n_too_long = 0
     extra = st.dictionaries(KEYS, st.one_of(TEXTS, TEXTS, TEXTS, ODD), max_size=3)
     answers = st.one_of(TEXTS, st.sampled_from([text * n for q in mini for text in q.answers["A"][:2] for n in (1, 3)]))
+    too_long = [({}, "." * n + question.answers["A"][0]) for n, question in enumerate(mini, start=60)]
 
     @examples(150)
+    @example(too_long)
     @given(st.lists(st.tuples(extra, answers), min_size=len(mini), max_size=len(mini)))
     def check(extras):
-        nonlocal n_written
+        nonlocal n_written, n_too_long
         content = b"\n".join(lines_of(mini, extras, ensure_ascii=ensure_ascii))
         written = result_of(content, scorer)
         with monkeypatch.context() as patch:
@@ -66,23 +68,15 @@ def test_records_are_written_as_python_writes_them(mini, scorer, monkeypatch, en
             made = result_of(content, scorer)
         n_written += sum(isinstance(record, WrittenObject) for record in records(written))
         assert not any(isinstance(record, WrittenObject) for record in records(made))
+        n_too_long += sum("字超過" in str(record["scores"]["helpfulness_results"]) for record in records(made))
         expected = json.dumps(made.to_dict(), ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
         assert encode(written) == encode(made) == expected
         # NaN of a trial differs from itself; all else is equal once decoded.
         assert repr(list(map(dict, records(written)))) == repr(records(made))
 
     check()
+    assert n_too_long > 0
     assert n_written > share(150)  # of eight times as many at least
-
-
-def test_what_is_too_long_is_written_as_python_writes_it(mini, scorer):
-    answers = ["." * n + question.answers["A"][0] for n, question in enumerate(mini, start=60)]
-    extras = [({}, answer) for answer in answers]
-    result = result_of(b"\n".join(lines_of(mini, extras, ensure_ascii=False)), scorer)
-    details = [scorer.score_one(q.question, answer) for q, answer in zip(mini, answers, strict=True)]
-    assert any("字超過" in str(each["helpfulness_results"]) for each in details)
-    found = [record["scores"] for record in records(result)]
-    assert json.dumps(found) == json.dumps([details[row] for row in range(len(mini))])
 
 
 def test_records_of_profile_paper_are_made_by_python(mini, tmp_path):
@@ -103,7 +97,7 @@ def test_a_written_object_is_decoded_on_access():
         json_bytes([set()])
 
 
-def test_a_record_form_checks_what_it_is_given(mini, scorer):
+def test_a_record_form_checks_its_arguments(mini, scorer):
     table = scorer.score(mini.questions[0].question_id, ["a"])
     scores, _ = table.part
     cut = scorer._core.details(0, table._answers, 0)

@@ -1,4 +1,4 @@
-"""Malformed structures of the Arrow C data interface: what a consumer can see is a TrialsError, never a crash.
+"""Malformed structures of the Arrow C data interface: a fault that a consumer can detect raises TrialsError.
 
 pyarrow makes and exports sound arrays, whose buffers and structures are changed afterwards.
 """
@@ -108,6 +108,9 @@ STRINGS = pa.array(TEXTS)
 TABLE = nested(STRINGS, 1)
 N = len(LONG)
 FAULTS = {
+    "numbers": (pa.array([1, 2]), unchanged, "expected an Arrow column of strings, not of format 'l'"),
+    "a dictionary of numbers": (pa.array([1, 2]).dictionary_encode(), unchanged, "of strings, not of format 'l'"),
+    "two columns": (pa.array([{"a": "x", "b": "y"}]), unchanged, "one string column, not a table of 2; select one"),
     "no format": (STRINGS, schema(format=None), "an Arrow schema without a format"),
     "a format of other bytes": (STRINGS, schema(format=b"\xff" * 99), "not of format '�+'$"),
     "no pointers to buffers": (STRINGS, array(buffers=None), "without buffer 1"),
@@ -176,6 +179,19 @@ def test_a_faulty_stream_is_named(scorer: Scorer, fields: dict[str, Any], proble
         setattr(stream, name, function)
     with pytest.raises(TrialsError, match=problem):
         scored(scorer, "__arrow_c_stream__", capsule)
+
+
+def test_a_capsule_is_read_once_and_other_objects_are_refused(scorer: Scorer):
+    for method, capsules in [
+        ("__arrow_c_stream__", pa.chunked_array([["a"]]).__arrow_c_stream__()),
+        ("__arrow_c_array__", pa.array(["a"]).__arrow_c_array__()),
+    ]:
+        assert scored(scorer, method, capsules) == 1
+        with pytest.raises(TrialsError, match="answers: an Arrow capsule that was read before"):
+            scored(scorer, method, capsules)
+    for method, value in [("__arrow_c_stream__", 5), ("__arrow_c_array__", 5), ("__arrow_c_array__", (1, 2))]:
+        with pytest.raises(TrialsError, match=r"expected (an|two) Arrow capsule"):
+            scored(scorer, method, value)
 
 
 def test_the_arrays_of_a_stream_are_checked(scorer: Scorer):

@@ -1,7 +1,7 @@
-"""Threads that use one scorer, one table, one index and one list at once: each gets what it would get alone.
+"""Threads that use the same scorer, table, index or list get the same results as one thread alone.
 
-With a GIL this finds little; it is for free-threaded Python (docs/architecture.md, "Free-threaded Python"). And
-processes that fork or end while threads score: no child hangs, and a successful program ends as one.
+With a GIL these tests find little; they are for free-threaded Python (docs/architecture.md, "Free-threaded Python").
+Other tests fork or end a process while threads score: no child hangs, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def ways(scorer: Scorer) -> list[Callable[[], Any]]:
 
 
 @pytest.mark.parametrize("profile", ["leaderboard", "paper"])
-def test_one_scorer_gives_every_thread_what_it_gives_one(profile):
+def test_one_scorer_gives_many_threads_the_same_results_as_one(profile):
     expected = [way() for way in ways(Scorer(suite(), profile=profile, threads=1))]
     content = Scorer(suite(), profile=profile).to_bytes()
     for _ in range(ROUNDS):
@@ -150,7 +150,7 @@ def test_an_arrow_capsule_is_read_by_one_thread_alone():
         assert found == ["1"] + ["answers: an Arrow capsule that was read before"] * (N_THREADS - 1)
 
 
-def test_a_list_that_others_change_is_scored_as_it_was_at_some_moment():
+def test_a_list_that_another_thread_changes_is_scored_in_one_of_its_states():
     scorer = Scorer(suite(), threads=2)
     first, second = [TEXTS[0]] * ROWS, [TEXTS[1]] * ROWS
     possible = [scorer.reward("Q3", texts).tolist() for texts in (first, second)]
@@ -168,7 +168,7 @@ def test_a_list_that_others_change_is_scored_as_it_was_at_some_moment():
     assert at_once(work) == [set()] * N_THREADS
 
 
-def test_an_arrow_buffer_that_others_change_is_scored_or_refused():
+def test_an_arrow_buffer_that_another_thread_changes_is_scored_or_refused():
     scorer = Scorer(suite(), threads=1)
     contents = ["𠮷".encode() * 40, b"\xf7\xbf\xbf\xbf" * 40]  # beyond the last code point, if it was not checked
     buffer = bytearray(contents[0])

@@ -6,151 +6,103 @@ import pytest
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.oracle import Oracle, compensated_sum, naive_sum
 
+DISTINCT = "".join(chr(0x4E00 + i) for i in range(110))
+THOUSAND = {"answers": ["abc"] + ["xyz"] * 999}
+TAIL = "abc" + "、" * 120
+KEY = {"keywords": [{"t": "key"}]}
+MINOR_KEY = {"keywords": [{"t": "key", "importance": 0.1, "name": "the key"}]}
+ALTERNATIVES = [{"or": [{"t": "x"}, {"t": "y"}]}, {"and": [{"t": "a"}, {"or": [{"t": "z"}], "name": "last"}]}]
+TWO_RULES = [{"t": "a", "importance": 0.5}, {"t": "b", "importance": 0.25}]
 
-@pytest.fixture(params=["oracle", "core"])
-def score(request, make_suite):
-    """Scores one answer to a suite of one question."""
-
-    def run(answer: str, *, profile: str = "leaderboard", **changes) -> dict:
-        suite = Suite.load(make_suite(changes))
-        judge = Oracle if request.param == "oracle" else Scorer
-        return judge(suite, profile=profile).score_one("Q01", answer)
-
-    return run
-
-
-def test_a_single_reference_scores_itself_one(score):
-    found = score("abc", answers={"P": ["abc"]})
-    assert found["fluency"] == {"P": 1.0}
-    assert found["truthfulness"] == {"P": 1.0}
-    assert found["average"] == 1.0
-
-
-def test_a_repeated_ngram_counts_once(score):
+# Behaviour; answer; keys of the question; parts of the score. References and shares of one set P stand for themselves.
+CASES = [
+    (
+        "a single reference scores itself one",
+        "abc",
+        {"answers": ["abc"]},
+        {"fluency": 1, "truthfulness": 1, "average": 1},
+    ),
     # Baseline: a, b, ab = 3. The answer "abab" holds these three and no other known n-gram.
-    assert score("abab", answers={"P": ["ab"]})["fluency"] == {"P": 1.0}
-
-
-def test_every_repetition_counts_in_the_paper(score):
+    ("a repeated n-gram counts once", "abab", {"answers": ["ab"]}, {"fluency": 1}),
+    # df(a) = 2, df(aa) = 1. Raw scores of the references: "aa" 2 + 1, "a" 2, so the baseline is 2.5.
+    ("frequencies count answers, not occurrences", "a", {"answers": ["aa", "a"]}, {"fluency": 0.8}),
+    ("sets share the score equally", "a", {"answers": {"P": ["a"], "S": ["b"]}}, {"fluency": {"P": 0.5, "S": 0}}),
+    ("an unknown 3-gram gives no truthfulness", "a", {"answers": ["a"]}, {"truthfulness": 0}),
+    # Ten letters hold 55 n-grams; the reference of eleven letters holds 65 without its 11-gram.
+    ("n-grams above ten do not count", "abcdefghij", {"answers": ["abcdefghijk"]}, {"fluency": round(55 / 65, 6)}),
+    # In a reference of 110 different characters, the first 100 score best: 955 against 965 * 0.98.
+    ("a long answer is cut where it scores best", DISTINCT[:100] + "!" * 60, {"answers": [DISTINCT]}, {"fluency": 1}),
+    ("a shorter answer scores less", DISTINCT[:99], {"answers": [DISTINCT]}, {"fluency": round(945 / 955, 6)}),
+    # The 3-gram "abc" in 1 of 1,000 answers: 0.001 * 200 = 0.2 for each of its characters.
+    ("truthfulness counts half a percent of the answers fully", "abc", THOUSAND, {"truthfulness": 0.2}),
+    # "bcx", "cxy" are unknown, "xyz" is common: (0.2 * 3 + 1 * 3) / 6.
+    ("truthfulness is a mean over characters", "abcxyz", THOUSAND, {"truthfulness": 0.6}),
+    ("punctuation is skipped", "abc、", {"answers": ["abc"]}, {"truthfulness": 1}),
+    ("punctuation is part of 3-grams", "ab、c", {"answers": ["abc"]}, {"truthfulness": 0}),
+    # Only a reference that holds a literal "^ab" knows the first 3-gram of "^ab$".
+    ("the begin is an ordinary character", "ab", {"answers": ["^ab"]}, {"truthfulness": 1}),
+    ("the end is an ordinary character", "ab", {"answers": ["ab$"]}, {"truthfulness": 1}),
+    ("begin and end are ordinary characters", "a", {"answers": ["^a$"]}, {"truthfulness": 1}),
+    ("begin and end are not added to references", "ab", {"answers": ["ab"]}, {"truthfulness": 0}),
+    ("a tail of punctuation leaves truthfulness where it was", TAIL, {"answers": ["abc"]}, {"truthfulness": 1}),
+    # The last character that counts is past the limit, so its score is negative.
+    ("a character past the limit takes it", TAIL + "、" * 40 + "x", {"answers": ["abc"]}, {"truthfulness": 0}),
+    ("truthfulness sees the 201st code point", "abc" + "、" * 197 + "x", {"answers": ["abc"]}, {"truthfulness": 0}),
+    ("truthfulness sees no further", "abc" + "、" * 198 + "x", {"answers": ["abc"]}, {"truthfulness": 1}),
+    ("an empty answer has no share", "", {}, {"fluency": 0, "truthfulness": 0}),
+    ("an empty answer scores zero", "", KEY, {"helpfulness": 0, "helpfulness_results": [["key", 0]], "average": 0}),
+    ("no rules are all met", "anything", {}, {"helpfulness": 1}),
+    ("a late keyword costs the excess", "." * 107 + "key" + "." * 5, KEY, {"helpfulness_results": [["10字超過", 0.8]]}),
+    ("the excess is the score", "." * 107 + "key", KEY, {"helpfulness": 0.8}),
+    ("a less important keyword may be given up", "." * 137 + "key", MINOR_KEY, {"helpfulness": 0.9}),
+    ("a rule is named", "." * 137 + "key", MINOR_KEY, {"helpfulness_results": [["the key", 0.9]]}),
+    (
+        "an alternative is named by its first part when all are missing",
+        "a",
+        {"keywords": ALTERNATIVES},
+        {"helpfulness_results": [["x", 0], ["last", 0]]},
+    ),
+    ("a regex finds its first match", "ab1" + "." * 40, {"keywords": [{"t": "[0-9]+"}]}, {"helpfulness": 1}),
+    ("a regex sees 200 code points", "." * 200 + "key", {"keywords": [{"t": "k.y"}]}, {"helpfulness": 0}),
+    # Whether the cut is after 200 or 201 decides these two.
+    (
+        "a regex does not see 201",
+        "start end" + "x" * 189 + "end",
+        {"keywords": [{"t": "start.*end"}]},
+        {"helpfulness": 1},
+    ),
+    ("a look-ahead sees 200", "ice" + "." * 207, {"keywords": [{"t": "ice(?=.{197}$)"}]}, {"helpfulness": 1}),
+    ("a regex sees the end of a text", "." * 100 + "end", {"keywords": [{"t": "end$"}]}, {"helpfulness": 0.94}),
+]
+PAPER = [
     # Marked <ab>: <, a, b, >, <a, ab, b>, <ab, ab>, <ab> = 10 n-grams, baseline 10.
     # Marked <aab>: <, a, a, b, >, <a, ab, b>, ab> = 9 known n-grams.
-    assert score("ab", profile="paper", answers={"P": ["ab"]})["fluency"] == {"P": 1.0}
-    assert score("aab", profile="paper", answers={"P": ["ab"]})["fluency"] == {"P": 0.9}
+    ("a reference scores itself one", "ab", {"answers": ["ab"]}, {"fluency": 1}),
+    ("every repetition counts", "aab", {"answers": ["ab"]}, {"fluency": 0.9}),
+    ("marks take part", "ab", {"answers": ["ab"]}, {"truthfulness": 1}),
+    ("a literal mark is another character", "^ab", {"answers": ["^ab"]}, {"truthfulness": 1}),
+    ("an empty answer scores zero", "", KEY, {"fluency": 0, "truthfulness": 0, "helpfulness": 0, "average": 0}),
+    ("helpfulness is the met share", "a", {"keywords": TWO_RULES}, {"helpfulness": round(0.5 / 0.75, 5)}),
+    ("unmet rules have what is left", "a", {"keywords": TWO_RULES}, {"helpfulness_results": [["b", 0.75]]}),
+    ("nothing scores past 150 code points", "abc" * 60, {"answers": ["abc"]}, {"fluency": 0, "fluency_discount": 0}),
+    ("rules past 150 code points are unmet", "abc" * 60, KEY, {"helpfulness_results": [["key", 0]]}),
+]
 
 
-def test_frequencies_count_answers_not_occurrences(score):
-    # df(a) = 2, df(aa) = 1. Raw scores of the references: "aa" 2 + 1, "a" 2, so the baseline is 2.5.
-    assert score("a", answers={"P": ["aa", "a"]})["fluency"] == {"P": 0.8}
+def named(cases, profile):
+    return [pytest.param(profile, *rest, id=f"{profile}: {behaviour}") for behaviour, *rest in cases]
 
 
-def test_sets_share_the_score_equally(score):
-    found = score("a", answers={"P": ["a"], "S": ["b"]})
-    assert found["fluency"] == {"P": 0.5, "S": 0.0}
-    assert found["truthfulness"] == {"P": 0.0, "S": 0.0}  # no 3-gram is known
-
-
-def test_ngrams_longer_than_ten_do_not_count(score):
-    # Ten letters hold 55 n-grams; the reference of eleven letters holds 65 without its 11-gram.
-    assert score("abcdefghij", answers={"P": ["abcdefghijk"]})["fluency"] == {"P": round(55 / 65, 6)}
-
-
-def test_a_long_answer_is_cut_where_it_scores_best(score):
-    good = "".join(chr(0x4E00 + i) for i in range(110))
-    # In a reference of 110 different characters, the first 100 score best: 955 against 965 * 0.98.
-    assert score(good[:100] + "!" * 60, answers={"P": [good]})["fluency"] == {"P": 1.0}
-    assert score(good[:99], answers={"P": [good]})["fluency"] == {"P": round(945 / 955, 6)}
-
-
-def test_truthfulness_counts_what_half_a_percent_of_the_answers_hold(score):
-    # The 3-gram "abc" in 1 of 1,000 answers: 0.001 * 200 = 0.2 for each of its characters.
-    answers = {"P": ["abc"] + ["xyz"] * 999}
-    assert score("abc", answers=answers)["truthfulness"] == {"P": 0.2}
-    # "bcx", "cxy" are unknown, "xyz" is common: (0.2 * 3 + 1 * 3) / 6.
-    assert score("abcxyz", answers=answers)["truthfulness"] == {"P": 0.6}
-
-
-def test_punctuation_is_skipped_but_stands_in_the_trigrams(score):
-    assert score("abc、", answers={"P": ["abc"]})["truthfulness"] == {"P": 1.0}
-    assert score("ab、c", answers={"P": ["abc"]})["truthfulness"] == {"P": 0.0}
-
-
-def test_begin_and_end_are_ordinary_characters(score):
-    # Only a reference that holds a literal "^ab" knows the first 3-gram of "^ab$".
-    assert score("ab", answers={"P": ["^ab"]})["truthfulness"] == {"P": 1.0}
-    assert score("ab", answers={"P": ["ab"]})["truthfulness"] == {"P": 0.0}
-    assert score("ab", answers={"P": ["ab$"]})["truthfulness"] == {"P": 1.0}
-    assert score("a", answers={"P": ["^a$"]})["truthfulness"] == {"P": 1.0}
-
-
-def test_marks_take_part_in_the_paper(score):
-    assert score("ab", profile="paper", answers={"P": ["ab"]})["truthfulness"] == {"P": 1.0}
-    assert score("^ab", profile="paper", answers={"P": ["^ab"]})["truthfulness"] == {"P": 1.0}
-
-
-def test_a_tail_of_punctuation_leaves_truthfulness_where_it_was(score):
-    answer = "abc" + "、" * 120
-    assert score(answer, answers={"P": ["abc"]})["truthfulness"] == {"P": 1.0}
-    # The last character that counts is then past the limit, so its score is negative.
-    assert score(answer + "、" * 40 + "x", answers={"P": ["abc"]})["truthfulness"] == {"P": 0.0}
-
-
-def test_truthfulness_sees_the_201st_code_point_and_no_further(score):
-    assert score("abc" + "、" * 197 + "x", answers={"P": ["abc"]})["truthfulness"] == {"P": 0.0}
-    assert score("abc" + "、" * 198 + "x", answers={"P": ["abc"]})["truthfulness"] == {"P": 1.0}
-
-
-@pytest.mark.parametrize("profile", ["leaderboard", "paper"])
-def test_an_empty_answer_scores_zero(score, profile):
-    found = score("", profile=profile, keywords=[{"t": "a"}])
-    assert found["fluency"] == {"P": 0.0}
-    assert found["truthfulness"] == {"P": 0.0}
-    assert found["helpfulness"] == 0.0
-    assert found["helpfulness_results"] == [["a", 0.0]]
-    assert found["average"] == 0.0
-
-
-def test_no_rules_are_all_met(score):
-    assert score("anything")["helpfulness"] == 1.0
-
-
-def test_a_keyword_after_the_target_length_costs_the_excess(score):
-    found = score("." * 107 + "key" + "." * 5, keywords=[{"t": "key"}])
-    assert found["helpfulness"] == 0.8
-    assert found["helpfulness_results"] == [["10字超過", 0.8]]
-
-
-def test_a_less_important_keyword_may_be_given_up(score):
-    found = score("." * 137 + "key", keywords=[{"t": "key", "importance": 0.1, "name": "the key"}])
-    assert found["helpfulness"] == 0.9
-    assert found["helpfulness_results"] == [["the key", 0.9]]
-
-
-def test_an_alternative_is_named_by_its_first_part_when_all_are_missing(score):
-    rules = [{"or": [{"t": "x"}, {"t": "y"}]}, {"and": [{"t": "a"}, {"or": [{"t": "z"}], "name": "last"}]}]
-    assert score("a", keywords=rules)["helpfulness_results"] == [["x", 0.0], ["last", 0.0]]
-
-
-def test_a_regex_sees_the_first_200_code_points(score):
-    assert score("ab1" + "." * 40, keywords=[{"t": "[0-9]+"}])["helpfulness"] == 1.0
-    assert score("." * 200 + "key", keywords=[{"t": "k.y"}])["helpfulness"] == 0.0
-    # Whether the cut is after 200 or 201 decides these two.
-    assert score("start end" + "x" * 189 + "end", keywords=[{"t": "start.*end"}])["helpfulness"] == 1.0
-    assert score("ice" + "." * 207, keywords=[{"t": "ice(?=.{197}$)"}])["helpfulness"] == 1.0
-    assert score("." * 100 + "end", keywords=[{"t": "end$"}])["helpfulness"] == 0.94
-
-
-def test_helpfulness_of_the_paper_is_the_met_share(score):
-    rules = [{"t": "a", "importance": 0.5}, {"t": "b", "importance": 0.25}]
-    found = score("a", profile="paper", keywords=rules)
-    assert found["helpfulness"] == round(0.5 / 0.75, 5)
-    assert found["helpfulness_results"] == [["b", 0.75]]
-
-
-def test_nothing_scores_past_150_code_points_in_the_paper(score):
-    found = score("abc" * 60, profile="paper", answers={"P": ["abc"]}, keywords=[{"t": "zzz"}])
-    assert found["fluency"] == {"P": 0.0}
-    assert found["fluency_discount"] == 0.0
-    assert found["helpfulness_results"] == [["zzz", 0.0]]
+@pytest.mark.parametrize("judge", [Oracle, Scorer])
+@pytest.mark.parametrize(
+    ("profile", "answer", "keys", "expected"), [*named(CASES, "leaderboard"), *named(PAPER, "paper")]
+)
+def test_a_hand_computed_case(make_suite, judge, profile, answer, keys, expected):
+    of_set = {key: {"P": value} for key, value in keys.items() if key == "answers" and isinstance(value, list)}
+    found = judge(Suite.load(make_suite(keys | of_set)), profile=profile).score_one("Q01", answer)
+    for part, value in expected.items():
+        is_of_set = part in ("fluency", "truthfulness") and not isinstance(value, dict)
+        assert found[part] == ({"P": value} if is_of_set else value), part
 
 
 def test_the_two_sums_differ_in_the_last_digit():

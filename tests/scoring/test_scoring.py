@@ -70,15 +70,7 @@ def test_the_signature_says_how_a_number_came_about(mini):
     )
 
 
-@pytest.mark.parametrize("answer", [None, float("nan"), b"bytes", 3])
-@pytest.mark.parametrize("container", [list, tuple, lambda values: np.array(values, dtype=object)])
-def test_an_answer_that_is_no_text_is_named_by_its_row(scorer, container, answer):
-    for call in (scorer.score, scorer.reward):
-        with pytest.raises(TrialsError, match=rf"answers\[1\]: expected a str, not {type(answer).__name__}"):
-            call("Q07", container(["fine", answer, "fine"]))
-
-
-def test_answers_must_be_a_column(scorer):
+def test_answers_must_be_a_column_of_texts(scorer):
     for answers, message in [
         ("one text", "expected a sequence of str, not one str"),
         (b"bytes", "expected a sequence of str, not one bytes"),
@@ -89,9 +81,13 @@ def test_answers_must_be_a_column(scorer):
         (np.array("a"), "expected one dimension, not 0"),
         (np.array([1.0]), r"answers\[0\]: expected a str, not float"),
         (np.array([b"a"]), r"answers\[0\]: expected a str, not bytes"),
+        (["fine", None, "fine"], r"answers\[1\]: expected a str, not NoneType"),
+        (("fine", float("nan")), r"answers\[1\]: expected a str, not float"),
+        (np.array(["fine", 3], dtype=object), r"answers\[1\]: expected a str, not int"),
     ]:
-        with pytest.raises(TrialsError, match=message):
-            scorer.score("Q07", answers)
+        for call in (scorer.score, scorer.reward):
+            with pytest.raises(TrialsError, match=message):
+                call("Q07", answers)
 
 
 def test_unknown_questions_are_named_with_their_row(scorer):
@@ -103,21 +99,8 @@ def test_unknown_questions_are_named_with_their_row(scorer):
         scorer.score([7], ["a"])
     with pytest.raises(TrialsError, match="questions"):
         scorer.score(7, ["a"])
-
-
-def test_columns_of_different_length_are_refused(scorer):
     with pytest.raises(TrialsError, match="2 questions for 3 answers; expected one for each"):
         scorer.score(["Q07", "Q08"], ["a", "b", "c"])
-
-
-def test_missing_answers_score_null_when_asked_for(scorer):
-    table = scorer.score(["Q07", "Q08"], [None, "Microwaves make water molecules turn."], nulls="null")
-    assert np.isnan([table[name][0] for name in table.columns[1:]]).all()
-    assert table.average[1] > 0
-    assert table.question_id.tolist() == ["Q07", "Q08"]
-    assert "nan" not in repr(table)
-    with pytest.raises(TrialsError, match="row 0 holds no answer"):
-        table.details(0)
 
 
 def test_wrong_settings_are_refused(mini, scorer):

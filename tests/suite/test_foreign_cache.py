@@ -10,9 +10,8 @@ import warnings
 from pathlib import Path
 
 import pytest
-from makers.forged_index import forge_baseline
+from makers.forged_index import forge_question
 from pfgen_fast import Scorer, Suite, _core
-from pfgen_fast.files.reading import file_sha1
 from pfgen_fast.suite import cache as caching
 from pfgen_fast.suite import reading as remembering
 from pfgen_fast.suite.compiled import CompiledSuite
@@ -54,41 +53,33 @@ def forged(cache, expected, rewards):
     """A file in the cache that gives other scores, and whose checksums are right."""
     rewards()
     (path,) = cache.glob("*.pfgen")
-    forge_baseline(path, 0)
+    forge_question(path, 0)
     assert rewards() != expected
     return path
 
 
-def give_away(path: Path) -> None:
-    os.chown(path, OTHER_USER, OTHER_USER)
-
-
-def open_to_the_group(path: Path) -> None:
-    path.chmod(path.stat().st_mode | 0o020)
-
-
-def open_to_all(path: Path) -> None:
-    path.chmod(path.stat().st_mode | 0o002)
-
-
-def open_to_all_but_sticky(path: Path) -> None:
-    path.chmod(0o1777)
+def let_others_write(path: Path, bits: int | None) -> None:
+    """Gives write permission to others by bits of the mode, or gives the file away."""
+    if bits is None:
+        os.chown(path, OTHER_USER, OTHER_USER)
+    else:
+        path.chmod(path.stat().st_mode | bits)
 
 
 FOREIGN = [
-    pytest.param(give_away, r"belongs to \w+", marks=needs_root),
-    (open_to_the_group, r"others may write to it \(mode \d+\)"),
-    (open_to_all, r"others may write to it \(mode \d+\)"),
+    pytest.param(None, r"belongs to \w+", marks=needs_root),
+    (0o020, r"others may write to it \(mode \d+\)"),
+    (0o002, r"others may write to it \(mode \d+\)"),
 ]
 
 
 # ---- The folder ----
 
 
-@pytest.mark.parametrize(("open_up", "reason"), [*FOREIGN, (open_to_all_but_sticky, r"others may .* \(mode 1777\)")])
-def test_a_folder_that_others_may_write_is_no_cache(forged, cache, expected, rewards, open_up, reason):
+@pytest.mark.parametrize(("bits", "reason"), [*FOREIGN, (0o1077, r"others may .* \(mode 1777\)")])
+def test_a_folder_that_others_may_write_is_not_used_as_cache(forged, cache, expected, rewards, bits, reason):
     before = forged.read_bytes()
-    open_up(cache)
+    let_others_write(cache, bits)
     with pytest.warns(RuntimeWarning, match=f"^{cache}: {reason}.*, so it is not used as the cache, and") as caught:
         assert [rewards(), rewards()] == [expected, expected]
     assert len(caught) == 1
@@ -107,7 +98,7 @@ def test_a_folder_of_root_is_trusted_by_all_users(cache, expected, rewards, monk
             assert rewards() == expected
 
 
-def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expected, rewards, forbid_building):
+def test_the_cache_may_be_a_link_of_this_user(tmp_path, monkeypatch, cache, expected, rewards, forbid_building):
     rewards()
     (tmp_path / "link").symlink_to(cache)
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "link"))
@@ -116,7 +107,7 @@ def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expecte
 
 
 @needs_root
-def test_a_link_of_another_user_may_not(tmp_path, monkeypatch, forged, cache, expected, rewards):
+def test_the_cache_may_not_be_a_link_of_another_user(tmp_path, monkeypatch, forged, cache, expected, rewards):
     link = tmp_path / "link"
     link.symlink_to(cache)
     os.chown(link, OTHER_USER, OTHER_USER, follow_symlinks=False)
@@ -143,9 +134,9 @@ def test_with_any_umask_no_other_user_may_write(cache, expected, rewards, monkey
 # ---- The index ----
 
 
-@pytest.mark.parametrize(("open_up", "reason"), FOREIGN)
-def test_an_index_that_others_may_have_written_is_replaced(forged, expected, rewards, open_up, reason):
-    open_up(forged)
+@pytest.mark.parametrize(("bits", "reason"), FOREIGN)
+def test_an_index_that_others_may_have_written_is_replaced(forged, expected, rewards, bits, reason):
+    let_others_write(forged, bits)
     with pytest.warns(RuntimeWarning, match=f"^{forged}: {reason}; the compiled suite is rebuilt$") as caught:
         assert rewards() == expected
     assert len(caught) == 1
@@ -160,7 +151,7 @@ print(Scorer(sys.argv[1]).reward("Q01", sys.argv[2:]).tolist())
 """
 
 
-def test_an_index_that_is_no_file_is_not_followed_and_not_waited_for(folder, forged, expected, rewards):
+def test_an_index_that_is_not_a_regular_file_is_not_opened(folder, forged, expected, rewards):
     elsewhere = forged.rename(forged.with_name("elsewhere"))
     forged.symlink_to(elsewhere)
     with pytest.warns(RuntimeWarning, match="expected a regular file, not a symbolic link; the compiled suite is reb"):
@@ -180,7 +171,7 @@ def test_an_index_that_is_no_file_is_not_followed_and_not_waited_for(folder, for
 
 
 def test_a_file_that_the_user_names_is_the_users_choice(folder, forged, expected):
-    open_to_all(forged)
+    let_others_write(forged, 0o002)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Scorer(Suite.load(folder), index=forged).reward("Q01", ANSWERS).tolist() != expected
@@ -203,7 +194,7 @@ def lock(forged):
             lambda path: path.symlink_to(path.with_name("made elsewhere")),
             "expected a regular file, not a symbolic link",
         ),
-        (lambda path: (path.touch(), open_to_all(path)), r"others may write to it \(mode 646\)"),
+        (lambda path: (path.touch(), let_others_write(path, 0o002)), r"others may write to it \(mode 646\)"),
     ],
 )
 def test_a_foreign_lock_is_neither_waited_for_nor_followed(lock, cache, expected, rewards, put, reason):
@@ -240,26 +231,3 @@ def test_only_this_user_can_hold_the_lock(cache, rewards, monkeypatch):
     monkeypatch.setattr(_core, "compile", compile_and_look)
     rewards()
     assert modes == [0o600]
-
-
-# ---- The hashes of files ----
-
-
-@pytest.mark.parametrize(("open_up", "reason"), FOREIGN)
-def test_hashes_that_others_may_have_written_are_not_trusted(tmp_path, cache, monkeypatch, open_up, reason):
-    path = tmp_path / "large"
-    path.write_bytes(b"x")
-    later = path.stat().st_ctime_ns + 10_000_000_000
-    monkeypatch.setattr(remembering, "_WORTH_BYTES", 0)
-    monkeypatch.setattr(remembering.time, "time_ns", lambda: later)
-    hashed = []
-    monkeypatch.setattr(remembering, "file_sha1", lambda path: hashed.append(path) or file_sha1(path))
-    remembering.file_hashes([path])
-    remembering.file_hashes([path])
-    assert len(hashed) == 1
-    (memory,) = cache.glob("*.hashes")
-    open_up(memory)
-    remembering.file_hashes([path])
-    assert len(hashed) == 2
-    remembering.file_hashes([path])  # the file has been rewritten
-    assert len(hashed) == 2

@@ -1,4 +1,4 @@
-"""Fetching published suites from an address that a local server plays; nothing is ever there in part."""
+"""Published suites are fetched from a local server; an incomplete suite is never found."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_redirect_on_the_same_host_is_followed(suites_home):
         assert get_suite("pfgen-bench", source=server.base_url).n_fetched == len(FILES)
 
 
-def test_without_a_network_the_error_says_where_and_what_to_do(suites_home):
+def test_without_a_network_the_error_names_the_address_and_the_remedy(suites_home):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
     with pytest.raises(SuiteError, match=r"cannot be reached: .*refused.*HTTPS_PROXY.* name a copy \(--from\)$"):
@@ -129,7 +129,7 @@ def test_the_proxy_of_the_environment_is_used(suites_home, monkeypatch):
     assert f"http://suites.invalid/v1/{Q03}" in server.paths
 
 
-def test_a_full_disk_keeps_what_is_complete(suites_home, tmp_path, monkeypatch):
+def test_complete_files_are_kept_when_the_disk_is_full(suites_home, tmp_path, monkeypatch):
     checkout = write_checkout(tmp_path / "checkout")
     usage = namedtuple("usage", "free")
     with monkeypatch.context() as patch:
@@ -200,7 +200,7 @@ def test_another_revision_has_its_own_name_and_must_be_a_suite(suites_home, tmp_
         remove_suite("pfgen-bench@v2")
 
 
-def test_a_directory_of_somebody_is_not_replaced(suites_home, tmp_path):
+def test_a_directory_with_other_files_is_not_replaced(suites_home, tmp_path):
     checkout = write_checkout(tmp_path / "checkout")
     (tmp_path / "empty").mkdir()
     for name in ("new", "empty"):

@@ -100,7 +100,7 @@ BAD_FILES = [
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES)
-def test_a_file_that_is_no_question_is_refused(tmp_path, content, message):
+def test_a_file_without_a_question_is_refused(tmp_path, content, message):
     (tmp_path / "Q01.json").write_bytes(content)
     with pytest.raises(SuiteError, match=message):
         Suite.load(tmp_path)
@@ -114,7 +114,7 @@ def test_rules_nested_too_deeply_are_refused(make_suite):
         Suite.load(make_suite({"keywords": [rule]}))
 
 
-def test_what_is_no_suite_is_refused(tmp_path):
+def test_a_path_without_a_suite_is_refused(tmp_path):
     with pytest.raises(SuiteError, match=r"no such folder, and no suite of that name \(mini, pfgen-bench\)"):
         Suite.load(tmp_path / "nowhere")
     with pytest.raises(SuiteError, match=r"no question files; expected at least one Q\*\.json"):

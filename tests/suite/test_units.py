@@ -20,10 +20,13 @@ from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.keywords import parse_rule
 from pfgen_fast.suite.questions import Question
 from pfgen_fast.suite.rules import Constants
-from pfgen_fast.suite.units import FileTokenizer, PatternTokenizer, Spelling
+from pfgen_fast.suite.units import PatternTokenizer, Spelling
 
 REFERENCES = ["Ice is less dense than water.", "Ice floats, as ice is less dense.", "It floats on water."]
 RULES = [{"t": "less dense"}, {"or": [{"t": "wat(er)?"}, {"t": "lake"}], "importance": 0.5}]
+
+
+EMPTY = hashlib.sha1(b"{}").hexdigest()
 
 
 def suite_of(*tokenizers, references=REFERENCES, rules=RULES):
@@ -141,6 +144,7 @@ def test_a_suite_in_tokens_is_the_same_from_its_files_and_from_the_cache(tmp_pat
         ),
         ({"unit": "token", "tokenizer": "x.json", "tokenizer_sha1": "0" * 40}, "cannot be read: No such file"),
         ({"unit": "token", "tokenizer": "t.json", "tokenizer_sha1": "0" * 40}, "SHA-1 .* but the question expects"),
+        ({"unit": "token", "tokenizer": "t.json", "tokenizer_sha1": EMPTY}, r"t\.json: not a tokenizer of the package"),
     ],
 )
 def test_a_wrong_unit_is_named(tmp_path, keys, fault):
@@ -149,17 +153,6 @@ def test_a_wrong_unit_is_named(tmp_path, keys, fault):
     with pytest.raises(SuiteError, match=fault):
         Suite.load(folder)
     assert len(find_faults(folder)) == 1
-
-
-def test_a_file_that_is_no_tokenizer_is_named(tmp_path):
-    (tmp_path / "t.json").write_text("{}")
-    sha1 = hashlib.sha1(b"{}").hexdigest()
-    folder = write(tmp_path / "suite", unit="token", tokenizer="t.json", tokenizer_sha1=sha1)
-    (folder / "t.json").write_text("{}")
-    assert "not a tokenizer of the package" in find_faults(folder)[0]
-    tokenizer = FileTokenizer(tmp_path / "t.json", sha1)
-    with pytest.raises(SuiteError, match=r"t\.json: not a tokenizer of the package"):
-        Scorer(suite_of(tokenizer))
 
 
 def test_a_set_without_any_token_is_refused():

@@ -21,7 +21,7 @@ class References;
 class QuestionIndex {
  public:
   explicit QuestionIndex(std::unique_ptr<const References> references);
-  // `checksum` is that of the section; `name` names the section in errors.
+  // `checksum` is the checksum of the section; `name` names the section in errors.
   QuestionIndex(Section section, std::uint64_t checksum, std::string name, Profile profile);
   QuestionIndex(const QuestionIndex&) = delete;
   QuestionIndex& operator=(const QuestionIndex&) = delete;

@@ -31,7 +31,7 @@ class NgramSampler {
   // than 2^31 code points, and on options that are out of range.
   NgramSampler(std::span<const TextView> answers, const SamplerOptions& options, std::uint64_t stream);
 
-  // Returns an answer for each seed, in their order, in several pieces; none is longer than `max_code_points`. The
+  // Returns an answer for each seed, in their order, in several pieces, with at most `max_code_points` each. The
   // calling thread calls `on_pause` regularly; an exception from it ends the work of all threads.
   std::vector<SampledTexts> sample(std::span<const std::uint64_t> seeds, std::size_t max_code_points,
                                    std::size_t n_threads, const std::function<void()>& on_pause = {}) const;
@@ -52,7 +52,7 @@ class NgramSampler {
 
   std::uint64_t stream_;
   std::size_t n_contexts_ = 0;
-  std::vector<Continuation> continuations_;  // the first is that of the empty answer
+  std::vector<Continuation> continuations_;  // the first continues the empty answer
 };
 
 }  // namespace pfgen

@@ -27,7 +27,7 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 
 void check_size(std::size_t size, std::size_t n_rows) {
   if (size < 1 || size > n_rows) {
-    throw CompileError("cannot choose " + std::to_string(size) + " of " + std::to_string(n_rows));
+    throw CompileError("cannot select " + std::to_string(size) + " of " + std::to_string(n_rows) + " answers");
   }
 }
 
@@ -157,7 +157,7 @@ class Climber {
   }
 
  private:
-  // The first `size_` of order_ become a random choice of it in random order.
+  // Moves `size_` random elements of order_, in random order, to its beginning.
   void shuffle() {
     for (std::size_t i = 0; i < size_; ++i) {
       std::swap(order_[i], order_[i + multiply_high(generator_.draw(), order_.size() - i)]);

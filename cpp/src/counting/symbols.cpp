@@ -27,7 +27,7 @@ SymbolTexts read_symbols(std::span<const TextView> texts) {
       throw InvalidAnswer(row, byte);
     read.symbols.insert(read.symbols.end(), code_points.begin(), code_points.end());
     read.begin.push_back(read.symbols.size());
-    if (read.symbols.size() > kMostCodePoints) throw CompileError("expected less than 2^31 code points in all");
+    if (read.symbols.size() > kMostCodePoints) throw CompileError("expected fewer than 2^31 code points in all");
   }
   std::vector<std::uint32_t> symbol_of(kCodePoints);
   for (const std::uint32_t code_point : read.symbols) symbol_of[code_point] = 1;

@@ -14,7 +14,7 @@ inline double support_of(double frequency, double n_answers, double scale) noexc
   return std::min(1.0, frequency / n_answers * scale);
 }
 
-// The support of each frequency among `n_answers`. The last is 1.0, which is also that of all higher frequencies.
+// The support of each frequency among `n_answers`. The last is 1.0; all higher frequencies have it too.
 inline std::vector<double> support_by_frequency(double n_answers) {
   std::vector<double> support;
   for (double frequency = 0.0; support.empty() || support.back() < 1.0; frequency += 1.0) {

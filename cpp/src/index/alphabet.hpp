@@ -1,7 +1,7 @@
 // The symbols of one question: its code points, numbered from 1 by falling frequency.
 //
 // Small dense numbers make windows of symbols fit into a few machine words and keep tables small.
-// Symbol 0 stands for everything that no reference answer holds.
+// Symbol 0 is any code point that no reference answer contains.
 #pragma once
 
 #include <cstddef>

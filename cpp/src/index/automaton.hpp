@@ -38,7 +38,7 @@ struct Automaton {
 
   std::vector<State> states;  // by falling frequency, so parents come before their children
   std::vector<Edge> edges;
-  std::vector<StateId> position_states;  // at every position of the answers: that of its window
+  std::vector<StateId> position_states;  // at every position of the answers: the state of its window
   std::vector<std::uint8_t> repeated;    // at every position: how much the answer repeats; 0 in long answers
 };
 

@@ -20,7 +20,7 @@ SectionHeader read_header(std::span<const std::byte> bytes) {
   require(header.n_sets >= 1 && header.n_sets <= kSetsPerIndex && header.n_states >= 1 &&
               header.n_symbols <= kEndMark + 1 && header.n_slots > header.n_symbols && header.is_wide <= 1,
           "the header of an index holds a number out of its bounds");
-  // Beyond it, a symbol is that of no edge.
+  // A larger symbol would mean "no edge".
   require(header.is_wide == 1 || header.n_symbols <= CompactStates::kMaxSymbol,
           "a compact index with too many symbols");
   require(SectionShape(header).end <= bytes.size(), "an index is longer than its section");

@@ -23,8 +23,8 @@ namespace pfgen {
 
 class NgramIndex {
  public:
-  // Reads the index at the beginning of `bytes`, which others keep. Throws IndexFormatError if a number in it would
-  // lead out of it. That its counts are true is not checked.
+  // Reads the index at the beginning of `bytes`, which the caller keeps. Throws IndexFormatError if a number in it
+  // would lead outside of it. The counts are not checked.
   explicit NgramIndex(std::span<const std::byte> bytes);
 
   std::size_t n_bytes() const noexcept { return n_bytes_; }

@@ -67,7 +67,7 @@ References::References(Section section, Profile profile) : profile_(profile), se
     if (n_answers > static_cast<double>(kMaxAnswers))
       throw IndexFormatError("a question with an impossible number of answers");
     rest = rest.subspan(group.index().n_bytes());
-    if (!rest.empty() && group.n_sets() != kSetsPerIndex) throw IndexFormatError("an index that lacks sets");
+    if (!rest.empty() && group.n_sets() != kSetsPerIndex) throw IndexFormatError("an index with too few sets");
     if (group.index().is_wide() != groups_.front().index().is_wide()) throw IndexFormatError("indexes of two forms");
   }
   if (groups_.empty()) throw IndexFormatError("a question without an index");

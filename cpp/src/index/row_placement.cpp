@@ -115,7 +115,7 @@ class Placer {
   const Rows& rows_;
   Symbol max_symbol_;
   Placement placement_{std::vector<std::uint32_t>(rows_.size()), 0, 0};
-  // No base lies further than 64 behind all slots that are taken, and 128 numbers behind it are looked at.
+  // A base is at most 64 after the last slot that is taken, and the 128 numbers after it are read.
   Bits taken_{max_symbol_ + std::size_t{256}};  // slots
   Bits bases_{max_symbol_ + std::size_t{256}};  // of rows
   std::size_t begin_ = 0;                       // where rows of one length begin to look

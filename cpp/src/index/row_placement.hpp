@@ -24,7 +24,7 @@ struct Rows {
 };
 
 struct Placement {
-  std::vector<std::uint32_t> bases;  // of each row; that of row 0 is 0, and rows without symbols have `no_row`
+  std::vector<std::uint32_t> bases;  // of each row: 0 for row 0, and `no_row` for rows without symbols
   std::uint32_t no_row;              // a base at which no symbol is found
   std::uint32_t n_slots;             // base + any symbol is below it
 };

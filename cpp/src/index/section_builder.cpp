@@ -108,7 +108,7 @@ class SectionWriter {
     std::memcpy(bytes, &header, sizeof header);
     write_sets(bytes + shape.sets);
     std::ranges::copy(std::as_bytes(alphabet_.code_points()),
-                      bytes + shape.code_points);  // none if all answers are empty
+                      bytes + shape.code_points);  // there are none if all answers are empty
     const std::vector<Place> places = places_of_states(placement);
     auto* states = reinterpret_cast<typename States::State*>(bytes + shape.states);
     for (StateId id = 0; id < n_states(); ++id) states[id] = States::state(content(id, places));

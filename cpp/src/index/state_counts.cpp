@@ -38,7 +38,7 @@ void StateCounts::count(const Automaton& automaton, std::span<const AnswerSet> s
 // Parents come before their children.
 void StateCounts::find_short_suffixes() {
   short_suffixes_.resize(states().size());
-  short_suffixes_[kRoot] = {};  // and that of no symbols is the root everywhere
+  short_suffixes_[kRoot] = {};  // the suffix without symbols is always the root
   for (StateId id = 1; id < states().size(); ++id) {
     const Automaton::State& state = states()[id];
     for (std::uint32_t length = 1; length < kShort; ++length) {
@@ -62,8 +62,8 @@ void StateCounts::find_known_states(std::size_t n_symbols, std::size_t first) {
   }
 }
 
-// What a long answer has shown before, by the traces of its earlier positions: where it has reached a state, it has
-// reached that of each suffix too.
+// What already occurred in a long answer, by the states of its earlier positions: an answer that has reached a state
+// has also reached the states of its suffixes.
 void StateCounts::climb_to_known_states(std::size_t n_symbols, std::size_t first) {
   reached_by_.resize(states().size(), 0);
   ++n_long_answers_;

@@ -44,9 +44,10 @@ class StateCounts {
 
   const Automaton* automaton_ = nullptr;
   std::span<const AnswerSet> sets_;
-  std::vector<std::array<StateId, kShort>> short_suffixes_;  // per state: those of its last symbols, by their number
-  std::vector<StateId> known_states_;                        // at every position: what the answer has shown before
-  std::vector<std::uint32_t> reached_by_;                    // per state: the latest long answer that has reached it
+  std::vector<std::array<StateId, kShort>>
+      short_suffixes_;                     // per state: the states of its last symbols, by their number
+  std::vector<StateId> known_states_;      // at every position: what already occurred in the answer
+  std::vector<std::uint32_t> reached_by_;  // per state: the latest long answer that has reached it
   std::uint32_t n_long_answers_ = 0;
   std::vector<std::uint32_t> frequencies_;  // per state and set
   std::vector<std::uint32_t> cumulative_;   // per state and set

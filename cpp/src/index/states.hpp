@@ -64,7 +64,7 @@ class CompactStates {
     std::uint16_t of_sets = 0;  // 4 bits each from the lowest
 
     std::uint32_t operator[](std::size_t set) const noexcept { return of_sets >> 4 * set & kMaxLevel; }
-    // The levels where `holds`, else none; without a branch.
+    // The levels if `holds`, otherwise zeros; without a branch.
     Levels if_true(bool holds) const noexcept { return {static_cast<std::uint16_t>(of_sets & -unsigned{holds})}; }
   };
   class Sums;
@@ -120,8 +120,8 @@ class CompactStates {
   static Edge edge(Symbol symbol, Place target) noexcept {
     return {bits_of(target) | PlaceBits{symbol} << kAbovePlace};
   }
-  // The target of the edge if it is that of the symbol, else the link of the state. Without branches, which
-  // would be unpredictable.
+  // The target of the edge if the edge has the symbol, otherwise the link of the state. Without branches, which would
+  // be unpredictable.
   static Place next(const State& state, Edge edge, Symbol symbol, bool& is_edge) noexcept {
     is_edge = edge.symbol() == symbol;
     const PlaceBits all_if_edge = PlaceBits{0} - PlaceBits{is_edge};

@@ -36,7 +36,7 @@ struct DonorTables {
   void for_each_text(Language language, const Add& add) const;
 
   std::vector<TextView> texts_;
-  std::vector<std::uint32_t> groups_;  // of each text, or none
+  std::vector<std::uint32_t> groups_;  // of each text; empty without groups
   mutable Table whole_;
   mutable std::array<Table, 2> sentences_;  // by language
   mutable std::array<Table, 5> terms_;      // by class

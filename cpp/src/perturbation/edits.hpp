@@ -19,7 +19,7 @@ class Edits {
     texts_.clear();
   }
 
-  // Begins an edit that is made if more than `rank` sites are damaged: what is added from now on replaces the span.
+  // Begins an edit, which is made if more than `rank` sites are damaged: the code points added next replace the span.
   void begin(Span span, std::uint32_t rank) { edits_.push_back({span, rank, texts_.size(), texts_.size()}); }
   void insert_at(std::size_t at, std::uint32_t rank) {
     begin({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at)}, rank);
@@ -27,7 +27,7 @@ class Edits {
   void add(char32_t c) { add(std::u32string_view(&c, 1)); }
   // Throws std::length_error if the text would become too long.
   void add(std::u32string_view text) {
-    if (text.size() > kMaxPerturbedCodePoints - texts_.size()) throw std::length_error("too much is put into a text");
+    if (text.size() > kMaxPerturbedCodePoints - texts_.size()) throw std::length_error("a damaged text is too long");
     texts_.append(text);
     edits_.back().text_end += text.size();
   }

@@ -49,7 +49,7 @@ class Original {
   // The end of the character that begins at `at`.
   std::size_t character_end(std::size_t at) const;
 
-  // The classes of the code points, in which `ー` has that of the kana before it.
+  // The classes of the code points, in which `ー` has the class of the kana before it.
   void find_scripts(std::vector<Script>& scripts) const;
 
  private:

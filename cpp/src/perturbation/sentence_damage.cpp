@@ -70,7 +70,7 @@ class SentenceSites : public SiteDamage {
  protected:
   const std::vector<Span>& sentences() const noexcept { return sentences_; }
 
-  // Inserts a sentence behind that of the site.
+  // Inserts a sentence after the sentence of the site.
   void insert(std::size_t site, std::u32string_view inserted, std::uint32_t rank) {
     const bool is_japanese = original().is_japanese();
     edits().insert_at(is_japanese ? sentences_[site].end : stripped(original(), sentences_[site]).end, rank);

@@ -35,7 +35,7 @@ class Cover {
 
 // Calls `put(number, state)` for the two 3-grams with the marks of "^answer$" that the references contain. `^` and `$`
 // are ordinary characters here. 3-gram number j begins at position j of the marked answer. Where an answer is cut, its
-// supposed end lies past all positions that can raise a score.
+// assumed end is after all positions that can raise a score.
 template <class States, class Put>
 void for_each_marked_trigram(const Alphabet& alphabet, const States& states, std::span<const Symbol> symbols,
                              const Put& put) {

@@ -1,7 +1,8 @@
-// Scores answers in up to four sets, which share an index, from what a walk found: at every position the longest n-gram
-// that the references share (`matched`) and the longest that the answer has shown before (`repeated`).
+// Scores answers in up to four sets, which share an index. A walk through the index has found, for every position, the
+// longest n-gram that the references share (`matched`), and the longest that already occurred in the answer
+// (`repeated`).
 //
-// Everything is sums over these positions. Profile paper differs in what is walked (marks) and in which sums are taken.
+// All scores are sums over these positions. Profile paper also walks through the marks, and adds other numbers.
 #pragma once
 
 #include "index/references.hpp"

@@ -23,11 +23,11 @@ constexpr std::size_t kAnswersAtATime = 256;  // that a thread takes
 void check(const Constants& constants) {
   if (!(1 <= constants.first_order && constants.first_order <= constants.last_order &&
         constants.last_order <= kMaxOrder)) {
-    throw CompileError("constants: orders out of their range");
+    throw CompileError("constants: expected orders in 1 to 10");
   }
-  if (!(constants.threshold > 0.0 && constants.threshold <= 1.0)) throw CompileError("constants: no such threshold");
+  if (!(constants.threshold > 0.0 && constants.threshold <= 1.0)) throw CompileError("constants: invalid threshold");
   if (!(1 <= constants.target_length && constants.target_length < constants.limit && constants.limit <= kMaxLimit)) {
-    throw CompileError("constants: no such target length and limit");
+    throw CompileError("constants: expected a target length below the limit");
   }
 }
 
@@ -195,12 +195,12 @@ class VariantScorer::Block {
 VariantScorer::VariantScorer(std::vector<Question> questions, std::span<const ReferenceSets> sets,
                              std::span<const Constants> variants, std::size_t n_threads)
     : questions_(std::move(questions)), baselines_(questions_.size()) {
-  if (sets.size() != questions_.size()) throw CompileError("sets of other questions");
+  if (sets.size() != questions_.size()) throw CompileError("expected the sets of each question");
   for (const Constants& constants : variants) {
     check(constants);
     look_aheads_.push_back(constants.look_ahead());
   }
-  if (variants.empty()) throw CompileError("no constants");
+  if (variants.empty()) throw CompileError("expected at least one variant");
   std::ranges::sort(look_aheads_);
   look_aheads_.erase(std::unique(look_aheads_.begin(), look_aheads_.end()), look_aheads_.end());
   for (const Constants& constants : variants) add_variant(constants);
@@ -237,9 +237,9 @@ std::size_t VariantScorer::n_variants() const noexcept { return variants_.size()
 
 std::vector<double> VariantScorer::baselines_of(std::size_t question, const ReferenceSets& sets) const {
   const References& references = questions_[question].index->references();
-  if (references.profile() != Profile::kLeaderboard) throw CompileError("constants: for profile leaderboard only");
+  if (references.profile() != Profile::kLeaderboard) throw CompileError("constants: expected profile leaderboard");
   const std::size_t n_sets = references.n_sets();
-  if (sets.size() != n_sets || questions_[question].set_columns.size() != n_sets) throw CompileError("other sets");
+  if (sets.size() != n_sets || questions_[question].set_columns.size() != n_sets) throw CompileError("the sets differ");
   std::vector<double> baselines(variants_.size() * n_sets, 0.0);
   references.groups().front().index().with_states([&](const auto& states) {
     using States = std::remove_cvref_t<decltype(states)>;

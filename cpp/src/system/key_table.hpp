@@ -8,7 +8,7 @@
 
 namespace pfgen {
 
-// A value for each key; `kUnset` is that of a new key, which must be changed at once.
+// A value for each key; a new key has the value `kUnset`, which must be changed at once.
 template <std::uint32_t kUnset>
 class KeyTable {
  public:

@@ -192,7 +192,7 @@ void add_rows(const ArrowSchema& schema, const ArrowArray& array, std::int64_t o
   } else if (format != "u" && format != "U" && format != "vu" && format != "n") {
     throw ArrowError(refusal(schema));
   }
-  if (length == 0) return;  // nor need it have buffers
+  if (length == 0) return;  // then it needs no buffers
   texts.resize(first + static_cast<std::size_t>(length), {.is_null = true});
   TextView* out = texts.data() + first;
   if (schema.dictionary != nullptr) {

@@ -102,7 +102,7 @@ inline std::vector<Answer> answers_of(std::span<const Text> texts) {
   return answers;
 }
 
-// The four columns and those of the sets, of each question on its own; throws as the core does.
+// The four columns and the columns of the sets, question by question; throws as the core does.
 inline std::vector<double> scores(const Indexes& questions, std::span<const Text> texts, std::size_t n_threads = 1) {
   std::vector<double> all;
   for (const auto& question : questions) {

@@ -11,7 +11,7 @@
 
 namespace pfgen::test {
 
-// A damaged text, or why there is none.
+// A damaged text, or the reason why a text cannot be damaged.
 using Outcome = std::variant<Text, Impossible>;
 
 // All inputs of damage besides the kind.
@@ -20,7 +20,7 @@ struct Setting {
   Language language = Language::kByText;
   std::vector<Text> donors{};
   std::vector<std::uint32_t> groups{};  // of the donors, which then are the texts
-  Text alternative{};                   // of all texts; none if it is empty
+  Text alternative{};                   // of all texts; empty: there is no alternative
   std::uint64_t seed = 0;
   std::size_t n_threads = 1;
 };
@@ -56,7 +56,7 @@ inline std::vector<std::vector<Outcome>> outcomes(std::string_view kind, const s
   return all;
 }
 
-// One text with one degree: all of its sites if none is named.
+// One text with one degree, by default all of its sites.
 inline Outcome outcome(std::string_view kind, const Text& text, const Setting& setting = {}) {
   return outcomes(kind, {text}, setting).front().front();
 }

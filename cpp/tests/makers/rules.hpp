@@ -1,17 +1,12 @@
-// Sections 2 to 5 and 7 of docs/scoring.md, written literally and without the code of the core, except for its types;
+// Sections 2, 3 and 7 of docs/scoring.md, written literally and without the code of the core, except for its types;
 // and random cases for all branches of the rules.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <numeric>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "formulas/helpfulness.hpp"
 #include "makers/random.hpp"
 #include "makers/texts.hpp"
 #include "pfgen/constants.hpp"
@@ -97,7 +92,7 @@ class Rules {
   }
 
  private:
-  // Neither mark is a code point; nor are they the core's numbers for them.
+  // The marks are not code points, and differ from the core's numbers for them.
   static Text marked(const Text& answer) { return Text(1, 0x200000) + answer + Text(1, 0x200001); }
 
   double frequency(std::size_t set, TextRef ngram) const {
@@ -118,34 +113,6 @@ class Rules {
   std::vector<double> n_answers_;
   std::vector<double> baselines_;
 };
-
-// Sections 4 and 7, from the positions of the top-level rules.
-inline Helpfulness rule_helpfulness(Profile profile, std::size_t n, std::span<const std::uint32_t> positions,
-                                    std::span<const double> importances) {
-  const bool is_paper = profile == Profile::kPaper;
-  const double whole = std::accumulate(importances.begin(), importances.end(), 0.0);
-  const std::size_t first = is_paper ? std::min<std::size_t>(n, 100) : 0;
-  const std::size_t last = is_paper ? n : std::min<std::size_t>(n, 200);
-  Helpfulness best{-1.0, 0};
-  for (std::size_t i = first; i <= last; ++i) {
-    double score = is_paper ? std::max(0.0, rule_discount(i)) : rule_discount(i);
-    double met = 0.0;
-    for (std::size_t rule = 0; rule < positions.size(); ++rule) {
-      if (i >= positions[rule]) met += importances[rule];
-      if (i < positions[rule] && !is_paper) score *= 1.0 - importances[rule];
-    }
-    if (is_paper) score *= whole > 0.0 ? met / whole : 1.0;
-    if (rule_discount(i) >= 0.0 || is_paper) best = score >= best.score ? Helpfulness{score, i} : best;
-  }
-  return best;
-}
-
-// Section 5: round(), by way of the decimal digits.
-inline double rule_round(double value, int digits) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return std::strtod(text.data(), nullptr);
-}
 
 // ---- Cases for all branches of the rules ----
 
@@ -175,7 +142,7 @@ inline Text random_answer(Random& random, const std::vector<Text>& references, s
   switch (random.below(6)) {
     case 0:
       return random.text(U"あいう漢字。", length);
-    case 1:  // the last counted character is at most as many as these from the beginning
+    case 1:  // no counted character after one of these positions
       fill(random.pick(std::vector<std::size_t>{0, 1, 50, 98, 99, 100, 149}));
       return text;
     case 2: {  // ... except for one far behind

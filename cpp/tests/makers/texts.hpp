@@ -32,7 +32,7 @@ inline std::string_view bytes_of(const TextView& text) { return {static_cast<con
 inline const std::vector<unsigned char> kInvalidBytes{'a', 0xFF};
 inline const TextView kInvalid = view(kInvalidBytes);
 
-// The row and the byte of invalid UTF-8 that an action names; kNoError if it names none.
+// The row and the byte of the InvalidAnswer that an action throws; kNoError if it throws nothing.
 template <class Action>
 std::pair<std::size_t, std::size_t> invalid_at(const Action& action) {
   try {

@@ -3,7 +3,6 @@
 #include "pfgen/perturbation.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 
 #include "index/checksum.hpp"
@@ -74,11 +73,6 @@ TEST(bad_input_is_named) {
   Text many, donor(80'000, U'火');
   for (int i = 0; i < 40'000; ++i) many += U"氷。";
   CHECK_THROWS(TextTooLong, outcome("sentence_insert", many, {.donors = {donor}}));
-}
-
-TEST(unknown_kinds_are_refused) {
-  CHECK(perturbation_kinds().size() == 24);
-  CHECK_THROWS(std::invalid_argument, outcome("paraphrase", U"氷"));
 }
 
 std::uint64_t hashed(const std::string& message, std::size_t n_at_a_time) {

@@ -1,4 +1,4 @@
-// Figures of runs, in the order of rows and by both float sums, and JSON in the form of Python: literal examples.
+// Figures of runs, in the order of rows, and JSON in the form of Python: literal examples.
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
@@ -20,18 +20,6 @@ TEST(answers_stand_by_falling_score_and_equal_ones_stay) {
   CHECK(run.questions[1].length.mean == 35.0 && run.questions[1].length.deviation == 5.0);
   CHECK(aggregate({{2, 0}}, {score, length, {}}, FloatSum::kNaive).questions[0].order ==
         std::vector<std::size_t>({2, 0}));
-}
-
-TEST(floats_are_added_in_the_order_of_the_rules) {
-  // Naively, what is small is lost behind 1e16 and kept before it.
-  const std::vector<double> score{1.0, 1e16, 1.0, 1.0};
-  const std::vector<std::vector<std::size_t>> one_question{{0, 2, 3, 1}};
-  const RunFigures naive = aggregate(one_question, {score, score, {score}}, FloatSum::kNaive);
-  CHECK(naive.score.mean == (1e16 + 4.0) / 4.0);       // in file order
-  CHECK(naive.questions[0].score.mean == 1e16 / 4.0);  // by falling score
-  CHECK(naive.questions[0].means[0] == 1e16 / 4.0);
-  const RunFigures compensated = aggregate(one_question, {score, score, {score}}, FloatSum::kCompensated);
-  CHECK(compensated.questions[0].score.mean == (1e16 + 4.0) / 4.0);
 }
 
 TEST(a_number_is_the_repr_of_python) {

@@ -22,7 +22,7 @@ TEST(a_text_without_escapes_is_a_view_of_the_content) {
   CHECK(only_line(trials).answer_length == 2);
 }
 
-// Several bytes are looked at together, so what is special must be seen wherever it stands among them.
+// Several bytes are read together, so a special byte must be found at any place among them.
 TEST(every_place_of_a_text_is_looked_at) {
   for (const std::string usual : {"a", "あ"}) {
     for (std::size_t n_before = 0; n_before < 20; ++n_before) {

@@ -47,11 +47,7 @@ class WrittenObject(Mapping[str, Any]):
 
 
 def json_bytes(value: Any) -> bytes:
-    """Encodes a value as `json.dumps(value, ensure_ascii=False, indent=2)` does, in UTF-8.
-
-    The output of orjson is corrected where it differs: small floats, exponents with one digit, and NaN. Lone surrogates
-    are written as JSON escapes. The text of a `WrittenObject` is inserted unchanged.
-    """
+    """Encodes a value as `json.dumps(value, ensure_ascii=False, indent=2)` does, in UTF-8."""
     try:
         fast = orjson.dumps(value, _as_written, orjson.OPT_INDENT_2)
         if not _NULL.search(fast):

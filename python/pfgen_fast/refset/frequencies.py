@@ -16,12 +16,7 @@ from ..native.threads import checked_threads
 
 
 def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: int | None = None) -> _core.RareNgrams:
-    """Finds the n-grams that occur fewer than `below` times among all answers, and the answers that hold one.
-
-    Occurrences are counted, not answers: an n-gram that one answer holds twice counts twice. An answer shorter than
-    `order` has no n-grams. The result has `first`, where the first rare n-gram of each answer begins, in code points,
-    or -1; and `n_rare` and `n_distinct`, the numbers of distinct rare n-grams and of all distinct n-grams.
-    """
+    """Finds the n-grams that occur fewer than `below` times, and the first place of one in each answer (or -1)."""
     order, below = checked_count("order", order), checked_count("below", below)
     n_threads = checked_threads(threads)
     with worded():
@@ -31,10 +26,7 @@ def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: i
 def document_frequencies(
     answers: Any, *, max_order: int = 10, least: int = 1, threads: int | None = None
 ) -> dict[str, int]:
-    """Counts the answers that hold each distinct n-gram of the orders 1 to `max_order`.
-
-    The n-grams are sorted by code points; n-grams in fewer than `least` answers are left out.
-    """
+    """The n-grams of orders 1 to `max_order` in at least `least` answers, sorted by code points, with their numbers."""
     max_order, n_threads = checked_max_order(max_order), checked_threads(threads)
     with worded():
         column = _core.TextColumn(answers, "answers")

@@ -151,11 +151,7 @@ class FrequencyStage:
 
 @dataclass(frozen=True)
 class LengthStage:
-    """Stage 4: keeps the answers whose length is nearest to the target, the earlier ones in case of ties.
-
-    `keep` is their number. If it is `"auto"`, or too high to remove any answer, the stage keeps the geometric mean of
-    the number of answers and the number of answers to select. Then this stage and the next leave the same share.
-    """
+    """Stage 4: keeps the answers whose length is nearest to the target, the earlier ones in case of ties."""
 
     length: Length
     select: Select

@@ -40,13 +40,7 @@ class Suggestion:
 def suggest_keywords(
     suite: Suite, question: str, *, n: int = 20, min_share: float = _MIN_SHARE, threads: int | None = None
 ) -> list[Suggestion]:
-    """Finds the n-grams that best separate the reference answers to a question from those to the others.
-
-    N-grams are ranked by the log-odds of their document frequencies, `log((k + 1/2) / (n - k + 1/2))` for `k` of `n`
-    answers, minus the same for the other questions. They begin and end with a letter or digit of any script. An n-gram
-    that is part of another with the same answers is left out, and so is one that contains, is part of, or overlaps with
-    an n-gram of higher rank.
-    """
+    """The n-grams with the highest log-odds in a question's reference answers (docs/building.md)."""
     if n < 1:
         raise ValueError(f"n: expected at least 1, not {n}")
     if not 0 < min_share <= 1:

@@ -168,10 +168,7 @@ def _overall_scores(questions: Sequence[Scores]) -> Scores:
 def with_recorded_sum(
     path: Path, trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None
 ) -> tuple[RunResult, ScoreTable, str | None]:
-    """Aggregates trials with the float sum that reproduces the figures of their earlier result.
-
-    A result.json does not say its float sum (docs/scoring.md, section 5), and the published ones were made with both.
-    """
+    """Aggregates trials with the float sum that reproduces their earlier result, which does not name its sum."""
     from ..scoring.scorer import Scorer
 
     usual = table.scorer.float_sum

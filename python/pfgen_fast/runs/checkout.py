@@ -28,11 +28,7 @@ def checkout_of(folder: Path) -> Path | None:
 
 
 def yardsticks_beside(folder: Path) -> Path | None:
-    """The folder `data` beside the folder `result` of a checkout; None if `folder` is anything else.
-
-    Commands for all results of a checkout also include the results below `data`, as upstream does: the human answers
-    and the reference answers.
-    """
+    """The folder `data` beside the folder `result` of a checkout, which has more results; None for other folders."""
     root = checkout_of(folder)
     if root is None or folder.resolve() != root / "result":
         return None

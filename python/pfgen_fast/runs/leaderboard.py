@@ -144,10 +144,7 @@ def ranks(runs: Iterable[tuple[str, float | None]]) -> list[int | None]:
 
 
 def find_results(paths: Iterable[str | Path]) -> list[Path]:
-    """Finds the result.json files at or below the given paths, without duplicates.
-
-    The folder `result` of a checkout stands for all results of the checkout (see `yardsticks_beside`).
-    """
+    """Finds the result.json files at or below the given paths, and those of `yardsticks_beside`, without duplicates."""
     found: dict[Path, Path] = {}
     for path in (match for given in paths for match in expand(given)):
         results = [path] if path.name == _NAME else _results_below(path)
@@ -172,10 +169,7 @@ def rank(
     on_problem: Callable[[TrialsError], None] | None = None,
     others: Iterable[Entry] = (),
 ) -> Leaderboard:
-    """Reads results and ranks them by score, best first; equal scores are ordered by the text of their paths.
-
-    `others` are ranked with them, except for those that are the same run.
-    """
+    """Reads results and ranks them by score, best first, with those of `others` that are different runs."""
     entries: list[Entry] = []
     for path in paths:
         try:
@@ -309,10 +303,7 @@ def to_csv(entries: Sequence[Entry]) -> str:
 
 
 def update(path: Path, table: str) -> list[str]:
-    """Replaces the text between the two leaderboard comments of a Markdown file.
-
-    The new lines end in the same way as the line of the first comment. Comments within code are ignored.
-    """
+    """Replaces the text between the two leaderboard comments of a Markdown file; comments in code are ignored."""
     try:
         text = read_stored(path).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -348,12 +348,7 @@ def _organisation(model: str) -> str:
 
 
 def size_of(model: str) -> float | None:
-    """The number of parameters in a model's name, in billions; None if the name does not say it.
-
-    Example:
-        >>> size_of("org/model-1.3b-chat"), size_of("org/moe-8x7B"), size_of("org/small-980m"), size_of("org/gpt-4o")
-        (1.3, 56.0, 0.98, None)
-    """
+    """The number of parameters in a model's name, in billions; None if the name does not say it."""
     found = _SIZE.search(model.split("/")[-1])
     if found is None:
         return None

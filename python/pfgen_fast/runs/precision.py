@@ -76,10 +76,7 @@ class TrialScores:
         return {metric: self.interval(metric) for metric in SCORES}
 
     def is_known_to(self, wanted: float) -> bool:
-        """Whether the half width of the score's interval is at most `wanted`, after a minimum number of trials.
-
-        The minimum is `least_trials_to_stop`: a few trials often vary little by chance.
-        """
+        """Whether the half width of the score's interval is at most `wanted`, after `least_trials_to_stop` trials."""
         half_width = self.interval().half_width
         is_enough = self.n_trials >= least_trials_to_stop(len(self._question_numbers))
         return is_enough and half_width is not None and half_width <= wanted
@@ -92,10 +89,7 @@ class TrialScores:
         return [self.interval("score", int(n)) for n in steps]
 
     def trials_for(self, wanted: float) -> int | None:
-        """Estimates how many trials the score needs for a half width of `wanted`; None with fewer than two trials.
-
-        Assumes that further trials vary as those so far; after few trials the estimate is rough.
-        """
+        """Estimates how many trials a half width of `wanted` takes; None with fewer than two trials."""
         if self.n_trials < 2:
             return None
         variances = np.array([np.var(values, ddof=1) for values in self._values["score"]])
@@ -107,16 +101,10 @@ class TrialScores:
 
 
 def least_trials(n_questions: int) -> int:
-    """The minimum number of trials for an interval: ten, or fewer (at least two) if they give 100 answers.
-
-    Fewer trials often show no variation if nearly all answers to a question are equal (docs/statistics.md).
-    """
+    """The fewest trials for an interval, because few trials often vary little by chance (docs/statistics.md)."""
     return max(2, min(10, math.ceil(100 / n_questions)))
 
 
 def least_trials_to_stop(n_questions: int) -> int:
-    """The minimum number of trials before generation may stop: at least ten trials and 640 answers.
-
-    The reason is the same as for `least_trials`.
-    """
+    """The fewest trials before generation may stop."""
     return max(10, math.ceil(640 / n_questions))

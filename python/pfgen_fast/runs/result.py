@@ -54,10 +54,7 @@ class Scores(NamedTuple):
 
 
 class ScoredAnswer(NamedTuple):
-    """One of the recorded answers to a question.
-
-    Only reports show these answers, and a result has many of them, so their parts are read from the record on demand.
-    """
+    """One of the recorded answers to a question; its parts are read on demand, because only reports show them."""
 
     record: Mapping[str, Any]  # object in result.json: the trial without its question, and all details of the scores
 

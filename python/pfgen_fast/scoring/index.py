@@ -23,12 +23,7 @@ _making = ForkSafeLock()
 
 
 def index_of(suite: Suite, profile: Profile, threads: int, *, damage: str = "") -> SuiteIndex:
-    """The native index of each question, in the order of the suite; all scorers of a suite share it.
-
-    For a suite loaded from files, the index comes from the user's cache; if it is missing there, it is built and added.
-    A suite that was cut from another suite uses the index of that suite. If the index that was returned before is
-    damaged, `damage` describes the damage, and the index is built again.
-    """
+    """The native index of each question, from the cache if possible; `damage` describes why it must be rebuilt."""
     if suite.whole is not None:
         index = index_of(suite.whole, profile, threads, damage=damage)
         return [of for question, of in zip(suite.whole, index, strict=True) if question.question_id in suite]

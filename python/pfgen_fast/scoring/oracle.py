@@ -85,10 +85,7 @@ class Oracle:
 
 
 class Reading:
-    """An answer in the units of its question (section 8).
-
-    `units` can be sliced; skipped characters stay distinct units.
-    """
+    """An answer in the units of its question (section 8); `units` can be sliced."""
 
     def __init__(self, question: Question, text: str) -> None:
         self.text = text

@@ -69,10 +69,7 @@ def opened_by(prompt: str) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    """Removes the reasoning from a reply that is not an answer, such as the reply of a judge.
-
-    If the whole reply is JSON, it is returned unchanged: it has no reasoning, but may quote tags.
-    """
+    """Removes the reasoning from the reply of a judge; a reply in JSON is unchanged, because it may only quote tags."""
     if text.lstrip()[:1] in ("{", "["):
         with contextlib.suppress(ValueError, RecursionError):
             json.loads(text)

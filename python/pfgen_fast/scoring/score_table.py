@@ -220,10 +220,7 @@ class ScoreTable(NotebookTable):
         return self.scorer._details(self, self._first + index, found.code, found.values)
 
     def record_json(self, row: int, line: bytes, depth: int) -> bytes | None:
-        """The record of a trial in a result.json, indented for `depth` enclosing objects and lists, from its line.
-
-        Returns None if the line contains values other than texts, or if the profile is `"paper"`; use `details` then.
-        """
+        """The record of a trial in a result.json, from its line; None if `details` must be used instead."""
         code = self._scores.code(self._first + row)
         return self.scorer._record_json(self, self._first + row, code, line, depth)
 

@@ -51,11 +51,7 @@ class QuestionTints:
         self._sets = [_Frequencies(question, references) for references in question.answers.values()]
 
     def levels(self, answers: Sequence[str]) -> list[str]:
-        """The levels (see `LEVELS`) of the characters of answers.
-
-        The frequency of a character in a set is the largest share of reference answers that hold one of the answer's
-        3-grams over the character, 0 if no 3-gram covers it; with several sets, it is the mean over the sets.
-        """
+        """The levels (see `LEVELS`) of the characters of answers: how common the 3-grams over each of them are."""
         return _tints(self.question, self._sets, answers)
 
     def table(self, answers: Sequence[str]) -> TintTable:

@@ -84,10 +84,7 @@ def make_cache_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def building(path: Path) -> Iterator[bool]:
-    """Lets one process at a time build the file `path`; other processes wait.
-
-    Yields False, after a warning, if others may write to the lock or it is not released in time.
-    """
+    """Lets one process at a time build the file `path`; yields False, after a warning, if it must not be written."""
     make_cache_folder(path.parent)
     lock = path.with_suffix(".lock")
     try:

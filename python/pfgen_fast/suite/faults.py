@@ -174,10 +174,7 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
-    """Yields one sentence for each pattern that takes longer than `seconds` on a test text.
-
-    Yields nothing where a search cannot be ended (see `can_be_limited`).
-    """
+    """Yields one sentence for each pattern that takes too long on a test text; nothing unless `can_be_limited`."""
     for question in questions if can_be_limited() else ():
         for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
             where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"

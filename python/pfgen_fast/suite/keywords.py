@@ -137,10 +137,7 @@ def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
 
 
 def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int]]:
-    """Returns a function for each pattern with regex syntax, in the order of the leaves: from a text to a position.
-
-    The native core searches for plain text itself and calls these functions for all other patterns.
-    """
+    """A function for each pattern with regex syntax, in the order of the leaves: from a text to a position."""
     return [_searcher(leaf.pattern, question_id) for rule in rules for leaf in rule.leaves() if not leaf.is_plain_text]
 
 
@@ -163,11 +160,7 @@ TokenReader = Callable[[str, Sequence[int]], tuple[str, list[int]]]
 
 
 def token_reader(rules: tuple[Rule, ...], spelling: Spelling, question_id: str) -> TokenReader:
-    """Returns a function that spells an answer in tokens and finds the position of each pattern, in tokens.
-
-    The function takes the answer and a list of limits, each a number of tokens. For each limit, it searches the answer
-    up to that number of tokens and returns the position of each pattern.
-    """
+    """Returns a function that spells an answer in tokens, and finds the position of each pattern up to each limit."""
     patterns = [leaf.pattern for rule in rules for leaf in rule.leaves()]
     searches = [(re.compile(pattern).search, _where(pattern, question_id)) for pattern in patterns]
 

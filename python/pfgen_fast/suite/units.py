@@ -153,11 +153,7 @@ class Spelled:
 
 
 class Spelling:
-    """Spells texts in the tokens of one tokenizer.
-
-    Words get code points in the order of their first appearance in the reference answers. All other words share one
-    code point, because no reference answer has an n-gram with them. A token with a numeric id keeps this id.
-    """
+    """Spells texts in the tokens of one tokenizer; all words that no reference answer has share one code point."""
 
     def __init__(self, tokenizer: Tokenizer, vocabulary: Iterable[str] = ()) -> None:
         self.tokenizer = tokenizer
