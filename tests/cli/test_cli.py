@@ -198,7 +198,7 @@ def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
         assert code == 0
         assert f"2 runs: {folder} (" in out
         assert (folder / "index.html").is_file()
-        assert len(list((folder / "data").iterdir())) == 8
+        assert len(list((folder / "data").iterdir())) == 8 + 2  # questions and runs
     assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
     assert sorted(path.parent.name for path in runs.rglob("README.md")) == ["good", "worse"]
     for options in ((), ("-o", tmp_path / "page.pdf"), ("-o", tmp_path / "page.md")):

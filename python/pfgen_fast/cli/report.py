@@ -96,7 +96,9 @@ class Report:
 
         name, replies, sha1 = run_name(path.parent), sentence_of(path.parent), file_sha1(path)
         link, result = _link(path, self.output), read_result(path)
-        run = ReportRun(name, link, result, float_sum=self.float_sum, replies=replies, result_hash=sha1)
+        run = ReportRun(
+            name, link, result, float_sum=self.float_sum, replies=replies, folder=path.parent, result_hash=sha1
+        )
         check_questions(run, suite)
         return run
 
@@ -132,7 +134,7 @@ def _is_other_file(output: Path) -> bool:
 
 
 def _size(output: Path) -> int:
-    data = output.glob("data/answers-*.js") if output.is_dir() else []
+    data = output.glob("data/*-*.js") if output.is_dir() else []
     return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))
 
 

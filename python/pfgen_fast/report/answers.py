@@ -14,13 +14,16 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ..errors import TrialsError
 from ..files.untrusted_text import harmless, harmless_with_tints, in_one_line, shown_value
+from ..runs.trials import Trials, one_run
 from ..scoring.tinting import QuestionTints
 from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
+from ..suite.suite import Suite
 from .page_files import in_parts
-from .safe_runs import CheckedAnswer
+from .safe_runs import N_SHOWN, CheckedAnswer, ReportRun
 from .templating import page_json
 
 N_REFERENCES = 10
@@ -71,6 +74,18 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
     parts = in_parts(answers, lambda run: sum(len(sample.answer) for sample in run[1]))
     numbers = {name: number for number, name in enumerate(names)}
     return [packed(head), *(packed(_line(part, rest, numbers)) for part in parts)]
+
+
+def packed_trials(run: ReportRun, suite: Suite) -> list[str] | None:
+    """All answers of a run, a line for each question of the suite; None if its trials are unknown or cannot be read."""
+    if run.folder is None:
+        return None
+    try:
+        trials = Trials.of(one_run(run.folder))
+    except TrialsError:  # a result can be reported without its trials
+        return None
+    answers, rows = trials.answers, trials.rows_by_question
+    return [packed([answers[row][:N_SHOWN] for row in rows.get(question.question, ())]) for question in suite]
 
 
 def _spread(texts: Sequence[str]) -> list[str]:

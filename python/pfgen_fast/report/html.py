@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..errors import TrialsError
@@ -16,7 +17,7 @@ from ..scoring.tinting import LEVELS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import page_files
-from .answers import packed, packed_answers
+from .answers import packed, packed_answers, packed_trials
 from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of
 from .page_files import write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
@@ -66,10 +67,13 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, trac
 def write_report_folder(
     entries: Sequence[ReportRun], suite: Suite, folder: Path, *, track: Track[Any] = untracked, is_live: bool = False
 ) -> None:
-    """Writes a page of any size into a folder: index.html and files of data. Only an earlier report is replaced."""
+    """Writes a page of any size into a folder: index.html and files of data. Only an earlier report is replaced.
+
+    The search of the page reads all answers of the runs whose trials are known.
+    """
     page = _Page(entries, suite, track, is_live=is_live)
-    answers = page.answers(N_SHOWN)
-    write_page_folder(folder, GENERATOR, "answers", answers, lambda files: page.pieces(N_SHOWN, [], files))
+    data = {"answers": page.answers(N_SHOWN), "trials": page.trials()}
+    write_page_folder(folder, GENERATOR, data, lambda files: page.pieces(N_SHOWN, [], files))
 
 
 class _Page:
@@ -91,7 +95,14 @@ class _Page:
         figures["missed"] = list(map(missed_keywords, self._by_question))
         self._figures = packed(figures)
 
-    def pieces(self, n_shown: int, answers: Sequence[str], files: Sequence[str] = ()) -> Iterator[str]:
+    def trials(self) -> Iterator[list[str] | None]:
+        """The lines of all answers of each run, if its trials are known."""
+        for run in self._track(self.runs, len(self.runs), "runs with all answers"):
+            yield packed_trials(run.source, self._suite)
+
+    def pieces(
+        self, n_shown: int, answers: Sequence[str], files: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> Iterator[str]:
         """The text of the page."""
         overview = {**self._overview, "n_shown": n_shown, "files": files}
         return page_text(

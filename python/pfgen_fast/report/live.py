@@ -31,7 +31,7 @@ from .safe_runs import ReportRun, check_questions
 from .sweeps import with_intervals
 from .templating import page_text
 
-_DATA_FILE = re.compile(r"/(data/answers-[0-9a-f]{16}\.js)")
+_DATA_FILE = re.compile(r"/(data/(?:answers|trials)-[0-9a-f]{16}\.js)")
 _SECONDS_FOR_A_REQUEST = 30
 _PROTECTION = {
     "Cache-Control": "no-store",
@@ -99,7 +99,8 @@ class LiveReport:
             return known
         try:
             name, replies = run_name(path.parent), sentence_of(path.parent)
-            run = ReportRun(name, None, read_result(path), float_sum=self.float_sum, replies=replies)
+            result = read_result(path)
+            run = ReportRun(name, None, result, float_sum=self.float_sum, replies=replies, folder=path.parent)
             check_questions(run, self.suite)
         except TrialsError as problem:
             self.on_problem(problem)

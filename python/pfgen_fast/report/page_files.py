@@ -7,7 +7,7 @@ hash of their content, so the old page finds its own data until the new page rep
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,20 +94,31 @@ def may_replace(page: Path, generator: str) -> bool:
 
 
 def write_page_folder(
-    folder: Path, generator: str, name: str, data: Iterable[Any], page: Callable[[Sequence[str]], Iterable[str]]
+    folder: Path,
+    generator: str,
+    data: Mapping[str, Iterable[Any]],
+    page: Callable[[Mapping[str, Sequence[str]]], Iterable[str]],
 ) -> None:
-    """Writes the files of data, then the page with their addresses, and removes the files of data of earlier pages."""
+    """Writes files of data, then the page with their addresses, and removes the files of data of earlier pages.
+
+    The names of `data` begin the names of files; a value of None has no file and the address "".
+    """
     if not may_replace(folder / PAGE, generator):
         raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
     mark = f"// Data of a {generator}.\n".encode()
-    files = []
-    for values in data:
-        content = mark + f"register({page_json(values)});\n".encode()
-        files.append(f"{name}-{hashlib.sha256(content).hexdigest()[:16]}.js")
-        write_whole(folder / _DATA / files[-1], content)
-    write_page(folder / PAGE, page([f"{_DATA}/{file}" for file in files]))
-    for path in sorted((folder / _DATA).glob(f"{name}-*.js")):
-        if path.name not in files and _begin(path).startswith(mark):
+    addresses: dict[str, list[str]] = {name: [] for name in data}
+    for name, all_values in data.items():
+        for values in all_values:
+            address = ""
+            if values is not None:
+                content = mark + f"register({page_json(values)});\n".encode()
+                address = f"{_DATA}/{name}-{hashlib.sha256(content).hexdigest()[:16]}.js"
+                write_whole(folder / address, content)
+            addresses[name].append(address)
+    write_page(folder / PAGE, page(addresses))
+    written = {address for of_name in addresses.values() for address in of_name}
+    for path in sorted(path for name in data for path in (folder / _DATA).glob(f"{name}-*.js")):
+        if f"{_DATA}/{path.name}" not in written and _begin(path).startswith(mark):
             path.unlink(missing_ok=True)
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TrialsError
@@ -48,6 +49,7 @@ class ReportRun:
     curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
     float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
     replies: str = ""  # how its replies ended, in one sentence; "" if this is not recorded
+    folder: Path | None = None  # its folder, if all its answers are to be searched in a report in a folder
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
 
 

@@ -113,7 +113,10 @@ class _Page:
                 yield part
 
         write_page_folder(
-            folder, _GENERATOR, "tasks", data(), lambda files: self._pieces(Extent(), [[""] * n for n in sizes], files)
+            folder,
+            _GENERATOR,
+            {"tasks": data()},
+            lambda files: self._pieces(Extent(), [[""] * n for n in sizes], files["tasks"]),
         )
 
     def _lines(self, extent: Extent, step: int = 1) -> Iterator[str]:

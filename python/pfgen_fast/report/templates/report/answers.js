@@ -7,7 +7,7 @@ const N_AT_ONCE = 1500;  // code points of an answer that are shown at first; th
 
 /** The lines of a question, unpacked one by one. */
 async function* unpackedLines(question) {
-  for (const line of await packedLines(overview.files[question], `answers-${question}`)) {
+  for (const line of await packedLines(overview.files.answers?.[question], `answers-${question}`)) {
     yield await unpackedLine(line);
     await turn();
   }

@@ -13,40 +13,67 @@ async function searchAnswers(text, runs, key) {
   const mine = { key, groups: new Map(), n: 0, runs: new Set() };
   searching = mine;
   const wanted = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
-  for (let question = 0; question < overview.questions.length; question++) {
-    showProgress(mine, text, question);
-    for await (const line of unpackedLines(question)) {
-      if (searching !== mine) return;
-      const before = mine.n;
-      for (const hit of hitsIn(line, wanted, runs)) {
-        const group = isByRun ? hit.run : question;
-        if (!mine.groups.has(group)) mine.groups.set(group, []);
-        mine.groups.get(group).push({ ...hit, question });
-        mine.runs.add(hit.run);
-        mine.n++;
-      }
-      if (mine.n > before && (!isByRun || before === 0)) showHits(mine, isByRun);
+  let shown = 0;
+  for await (const { where, hits } of foundIn(runs, wanted)) {
+    if (searching !== mine) return;
+    for (const hit of hits) {
+      const group = isByRun ? hit.run : hit.question;
+      if (!mine.groups.has(group)) mine.groups.set(group, []);
+      mine.groups.get(group).push(hit);
+      mine.runs.add(hit.run);
+      mine.n++;
+    }
+    showProgress(mine, text, where);
+    if (mine.n > 1.5 * shown) {  // showing takes longer than searching
+      showHits(mine, isByRun);
+      shown = mine.n;
     }
   }
   showHits(mine, isByRun);
-  showProgress(mine, text, null);
+  showProgress(mine, text, "");
 }
 
-/** The first match in each answer of a line of data. */
-function* hitsIn(line, wanted, runs) {
-  let place = 0;
-  for (const [index, run] of (line.runs ?? []).entries()) {
-    for (let number = 0; number < line.n_samples[index]; number++, place++) {
-      const match = runs.has(run) ? wanted.exec(line.texts[place]) : null;
-      if (match) yield { run, number, at: match.index, length: match[0].length, text: line.texts[place], score: line.score[place] };
+/** The hits one part of the answers after the other: all answers of runs whose trials are there, and samples of the others. */
+async function* foundIn(runs, wanted) {
+  const trials = overview.files.trials ?? [];
+  const withSamples = new Set([...runs].filter((run) => !trials[run]));
+  if (withSamples.size) {
+    for (const [question, { id }] of overview.questions.entries()) {
+      for await (const line of unpackedLines(question)) yield { where: id, hits: hitsIn(line, question, wanted, withSamples) };
     }
+  }
+  for (const run of runs) {
+    if (!trials[run]) continue;
+    for (const [question, line] of (await packedLines(trials[run])).entries()) {
+      const texts = await unpackedLine(line);
+      yield { where: overview.runs[run].name, hits: texts.flatMap((answer, number) => hitIn(answer, wanted, { run, question, number, isTrial: true })) };
+    }
+    await turn();
   }
 }
 
-function showProgress({ n, runs }, text, question) {
+/** The hits in a line of data of a question. */
+function hitsIn(line, question, wanted, runs) {
+  const hits = [];
+  let place = 0;
+  for (const [index, run] of (line.runs ?? []).entries()) {
+    for (let number = 0; number < line.n_samples[index]; number++, place++) {
+      if (runs.has(run)) hits.push(...hitIn(line.texts[place], wanted, { run, question, number, score: line.score[place] }));
+    }
+  }
+  return hits;
+}
+
+/** The first match in an answer, as a list. */
+function hitIn(text, wanted, of) {
+  const match = wanted.exec(text);
+  return match ? [{ ...of, at: match.index, length: match[0].length, text }] : [];
+}
+
+function showProgress({ n, runs }, text, where) {
   const so = `${counted(n)} ${n === 1 ? "answer" : "answers"} of ${counted(runs.size)} ${runs.size === 1 ? "run" : "runs"} ${n === 1 ? "contains" : "contain"} “`;
   document.getElementById("found-count").replaceChildren(so, make("bdi", {}, shortened(text, 60)), "”",
-    question === null ? "." : `; searching ${overview.questions[question].id} …`);
+    where ? "; searching " : ".", ...(where ? [make("bdi", {}, where), " …"] : []));
 }
 
 function showHits({ groups }, isByRun) {
@@ -75,13 +102,17 @@ function hitsSection(group, hits, isByRun) {
   return Object.assign(section, { n: hits.length });
 }
 
-function hitItem({ run, question, number, at, length, text, score }, isByRun) {
+function hitItem({ run, question, number, at, length, text, score, isTrial }, isByRun) {
   const [begin, end] = [Math.max(0, at - AROUND), Math.min(text.length, at + length + AROUND)];
   const name = isByRun ? overview.questions[question].id : overview.runs[run].name;
-  return make("li", {},
-    make("a", { href: addressOf({ run, question, sample: number, compare: null }) }, make("bdi", {}, name)),
-    make("span", { className: "quiet" }, ` sample ${number + 1} · ${figure(score, 3)} `),
-    make("bdi", { className: "excerpt" }, begin ? "…" : "", text.slice(begin, at), make("mark", {}, text.slice(at, at + length)), text.slice(at + length, end), end < text.length ? "…" : ""));
+  const hit = make("mark", {}, text.slice(at, at + length));
+  const excerpt = make("bdi", { className: "excerpt" }, begin ? "…" : "", text.slice(begin, at), hit, text.slice(at + length, end), end < text.length ? "…" : "");
+  const isWhole = begin === 0 && end === text.length;
+  const link = make("a", { href: addressOf({ run, question, sample: isTrial ? null : number, compare: null }) }, make("bdi", {}, name));
+  const about = make("span", { className: "quiet" }, isTrial ? ` trial ${number + 1} ` : ` sample ${number + 1} · ${figure(score, 3)} `);
+  // The views show samples only; another answer is shown here.
+  return isTrial && !isWhole ? make("li", {}, link, about, make("details", {}, make("summary", {}, excerpt), make("bdi", { className: "excerpt" }, text)))
+    : make("li", {}, link, about, excerpt);
 }
 
 /** Searches for what the state asks for, unless that is shown already. */
