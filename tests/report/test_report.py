@@ -18,7 +18,7 @@ from makers.reported import unlike_runs, unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.report import ReportRun, page_files, write_report
-from pfgen_fast.report.overview import overview_of, tied_ranks
+from pfgen_fast.report.overview import headline, missed_keywords, overview_of, tied_ranks
 from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.scoring.tinting import QuestionTints
@@ -213,6 +213,51 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
     assert shown["low"] < shown["score"] < shown["high"]
     (shown,) = overview(mini, run(mini))["runs"]
     assert (shown["low"], shown["high"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("ranked", "said"),
+    [
+        ([], None),
+        ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
+        ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads; no other run is tied with it.")),
+        ([("a", (1, 2)), ("b", (1, 2))], ("a", " has the highest score; 1 other run is tied with it.")),
+        ([("a", (1, 3)), ("a", (1, 3))], ("a/hash", " has the highest score; 2 other runs are tied with it.")),
+        ([("a", None), ("b", None)], ("a", " has the highest score; the questions are too few to tell runs apart.")),
+    ],
+)
+def test_the_headline_says_whether_the_lead_is_real(ranked, said):
+    runs = [
+        {"name": f"{title}/hash", "title": title, "rank": rank, "tied": tied, "score": 0.5}
+        for rank, (title, tied) in enumerate(ranked, start=1)
+    ]
+    assert headline([{"rank": None}, *runs]) == said
+
+
+def test_a_name_is_shown_as_model_settings_and_rest(mini):
+    named = [
+        ("org/m/1", {"model": "org/m", "mode": "qa", "top_p": 1.0, "seed": 3}),
+        ("org/m/2", {"model": "org/m", "mode": "qa", "top_p": 0.5, "seed": 3}),
+        ("mine/step-10", {"model": "other", "mode": "chat"}),
+        ("bare", None),
+    ]
+    runs = overview(mini, *(run(mini, name=name, config=config) for name, config in named))["runs"]
+    assert {each["name"]: (each["title"], each["settings"], each["rest"], each["organisation"]) for each in runs} == {
+        "org/m/1": ("org/m", "qa · top_p 1.0", "1", "org"),
+        "org/m/2": ("org/m", "qa · top_p 0.5", "2", "org"),
+        "mine/step-10": ("mine/step-10", "chat", "", ""),
+        "bare": ("bare", "", "", ""),
+    }
+
+
+def test_the_worst_answer_and_missed_keywords_are_those_of_the_samples(mini):
+    made = result(mini, answers=["a", "b"])
+    made["questions"]["Q03"]["samples"][1]["scores"]["average"] = 0.1
+    made["questions"]["Q03"]["samples"][1]["scores"]["helpfulness_results"] = [["ice", 0.0], ["word", 0.0]]
+    shown = ReportRun("a", None, parse_result(made, "a"))
+    assert overview(mini, shown)["runs"][0]["worst"] == (2, 1)
+    question = check_run(shown, mini).questions["Q03"]
+    assert missed_keywords([question, None]) == {"word": [2, 0], "ice": [1, 0]}
 
 
 def test_tied_ranks_are_those_of_all_groups_of_a_run():
