@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
+from makers import own_checklists
+from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.agreement import agreed, two_tables
 from pfgen_fast.checklists.reliability.agreement_finding import agree
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection
@@ -117,7 +118,7 @@ def test_runs_without_sentinels_are_refused(tmp_path):
 
 
 def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):
-    suite = written_suite(tmp_path / "suite", SUITE)
+    suite = own_checklists.written(SUITE, tmp_path / "suite")
     paths = written(tmp_path / "a", FIRST), written(tmp_path / "b", changed(FIRST, trembling(0.2)))
     code, printed, _ = call("checklists", "agree", *paths, "--suite", suite, "--draws", "20")
     assert code == 0

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from makers import own_checklists
 from makers.checklist_data import folder, needs_hellobench
 from makers.fault_server import answering, serving
-from makers.judged_runs import changed, judged, made_suite, written, written_suite
+from makers.judged_runs import changed, judged, made_suite, written
 from makers.judges import moody_text
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
@@ -152,7 +153,7 @@ def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
 
 
 def test_the_command_compares_metrics_and_people(runs, tmp_path, call):
-    suite = written_suite(tmp_path / "suite", SUITE)
+    suite = own_checklists.written(SUITE, tmp_path / "suite")
     metrics = metrics_file(tmp_path / "m.csv", lambda model, one: len(model) + one.words)
     code, printed, _ = call(
         "checklists", "correlate", tmp_path / "runs", "--suite", suite, "--metrics", metrics, "--draws", "10", "--json"
@@ -166,16 +167,6 @@ def test_the_command_compares_metrics_and_people(runs, tmp_path, call):
         code, _, err = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, option, metrics)
         assert code == 2
         assert said in err
-
-
-@pytest.fixture
-def answered(tmp_path, mini, call):
-    """The suite and the runs that follow from runs on an n-gram suite."""
-    make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
-    target = tmp_path / "checklists"
-    code, _, said = call("checklists", "from-suite", "mini", "-o", target, "--runs", tmp_path / "result")
-    assert code == 0, said
-    return target
 
 
 def judge_by_ngrams(target, mini):
@@ -193,36 +184,28 @@ def judge_by_ngrams(target, mini):
     return suite
 
 
-def test_ngram_scores_stand_beside_checklists_answer_by_answer(answered, mini, call):
-    suite = judge_by_ngrams(answered, mini)
-    runs = open_runs([answered / "runs"])
+def test_ngram_scores_and_stored_ratings_of_the_one_to_ten_judge_stand_beside_checklists(tmp_path, mini, call):
+    make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
+    target, out = tmp_path / "checklists", tmp_path / "judged"
+    code, _, said = call("checklists", "from-suite", "mini", "-o", target, "--runs", tmp_path / "result")
+    assert code == 0, said
+    suite, runs = judge_by_ngrams(target, mini), open_runs([target / "runs"])
     of_ngrams = ngram_values(runs, suite, mini)
     assert set(of_ngrams) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
     assert len(of_ngrams["n-gram fluency"]) == 4 * 8 * 2
-    code, printed, _ = call(
-        *("checklists", "correlate", answered / "runs", "--suite", answered, "--ngram", "mini", "--json"),
-        *("--draws", "20"),
-    )
-    assert code == 0
-    rows = json.loads(printed)["tables"]["questions"]
-    assert len(rows) == 5 * 3
-    of_first = {row["method"]: row["Spearman"] for row in rows if row["number"] == 0}
-    assert of_first["n-gram fluency"] > 0.5
-
-
-def test_the_stored_ratings_of_the_one_to_ten_judge_are_joined(answered, mini, tmp_path, call):
-    judge_by_ngrams(answered, mini)
-    out = tmp_path / "judged"
     with serving(lambda request: answering(moody_text(request.prompt, 0))) as server:
         usual = ("experiment", "judge", tmp_path / "result", "-s", "mini", "-m", "org/judge", "-o", out)
         code, _, said = call(*usual, "--base-url", server.base_url)
     assert code == 0, said
-    command = ("checklists", "correlate", answered / "runs", "--suite", answered, "--ngram", "mini", "--draws", "10")
+    command = ("checklists", "correlate", target / "runs", "--suite", target, "--ngram", "mini", "--draws", "20")
     ratings = ("--ratings", out / "judge-ratings.jsonl", "--rater")
     code, printed, said = call(*command, *ratings, "org/judge", "--json")
     assert code == 0, said
-    rows = json.loads(printed)["tables"]["answers"]
-    assert {row["method"] for row in rows} >= {"judge 1 to 10", "n-gram helpfulness"}
+    tables = json.loads(printed)["tables"]
+    assert {row["method"] for row in tables["answers"]} >= {"judge 1 to 10", "n-gram helpfulness"}
+    assert len(tables["questions"]) == 5 * 4
+    of_first = {row["method"]: row["Spearman"] for row in tables["questions"] if row["number"] == 0}
+    assert of_first["n-gram fluency"] > 0.5
     code, _, said = call(*command, *ratings, "org/other")
     assert code == 2
     assert "holds no rating of these answers by org/other" in said

@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
+from makers import own_checklists
+from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.drift import drift_finding, drifted
 
 SUITE = made_suite(weights=(40.0, 30.0, 20.0, 10.0))
@@ -72,7 +73,7 @@ def test_the_versions_are_told(old, judge, new, said):
 
 
 def test_the_command_ends_with_1_if_asked_to_check(tmp_path, call):
-    suite = written_suite(tmp_path / "suite", SUITE)
+    suite = own_checklists.written(SUITE, tmp_path / "suite")
     old, same = written(tmp_path / "old", FIRST), written(tmp_path / "same", FIRST)
     assert "drift compares two sides, not 1" in call("checklists", "drift", old, "--suite", suite)[2]
     new = written(tmp_path / "new", changed(FIRST, lowered("fable", 1)))
@@ -86,7 +87,7 @@ def test_the_command_ends_with_1_if_asked_to_check(tmp_path, call):
 
 
 def test_two_versions_in_one_path_are_before_and_now(tmp_path, call):
-    suite = written_suite(tmp_path / "suite", SUITE)
+    suite = own_checklists.written(SUITE, tmp_path / "suite")
     lower = lowered("thanks", 0)
     new = changed(FIRST, lambda model, one: replace(lower(model, one), version="judge-2"))
     path = written(tmp_path / "runs", {model: [*FIRST[model], *new[model]] for model in FIRST})
@@ -96,7 +97,7 @@ def test_two_versions_in_one_path_are_before_and_now(tmp_path, call):
 
 
 def test_sentinels_are_compared_with_the_former_judgements(tmp_path, call):
-    suite, path = written_suite(tmp_path / "suite", SUITE), written(tmp_path / "runs", FIRST)
+    suite, path = own_checklists.written(SUITE, tmp_path / "suite"), written(tmp_path / "runs", FIRST)
     for time, change in (("001", trembling(0.0)), ("002", lowered("complaint", 3))):
         for model, listed in changed(FIRST, change).items():
             again = written(tmp_path / "again", {model: listed[:12]}) / model / "judgements.jsonl"

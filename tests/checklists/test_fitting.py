@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from makers.checklist_data import needs_hellobench, vectors
-from makers.own_checklists import own_suite
+from makers.own_checklists import own_suite, suite_of
 from makers.people import people
+from pfgen_fast.checklists.tasks import Task
 from pfgen_fast.checklists.weights.fitting import fit_suite
 from pfgen_fast.checklists.weights.marks import Marks
 from pfgen_fast.checklists.weights.regression import fit_weights
@@ -94,6 +95,18 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.weights[REQUESTS] == pytest.approx((200 / 3, 100 / 3))
     assert WEATHER not in fit.weights
     assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
+
+
+def test_intervals_hold_the_rule_about_as_often_as_they_say() -> None:
+    keys = [("letters", f"kind {number}") for number in range(20)]
+    tasks = [Task(category, area, category, "Write.") for area, category in keys]
+    suite = suite_of("many", dict.fromkeys(keys, ("One?", "Two?", "Three?")), {}, tasks)
+    marks = people(suite, dict.fromkeys(keys, (3.0, 2.0, 4.0)), n_answers=40, noise=0.5)
+    fit = fit_suite(suite, marks, draws=200)
+    pairs = [zip(one.spreads, (100 / 3, 200 / 9, 400 / 9), strict=True) for one in fit.categories.values()]
+    inside = [spread.low <= weight <= spread.high for of_category in pairs for spread, weight in of_category]
+    assert len(inside) == 60
+    assert 0.85 < sum(inside) / 60 < 1
 
 
 def test_annotators_are_pooled_or_their_means_are_fitted() -> None:

@@ -10,7 +10,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.long_answers import run_of, suite_of_essays, suite_without_references, write_tiny_wordnet
+from makers.long_answers import run_of, suite_of_essays, write_tiny_wordnet
 from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics, open_tokenizing
 from pfgen_fast.checklists.metrics.classic import Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
 from pfgen_fast.checklists.runs import Answer
@@ -169,7 +169,7 @@ def test_each_answer_has_the_metrics_of_its_tokens_and_reference_and_means_are_o
 
 
 def test_what_cannot_be_computed_is_left_out_and_said(tmp_path):
-    measures, _ = found_in(tmp_path, suite_without_references())
+    measures, _ = found_in(tmp_path, suite_of_essays(has_references=False))
     assert measures.names == ("repetition_4", "distinct_4")
     assert measures.notes == ("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need",)
     japanese = open_metrics(suite_of_essays("ja"))
@@ -189,17 +189,17 @@ def test_what_cannot_be_computed_is_left_out_and_said(tmp_path):
 )
 def test_what_is_asked_for_and_cannot_be_is_an_error(choices, fault):
     with pytest.raises(ChecklistError, match=fault):
-        open_metrics(suite_without_references(), **choices)
+        open_metrics(suite_of_essays(has_references=False), **choices)
 
 
 def test_tokens_are_part_of_the_signature(tmp_path):
     signatures = {
-        open_metrics(suite_without_references(), tokens=tokens, n=n).signature
+        open_metrics(suite_of_essays(has_references=False), tokens=tokens, n=n).signature
         for tokens in (None, "characters", "blanks")
         for n in (2, 4)
     }
     assert len(signatures) == 6
-    _, found = found_in(tmp_path, suite_without_references(), tokens="characters", n=2)
+    _, found = found_in(tmp_path, suite_of_essays(has_references=False), tokens="characters", n=2)
     assert found[2].values == {"repetition_2": 0.0, "distinct_2": 1.0}
 
 

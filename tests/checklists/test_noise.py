@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers.judged_runs import changed, judged, made_suite, side, trembling, written, written_suite
+from makers import own_checklists
+from makers.judged_runs import changed, judged, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, partial
 from pfgen_fast.checklists.reliability.noise import measured as measured_with
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
@@ -140,7 +141,7 @@ def test_one_model_without_words_has_few_figures():
 
 
 def test_the_command_tells_and_writes_and_mixes_versions_only_if_asked(tmp_path, call):
-    suite, path = written_suite(tmp_path / "suite", SUITE), written(tmp_path / "runs", FIRST)
+    suite, path = own_checklists.written(SUITE, tmp_path / "suite"), written(tmp_path / "runs", FIRST)
     assert "±5 would need" in call("checklists", "noise", path, "--suite", suite, "--wanted", "5")[1]
     code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--json", "-o", tmp_path / "out")
     assert len(json.loads(printed)["tables"]["questions"]) == 12
@@ -154,7 +155,7 @@ def test_the_command_tells_and_writes_and_mixes_versions_only_if_asked(tmp_path,
 
 
 def test_words_are_counted_where_they_are_not_published(tmp_path, call):
-    suite, path = written_suite(tmp_path / "suite", SUITE), tmp_path / "runs"
+    suite, path = own_checklists.written(SUITE, tmp_path / "suite"), tmp_path / "runs"
     listed, texts = [], []
     for number, one in enumerate(FIRST["alpha"]):
         text = "word " * (number + 1)
