@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -109,28 +108,21 @@ def test_a_path_has_a_side_for_each_judge_and_version_and_paths_are_named_by_the
         JudgeSelection(SUITE, judge="secnd").of_each([judges])
     paths = [written(tmp_path / name / "runs", FIRST) for name in ("old", "new")]
     assert [one.name for one in JudgeSelection(SUITE).of_each(paths)] == ["old/runs", "new/runs"]
-
-
-def test_runs_without_sentinels_are_refused(tmp_path):
-    folder = written(tmp_path / "a", {"alpha": []})
     with pytest.raises(ChecklistError, match="no run has sentinels"):
-        JudgeSelection(SUITE).of_sentinels([folder])
+        JudgeSelection(SUITE).of_sentinels(paths[:1])
 
 
-def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):
+def test_the_command_prints_a_sentence_and_a_table_and_writes_files(tmp_path, call):
     suite = own_checklists.written(SUITE, tmp_path / "suite")
     paths = written(tmp_path / "a", FIRST), written(tmp_path / "b", changed(FIRST, trembling(0.2)))
-    code, printed, _ = call("checklists", "agree", *paths, "--suite", suite, "--draws", "20")
+    options = ("--suite", suite, "--draws", "20", "-o", tmp_path / "out")
+    code, printed, _ = call("checklists", "agree", *paths, *options)
     assert code == 0
     assert printed.startswith("a and b give the same level in ")
     assert "place, a" in printed
     assert "judges:judge (judge-1) and judge (judge-2)|draws:20|seed:0" in printed
-    options = ("--suite", suite, "--draws", "20", "--json", "-o", tmp_path / "out")
-    code, printed, _ = call("checklists", "agree", *paths, *options)
-    found = json.loads(printed)
-    assert (tmp_path / "out" / "agree-questions.csv").exists()
-    assert {"models", "levels", "answers", "questions", "levels-crossed"} == set(found["tables"])
-    assert found["tables"]["levels"][0]["part"] == "all"
+    tables = {path.stem for path in (tmp_path / "out").glob("*.csv")}
+    assert tables == {f"agree-{name}" for name in ("models", "levels", "answers", "questions", "levels-crossed")}
     code, _, said = call("checklists", "agree", paths[0], "--suite", suite)
     assert (code, said.count("\n")) == (2, 1)
     assert "one judge only" in said

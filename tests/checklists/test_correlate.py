@@ -14,6 +14,7 @@ from makers.checklist_data import folder, needs_hellobench
 from makers.fault_server import answering, serving
 from makers.judged_runs import changed, judged, made_suite, written
 from makers.judges import moody_text
+from makers.people import write_rows
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
 from pfgen_fast.checklists.judgement_files import write_judgements
@@ -125,15 +126,13 @@ def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
                 line = {"id": one.id, "response_sha256": one.response_sha256, "annotator": annotator}
                 lines.append({**line, "verdicts": one.scores, "overall": min(10, round(score(one) / 12) + more)})
     lines.append({**lines[0], "response_sha256": "0" * 64})
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    found, notes = people_values(path, SUITE, runs, scale="unit")
+    found, notes = people_values(write_rows(path, lines), SUITE, runs, scale="unit")
     assert len(found) == 24
     first = FIRST["alpha"][0]
     assert found["alpha", first.key] == sum(line["overall"] for line in lines[:2]) / 2
     assert notes == ["1 marked answers are not in these runs"]
-    path.write_text(json.dumps(lines[-1]) + "\n", encoding="utf-8")
     with pytest.raises(ChecklistError, match="none of the 1 marked answers"):
-        people_values(path, SUITE, runs, scale="unit")
+        people_values(write_rows(path, lines[-1:]), SUITE, runs, scale="unit")
 
 
 @pytest.mark.parametrize(
@@ -152,19 +151,17 @@ def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
         metric_values(path, SUITE)
 
 
-def test_the_command_compares_metrics_and_people(runs, tmp_path, call):
+def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tmp_path, call):
     suite = own_checklists.written(SUITE, tmp_path / "suite")
     metrics = metrics_file(tmp_path / "m.csv", lambda model, one: len(model) + one.words)
-    code, printed, _ = call(
-        "checklists", "correlate", tmp_path / "runs", "--suite", suite, "--metrics", metrics, "--draws", "10", "--json"
-    )
+    command = ("checklists", "correlate", tmp_path / "runs", "--suite", suite)
+    code, printed, _ = call(*command, "--metrics", metrics, "--draws", "10", "--json")
     assert code == 0
     tables = json.loads(printed)["tables"]
     assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
     assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
-    assert len(tables["questions"]) == 12
     for option, said in (("--marks", "--marks and --scale belong together"), ("--rater", "--ratings needs --rater")):
-        code, _, err = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, option, metrics)
+        code, _, err = call(*command, option, metrics)
         assert code == 2
         assert said in err
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from makers import checklist_data
 from makers.hellobench_checkouts import CATEGORIES, WEIGHTED, change, result_lines, write_checkout, write_lines
+from makers.runs import make_run
 from pfgen_fast import Suite
 from pfgen_fast.checklists import open_runs
 from pfgen_fast.checklists.importing.hellobench_results import import_runs
@@ -18,7 +19,7 @@ from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
 from pfgen_fast.checklists.runs import REPLIES_FILE
 from pfgen_fast.errors import ChecklistError
-from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.runs.trials import RunFolder, find_runs
 
 N = sum(2 * len(categories) for categories in CATEGORIES.values()) + 2
 FIRST = ("chat_000", None, 1)
@@ -86,18 +87,14 @@ def test_answers_without_judgements_are_imported(checkout, suite, imported):
     assert (len(heron.answers(suite)), heron.judgements(suite)) == (N - 2, [])
 
 
-def test_the_judged_answer_is_kept_and_a_note_says_so(checkout, suite, imported):
+def test_the_judged_answer_is_kept_with_a_note_and_equal_judgements_are_one(checkout, judged, suite, imported):
     path = checkout / "results/generations/main_exp/heron/chat_results.jsonl"
     change(path, lambda rows: rows[0].update(response="generated again"))
+    change(judged, lambda rows: rows.append(rows[0]))
     found, runs = imported(checkout)
+    assert (found["heron"].problems, found["heron"].n_judgements) == ((), N)
     assert found["heron"].notes == ("heron: 1 answers differ from the judged answers; the judged answers are kept",)
     assert runs["heron"].answers(suite)[FIRST].response.startswith("heron answers chat_000")
-
-
-def test_equal_judgements_of_one_answer_are_one(checkout, judged, imported):
-    change(judged, lambda rows: rows.append(rows[0]))
-    found, _ = imported(checkout)
-    assert (found["heron"].problems, found["heron"].n_judgements) == ((), N)
 
 
 @pytest.mark.parametrize("kind", ["judgement of the answer", "answer"])
@@ -206,13 +203,6 @@ def test_the_published_files_give_the_same_as_the_compact_ones(tmp_path):
     assert published.answers(suite).items() <= ours.answers(suite).items()
 
 
-def make_trials(folder: Path, lines: list[tuple[str, str]]) -> Path:
-    folder.mkdir(parents=True)
-    rows = [{"question": question, "answer": answer} for question, answer in lines]
-    (folder / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
-
-
 def test_an_instruction_names_the_keywords_and_never_shows_its_own_sample_answer(mini: Suite) -> None:
     own = {sample.question: sample.answer for sample in mini.samples}
     for question, task in zip(mini, checklist_suite_of(mini).tasks, strict=True):
@@ -240,21 +230,16 @@ def test_keywords_without_a_name_are_shown_by_their_patterns(make_suite) -> None
     assert "\n- tide / ebb / moon + the Sun" in (suite.tasks[0].instruction or "")
 
 
-def test_answers_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
+def test_answers_of_a_run_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
+    def run_of(*lines: tuple[str, str]) -> RunFolder:
+        rows = [json.dumps({"question": question, "answer": answer}) for question, answer in lines]
+        return find_runs([make_run(tmp_path / "result/org/model 7b/5e1e9f4", rows)])[0]
+
     first, second = (question.question for question in list(mini)[:2])
-    (run,) = find_runs([make_trials(tmp_path / "run", [(second, "c"), (first, "a"), (second, "d"), (first, "b")])])
+    run = run_of((second, "c"), (first, "a"), (second, "d"), (first, "b"))
+    assert key_of(run) == "org-model-7b-5e1e9f4"
     found = [(one.id, one.trial, one.response) for one in answers_of(run, mini)]
     assert found == [("Q01", 1, "a"), ("Q01", 2, "b"), ("Q02", 1, "c"), ("Q02", 2, "d")]
     assert [one.response for one in answers_of(run, mini, n_trials=1)] == ["a", "c"]
-
-
-def test_an_answer_that_utf8_cannot_hold_is_named(tmp_path: Path, mini: Suite) -> None:
-    question = mini["Q01"].question
-    (run,) = find_runs([make_trials(tmp_path / "run", [(question, "a"), (question, "\ud800")])])
     with pytest.raises(ChecklistError, match="line 2: a lone surrogate"):
-        list(answers_of(run, mini))
-
-
-def test_a_run_is_named_by_its_path(tmp_path: Path) -> None:
-    (run,) = find_runs([make_trials(tmp_path / "result/org/model 7b/5e1e9f4", [("q", "a")])])
-    assert key_of(run) == "org-model-7b-5e1e9f4"
+        list(answers_of(run_of((first, "a"), (first, "\ud800")), mini))

@@ -44,6 +44,9 @@ def test_a_reply_that_cannot_be_used_is_kept_and_asked_again_with_the_next_seed(
     assert len(entries) == 2 * N_TASKS
     assert [entry["finish_reason"] for entry in entries if entry["reply"] == CUT] == ["length"] * N_TASKS
     assert len({entry["request"]["parameters"]["seed"] for entry in entries}) == 2 * N_TASKS
+    before = (path / "judgements.jsonl").read_bytes()
+    judged([path], honest, options=replace(OPTIONS, n_tries=1))  # a stored reply counts even beyond the tries
+    assert (path / "judgements.jsonl").read_bytes() == before
 
 
 def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
@@ -62,13 +65,6 @@ def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
     assert more.n_open == 1
     fewer = Judging.open(open_runs([path]), suite(), replace(OPTIONS, n_tries=1))
     assert fewer.n_open == 0
-
-
-def test_replies_that_are_there_count_even_beyond_the_tries(path):
-    judged([path], cut_at_first)
-    before = (path / "judgements.jsonl").read_bytes()
-    judged([path], honest, options=replace(OPTIONS, n_tries=1))
-    assert (path / "judgements.jsonl").read_bytes() == before
 
 
 def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(path, expected):

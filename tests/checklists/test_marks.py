@@ -125,21 +125,26 @@ def runs(tmp_path: Path, suite: ChecklistSuite) -> Path:
     return tmp_path / "runs"
 
 
-def test_fit_prints_and_writes_the_weights(call: Any, tmp_path: Path, marks: Path) -> None:
+def test_fit_writes_weights_and_tells_how_sure_a_table_is(call: Any, tmp_path: Path, marks: Path, runs: Path) -> None:
     common = ("checklists", "fit", marks, "--suite", tmp_path / "suite")
     code, out, err = call(*common, "--scale", "unit", "--bootstrap", 20, "--page", tmp_path / "page")
     assert code == 0
     assert "48 marks of 2 annotators define the weights of 2 of 2 categories" in out
     assert "1 of 3 categories have no marks" in err
     assert "Does it thank somebody?" in (tmp_path / "page/checklist-weights.html").read_text()
-    code, out, _ = call(*common, "--scale", "unit", "--json", "--output", tmp_path / "fitted")
-    found = json.loads(out)["categories"]["letters"]
+    table = ("--table", runs)
+    options = (*table, "--bootstrap", 50, "--json", "--output", tmp_path / "fitted")
+    found = json.loads(call(*common, "--scale", "unit", *options)[1])
+    assert [row["model"] for row in found["table"]["models"]] == ["best", "middle", "last"]
+    assert found["table"]["models"][0]["above_next"] == 1
+    weights = {name: one["weights"] for name, one in found["categories"]["letters"].items()}
     before, fitted = (ChecklistSuite.load(tmp_path / name) for name in ("suite", "fitted"))
     assert (fitted.checklists[WEATHER], fitted.hash == before.hash) == (before.checklists[WEATHER], False)
-    assert list(fitted.checklists[THANKS].weights) == found["thanks"]["weights"]
+    assert list(fitted.checklists[THANKS].weights) == weights["thanks"]
     assert call(*common, "--scale", "unit", "--output", tmp_path / "weights.json")[0] == 0
-    assert json.loads((tmp_path / "weights.json").read_text())["letters"]["requests"] == found["requests"]["weights"]
+    assert json.loads((tmp_path / "weights.json").read_text())["letters"] == weights
     assert "--scale" in call(*common)[2]
+    assert "--bootstrap" in call(*common, "--scale", "unit", *table)[2]
 
 
 def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, suite: ChecklistSuite) -> None:
@@ -155,16 +160,6 @@ def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, 
     assert code == 0
     assert "nearest to equal" in err
     assert sum(json.loads((tmp_path / "w.json").read_text())["letters"]["thanks"]) == pytest.approx(100)
-
-
-def test_fit_tells_how_sure_a_table_is(call: Any, tmp_path: Path, marks: Path, runs: Path) -> None:
-    common = ("checklists", "fit", marks, "--suite", tmp_path / "suite", "--scale", "unit", "--table", runs)
-    code, out, _ = call(*common, "--bootstrap", 50, "--json")
-    assert code == 0
-    table = json.loads(out)["table"]
-    assert [row["model"] for row in table["models"]] == ["best", "middle", "last"]
-    assert table["models"][0]["above_next"] == 1
-    assert "--bootstrap" in call(*common)[2]
 
 
 def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite: ChecklistSuite, runs: Path) -> None:
