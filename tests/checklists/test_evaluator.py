@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from makers.checklists_to_judge import entries
 from makers.fault_server import answering, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
@@ -26,9 +27,7 @@ ITEMS = [Item(f"letter_{n}", text, "letters", language="en") for n, text in enum
 
 
 def listed(*verdicts) -> str:
-    return json.dumps(
-        [{"checklist_id": id, "reason": "So.", "evaluation_score": one} for id, one in enumerate(verdicts)]
-    )
+    return json.dumps(entries(*verdicts))
 
 
 def n_questions(content):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from makers import checklist_data
+from makers.checklists_to_judge import entries
 from makers.hellobench_checkouts import CATEGORIES, WEIGHTED, change, result_lines, write_checkout, write_lines
 from makers.runs import make_run
 from pfgen_fast import Suite
@@ -17,7 +18,7 @@ from pfgen_fast.checklists import open_runs
 from pfgen_fast.checklists.importing.hellobench_results import import_runs
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
-from pfgen_fast.checklists.runs import REPLIES_FILE
+from pfgen_fast.checklists.runs import REPLIES_FILE, Run
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.runs.trials import RunFolder, find_runs
 
@@ -52,10 +53,6 @@ def imported(tmp_path, suite):
     return imported
 
 
-def same(one, other, suite):
-    return one.judgements(suite) == other.judgements(suite) and one.answers(suite) == other.answers(suite)
-
-
 def test_a_checkout_gives_a_run_for_each_model(checkout, suite, imported):
     found, runs = imported(checkout)
     assert list(found) == list(runs) == ["heron", "stork"]
@@ -72,16 +69,13 @@ def test_a_checkout_gives_a_run_for_each_model(checkout, suite, imported):
         assert len(imported(checkout / part, part)[1]["stork"].judgements(suite)) == N
 
 
-def test_lines_in_another_order_give_the_same_files(tmp_path, checkout, imported):
+def test_lines_in_another_order_give_the_same_files_also_without_judgements(tmp_path, checkout, suite, imported):
     imported(checkout, "plain")
     for path in checkout.glob("results/*/*/*/*.jsonl"):
         change(path, lambda rows: rows.reverse())
     imported(checkout, "reversed")
     for path in sorted((tmp_path / "plain").rglob("*.jsonl")):
         assert path.read_bytes() == (tmp_path / "reversed" / path.relative_to(tmp_path / "plain")).read_bytes()
-
-
-def test_answers_without_judgements_are_imported(checkout, suite, imported):
     shutil.rmtree(checkout / "results/judgements")
     heron = imported(checkout)[1]["heron"]
     assert (len(heron.answers(suite)), heron.judgements(suite)) == (N - 2, [])
@@ -110,20 +104,16 @@ def test_two_that_differ_stop_this_model_only(checkout, judged, imported, kind):
     )
 
 
-def verdicts(*scores):
-    return [{"checklist_id": n, "reason": "r", "evaluation_score": score} for n, score in enumerate(scores)]
-
-
 BAD_LINES = {
-    "no-level": (verdicts(1, 0.3), r"\[1\].evaluation_score: expected a level .*not 0.3"),
-    "true": (verdicts(1, True), "expected a level .*, not true"),
-    "twice": ([*verdicts(1), *verdicts(1)], "expected each question from 0 to 1 once, not 0, 0$"),
+    "no-level": (entries(1, 0.3), r"\[1\].evaluation_score: expected a level .*not 0.3"),
+    "true": (entries(1, True), "expected a level .*, not true"),
+    "twice": ([*entries(1), *entries(1)], "expected each question from 0 to 1 once, not 0, 0$"),
     "id-text": (
-        [*verdicts(1), {"checklist_id": "a", "evaluation_score": 1}],
+        [*entries(1), {"checklist_id": "a", "evaluation_score": 1}],
         "checklist_id: expected a number, not 'a'",
     ),
     "task": ({"id": "chat_0000"}, "unknown task 'chat_0000'; expected one of chat_000"),
-    "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": verdicts(1, 1)}, "is of the area open_ended_qa"),
+    "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": entries(1, 1)}, "is of the area open_ended_qa"),
 }
 
 
@@ -142,7 +132,7 @@ def test_a_bad_line_is_named_and_the_others_are_there(checkout, judged, suite, i
 
 @pytest.mark.parametrize(
     ("listed", "scores", "fault"),
-    [(verdicts(0.2500000000001, 1)[::-1], (0.25, 1.0), None), ([], None, "number")],
+    [(entries(0.2500000000001, 1)[::-1], (0.25, 1.0), None), ([], None, "number")],
     ids=["levels up to rounding in any order", "three failed tries are unjudged, not missing"],
 )
 def test_unusual_verdicts_are_read(checkout, judged, suite, imported, listed, scores, fault):
@@ -177,7 +167,8 @@ def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, importe
     _, compact = imported(folder, "again")
     config = {"model": "org/heron-1", "name": "Heron", "group": "open", "max_tokens": 2048}
     assert compact["heron"].config == config
-    assert same(compact["heron"], runs["heron"], suite)
+    for read in (Run.answers, Run.judgements):
+        assert read(compact["heron"], suite) == read(runs["heron"], suite)
     (folder / "models.csv").write_bytes(b"key\n\xff\n")
     with pytest.raises(ChecklistError, match=r"models\.csv"):
         imported(folder, "bad")

@@ -26,28 +26,19 @@ def judgements_of_the_suite(draw):
     found = []
     for task in SUITE.tasks:
         n_questions = len(SUITE.checklist(task).questions)
-        verdicts = st.tuples(*[st.sampled_from(SUITE.levels)] * n_questions)
-        found.append(
-            Judgement(
-                id=task.id,
-                response_sha256=HASH,
-                scores=draw(st.none() | verdicts),
-                trial=draw(st.integers(1, 3)),
-                judge=draw(TEXTS),
-                version=draw(NAMES),
-                rating=draw(st.integers(1, 3)),
-                reasons=draw(st.just(()) | st.tuples(*[NAMES] * n_questions)),
-                prompt_sha256=draw(NAMES),
-                checklist_sha256=draw(NAMES),
-                tries=draw(st.integers(0, 9)),
-                fault=draw(NAMES),
-                cut=draw(st.booleans()),
-                words=draw(st.none() | st.integers(0, 10**6)),
-                most_repeated_sentence=draw(st.none() | st.integers(0, 99)),
-                profile=draw(NAMES),
-                temperature=draw(st.none() | st.floats(0, 2)),
-            )
-        )
+        columns = {
+            "id": st.just(task.id),
+            "scores": st.none() | st.tuples(*[st.sampled_from(SUITE.levels)] * n_questions),
+            "reasons": st.just(()) | st.tuples(*[NAMES] * n_questions),
+            "cut": st.booleans(),
+            "temperature": st.none() | st.floats(0, 2),
+            **dict.fromkeys(("response_sha256", "judge"), TEXTS),
+            **dict.fromkeys(("trial", "rating"), st.integers(1, 3)),
+            **dict.fromkeys(("version", "prompt_sha256", "checklist_sha256", "fault", "profile", "request"), NAMES),
+            **dict.fromkeys(("words", "most_repeated_sentence"), st.none() | st.integers(0, 10**6)),
+            "tries": st.integers(0, 9),
+        }
+        found.append(Judgement(**{name: draw(values) for name, values in columns.items()}))
     return found
 
 

@@ -85,34 +85,20 @@ def test_meteor_matches_equal_words_and_stems_without_any_data():
     assert meteor([], [["the", "cat"]]) == 0.0
 
 
-@pytest.fixture
-def wordnet_files():
-    """NLTK leaves the files of WordNet open."""
-    yield
-    gc.collect()
-
-
-LEFT_OPEN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@LEFT_OPEN
-@pytest.mark.usefixtures("wordnet_files")
-def test_meteor_matches_synonyms_where_wordnet_is(tmp_path):
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_meteor_matches_synonyms_where_wordnet_is_and_names_a_folder_that_is_none(tmp_path):
     reference = [["a", "red", "truck"]]
     meteor = Meteor(write_tiny_wordnet(tmp_path / "corpora/wordnet", "car", "truck"))
     assert meteor.name == "meteor"
     assert meteor(["a", "red", "car"], reference) > 0.95 > Meteor()(["a", "red", "car"], reference)
-
-
-@LEFT_OPEN
-@pytest.mark.usefixtures("wordnet_files")
-def test_a_folder_that_is_not_wordnet_is_named(tmp_path):
     with pytest.raises(ChecklistError, match="has no file lexnames; expected the folder corpora/wordnet"):
         Meteor(tmp_path)
     write_tiny_wordnet(tmp_path, "car")
     (tmp_path / "index.noun").write_text("car n many\n")
     with pytest.raises(ChecklistError, match="cannot be read as WordNet"):
         Meteor(tmp_path)
+    del meteor
+    gc.collect()  # NLTK leaves the files of WordNet open
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch):

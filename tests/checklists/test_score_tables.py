@@ -11,8 +11,8 @@ import pytest
 from makers.checklists_to_judge import suite
 from makers.terminal import on_terminal
 from pfgen_fast.checklists import open_runs, score_runs
-from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.runs import write_run
 from pfgen_fast.checklists.scoring import text_tables
 from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
 from pfgen_fast.checklists.suite_writing import write_suite
@@ -38,15 +38,13 @@ def rows(score=(1, 0.5), without=(), **changes):
 
 def written(folder, **models):
     for name, judgements in models.items():
-        (folder / name).mkdir()
-        write_judgements(folder / name / "judgements.jsonl", judgements)
+        write_run(folder / name, (), judgements, {})
     return folder
 
 
 @pytest.fixture
 def runs(tmp_path):
     """Three models: of one, an answer is missing, and of another one is unjudged."""
-    (tmp_path / "runs").mkdir()
     unjudged = replace(rows()[0], scores=None, fault="form")
     return written(
         tmp_path / "runs",

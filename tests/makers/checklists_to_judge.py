@@ -67,14 +67,18 @@ def verdicts_of(content: str, seed: int, n_questions: int) -> list[float]:
     return [(byte % 5) / 4 for byte in digest[:n_questions]]
 
 
+def entries(*verdicts: Any, first: int = 0, of: str = "") -> list[dict[str, Any]]:
+    """The list in a reply to a checklist request."""
+    return [
+        {"checklist_id": id, "reason": f"reason {id}{of}", "evaluation_score": verdict}
+        for id, verdict in enumerate(verdicts, start=first)
+    ]
+
+
 def reply_of(content: str, seed: int) -> str:
     """A reply to a checklist request, with reasons."""
     n_questions = int(content.split("Judge these ", 1)[1].split(":", 1)[0])
-    listed = [
-        {"checklist_id": id, "reason": f"reason {id} of {seed}", "evaluation_score": verdict}
-        for id, verdict in enumerate(verdicts_of(content, seed, n_questions))
-    ]
-    return json.dumps(listed)
+    return json.dumps(entries(*verdicts_of(content, seed, n_questions), of=f" of {seed}"))
 
 
 def as_judge(text: str, *, model: str = MODEL, fingerprint: str = "fp_1", finish_reason: str = "stop") -> Reply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,7 @@ def people(
 
 def row_of(mark: Mark, **others: Any) -> dict[str, Any]:
     """A mark as a row of a file."""
-    names = ("id", "response_sha256", "annotator", "category", "verdicts", "overall")
-    return {**{name: getattr(mark, name) for name in names}, **others}
+    return {**asdict(mark), **others}
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
