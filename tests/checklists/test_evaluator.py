@@ -13,8 +13,8 @@ from makers.checklists_to_judge import entries
 from makers.fault_server import answering, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
-from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
 from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
+from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError
 from pfgen_fast.evaluators import Item, open_evaluator

@@ -140,7 +140,7 @@ def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
 def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
     """Marks of two annotators who agree are worth no more than those of one."""
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a", noise=1)
-    twice = Marks(tuple(replace(mark, annotator=name) for mark in marks.listed for name in "ab"), "unit")
+    twice = Marks(tuple(replace(mark, annotator=name) for mark in marks.listed for name in "ab"))
     once, doubled = (fit_suite(SUITE, each, draws=200).categories[THANKS] for each in (marks, twice))
     np.testing.assert_allclose(once.draws, doubled.draws, atol=1e-9)
 

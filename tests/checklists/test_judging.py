@@ -30,7 +30,7 @@ from makers.judges import FakeEngine
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
 from pfgen_fast.checklists.judgements import READING, Judgement
 from pfgen_fast.checklists.judging.ask_runs import Judging, names_a_version
-from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
+from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.runs import Answer, open_runs
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.scoring.text_tables import missing_sentences

@@ -11,7 +11,7 @@ from makers.fault_server import refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.batches import read_batch, write_batch
-from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
+from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.judging.sentinels import open_sentinel
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import ChecklistError, EngineError

@@ -54,14 +54,14 @@ def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
     [
         ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
         ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected no length"),
-        ({"category": "requests"}, "line 1, category: expected 'thanks', the category of letter_1, not 'requests'"),
-        ({"annotator": None}, "line 1, annotator: expected a text, not nothing"),
-        ({"verdicts": [1, 0.5]}, "line 1, verdicts: expected 3, one for each question, not 2"),
-        ({"verdicts": [1, "x", 0]}, r"line 1, verdicts\[1\]: expected a number, not 'x'"),
-        ({"verdicts": [1, 3, 0]}, "line 1, question 1: the verdict 3; expected 0 to 1; is this --scale ui"),
-        ({"verdicts": [1, -0.25, 0]}, "line 1, question 1: the verdict -0.25; expected 0 to 1$"),
-        ({"overall": 11}, "line 1, overall: 11; expected a mark from 0 to 10"),
-        ({"overall": "inf"}, "line 1, overall: expected a number, not 'inf'"),
+        ({"category": "requests"}, "line 1: category: expected 'thanks', the category of letter_1, not 'requests'"),
+        ({"annotator": None}, "line 1: annotator: expected a text, not null"),
+        ({"verdicts": [1, 0.5]}, "line 1: verdicts: expected 3, one for each question, not 2"),
+        ({"verdicts": [1, "x", 0]}, r"line 1: verdicts\[1\]: expected a number, not 'x'"),
+        ({"verdicts": [1, 3, 0]}, r"line 1: verdicts\[1\]: the verdict 3; expected 0 to 1; is this --scale ui"),
+        ({"verdicts": [1, -0.25, 0]}, r"line 1: verdicts\[1\]: the verdict -0.25; expected 0 to 1$"),
+        ({"overall": 11}, "line 1: overall: 11; expected a mark from 0 to 10"),
+        ({"overall": "inf"}, "line 1: overall: expected a number, not 'inf'"),
     ],
 )
 def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

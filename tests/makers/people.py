@@ -37,7 +37,7 @@ def people(
                 exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
                 overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
                 found.append(Mark(task.id, task.length, answer, annotator, *key, verdicts, overall))
-    return Marks(tuple(found), "unit")
+    return Marks(tuple(found))
 
 
 def row_of(mark: Mark, **others: Any) -> dict[str, Any]:

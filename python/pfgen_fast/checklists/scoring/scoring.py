@@ -166,10 +166,7 @@ class _Rules:
         )
 
     def _signature(self, judged: Judged) -> str:
-        """Names the version, the suite, checklists and weights, the judge and its prompts, and the rules of the score.
-
-        Facts that imported judgements lack are `unknown`.
-        """
+        """The inputs of the scores, by name; facts that imported judgements lack are `unknown`."""
         variants = judged.variants
         parts = {
             "checklists": _core.__version__,
