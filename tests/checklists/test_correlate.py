@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from makers import own_checklists
-from makers.checklist_data import folder, needs_hellobench
+from makers.checklist_data import needs_hellobench, table
 from makers.fault_server import answering, serving
 from makers.judged_runs import changed, judged, made_suite, written
 from makers.judges import moody_text
@@ -212,14 +212,12 @@ def test_ngram_scores_and_stored_ratings_of_the_one_to_ten_judge_stand_beside_ch
 def test_the_published_correlations_follow_from_the_published_means():
     expected = {"helloeval": 0.964, "avg_c": 0.964, "llm_eval_c": 0.857, "ppl": 0.536, "meteor": 0.464, "bleu": 0.429}
     expected |= {"llm_eval": 0.321, "rouge_l": 0.286, "distinct_4": 0.252, "repetition_4": -0.214}
-    with (folder() / "paper" / "methods_on_summarization.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table("paper/methods_on_summarization.csv")
     human = [float(row["human"]) for row in rows]
     for method, value in expected.items():
         assert spearman([float(row[method]) for row in rows], human) == pytest.approx(value, abs=0.0005)
     # All p-values except two are those of 700 answers.
-    with (folder() / "paper" / "correlation_with_humans.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            rho, p = float(row["spearman_x100"]) / 100, float(row["p_value"])
-            is_of_700 = abs(p_value(rho, 700) / p - 1) < 0.05
-            assert is_of_700 == (row["method"] not in ("HelloEval", "AVG-C")), row["method"]
+    for row in table("paper/correlation_with_humans.csv"):
+        rho, p = float(row["spearman_x100"]) / 100, float(row["p_value"])
+        is_of_700 = abs(p_value(rho, 700) / p - 1) < 0.05
+        assert is_of_700 == (row["method"] not in ("HelloEval", "AVG-C")), row["method"]

@@ -23,7 +23,9 @@ def request(response, *, profile="plain", method="checklist", seed="", **numbers
     return wording.request(TASK.key, TASK.instruction, CHECKLIST, response, **numbers)
 
 
-def test_a_request_holds_instruction_answer_and_questions():
+def test_a_request_holds_instruction_answer_and_questions_and_its_key_never_changes():
+    assert request("An answer.").key[:16] == "e32523cd2eec55ff"
+    assert request("An answer.", try_number=2, rating=3, seed="s").key[:16] == "acfec343c4cde437"
     made = request("An answer.\n\nIts end.")
     assert made.messages == [
         {"role": "system", "content": "You judge by lists."},
@@ -35,11 +37,6 @@ def test_a_request_holds_instruction_answer_and_questions():
             '{"checklist_id": 2, "checklist_content": "Does it end?"}]',
         },
     ]
-
-
-def test_the_key_of_a_request_never_changes():
-    assert request("An answer.").key[:16] == "e32523cd2eec55ff"
-    assert request("An answer.", try_number=2, rating=3, seed="s").key[:16] == "acfec343c4cde437"
 
 
 def test_overall_ratings_show_no_questions_or_a_plain_list_of_them():

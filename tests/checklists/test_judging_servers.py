@@ -1,13 +1,16 @@
-"""Judging by servers that cut and lie, by batches, and again by sentinels: the same judgements follow."""
+"""Judging by servers that cut and lie, by batches, by sentinels, and killed: the same judgements follow."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 
 import pytest
-from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, judged, reply_of, suite
-from makers.fault_server import refusing
+from makers.checklists_to_judge import N_TASKS, OPTIONS, answers_of, as_judge, ask, honest, judged, reply_of, run, suite
+from makers.fault_server import refusing, serving
+from makers.killed_work import judge_by_checklists
+from makers.kills import is_hidden, killed_everywhere
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.batches import read_batch, write_batch
@@ -192,3 +195,34 @@ def test_a_sentinel_that_was_interrupted_is_continued(path):
     assert 0 < n_kept < N_TASKS
     whole = asked_with_sentinel(path, honest, N_TASKS)
     assert (whole.path, whole.is_complete, whole.n_equal) == (half.path, True, N_TASKS)
+
+
+FAULTS = ["no list", '[{"checklist_id": 0, "evalu', "", "[]"]
+
+
+def lying(request):
+    """Depends on nothing but the request: a third of the replies cannot be used."""
+    seed = request.body["seed"]
+    digest = hashlib.sha256(f"{request.prompt}{seed}".encode()).digest()
+    return as_judge(FAULTS[digest[1] % 4] if digest[0] % 3 == 0 else reply_of(request.prompt, seed))
+
+
+@pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path, most):
+    before = tmp_path / "before"
+    run(before / "mine", answers_of("mine", 5))
+    (tmp_path / "attempts").mkdir()
+    with serving(lying) as server:
+        whole, attempts = killed_everywhere(
+            tmp_path / "attempts", judge_by_checklists, server.base_url, before=before, most=most
+        )
+    names = {"mine/answers.jsonl", "mine/config.json", "mine/judge-replies.jsonl", "mine/judgements.jsonl"}
+    assert set(whole) == names
+    assert len(attempts) == most or len(attempts) > len(whole["mine/judge-replies.jsonl"].splitlines())
+    for attempt in attempts:
+        visible = {name: content for name, content in attempt.again.items() if not is_hidden(name)}
+        assert set(visible) == names, attempt.point
+        assert visible["mine/judgements.jsonl"] == whole["mine/judgements.jsonl"], attempt.point
+        kept = attempt.killed.get("mine/judge-replies.jsonl", b"")
+        assert visible["mine/judge-replies.jsonl"].startswith(kept), attempt.point  # no reply is lost
+        assert attempt.killed.get("mine/judgements.jsonl") in (None, whole["mine/judgements.jsonl"])  # whole or not

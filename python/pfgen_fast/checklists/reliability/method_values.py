@@ -74,7 +74,7 @@ def checklist_values(
     mixed: bool = False,
     on_fault: OnFault | None = None,
 ) -> Values:
-    """The scores of answers (`checklist`), scores with equal weights (`avg-c`), and overall ratings by other methods."""
+    """The scores of answers (`checklist`), with equal weights (`avg-c`), and overall ratings by other methods."""
     found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
     methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
     if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):

@@ -124,8 +124,8 @@ def _mark(row: Mapping[str, Any], task: Task, n_questions: int, scale: Scale) ->
     verdicts = member(row, "verdicts", lambda cell: items(_separated(cell), verdict))
     if len(verdicts) != n_questions:
         raise Fault(f"expected {n_questions}, one for each question, not {len(verdicts)}").inside(".verdicts")
-    texts = (member(row, name, text_in_cell) for name in ("response_sha256", "annotator"))
-    return Mark(*task.key, *texts, *task.place, verdicts, member(row, "overall", overall))
+    sha256, annotator = (member(row, name, text_in_cell) for name in ("response_sha256", "annotator"))
+    return Mark(*task.key, sha256, annotator, *task.place, verdicts, member(row, "overall", overall))
 
 
 def task_of_row(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Task:
