@@ -33,8 +33,7 @@ def found_in(tmp_path, *answers, judgements=(), language="en", profile="ours", p
     return errors_of(run_of(tmp_path / "model", *answers, judgements=judgements), rules)
 
 
-def error_of(tmp_path, response, **rules):
-    finish_reason = rules.pop("finish_reason", None)
+def error_of(tmp_path, response, finish_reason=None, **rules):
     return found_in(tmp_path, Answer("sea", response, finish_reason=finish_reason), **rules)[0]
 
 

@@ -199,7 +199,7 @@ def test_a_checkout_gives_a_run_for_each_model(checkout, suite, imported):
             assert judgement.response_sha256 == answers[judgement.key].sha256
             assert judgement.judge == "gpt-4o"
             assert judgement.checklist_sha256 == suite.checklist(suite.by_key[judgement.id, judgement.length]).sha256
-            assert judgement.reasons == tuple(f"so {place}" for place in range(len(judgement.reasons)))
+            assert judgement.reasons == tuple(f"reason {place}" for place in range(len(judgement.reasons)))
     for part in ("results", "results/judgements", "results/judgements/main_exp"):
         assert len(imported(checkout / part, part)[1]["stork"].judgements(suite)) == N
 

@@ -82,9 +82,8 @@ def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(
 
 def test_the_version_is_what_the_server_says(path):
     def behave(request):
-        reply = honest(request)
         model = "judge-2024-08-06" if "number 1" in request.prompt else "judge-2024-11-20"
-        return as_judge(json.loads(reply.body)["choices"][0]["message"]["content"], model=model)
+        return as_judge(reply_of(request.prompt, request.body["seed"]), model=model)
 
     judging, _ = judged([path], behave)
     assert judging.runs[0].standing().versions == (("judge-2024-11-20 fp_1", 9), ("judge-2024-08-06 fp_1", 3))
@@ -172,7 +171,7 @@ def test_a_sentinel_asks_anew_about_some_answers_and_keeps_both_sides(path, expe
     assert (same.is_complete, same.n_equal, same.path.name) == (True, 5, "001.jsonl")
 
     def strict(request):
-        listed = json.loads(json.loads(honest(request).body)["choices"][0]["message"]["content"])
+        listed = json.loads(reply_of(request.prompt, request.body["seed"]))
         lower = [{**entry, "evaluation_score": max(0, entry["evaluation_score"] - 0.25)} for entry in listed]
         return as_judge(json.dumps(lower), fingerprint="fp_2")
 

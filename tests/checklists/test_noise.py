@@ -83,14 +83,11 @@ def test_ratings_tell_their_own_noise_from_that_of_tasks():
     assert found.average.half_width(n / found.average.n_tasks) == pytest.approx(5.0, rel=0.02)
 
 
-def test_a_question_that_is_always_met_tells_nothing_apart():
+def test_a_question_that_is_always_met_repeats_another_or_rewards_length_is_named():
     found = measured(side(changed(FIRST, with_verdict(1, lambda one: 1.0))), SUITE)
     one = question(found, "fable", 1)
     assert (one.mean, one.best, one.between_models, one.repeats, one.alone) == (1, 1, None, None, None)
     assert question(found, "fable", 0).between_models > 0.1
-
-
-def test_a_question_that_repeats_another_or_rewards_length_is_named():
     found = measured(side(changed(FIRST, with_verdict(2, lambda one: one.scores[0]))), SUITE)
     one = question(found, "thanks", 2)
     assert (one.like, one.repeats) == (0, pytest.approx(1))

@@ -105,19 +105,18 @@ def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
 
 
 GOOD = {"id": "thanks-1", "response": "Thanks."}
-UNREADABLE: dict[str, tuple[str, str]] = {
-    "no-json": ("{]", "line 1, column 2: not JSON"),
-    "no-object": ("[1]", "line 1: expected an object, not a list"),
-    "no-id": (lines({"response": "x"}), "line 1: the key 'id' is missing"),
-    "trial": (lines({"id": "fable-1", "response": "x", "trial": 0}), "line 1: trial: expected a whole number from 1"),
-}
+UNREADABLE = (
+    ("{]", "line 1, column 2: not JSON"),
+    ("[1]", "line 1: expected an object, not a list"),
+    (lines({"response": "x"}), "line 1: the key 'id' is missing"),
+    (lines({"id": "fable-1", "response": "x", "trial": 0}), "line 1: trial: expected a whole number from 1"),
+)
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize(("content", "message"), UNREADABLE, ids=["no-json", "no-object", "no-id", "trial"])
 def test_a_line_that_cannot_be_read_is_named_and_the_others_are_there(
-    tmp_path: Path, suite: ChecklistSuite, name: str
+    tmp_path: Path, suite: ChecklistSuite, content: str, message: str
 ) -> None:
-    content, message = UNREADABLE[name]
     (run,) = open_runs([run_with(tmp_path / "heron", lines(content.removesuffix("\n"), GOOD))])
     with pytest.raises(ChecklistError, match=message):
         run.answers(suite)

@@ -204,8 +204,8 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def _run_of_file(path: Path) -> Run:
-    first: Any = next((value for _, value in numbered_objects(path, on_fault=lambda _: None)), {})
-    has_answers = isinstance(first, dict) and "response" in first and "scores" not in first
+    first = next((value for _, value in numbered_objects(path, on_fault=lambda _: None)), {})
+    has_answers = "response" in first and "scores" not in first
     return Run(stem(path), path.parent, *((path, None) if has_answers else (None, path)))
 
 

@@ -126,7 +126,7 @@ def drawn_weights(
     """Draws random weights whose mean is the given ones, from a Dirichlet distribution."""
     if concentration < 2:
         raise ChecklistError(f"the concentration {concentration}: expected a whole number of at least 2")
-    # A weight is the distance of two sorted random numbers; logarithms depend on the machine in their last digits.
+    # A weight is a distance between sorted random numbers: the last digits of logarithms depend on the machine.
     raw = np.random.PCG64(seed).random_raw((n_draws, concentration - 1)) >> np.uint64(11)
     numbers = np.zeros((n_draws, concentration + 1))
     numbers[:, 1:-1] = np.sort(np.ldexp(raw.astype(np.float64), -53), axis=1)
