@@ -204,7 +204,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def _run_of_file(path: Path) -> Run:
-    first = next((value for _, value in numbered_objects(path, on_fault=lambda _: None)), {})
+    first: Any = next((value for _, value in numbered_objects(path, on_fault=lambda _: None)), {})
     has_answers = "response" in first and "scores" not in first
     return Run(stem(path), path.parent, *((path, None) if has_answers else (None, path)))
 
