@@ -125,7 +125,7 @@ def _marks(suite: ChecklistSuite) -> Marks:
         for answer, (rows, overall) in enumerate(zip(verdicts, exact.round().clip(0, 10), strict=True)):
             for annotator, (row, mark) in enumerate(zip(rows.tolist(), overall.tolist(), strict=True)):
                 found.append(Mark(category, None, str(answer), str(annotator), area, category, tuple(row), mark))
-    return Marks(tuple(found), "unit")
+    return Marks(tuple(found))
 
 
 def _compare_fits(suite: ChecklistSuite, marks: Marks) -> None:

@@ -6,12 +6,6 @@ import pytest
 from makers.checklists_to_judge import judged, run
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def path(tmp_path):
     return run(tmp_path / "mine").folder

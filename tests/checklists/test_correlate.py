@@ -9,10 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers.checklist_data import folder, needs_hellobench
+from makers import own_checklists
+from makers.checklist_data import needs_hellobench, table
 from makers.fault_server import answering, serving
-from makers.judged_runs import changed, judged, made_suite, written, written_suite
+from makers.judged_runs import changed, judged, made_suite, written
 from makers.judges import moody_text
+from makers.people import write_rows
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
 from pfgen_fast.checklists.judgement_files import write_judgements
@@ -124,15 +126,13 @@ def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
                 line = {"id": one.id, "response_sha256": one.response_sha256, "annotator": annotator}
                 lines.append({**line, "verdicts": one.scores, "overall": min(10, round(score(one) / 12) + more)})
     lines.append({**lines[0], "response_sha256": "0" * 64})
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    found, notes = people_values(path, SUITE, runs, scale="unit")
+    found, notes = people_values(write_rows(path, lines), SUITE, runs, scale="unit")
     assert len(found) == 24
     first = FIRST["alpha"][0]
     assert found["alpha", first.key] == sum(line["overall"] for line in lines[:2]) / 2
     assert notes == ["1 marked answers are not in these runs"]
-    path.write_text(json.dumps(lines[-1]) + "\n", encoding="utf-8")
     with pytest.raises(ChecklistError, match="none of the 1 marked answers"):
-        people_values(path, SUITE, runs, scale="unit")
+        people_values(write_rows(path, lines[-1:]), SUITE, runs, scale="unit")
 
 
 @pytest.mark.parametrize(
@@ -151,31 +151,19 @@ def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
         metric_values(path, SUITE)
 
 
-def test_the_command_compares_metrics_and_people(runs, tmp_path, call):
-    suite = written_suite(tmp_path / "suite", SUITE)
+def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tmp_path, call):
+    suite = own_checklists.written(SUITE, tmp_path / "suite")
     metrics = metrics_file(tmp_path / "m.csv", lambda model, one: len(model) + one.words)
-    code, printed, _ = call(
-        "checklists", "correlate", tmp_path / "runs", "--suite", suite, "--metrics", metrics, "--draws", "10", "--json"
-    )
+    command = ("checklists", "correlate", tmp_path / "runs", "--suite", suite)
+    code, printed, _ = call(*command, "--metrics", metrics, "--draws", "10", "--json")
     assert code == 0
     tables = json.loads(printed)["tables"]
     assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
     assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
-    assert len(tables["questions"]) == 12
     for option, said in (("--marks", "--marks and --scale belong together"), ("--rater", "--ratings needs --rater")):
-        code, _, err = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, option, metrics)
+        code, _, err = call(*command, option, metrics)
         assert code == 2
         assert said in err
-
-
-@pytest.fixture
-def answered(tmp_path, mini, call):
-    """The suite and the runs that follow from runs on an n-gram suite."""
-    make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
-    target = tmp_path / "checklists"
-    code, _, said = call("checklists", "from-suite", "mini", "-o", target, "--runs", tmp_path / "result")
-    assert code == 0, said
-    return target
 
 
 def judge_by_ngrams(target, mini):
@@ -193,36 +181,28 @@ def judge_by_ngrams(target, mini):
     return suite
 
 
-def test_ngram_scores_stand_beside_checklists_answer_by_answer(answered, mini, call):
-    suite = judge_by_ngrams(answered, mini)
-    runs = open_runs([answered / "runs"])
+def test_ngram_scores_and_stored_ratings_of_the_one_to_ten_judge_stand_beside_checklists(tmp_path, mini, call):
+    make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
+    target, out = tmp_path / "checklists", tmp_path / "judged"
+    code, _, said = call("checklists", "from-suite", "mini", "-o", target, "--runs", tmp_path / "result")
+    assert code == 0, said
+    suite, runs = judge_by_ngrams(target, mini), open_runs([target / "runs"])
     of_ngrams = ngram_values(runs, suite, mini)
     assert set(of_ngrams) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
     assert len(of_ngrams["n-gram fluency"]) == 4 * 8 * 2
-    code, printed, _ = call(
-        *("checklists", "correlate", answered / "runs", "--suite", answered, "--ngram", "mini", "--json"),
-        *("--draws", "20"),
-    )
-    assert code == 0
-    rows = json.loads(printed)["tables"]["questions"]
-    assert len(rows) == 5 * 3
-    of_first = {row["method"]: row["Spearman"] for row in rows if row["number"] == 0}
-    assert of_first["n-gram fluency"] > 0.5
-
-
-def test_the_stored_ratings_of_the_one_to_ten_judge_are_joined(answered, mini, tmp_path, call):
-    judge_by_ngrams(answered, mini)
-    out = tmp_path / "judged"
     with serving(lambda request: answering(moody_text(request.prompt, 0))) as server:
         usual = ("experiment", "judge", tmp_path / "result", "-s", "mini", "-m", "org/judge", "-o", out)
         code, _, said = call(*usual, "--base-url", server.base_url)
     assert code == 0, said
-    command = ("checklists", "correlate", answered / "runs", "--suite", answered, "--ngram", "mini", "--draws", "10")
+    command = ("checklists", "correlate", target / "runs", "--suite", target, "--ngram", "mini", "--draws", "20")
     ratings = ("--ratings", out / "judge-ratings.jsonl", "--rater")
     code, printed, said = call(*command, *ratings, "org/judge", "--json")
     assert code == 0, said
-    rows = json.loads(printed)["tables"]["answers"]
-    assert {row["method"] for row in rows} >= {"judge 1 to 10", "n-gram helpfulness"}
+    tables = json.loads(printed)["tables"]
+    assert {row["method"] for row in tables["answers"]} >= {"judge 1 to 10", "n-gram helpfulness"}
+    assert len(tables["questions"]) == 5 * 4
+    of_first = {row["method"]: row["Spearman"] for row in tables["questions"] if row["number"] == 0}
+    assert of_first["n-gram fluency"] > 0.5
     code, _, said = call(*command, *ratings, "org/other")
     assert code == 2
     assert "holds no rating of these answers by org/other" in said
@@ -232,14 +212,12 @@ def test_the_stored_ratings_of_the_one_to_ten_judge_are_joined(answered, mini, t
 def test_the_published_correlations_follow_from_the_published_means():
     expected = {"helloeval": 0.964, "avg_c": 0.964, "llm_eval_c": 0.857, "ppl": 0.536, "meteor": 0.464, "bleu": 0.429}
     expected |= {"llm_eval": 0.321, "rouge_l": 0.286, "distinct_4": 0.252, "repetition_4": -0.214}
-    with (folder() / "paper" / "methods_on_summarization.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table("paper/methods_on_summarization.csv")
     human = [float(row["human"]) for row in rows]
     for method, value in expected.items():
         assert spearman([float(row[method]) for row in rows], human) == pytest.approx(value, abs=0.0005)
     # All p-values except two are those of 700 answers.
-    with (folder() / "paper" / "correlation_with_humans.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            rho, p = float(row["spearman_x100"]) / 100, float(row["p_value"])
-            is_of_700 = abs(p_value(rho, 700) / p - 1) < 0.05
-            assert is_of_700 == (row["method"] not in ("HelloEval", "AVG-C")), row["method"]
+    for row in table("paper/correlation_with_humans.csv"):
+        rho, p = float(row["spearman_x100"]) / 100, float(row["p_value"])
+        is_of_700 = abs(p_value(rho, 700) / p - 1) < 0.05
+        assert is_of_700 == (row["method"] not in ("HelloEval", "AVG-C")), row["method"]

@@ -12,7 +12,6 @@ from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.metrics.error_counts import model_errors
 from pfgen_fast.checklists.metrics.error_modes import (
     ErrorRules,
-    Repeated,
     errors_of,
     has_closing_punctuation,
     repeated,
@@ -34,8 +33,7 @@ def found_in(tmp_path, *answers, judgements=(), language="en", profile="ours", p
     return errors_of(run_of(tmp_path / "model", *answers, judgements=judgements), rules)
 
 
-def error_of(tmp_path, response, **rules):
-    finish_reason = rules.pop("finish_reason", None)
+def error_of(tmp_path, response, finish_reason=None, **rules):
     return found_in(tmp_path, Answer("sea", response, finish_reason=finish_reason), **rules)[0]
 
 
@@ -215,12 +213,6 @@ def test_the_longest_run_is_no_longer_than_the_commonest_sentence_is_common(list
     found = repeated(sentences("\n".join(listed)))
     assert found.longest_run <= found.count
     assert found.count == max(map(listed.count, [one for one in listed if one != "Yes."]), default=0)
-
-
-def test_short_sentences_count_only_if_they_are_to():
-    listed = ["Yes."] * 5 + ["Ice floats on cold water."]
-    assert repeated(listed) == Repeated("Ice floats on cold water.", 1, 1)
-    assert repeated(listed, 1) == Repeated("Yes.", 5, 5)
 
 
 @pytest.mark.parametrize(

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from makers.checklists_to_judge import entries
 from makers.fault_server import answering, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
-from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
 from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
+from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError
 from pfgen_fast.evaluators import Item, open_evaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.opening import options_of
 from pfgen_fast.judging import Replies, Spending
+from pfgen_fast.tables.formats import table_rows
 
 TEXTS = ("Dear neighbour, thank you.", "Dear teacher, thank you so much.", "A book, please.")
 ITEMS = [Item(f"letter_{n}", text, "letters", language="en") for n, text in enumerate(TEXTS, start=1)]
 
 
 def listed(*verdicts) -> str:
-    return json.dumps(
-        [{"checklist_id": id, "reason": "So.", "evaluation_score": one} for id, one in enumerate(verdicts)]
-    )
+    return json.dumps(entries(*verdicts))
 
 
 def n_questions(content):
@@ -147,33 +147,29 @@ def asked_about(path, items, **options):
     return {request.name.rpartition(" of ")[2]: content_of(request) for request in engine.asked}
 
 
-def test_the_id_of_a_task_is_found_in_the_question_or_in_the_id_of_an_item(path):
-    items = [
-        Item("1", "A.", "letters", question="letter_2"),
-        Item("letter_1", "B.", "letters"),
-        Item("report_1", "C.", "letters"),
-    ]
-    contents = asked_about(path, items)
-    assert "Instruction: Write a long letter that thanks a teacher.\n" in contents["letter_2"]
-    assert "a ladder" in contents["letter_1"]
-    assert "{Oslo}" in contents["report_1"]
+@pytest.mark.parametrize(
+    ("id", "others", "instruction"),
+    [
+        ("1", {"question": "letter_2"}, "Write a long letter that thanks a teacher."),
+        ("letter_3", {}, "Write a letter that asks a library for a book."),
+        ("report_1", {}, "Report the weather of a week in {Oslo}."),
+        ("1", {"question": "What floats?"}, "What floats?"),
+        ("2", {"context": "Ice {is} light."}, "Ice {is} light."),
+        ("letter_1", {"question": "Why?", "context": "Because."}, "Why?\n\nBecause."),
+    ],
+)
+def test_an_item_has_the_instruction_of_its_task_or_its_question_and_context(path, id, others, instruction):
+    contents = asked_about(path, [Item(id, "A.", "x", **others)], category="requests")
+    (content,) = contents.values()
+    assert f"Instruction: {instruction}\n" in content
 
 
-def test_other_items_are_of_the_chosen_category_with_their_question_or_context(path):
-    items = [
-        Item("1", "A.", "x", question="What floats?"),
-        Item("2", "B.", "x", context="Ice {is} light."),
-        Item("letter_1", "C.", "x", question="Why?", context="Because."),
-    ]
-    contents = asked_about(path, items, category="requests")
-    assert "Instruction: What floats?\n" in contents["1"]
-    assert "Instruction: Ice {is} light.\n" in contents["2"]
-    assert "Instruction: Why?\n\nBecause.\n" in contents["letter_1"]
-    assert all(n_questions(content) == 2 for content in contents.values())
-    assert asked_about(path.with_name("b"), items, category="letters/requests") == contents
-    key, suite = ("letters", "requests"), own_suite(())
-    object.__setattr__(suite, "checklists", {key: suite.checklists[key]})
-    assert asked_about(path.with_name("c"), items, suite=suite) == contents  # the only category needs no name
+def test_other_items_are_of_the_chosen_category_or_of_the_only_one(path):
+    item, key, suite = Item("1", "A.", "x", question="What floats?"), ("letters", "requests"), own_suite(())
+    only = replace(suite, checklists={key: suite.checklists[key]})
+    for number, options in enumerate(({"category": "requests"}, {"category": "letters/requests"}, {"suite": only})):
+        (content,) = asked_about(path.with_name(f"{number}"), [item], **options).values()
+        assert n_questions(content) == 2
 
 
 def test_what_an_item_lacks_is_said(path):
@@ -187,9 +183,9 @@ def test_what_an_item_lacks_is_said(path):
     cut = own_suite((*TASKS, Task("cut", "letters", "thanks", "Write…", sha256="0" * 64)))
     assert "item cut: its task lacks the whole instruction" in said(Item("cut", "A.", "x"), suite=cut)
     assert "unknown category 'thank'; expected one of letters/thanks" in said(ITEMS[0], category="thank")
-    twice = own_suite()
+    others = own_suite().checklists
     checklist = Checklist("reports", "thanks", ("So?",), (100.0,))
-    object.__setattr__(twice, "checklists", {**twice.checklists, ("reports", "thanks"): checklist})
+    twice = own_suite(checklists={**others, ("reports", "thanks"): checklist})
     assert "the category thanks is in the areas letters, reports" in said(ITEMS[0], category="thanks", suite=twice)
 
 
@@ -249,10 +245,10 @@ def test_discern_run_tests_a_checklist_like_any_evaluator(tmp_path, call, monkey
         assert out.startswith("48 ratings (12 equal to others); 36 requests of about ")
         code, out, err = call(*command, "--base-url", server.base_url)
         assert (code, len(server.requests)) == (0, 36), err
-    with open("out/discernment-cells.csv", encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["kind"] == "truncate"]
-    assert {row["metric"] for row in rows} == {"checklist", "plain", "q0", "q1", "q2"}
-    assert {row["noticed"].lower() for row in rows} == {"true"}
+    rows = [row for _, row in table_rows("out/discernment-cells.csv") if row["kind"] == "truncate"]
+    assert {(row["metric"], row["noticed"].lower()) for row in rows} == {
+        (name, "true") for name in ("checklist", "plain", "q0", "q1", "q2")
+    }
     assert "q0: Does it thank somebody?" in Path("out/discernment.md").read_text(encoding="utf-8")
     assert "evaluator:checklists:" in out
     assert call(*command, "--offline")[0] == 0

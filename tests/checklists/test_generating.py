@@ -14,6 +14,7 @@ import pytest
 from makers.fault_server import Gate, Reply, answering, refusing, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
+from makers.runs import files_of
 from pfgen_fast import EngineError
 from pfgen_fast.checklists import ChecklistSuite, open_runs
 from pfgen_fast.checklists.answer_writer import run_name
@@ -38,10 +39,6 @@ def asked(folder, suite, server, *, setting=None, **options):
     setting = setting or Setting("org/m")
     engine = open_answering("openai", setting, base_url=server.base_url, backoff=0.001, retries=1)
     return generate_answers(suite, engine, setting, folder, **options)
-
-
-def files_of(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_tasks_are_sent_as_single_messages_with_the_published_settings_and_answers_stored_unchanged(tmp_path):

@@ -1,4 +1,4 @@
-"""Imports: answers and judgements of HelloBench become runs, questions of an n-gram suite a suite."""
+"""Imports: HelloBench's suite, answers and judgements, and the questions of an n-gram suite and answers to them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,158 @@ import dataclasses
 import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from makers import checklist_data
-from makers.hellobench_checkouts import CATEGORIES, WEIGHTED, change, result_lines, write_checkout, write_lines
+from makers.checklists_to_judge import entries
+from makers.hellobench_checkouts import (
+    CATEGORIES,
+    FIRST_LINES,
+    WEIGHTED,
+    change,
+    instruction_of,
+    questions_of,
+    result_lines,
+    task_ids,
+    write_checkout,
+    write_lines,
+)
+from makers.runs import make_run
 from pfgen_fast import Suite
 from pfgen_fast.checklists import open_runs
 from pfgen_fast.checklists.importing.hellobench_results import import_runs
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite, summary_category
 from pfgen_fast.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
-from pfgen_fast.checklists.runs import REPLIES_FILE
+from pfgen_fast.checklists.prompt_files import packaged_prompts
+from pfgen_fast.checklists.runs import REPLIES_FILE, Run
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.errors import ChecklistError
-from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.runs.trials import RunFolder, find_runs
 
-N = sum(2 * len(categories) for categories in CATEGORIES.values()) + 2
+N_TASKS = sum(2 * len(categories) for categories in CATEGORIES.values())
+
+
+@checklist_data.needs_hellobench
+def test_the_compact_form_gives_the_published_suite(tmp_path):
+    suite = import_suite(checklist_data.folder())
+    counts = Counter(task.area for task in suite.tasks if task.length is None)
+    assert [counts[area] for area in suite.areas] == [200, 100, 147, 77, 123]
+    lengths = Counter((task.length, task.wanted_words) for task in suite.tasks)
+    with_lengths = {(f"{n}k", 1000 * n): 123 for n in (2, 4, 8, 16)}
+    assert lengths == {(None, None): 647, **with_lengths}
+    assert len(suite.checklists) == 38
+    n_questions = {(area, len(one.questions)) for (area, _), one in suite.checklists.items()}
+    assert n_questions == {*zip(AREAS, (7, 6, 6, 5, 5), strict=True), ("summarization", 7)}
+    assert (suite.has_weights, suite.notes) == (True, ())
+    published = json.loads((checklist_data.folder() / "weights.json").read_text())
+    for (area, category), checklist in suite.checklists.items():
+        assert checklist.weights == pytest.approx(published[area][category], abs=1e-12)
+    cut = Counter(task.area for task in suite.tasks if not task.is_whole)
+    assert cut == {"summarization": 100, "text_completion": 77}
+    summaries = [task for task in suite.tasks if task.area == "summarization"]
+    assert [summary_category(task.instruction) for task in summaries] == [task.category for task in summaries]
+    text = (checklist_data.folder() / "prompts" / "checklist.user.txt").read_text(encoding="utf-8")
+    assert suite.prompts.user.text == text
+    write_suite(suite, tmp_path)
+    again = ChecklistSuite.load(tmp_path)
+    assert (again.hash, again.prompts) == (suite.hash, suite.prompts)
+
+
+def test_a_checkout_gives_the_suite(tmp_path):
+    suite = import_suite(write_checkout(tmp_path))
+    assert suite.areas == AREAS
+    assert suite.lengths == ("2k", "16k")
+    assert len(suite.tasks) == N_TASKS + 2 * 2
+    assert suite.by_key["chat_000", None].instruction == instruction_of("chat", "chat_000", "rewrite")
+    assert suite.by_key["heuristic_text_generation_001", "16k"].wanted_words == 16000
+    for (area, category), checklist in suite.checklists.items():
+        assert category in CATEGORIES[area]
+        assert list(checklist.questions) == questions_of(category)
+        assert checklist.has_weights
+    assert suite.prompts.user.text.startswith('Asked: {{"instruction": {instruction}}}\n')
+    assert suite.prompts.overall_with_checklist_user is not None
+    assert suite.notes == ()
+
+
+def test_missing_tasks_of_summaries_follow_from_answers(tmp_path):
+    suite = import_suite(write_checkout(tmp_path, without=("summarization",)))
+    found = [(task.id, task.category) for task in suite.tasks if task.area == "summarization"]
+    assert found == list(task_ids("summarization"))
+
+
+def test_notes_name_the_missing_parts_of_a_checkout(tmp_path):
+    suite = import_suite(write_checkout(tmp_path, without=("lengths", "weights", "prompts", "files")))
+    assert len(suite.tasks) == N_TASKS
+    assert not suite.has_weights
+    assert suite.prompts == packaged_prompts("en")
+    assert suite.checklists["chat", "rewrite"].questions == tuple(questions_of("rewrite"))
+    assert [note.split(",")[0] for note in suite.notes] == [
+        "the checkout has no data/length_constrained_data",
+        "the checkout has no results/scripts/compute.py",
+        "the checkout has no llm_judge.py",
+    ]
+
+
+def weights(script):
+    return lambda folder: (folder / "results/scripts/compute.py").write_text(script)
+
+
+def rows(name, what):
+    return lambda folder: change(folder / f"data/main_data/{name}.jsonl", what)
+
+
+def without(pattern):
+    return lambda folder: [path.unlink() for path in folder.glob(pattern)]
+
+
+BAD = {
+    "chat": (without("data/main_data/chat.jsonl"), "no data of HelloBench in data/main_data/chat.jsonl"),
+    "summaries": (without("**/summarization*.jsonl"), "main_data/summarization.jsonl or results/generations/main_exp"),
+    "checklists that differ": (
+        rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
+        "chat.jsonl, line 2: its checklist differs from that of the other tasks of chat/rew",
+    ),
+    "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
+    "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),
+    "no instruction": (rows("chat", lambda rows: rows[1].pop("instruction")), "line 2: the key 'instruction' is miss"),
+    "length": (weights("WEIGHT_DICT = {'rewrite': [1, 2, 3]}"), "chat/rewrite: expected 2 weights, .*not 3"),
+    "unknown": (weights("WEIGHT_DICT = {'rewrites': [1, 1]}"), "unknown category 'unknown area/rewrites'"),
+    "computed": (weights("WEIGHT_DICT = dict(rewrite=[1, 2])"), "WEIGHT_DICT: expected an object, not null"),
+    "syntax": (weights("WEIGHT_DICT = {"), "compute.py: cannot be read as a Python script: SyntaxError"),
+    "deep": (weights("WEIGHT_DICT = " + "-" * 100_000 + "1"), "cannot be read as a Python script"),
+    "script too long": (weights("#" * (1 << 20) + "#"), "compute.py: holds more than 1 MiB"),
+    "no prompt": (
+        lambda folder: (folder / "llm_judge.py").write_text("USER_PROMPT = open('x').read()"),
+        "llm_judge.py: expected a text with the name USER_PROMPT",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_checkout_is_one_sentence_and_its_scripts_are_never_executed(tmp_path, name):
+    spoil, message = BAD[name]
+    spoil(write_checkout(tmp_path))
+    with pytest.raises(ChecklistError, match=message):
+        import_suite(tmp_path)
+
+
+def test_a_compact_form_without_tasks_is_an_error(tmp_path):
+    (tmp_path / "checklists.json").write_text('{"chat": {"rewrite": ["Is it?"]}}')
+    with pytest.raises(ChecklistError, match=r"expected tasks.jsonl, which may be compressed, next to checklists.json"):
+        import_suite(tmp_path)
+
+
+def test_a_first_line_says_the_kind_of_document_or_none_or_two():
+    for category, line in FIRST_LINES.items():
+        assert summary_category(f"{line}\nthe following news") == category
+    for instruction in ("", "Shorten it.\nthe following report", "This blog article, the following news"):
+        assert summary_category(instruction) is None
+
+
+N = N_TASKS + 2
 FIRST = ("chat_000", None, 1)
 
 
@@ -51,10 +188,6 @@ def imported(tmp_path, suite):
     return imported
 
 
-def same(one, other, suite):
-    return one.judgements(suite) == other.judgements(suite) and one.answers(suite) == other.answers(suite)
-
-
 def test_a_checkout_gives_a_run_for_each_model(checkout, suite, imported):
     found, runs = imported(checkout)
     assert list(found) == list(runs) == ["heron", "stork"]
@@ -66,38 +199,31 @@ def test_a_checkout_gives_a_run_for_each_model(checkout, suite, imported):
             assert judgement.response_sha256 == answers[judgement.key].sha256
             assert judgement.judge == "gpt-4o"
             assert judgement.checklist_sha256 == suite.checklist(suite.by_key[judgement.id, judgement.length]).sha256
-            assert judgement.reasons == tuple(f"so {place}" for place in range(len(judgement.reasons)))
+            assert judgement.reasons == tuple(f"reason {place}" for place in range(len(judgement.reasons)))
     for part in ("results", "results/judgements", "results/judgements/main_exp"):
         assert len(imported(checkout / part, part)[1]["stork"].judgements(suite)) == N
 
 
-def test_lines_in_another_order_give_the_same_files(tmp_path, checkout, imported):
+def test_lines_in_another_order_give_the_same_files_also_without_judgements(tmp_path, checkout, suite, imported):
     imported(checkout, "plain")
     for path in checkout.glob("results/*/*/*/*.jsonl"):
         change(path, lambda rows: rows.reverse())
     imported(checkout, "reversed")
     for path in sorted((tmp_path / "plain").rglob("*.jsonl")):
         assert path.read_bytes() == (tmp_path / "reversed" / path.relative_to(tmp_path / "plain")).read_bytes()
-
-
-def test_answers_without_judgements_are_imported(checkout, suite, imported):
     shutil.rmtree(checkout / "results/judgements")
     heron = imported(checkout)[1]["heron"]
     assert (len(heron.answers(suite)), heron.judgements(suite)) == (N - 2, [])
 
 
-def test_the_judged_answer_is_kept_and_a_note_says_so(checkout, suite, imported):
+def test_the_judged_answer_is_kept_with_a_note_and_equal_judgements_are_one(checkout, judged, suite, imported):
     path = checkout / "results/generations/main_exp/heron/chat_results.jsonl"
     change(path, lambda rows: rows[0].update(response="generated again"))
+    change(judged, lambda rows: rows.append(rows[0]))
     found, runs = imported(checkout)
+    assert (found["heron"].problems, found["heron"].n_judgements) == ((), N)
     assert found["heron"].notes == ("heron: 1 answers differ from the judged answers; the judged answers are kept",)
     assert runs["heron"].answers(suite)[FIRST].response.startswith("heron answers chat_000")
-
-
-def test_equal_judgements_of_one_answer_are_one(checkout, judged, imported):
-    change(judged, lambda rows: rows.append(rows[0]))
-    found, _ = imported(checkout)
-    assert (found["heron"].problems, found["heron"].n_judgements) == ((), N)
 
 
 @pytest.mark.parametrize("kind", ["judgement of the answer", "answer"])
@@ -113,20 +239,16 @@ def test_two_that_differ_stop_this_model_only(checkout, judged, imported, kind):
     )
 
 
-def verdicts(*scores):
-    return [{"checklist_id": n, "reason": "r", "evaluation_score": score} for n, score in enumerate(scores)]
-
-
 BAD_LINES = {
-    "no-level": (verdicts(1, 0.3), r"\[1\].evaluation_score: expected a level .*not 0.3"),
-    "true": (verdicts(1, True), "expected a level .*, not true"),
-    "twice": ([*verdicts(1), *verdicts(1)], "expected each question from 0 to 1 once, not 0, 0$"),
+    "no-level": (entries(1, 0.3), r"\[1\].evaluation_score: expected a level .*not 0.3"),
+    "true": (entries(1, True), "expected a level .*, not true"),
+    "twice": ([*entries(1), *entries(1)], "expected each question from 0 to 1 once, not 0, 0$"),
     "id-text": (
-        [*verdicts(1), {"checklist_id": "a", "evaluation_score": 1}],
+        [*entries(1), {"checklist_id": "a", "evaluation_score": 1}],
         "checklist_id: expected a number, not 'a'",
     ),
     "task": ({"id": "chat_0000"}, "unknown task 'chat_0000'; expected one of chat_000"),
-    "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": verdicts(1, 1)}, "is of the area open_ended_qa"),
+    "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": entries(1, 1)}, "is of the area open_ended_qa"),
 }
 
 
@@ -145,7 +267,7 @@ def test_a_bad_line_is_named_and_the_others_are_there(checkout, judged, suite, i
 
 @pytest.mark.parametrize(
     ("listed", "scores", "fault"),
-    [(verdicts(0.2500000000001, 1)[::-1], (0.25, 1.0), None), ([], None, "number")],
+    [(entries(0.2500000000001, 1)[::-1], (0.25, 1.0), None), ([], None, "number")],
     ids=["levels up to rounding in any order", "three failed tries are unjudged, not missing"],
 )
 def test_unusual_verdicts_are_read(checkout, judged, suite, imported, listed, scores, fault):
@@ -180,7 +302,8 @@ def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, importe
     _, compact = imported(folder, "again")
     config = {"model": "org/heron-1", "name": "Heron", "group": "open", "max_tokens": 2048}
     assert compact["heron"].config == config
-    assert same(compact["heron"], runs["heron"], suite)
+    for read in (Run.answers, Run.judgements):
+        assert read(compact["heron"], suite) == read(runs["heron"], suite)
     (folder / "models.csv").write_bytes(b"key\n\xff\n")
     with pytest.raises(ChecklistError, match=r"models\.csv"):
         imported(folder, "bad")
@@ -204,13 +327,6 @@ def test_the_published_files_give_the_same_as_the_compact_ones(tmp_path):
         known = dataclasses.replace(judgements[judgement.key], words=None, most_repeated_sentence=None)
         assert judgement == known
     assert published.answers(suite).items() <= ours.answers(suite).items()
-
-
-def make_trials(folder: Path, lines: list[tuple[str, str]]) -> Path:
-    folder.mkdir(parents=True)
-    rows = [{"question": question, "answer": answer} for question, answer in lines]
-    (folder / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
 
 
 def test_an_instruction_names_the_keywords_and_never_shows_its_own_sample_answer(mini: Suite) -> None:
@@ -240,21 +356,16 @@ def test_keywords_without_a_name_are_shown_by_their_patterns(make_suite) -> None
     assert "\n- tide / ebb / moon + the Sun" in (suite.tasks[0].instruction or "")
 
 
-def test_answers_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
+def test_answers_of_a_run_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
+    def run_of(*lines: tuple[str, str]) -> RunFolder:
+        rows = [json.dumps({"question": question, "answer": answer}) for question, answer in lines]
+        return find_runs([make_run(tmp_path / "result/org/model 7b/5e1e9f4", rows)])[0]
+
     first, second = (question.question for question in list(mini)[:2])
-    (run,) = find_runs([make_trials(tmp_path / "run", [(second, "c"), (first, "a"), (second, "d"), (first, "b")])])
+    run = run_of((second, "c"), (first, "a"), (second, "d"), (first, "b"))
+    assert key_of(run) == "org-model-7b-5e1e9f4"
     found = [(one.id, one.trial, one.response) for one in answers_of(run, mini)]
     assert found == [("Q01", 1, "a"), ("Q01", 2, "b"), ("Q02", 1, "c"), ("Q02", 2, "d")]
     assert [one.response for one in answers_of(run, mini, n_trials=1)] == ["a", "c"]
-
-
-def test_an_answer_that_utf8_cannot_hold_is_named(tmp_path: Path, mini: Suite) -> None:
-    question = mini["Q01"].question
-    (run,) = find_runs([make_trials(tmp_path / "run", [(question, "a"), (question, "\ud800")])])
     with pytest.raises(ChecklistError, match="line 2: a lone surrogate"):
-        list(answers_of(run, mini))
-
-
-def test_a_run_is_named_by_its_path(tmp_path: Path) -> None:
-    (run,) = find_runs([make_trials(tmp_path / "result/org/model 7b/5e1e9f4", [("q", "a")])])
-    assert key_of(run) == "org-model-7b-5e1e9f4"
+        list(answers_of(run_of((first, "a"), (first, "\ud800")), mini))

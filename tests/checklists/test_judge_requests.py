@@ -8,25 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.checklists_to_judge import suite, template
-from pfgen_fast.checklists.judging.requests import Wording
-from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
+from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.tasks import Prompts
 from pfgen_fast.checklists.words import first_words, has_nltk, words
 from pfgen_fast.errors import ChecklistError
-from pfgen_fast.judging import Judge
 
-JUDGE = Judge("judge-2024-08-06", max_tokens=4096)
 SUITE = suite()
 TASK = SUITE.tasks[0]
 CHECKLIST = SUITE.checklist(TASK)
 
 
 def request(response, *, profile="plain", method="checklist", seed="", **numbers):
-    wording = Wording(SUITE, JUDGE, profile, method, seed)
+    wording = JudgeOptions("judge-2024-08-06", profile, method, seed=seed).wording(SUITE)
     return wording.request(TASK.key, TASK.instruction, CHECKLIST, response, **numbers)
 
 
-def test_a_request_holds_instruction_answer_and_questions():
+def test_a_request_holds_instruction_answer_and_questions_and_its_key_never_changes():
+    assert request("An answer.").key[:16] == "e32523cd2eec55ff"
+    assert request("An answer.", try_number=2, rating=3, seed="s").key[:16] == "acfec343c4cde437"
     made = request("An answer.\n\nIts end.")
     assert made.messages == [
         {"role": "system", "content": "You judge by lists."},
@@ -38,11 +37,6 @@ def test_a_request_holds_instruction_answer_and_questions():
             '{"checklist_id": 2, "checklist_content": "Does it end?"}]',
         },
     ]
-
-
-def test_the_key_of_a_request_never_changes():
-    assert request("An answer.").key[:16] == "e32523cd2eec55ff"
-    assert request("An answer.", try_number=2, rating=3, seed="s").key[:16] == "acfec343c4cde437"
 
 
 def test_overall_ratings_show_no_questions_or_a_plain_list_of_them():
@@ -75,11 +69,11 @@ def test_the_default_temperature_depends_on_profile_and_number_of_ratings():
 
 
 def test_upstream_shows_words_joined_by_single_blanks():
-    wording = Wording(SUITE, JUDGE, "upstream")
+    wording = JudgeOptions("j", "upstream").wording(SUITE)
     shown, cut = wording.shown("One,  two\n\nthree.")
     assert (shown, cut) == ("One , two three .", False)
     assert wording.profile_name.startswith("upstream (nltk " if has_nltk() else "upstream (regex)")
-    assert Wording(SUITE, JUDGE).shown("One,  two\n\nthree.") == ("One,  two\n\nthree.", False)
+    assert JudgeOptions("j").wording(SUITE).shown("One,  two\n\nthree.") == ("One,  two\n\nthree.", False)
 
 
 @pytest.mark.parametrize(
@@ -88,14 +82,14 @@ def test_upstream_shows_words_joined_by_single_blanks():
 def test_a_long_answer_is_cut_after_16000_words(n_words, n_shown):
     response = "\n".join(f"w{number}" for number in range(n_words))
     for profile in ("plain", "upstream"):
-        shown, cut = Wording(SUITE, JUDGE, profile).shown(response)
+        shown, cut = JudgeOptions("j", profile).wording(SUITE).shown(response)
         assert (len(words(shown)), cut) == (n_shown, n_words > n_shown)
         assert shown.endswith(f"w{n_shown - 1}")
-    assert "\n" in Wording(SUITE, JUDGE).shown(response)[0]
+    assert "\n" in JudgeOptions("j").wording(SUITE).shown(response)[0]
 
 
 def test_japanese_is_cut_by_characters():
-    wording = Wording(suite(words="characters"), JUDGE)
+    wording = JudgeOptions("j").wording(suite(words="characters"))
     assert wording.shown("水 氷\n" * 9000) == (("水 氷\n" * 8000).rstrip(), True)
 
 
@@ -113,7 +107,7 @@ VALUES = st.text(st.sampled_from("{} response\\n%\"'[]"))
 @given(VALUES, VALUES)
 def test_braces_and_names_of_places_in_values_mean_nothing(instruction, response):
     prompts = Prompts(template('{{"a": {instruction}}} {{}} {response}'))
-    wording = Wording(suite(prompts=prompts), JUDGE)
+    wording = JudgeOptions("j").wording(suite(prompts=prompts))
     (message,) = wording.request(TASK.key, instruction, CHECKLIST, response).messages
     assert message["content"] == f'{{"a": {instruction}}} {{}} {response}'
 
@@ -121,17 +115,17 @@ def test_braces_and_names_of_places_in_values_mean_nothing(instruction, response
 def test_an_unknown_place_is_refused_before_anything_is_asked():
     prompts = Prompts(template("{answer} {response}"))
     with pytest.raises(ChecklistError, match="the suite small: unknown placeholder 'answer'; expected one of "):
-        Wording(suite(prompts=prompts), JUDGE)
+        JudgeOptions("j").wording(suite(prompts=prompts))
     with pytest.raises(ChecklistError, match="the suite small has no prompt for the method llm-eval-c"):
-        Wording(suite(prompts=Prompts(template("{response}"))), JUDGE, method="llm-eval-c")
+        JudgeOptions("j", method="llm-eval-c").wording(suite(prompts=Prompts(template("{response}"))))
 
 
 def test_the_hash_of_prompts_tells_everything_that_is_sent_apart():
     hashes = {
-        Wording(SUITE, JUDGE, profile, method).prompt_sha256
+        JudgeOptions("j", profile, method).wording(SUITE).prompt_sha256
         for profile in ("plain", "upstream")
         for method in ("checklist", "llm-eval", "llm-eval-c")
     }
     changed = replace(SUITE.prompts, system=template("You judge strictly."))
-    hashes.add(Wording(suite(prompts=changed), JUDGE).prompt_sha256)
+    hashes.add(JudgeOptions("j").wording(suite(prompts=changed)).prompt_sha256)
     assert len(hashes) == 7

@@ -1,17 +1,20 @@
-"""Judging by servers that cut and lie, by batches, and again by sentinels: the same judgements follow."""
+"""Judging by servers that cut and lie, by batches, by sentinels, and killed: the same judgements follow."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 
 import pytest
-from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, judged, reply_of, suite
-from makers.fault_server import refusing
+from makers.checklists_to_judge import N_TASKS, OPTIONS, answers_of, as_judge, ask, honest, judged, reply_of, run, suite
+from makers.fault_server import refusing, serving
+from makers.killed_work import judge_by_checklists
+from makers.kills import is_hidden, killed_everywhere
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.batches import read_batch, write_batch
-from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
+from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.judging.sentinels import open_sentinel
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import ChecklistError, EngineError
@@ -44,6 +47,9 @@ def test_a_reply_that_cannot_be_used_is_kept_and_asked_again_with_the_next_seed(
     assert len(entries) == 2 * N_TASKS
     assert [entry["finish_reason"] for entry in entries if entry["reply"] == CUT] == ["length"] * N_TASKS
     assert len({entry["request"]["parameters"]["seed"] for entry in entries}) == 2 * N_TASKS
+    before = (path / "judgements.jsonl").read_bytes()
+    judged([path], honest, options=replace(OPTIONS, n_tries=1))  # a stored reply counts even beyond the tries
+    assert (path / "judgements.jsonl").read_bytes() == before
 
 
 def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
@@ -64,13 +70,6 @@ def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
     assert fewer.n_open == 0
 
 
-def test_replies_that_are_there_count_even_beyond_the_tries(path):
-    judged([path], cut_at_first)
-    before = (path / "judgements.jsonl").read_bytes()
-    judged([path], honest, options=replace(OPTIONS, n_tries=1))
-    assert (path / "judgements.jsonl").read_bytes() == before
-
-
 def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(path, expected):
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
     with pytest.raises(EngineError, match="expired"):
@@ -83,9 +82,8 @@ def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(
 
 def test_the_version_is_what_the_server_says(path):
     def behave(request):
-        reply = honest(request)
         model = "judge-2024-08-06" if "number 1" in request.prompt else "judge-2024-11-20"
-        return as_judge(json.loads(reply.body)["choices"][0]["message"]["content"], model=model)
+        return as_judge(reply_of(request.prompt, request.body["seed"]), model=model)
 
     judging, _ = judged([path], behave)
     assert judging.runs[0].standing().versions == (("judge-2024-11-20 fp_1", 9), ("judge-2024-08-06 fp_1", 3))
@@ -173,7 +171,7 @@ def test_a_sentinel_asks_anew_about_some_answers_and_keeps_both_sides(path, expe
     assert (same.is_complete, same.n_equal, same.path.name) == (True, 5, "001.jsonl")
 
     def strict(request):
-        listed = json.loads(json.loads(honest(request).body)["choices"][0]["message"]["content"])
+        listed = json.loads(reply_of(request.prompt, request.body["seed"]))
         lower = [{**entry, "evaluation_score": max(0, entry["evaluation_score"] - 0.25)} for entry in listed]
         return as_judge(json.dumps(lower), fingerprint="fp_2")
 
@@ -196,3 +194,34 @@ def test_a_sentinel_that_was_interrupted_is_continued(path):
     assert 0 < n_kept < N_TASKS
     whole = asked_with_sentinel(path, honest, N_TASKS)
     assert (whole.path, whole.is_complete, whole.n_equal) == (half.path, True, N_TASKS)
+
+
+FAULTS = ["no list", '[{"checklist_id": 0, "evalu', "", "[]"]
+
+
+def lying(request):
+    """Depends on nothing but the request: a third of the replies cannot be used."""
+    seed = request.body["seed"]
+    digest = hashlib.sha256(f"{request.prompt}{seed}".encode()).digest()
+    return as_judge(FAULTS[digest[1] % 4] if digest[0] % 3 == 0 else reply_of(request.prompt, seed))
+
+
+@pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path, most):
+    before = tmp_path / "before"
+    run(before / "mine", answers_of("mine", 5))
+    (tmp_path / "attempts").mkdir()
+    with serving(lying) as server:
+        whole, attempts = killed_everywhere(
+            tmp_path / "attempts", judge_by_checklists, server.base_url, before=before, most=most
+        )
+    names = {"mine/answers.jsonl", "mine/config.json", "mine/judge-replies.jsonl", "mine/judgements.jsonl"}
+    assert set(whole) == names
+    assert len(attempts) == most or len(attempts) > len(whole["mine/judge-replies.jsonl"].splitlines())
+    for attempt in attempts:
+        visible = {name: content for name, content in attempt.again.items() if not is_hidden(name)}
+        assert set(visible) == names, attempt.point
+        assert visible["mine/judgements.jsonl"] == whole["mine/judgements.jsonl"], attempt.point
+        kept = attempt.killed.get("mine/judge-replies.jsonl", b"")
+        assert visible["mine/judge-replies.jsonl"].startswith(kept), attempt.point  # no reply is lost
+        assert attempt.killed.get("mine/judgements.jsonl") in (None, whole["mine/judgements.jsonl"])  # whole or not

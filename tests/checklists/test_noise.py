@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import random
@@ -10,10 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers.judged_runs import changed, judged, made_suite, side, trembling, written, written_suite
+from makers import own_checklists
+from makers.judged_runs import changed, judged, made_suite, side, trembling, written
+from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
 from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, partial
 from pfgen_fast.checklists.reliability.noise import measured as measured_with
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
+from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.tasks import LEVELS
 
 SUITE = made_suite()
@@ -81,14 +83,11 @@ def test_ratings_tell_their_own_noise_from_that_of_tasks():
     assert found.average.half_width(n / found.average.n_tasks) == pytest.approx(5.0, rel=0.02)
 
 
-def test_a_question_that_is_always_met_tells_nothing_apart():
+def test_a_question_that_is_always_met_repeats_another_or_rewards_length_is_named():
     found = measured(side(changed(FIRST, with_verdict(1, lambda one: 1.0))), SUITE)
     one = question(found, "fable", 1)
     assert (one.mean, one.best, one.between_models, one.repeats, one.alone) == (1, 1, None, None, None)
     assert question(found, "fable", 0).between_models > 0.1
-
-
-def test_a_question_that_repeats_another_or_rewards_length_is_named():
     found = measured(side(changed(FIRST, with_verdict(2, lambda one: one.scores[0]))), SUITE)
     one = question(found, "thanks", 2)
     assert (one.like, one.repeats) == (0, pytest.approx(1))
@@ -140,30 +139,25 @@ def test_one_model_without_words_has_few_figures():
 
 
 def test_the_command_tells_and_writes_and_mixes_versions_only_if_asked(tmp_path, call):
-    suite, path = written_suite(tmp_path / "suite", SUITE), written(tmp_path / "runs", FIRST)
-    assert "±5 would need" in call("checklists", "noise", path, "--suite", suite, "--wanted", "5")[1]
-    code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--json", "-o", tmp_path / "out")
-    assert len(json.loads(printed)["tables"]["questions"]) == 12
+    suite, path = own_checklists.written(SUITE, tmp_path / "suite"), written(tmp_path / "runs", FIRST)
+    code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--wanted", "5", "-o", tmp_path / "out")
+    assert code == 0
+    assert "±5 would need" in printed
     assert (tmp_path / "out" / "noise.html").exists()
     both = {m: [*x[:20], *(replace(one, version="judge-2") for one in x[20:])] for m, x in FIRST.items()}
     path = written(tmp_path / "both", both)
     code, _, said = call("checklists", "noise", path, "--suite", suite)
     assert code == 2
     assert "noise needs the judgements of one version of a judge, not 2: " in said
-    assert call("checklists", "noise", path, "--suite", suite, "--mixed")[0] == 0
+    assert len(json.loads(call("checklists", "noise", path, "--suite", suite, "--mixed", "--json")[1])["tables"]) == 3
 
 
-def test_words_are_counted_where_they_are_not_published(tmp_path, call):
-    suite, path = written_suite(tmp_path / "suite", SUITE), tmp_path / "runs"
-    listed, texts = [], []
-    for number, one in enumerate(FIRST["alpha"]):
-        text = "word " * (number + 1)
-        texts.append(json.dumps({"id": one.id, "response": text}))
-        verdict = LEVELS[min(4, number % 12 // 2)]
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        listed.append(replace(one, response_sha256=digest, words=None, scores=(verdict, *one.scores[1:])))
-    written(path, {"alpha": listed})
-    (path / "alpha" / "answers.jsonl").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    _, printed, _ = call("checklists", "noise", path, "--suite", suite, "--json")
-    rows = json.loads(printed)["tables"]["questions"]
-    assert min(row["with words"] for row in rows if row["number"] == 0) > 0.9
+def test_words_are_counted_where_they_are_not_published(tmp_path):
+    answers = [Answer(one.id, "word " * n) for n, one in enumerate(FIRST["alpha"], start=1)]
+    rows = [
+        replace(one, response_sha256=answer.sha256, words=None if number else 77)
+        for number, (one, answer) in enumerate(zip(FIRST["alpha"], answers, strict=True))
+    ]
+    write_run(tmp_path / "alpha", answers, rows, {})
+    (side,) = JudgeSelection(SUITE).together([tmp_path])
+    assert list(counted_words([tmp_path], side, SUITE)["alpha"].values()) == [77, *range(2, 37)]

@@ -9,15 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.checklist_data import needs_hellobench, vectors
+from makers.checklists_to_judge import entries
 from makers.effort import examples, share
 from pfgen_fast.checklists.judging.parse_reply import ParsedReply, parse_overall, parse_reply
-
-
-def entries(*verdicts, first=0):
-    return [
-        {"checklist_id": id, "reason": f"reason {id}", "evaluation_score": verdict}
-        for id, verdict in enumerate(verdicts, start=first)
-    ]
 
 
 def said(value, n=3, **options):
@@ -69,16 +63,6 @@ def test_a_verdict_is_a_level_in_any_spelling_or_a_fault():
         assert said([{"checklist_id": 0, "evaluation_score": value}], 1).fault == "value", value
     for value in (0.75, "0.75", ".75", "7.5e-1", "０.７５", 0.75 + 5e-10):
         assert said([{"checklist_id": 0, "evaluation_score": value}], 1).verdicts == (0.75,), value
-
-
-FENCES = ("```\n{0}\n```", "```json\n{0}```", "```python {0} ```", "Sure:\n```json\n{0}\n``` \n")
-
-
-@pytest.mark.parametrize("text", [*FENCES, "then {0}", "\ufeff{0}", " \n{0}\n "])
-def test_a_list_may_be_in_a_fence_and_after_words(text):
-    for profile in ("plain", "upstream"):
-        found = said(text.replace("{0}", json.dumps(entries(1, 0, 0.5))), profile=profile)
-        assert found.verdicts == (1.0, 0.0, 0.5)
 
 
 QUOTED = json.dumps(entries(1))
@@ -190,14 +174,24 @@ def test_any_reply_has_verdicts_or_one_fault(text):
         assert found.verdicts is None or len(found.verdicts) == len(found.reasons)
 
 
-@given(st.lists(st.sampled_from([0, 0.25, 0.5, 0.75, 1]), min_size=1, max_size=8), st.text(max_size=30), st.randoms())
-def test_whatever_is_written_by_the_rules_is_read(verdicts, reason, random):
+FENCES = ("```\n{0}\n```", "```json\n{0}```", "```python {0} ```", "Sure:\n```json\n{0}\n``` \n")
+FORMS = ("{0}", "then {0}", "\ufeff{0}", " \n{0}\n ", *FENCES)
+
+
+@given(
+    st.lists(st.sampled_from([0, 0.25, 0.5, 0.75, 1]), min_size=1, max_size=8),
+    st.text(max_size=30),
+    st.randoms(),
+    st.sampled_from(["plain", "upstream"]),
+)
+def test_whatever_is_written_by_the_rules_is_read(verdicts, reason, random, profile):
     listed = [{**entry, "reason": reason} for entry in entries(*verdicts)]
     random.shuffle(listed)
-    expected = tuple(map(float, verdicts))
-    for text in (json.dumps(listed), json.dumps(listed, ensure_ascii=False), repr(listed), f"```\n{listed!r}\n```"):
-        found = parse_reply(text, len(verdicts))
-        assert (found.verdicts, found.reasons) == (expected, (reason,) * len(verdicts))
+    expected = tuple(map(float, verdicts)), (reason,) * len(verdicts)
+    for text in (json.dumps(listed), json.dumps(listed, ensure_ascii=False), repr(listed)):
+        for form in FORMS:
+            found = parse_reply(form.replace("{0}", text), len(verdicts), profile=profile)
+            assert (found.verdicts, found.reasons) == expected, form
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,21 @@
-"""Runs: where they are found, answers that are read line by line, and what is said of lines that cannot be."""
+"""Files of runs: where runs are found, answers and judgements in all forms, and lines that break the rules."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from makers import checklists_to_judge
 from makers.suite_folders import write_suite_files
-from pfgen_fast.checklists import Answer, ChecklistSuite, Judgement, open_runs
+from pfgen_fast.checklists import Answer, ChecklistSuite, open_runs
+from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
+from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import write_run
 from pfgen_fast.errors import ChecklistError
 
@@ -36,20 +42,17 @@ def run_with(folder: Path, answers: str | bytes, name: str = "answers.jsonl") ->
     return folder
 
 
-def test_what_is_written_is_read_again(tmp_path: Path, suite: ChecklistSuite) -> None:
-    write_run(tmp_path / "heron", ANSWERS, JUDGEMENTS, {"model": "org/heron", "temperature": 0.8})
-    (run,) = open_runs([tmp_path / "heron"])
+def test_a_run_is_read_as_it_was_written_and_nothing_of_before_is_left(tmp_path: Path, suite: ChecklistSuite) -> None:
+    folder = run_with(tmp_path / "heron", b"", "answers.jsonl.xz")
+    (folder / "judgements.parquet").write_bytes(b"")
+    (folder / "notes.txt").write_text("mine")
+    write_run(folder, ANSWERS, JUDGEMENTS, {"model": "org/heron", "temperature": 0.8})
+    names = ["answers.jsonl", "config.json", "judgements.jsonl", "notes.txt"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    (run,) = open_runs([folder])
     assert (run.key, run.name, run.config["temperature"]) == ("heron", "org/heron", 0.8)
     assert list(run.answers(suite).values()) == list(ANSWERS)
     assert run.judgements(suite) == list(JUDGEMENTS)
-
-
-def test_writing_again_leaves_nothing_of_before(tmp_path: Path, suite: ChecklistSuite) -> None:
-    run_with(tmp_path / "heron", b"", "answers.jsonl.xz")
-    (tmp_path / "heron" / "judgements.parquet").write_bytes(b"")
-    (tmp_path / "heron" / "notes.txt").write_text("mine")
-    write_run(tmp_path / "heron", ANSWERS, [], {"model": "heron"})
-    assert sorted(path.name for path in (tmp_path / "heron").iterdir()) == ["answers.jsonl", "config.json", "notes.txt"]
 
 
 @pytest.mark.parametrize("has_replies", [True, False])
@@ -102,19 +105,18 @@ def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
 
 
 GOOD = {"id": "thanks-1", "response": "Thanks."}
-UNREADABLE: dict[str, tuple[str, str]] = {
-    "no-json": ("{]", "line 1, column 2: not JSON"),
-    "no-object": ("[1]", "line 1: expected an object, not a list"),
-    "no-id": (lines({"response": "x"}), "line 1: the key 'id' is missing"),
-    "trial": (lines({"id": "fable-1", "response": "x", "trial": 0}), "line 1: trial: expected a whole number from 1"),
-}
+UNREADABLE = (
+    ("{]", "line 1, column 2: not JSON"),
+    ("[1]", "line 1: expected an object, not a list"),
+    (lines({"response": "x"}), "line 1: the key 'id' is missing"),
+    (lines({"id": "fable-1", "response": "x", "trial": 0}), "line 1: trial: expected a whole number from 1"),
+)
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize(("content", "message"), UNREADABLE, ids=["no-json", "no-object", "no-id", "trial"])
 def test_a_line_that_cannot_be_read_is_named_and_the_others_are_there(
-    tmp_path: Path, suite: ChecklistSuite, name: str
+    tmp_path: Path, suite: ChecklistSuite, content: str, message: str
 ) -> None:
-    content, message = UNREADABLE[name]
     (run,) = open_runs([run_with(tmp_path / "heron", lines(content.removesuffix("\n"), GOOD))])
     with pytest.raises(ChecklistError, match=message):
         run.answers(suite)
@@ -147,3 +149,114 @@ def test_a_file_that_cannot_be_used_is_one_error(tmp_path: Path, suite: Checklis
     folder = run_with(tmp_path / "heron", content, "answers.jsonl.xz" if name == "damaged" else "answers.jsonl")
     with pytest.raises(ChecklistError, match=message):
         open_runs([folder])[0].answers(suite, on_fault=lambda _: None)
+
+
+SUITE = checklists_to_judge.suite()
+FORMS = ("jsonl", "jsonl.xz", "jsonl.gz", "jsonl.zst", "parquet")
+HASH = "0" * 64
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
+NAMES = st.none() | TEXTS
+
+
+@st.composite
+def judgements_of_the_suite(draw):
+    found = []
+    for task in SUITE.tasks:
+        n_questions = len(SUITE.checklist(task).questions)
+        columns = {
+            "id": st.just(task.id),
+            "scores": st.none() | st.tuples(*[st.sampled_from(SUITE.levels)] * n_questions),
+            "reasons": st.just(()) | st.tuples(*[NAMES] * n_questions),
+            "cut": st.booleans(),
+            "temperature": st.none() | st.floats(0, 2),
+            **dict.fromkeys(("response_sha256", "judge"), TEXTS),
+            **dict.fromkeys(("trial", "rating"), st.integers(1, 3)),
+            **dict.fromkeys(("version", "prompt_sha256", "checklist_sha256", "fault", "profile", "request"), NAMES),
+            **dict.fromkeys(("words", "most_repeated_sentence"), st.none() | st.integers(0, 10**6)),
+            "tries": st.integers(0, 9),
+        }
+        found.append(Judgement(**{name: draw(values) for name, values in columns.items()}))
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(judgements=judgements_of_the_suite())
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+def test_what_is_written_is_read_again_and_always_the_same_bytes(tmp_path, form, judgements):
+    path, again = (tmp_path / f"{name}.{form}" for name in ("judgements", "again"))
+    write_judgements(path, judgements)
+    write_judgements(again, judgements)
+    assert path.read_bytes() == again.read_bytes()
+    assert read_judgements(path, SUITE) == judgements
+    assert read_judgements(path, SUITE, with_reasons=False) == [replace(one, reasons=()) for one in judgements]
+
+
+def written(tmp_path, *lines):
+    path = tmp_path / "judgements.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def line(**changes):
+    return {"id": "T00", "length": None, "response_sha256": HASH, "scores": [1, 0.5, 0], **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"scores": ...}, "the key 'scores' is missing"),
+        ({"id": "T0"}, "unknown task 'T0'"),
+        ({"scores": [1, 0.3, 0]}, "question 1: the verdict 0.3 is not a level of the suite; expected one of 0, 0.25"),
+        ({"scores": [1, 0.5]}, "2 verdicts; expected 3"),
+        ({"scores": [1, 0.5, None]}, "scores[2]: expected a number"),
+        ({"scores": "1"}, "scores: expected a list"),
+        ({"reasons": ["why"]}, "1 reasons; expected 3"),
+        ({"method": "guess"}, "method: expected one of checklist, llm-eval, llm-eval-c, not 'guess'"),
+        ({"method": "llm-eval"}, "3 verdicts; expected 1"),
+        ({"method": "llm-eval", "scores": [11]}, "the rating 11; expected a number from 0 to 10"),
+        ({"trial": 0}, "trial: expected a whole number from 1"),
+        ({"cut": 1}, "cut: expected true or false"),
+    ],
+)
+def test_a_line_that_breaks_the_rules_is_named(tmp_path, changes, said):
+    changed = {name: value for name, value in line(**changes).items() if value is not ...}
+    path = written(tmp_path, line(id="T02"), changed)
+    with pytest.raises(ChecklistError) as error:
+        read_judgements(path, SUITE)
+    assert str(error.value).startswith(f"{path}, line 2")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_equal_judgements_count_once_and_others_are_an_error_unless_of_another_judge_or_answer(tmp_path):
+    (one,) = read_judgements(written(tmp_path, line(reasons=["a"] * 3), line(reasons=["b"] * 3)), SUITE)
+    assert one.reasons == ("a",) * 3
+    with pytest.raises(ChecklistError, match="line 2: a second judgement of T00 by the same judge"):
+        read_judgements(written(tmp_path, line(), line(scores=[1, 1, 1])), SUITE)
+    for changes in ({"judge": "b"}, {"version": "b"}, {"rating": 2}, {"trial": 2}, {"response_sha256": "1" * 64}):
+        assert len(read_judgements(written(tmp_path, line(), line(scores=[0, 0, 0], **changes)), SUITE)) == 2
+
+
+def test_a_table_is_held_to_the_same_rules(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "judgements.parquet"
+
+    def read(**columns):
+        table = pa.table({"id": ["T00"], "response_sha256": [HASH], "scores": [[1.0, 0.5, 0.0]], **columns})
+        pa.parquet.write_table(table, path)
+        return read_judgements(path, SUITE)
+
+    for columns, said in (
+        ({"scores": [[1.0, 0.3, 0.0]]}, "row 1, question 1: the verdict 0.3 is not a level"),
+        ({"id": pa.array([None], pa.string())}, "row 1: id: expected a string, not null"),
+        ({"scores": ["high"]}, "column 'scores'"),
+    ):
+        with pytest.raises(ChecklistError, match=rf"judgements\.parquet, {said}"):
+            read(**columns)
+    assert read(scores=[[1, 0, 1]]) == [Judgement("T00", HASH, (1.0, 0.0, 1.0))]
+    path.write_bytes(b"PAR1 no table PAR1")
+    with pytest.raises(ChecklistError, match=r"judgements\.parquet"):
+        read_judgements(path, SUITE)

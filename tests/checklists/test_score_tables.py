@@ -9,26 +9,22 @@ from dataclasses import replace
 
 import pytest
 from makers.checklists_to_judge import suite
+from makers.own_checklists import suite_of
 from makers.terminal import on_terminal
 from pfgen_fast.checklists import open_runs, score_runs
-from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.runs import write_run
 from pfgen_fast.checklists.scoring import text_tables
 from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
 from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.checklists.tasks import Checklist
 from pfgen_fast.cli.checklists_printing import lines_of
 
-
-def two_areas_with_the_same_category():
-    base = suite()
-    checklists = {(area, "common"): Checklist(area, "common", ("Q?", "R?"), (60, 40)) for area in ("tales", "letters")}
-    tasks = tuple(replace(task, category="common") for task in base.tasks)
-    more = tuple(replace(task, length="2k", wanted_words=20) for task in tasks[:3])
-    return suite(tasks=tasks + more, checklists=checklists)
+KEYS = (("tales", "common"), ("letters", "common"))
+TASKS = [replace(task, category="common") for task in suite().tasks]
+LONG = [replace(task, length="2k", wanted_words=20) for task in TASKS[:3]]
 
 
-SUITE = two_areas_with_the_same_category()
+SUITE = suite_of("small", dict.fromkeys(KEYS, ("Q?", "R?")), dict.fromkeys(KEYS, (60, 40)), [*TASKS, *LONG])
 
 
 def rows(score=(1, 0.5), without=(), **changes):
@@ -38,15 +34,13 @@ def rows(score=(1, 0.5), without=(), **changes):
 
 def written(folder, **models):
     for name, judgements in models.items():
-        (folder / name).mkdir()
-        write_judgements(folder / name / "judgements.jsonl", judgements)
+        write_run(folder / name, (), judgements, {})
     return folder
 
 
 @pytest.fixture
 def runs(tmp_path):
     """Three models: of one, an answer is missing, and of another one is unjudged."""
-    (tmp_path / "runs").mkdir()
     unjudged = replace(rows()[0], scores=None, fault="form")
     return written(
         tmp_path / "runs",
@@ -170,12 +164,8 @@ def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
 
 
 def test_score_prints_areas_categories_and_questions(runs, suite_folder, call):
-    common = ("checklists", "score", runs / "gaps", "--suite", suite_folder, "--draws", 0)
-    _, printed, _ = call(*common)
-    for title in ("gaps", "By category", "By wanted length", "Mean verdict on each question"):
-        assert title in printed.splitlines()
-    found = json.loads(call(*common, "--json")[1])
-    assert found["rows"][0]["categories"]["tales/common"]["questions"][1]["mean"] == 0.5
+    _, printed, _ = call("checklists", "score", runs / "gaps", "--suite", suite_folder, "--draws", 0)
+    assert {"gaps", "By category", "By wanted length", "Mean verdict on each question"} <= set(printed.splitlines())
 
 
 @pytest.mark.parametrize("width", [80, 140])

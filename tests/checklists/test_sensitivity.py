@@ -30,17 +30,13 @@ MISSING = {"letter_1": (1, 1, 1), "report_2": (1, 1, 1)}
 
 def scores_of(verdicts: Mapping[str, Mapping[str, tuple[float, ...]]]) -> Scores:
     models = []
+    tasks = [task for task in SUITE.tasks if task.length is None]
     for name, of_tasks in verdicts.items():
         answers = tuple(
             AnswerScore((id, None, 1), SUITE.by_key[id, None], said, 0.0, 0.0, None) for id, said in of_tasks.items()
         )
-        areas = {
-            area: Part(
-                sum(answer.task.area == area for answer in answers),
-                tuple(t.id for t in SUITE.tasks if t.area == area and t.length is None and t.id not in of_tasks),
-            )
-            for area in SUITE.areas
-        }
+        missing = [task for task in tasks if task.id not in of_tasks]
+        areas = {area: Part(0, tuple(task.id for task in missing if task.area == area)) for area in SUITE.areas}
         models.append(ModelScores(name, name, "", areas, {}, {}, Average(), answers))
     return Scores(SUITE, tuple(models))
 

@@ -7,7 +7,8 @@ import json
 
 import pytest
 from makers.hostile import NAMES, acting
-from makers.long_answers import run_of, suite_of_essays, written
+from makers.long_answers import run_of, suite_of_essays
+from makers.own_checklists import written
 from makers.terminal import on_terminal
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer

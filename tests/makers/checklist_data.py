@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,12 @@ needs_hellobench = needs(folder(), "no published judgements of HelloBench (besid
 def vectors(name: str) -> Any:
     """A file of worked examples."""
     return json.loads((folder() / "vectors" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with (folder() / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def expected() -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from makers.hostile import NAMES
 from makers.own_checklists import own_suite
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.judging.requests import Wording
+from pfgen_fast.checklists.judging.requests import JudgeOptions, Wording
 from pfgen_fast.checklists.runs import REPLIES_FILE, Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.scoring.scores import Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
@@ -19,9 +19,8 @@ from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.generation.openai_protocol import Details
 from pfgen_fast.judging.reply_store import Replies
-from pfgen_fast.judging.requests import Judge
 
-JUDGE = Judge("judge-2025", max_tokens=400)
+JUDGE = JudgeOptions("judge-2025", max_tokens=400)
 SAID = Details("stop", "judge-2025-01-01", "fp_7")
 
 

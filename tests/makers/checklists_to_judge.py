@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from makers.fault_server import Reply, Request, serving
+from makers.own_checklists import suite_of
 from pfgen_fast.checklists.judging.ask_runs import Judging
-from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
+from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.prompt_files import PLACES
 from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
+from pfgen_fast.checklists.tasks import Prompts, Task
 from pfgen_fast.judging import Server, Spending
 from pfgen_fast.judging.template import Template
 
@@ -40,16 +41,14 @@ def prompts() -> Prompts:
 
 def suite(**changes: Any) -> ChecklistSuite:
     """Twelve tasks in two areas, with lists of three and two questions."""
-    checklists = {
-        ("tales", "short"): Checklist(
-            "tales", "short", ("Is it short?", "Is it a tale?", "Does it end?"), (50, 30, 20)
-        ),
-        ("letters", "formal"): Checklist("letters", "formal", ("Is it polite?", "Is it dated?"), (60, 40)),
+    questions = {
+        ("tales", "short"): ("Is it short?", "Is it a tale?", "Does it end?"),
+        ("letters", "formal"): ("Is it polite?", "Is it dated?"),
     }
-    keys = list(checklists)
-    tasks = tuple(Task(f"T{number:02}", *keys[number % 2], f"Write number {number}.") for number in range(N_TASKS))
-    values = {"areas": ("tales", "letters"), "tasks": tasks, "checklists": checklists, "prompts": prompts(), **changes}
-    return ChecklistSuite("small", "en", **values)
+    weights = dict(zip(questions, ((50, 30, 20), (60, 40)), strict=True))
+    keys = list(questions)
+    tasks = [Task(f"T{number:02}", *keys[number % 2], f"Write number {number}.") for number in range(N_TASKS)]
+    return suite_of("small", questions, weights, **{"tasks": tasks, "prompts": prompts(), **changes})
 
 
 def answers_of(name: str, n: int = N_TASKS) -> list[Answer]:
@@ -68,14 +67,18 @@ def verdicts_of(content: str, seed: int, n_questions: int) -> list[float]:
     return [(byte % 5) / 4 for byte in digest[:n_questions]]
 
 
+def entries(*verdicts: Any, first: int = 0, of: str = "") -> list[dict[str, Any]]:
+    """The list in a reply to a checklist request."""
+    return [
+        {"checklist_id": id, "reason": f"reason {id}{of}", "evaluation_score": verdict}
+        for id, verdict in enumerate(verdicts, start=first)
+    ]
+
+
 def reply_of(content: str, seed: int) -> str:
     """A reply to a checklist request, with reasons."""
     n_questions = int(content.split("Judge these ", 1)[1].split(":", 1)[0])
-    listed = [
-        {"checklist_id": id, "reason": f"reason {id} of {seed}", "evaluation_score": verdict}
-        for id, verdict in enumerate(verdicts_of(content, seed, n_questions))
-    ]
-    return json.dumps(listed)
+    return json.dumps(entries(*verdicts_of(content, seed, n_questions), of=f" of {seed}"))
 
 
 def as_judge(text: str, *, model: str = MODEL, fingerprint: str = "fp_1", finish_reason: str = "stop") -> Reply:

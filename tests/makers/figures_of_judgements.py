@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
 from pfgen_fast.experiments import Finding
 
-from .checklist_data import folder, needs_hellobench
+from .checklist_data import folder, needs_hellobench, table
 from .figures import figures, numbers
 
 PAGE = "hellobench.md"
@@ -55,8 +54,7 @@ def noise() -> Finding:
 @cache
 def cells() -> list[dict[str, str]]:
     """The published tables, beside what the judgements give."""
-    with (folder() / "main_table.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return table("main_table.csv")
 
 
 def model(name: str) -> ModelScores:
@@ -82,8 +80,8 @@ def of_the_data() -> Iterator[str]:
 
 @figures(PAGE, "| table of the paper |", *SLOW)
 def of_the_tables() -> Iterator[str]:
-    for table in ("main (2)", "length (3)", "long context (23)"):
-        rows = [cell for cell in cells() if cell["table"] == table]
+    for name in ("main (2)", "length (3)", "long context (23)"):
+        rows = [cell for cell in cells() if cell["table"] == name]
         here = [cell for cell in rows if cell["score_recomputed"]]
         yield from (f"{len({cell['key'] for cell in part})}" for part in (here, rows))
         for what in ("score", "words"):
@@ -92,8 +90,7 @@ def of_the_tables() -> Iterator[str]:
 
 @figures(PAGE, "* **One model of the table of methods.**", needs_hellobench)
 def of_the_methods() -> Iterator[str]:
-    with (folder() / "paper" / "methods_on_summarization.csv").open(encoding="utf-8", newline="") as file:
-        models = {row["model"] for row in csv.DictReader(file)}
+    models = {row["model"] for row in table("paper/methods_on_summarization.csv")}
     scored = {cell["key"]: cell["model"] for cell in cells()}
     by_key = {name.casefold() for name in scored.values()}
     assert {name for name in models if name.casefold() not in by_key} == {"GPT-4o-Mini"}
@@ -182,8 +179,7 @@ def errors(name: str) -> ModelErrors:
 
 @figures(PAGE, "| published | by the stated rule |", *SLOW)
 def of_the_errors() -> Iterator[str]:
-    with (folder() / "paper" / "error_modes.csv").open(encoding="utf-8", newline="") as file:
-        by_length = {row["length"]: row for row in csv.DictReader(file) if row["mode"] == "rejection"}
+    by_length = {row["length"]: row for row in table("paper/error_modes.csv") if row["mode"] == "rejection"}
     for length in ("2k", "16k"):
         rejected = errors("yi_large").lengths[length].shares["rejection"].percent
         longer = re.search(r"longer phrase[^;]*? gives ([\d.]+)", by_length[length]["rule that gives it"])

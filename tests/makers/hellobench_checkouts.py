@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from makers.checklists_to_judge import entries
+
 CATEGORIES = {
     "open_ended_qa": ("Science", "music"),
     "summarization": ("report", "news", "long_dialogue", "blogs", "academic_article"),
@@ -70,10 +72,8 @@ def result_lines(area: str, model: str, length: str | None = None, *, judged: bo
             "response": f"{model} answers {id}{length or ''}.\n\nÜber.",
         }
         if judged:
-            line["checklist_wise_evaluation"] = [
-                {"checklist_id": place, "reason": f"so {place}", "evaluation_score": ((number + place) % 5) / 4}
-                for place in range(len(questions_of(category)))
-            ]
+            n_questions = len(questions_of(category))
+            line["checklist_wise_evaluation"] = entries(*(((number + n) % 5) / 4 for n in range(n_questions)))
         lines.append(line)
     return lines
 

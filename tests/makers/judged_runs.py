@@ -8,59 +8,44 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from makers.own_checklists import suite_of
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import AnswerKey, Judgement
 from pfgen_fast.checklists.reliability.judge_selection import Side
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.checklists.tasks import LEVELS, Checklist, Prompts, Task
-from pfgen_fast.judging.template import Template
+from pfgen_fast.checklists.tasks import LEVELS, Task
 
-AREAS = {"letters": ("complaint", "thanks"), "stories": ("fable",)}
+CATEGORIES = (("letters", "complaint"), ("letters", "thanks"), ("stories", "fable"))
+N_TASKS = 12
 MODELS = ("alpha", "beta", "gamma", "delta")
 
 Change = Callable[[str, Judgement], Judgement]
 """What becomes of a model's judgement."""
 
 
-def made_suite(n_tasks: int = 12, n_questions: int = 4, weights: tuple[float, ...] | None = None) -> ChecklistSuite:
-    """A suite with two areas and three categories, of which each has so many tasks and questions."""
-    weights = weights or (100 / n_questions,) * n_questions
-    listed = [(area, category) for area, categories in AREAS.items() for category in categories]
-    return ChecklistSuite(
-        name="made",
-        language="en",
-        areas=tuple(AREAS),
-        tasks=tuple(
-            Task(f"{category}-{number:03d}", area, category, f"Write {category} number {number}.")
-            for area, category in listed
-            for number in range(n_tasks)
-        ),
-        checklists={
-            (area, category): Checklist(
-                area, category, tuple(f"Is the {category} good in way {n}?" for n in range(n_questions)), weights
-            )
-            for area, category in listed
-        },
-        prompts=Prompts(user=Template("{instruction} {response} {checklists}", ("instruction", "response"))),
-    )
+def made_suite(weights: tuple[float, ...] = (25.0,) * 4) -> ChecklistSuite:
+    """A suite with two areas and three categories, each with four questions and twelve tasks."""
+    questions = {key: [f"Is the {key[1]} good in way {n}?" for n in range(len(weights))] for key in CATEGORIES}
+    tasks = [
+        Task(f"{category}-{number:03d}", area, category, f"Write {category} number {number}.")
+        for area, category in CATEGORIES
+        for number in range(N_TASKS)
+    ]
+    return suite_of("made", questions, dict.fromkeys(CATEGORIES, weights), tasks)
 
 
-def judged(
-    suite: ChecklistSuite, *, models: tuple[str, ...] = MODELS, seed: int = 0, judge: str = "judge"
-) -> dict[str, list[Judgement]]:
+def judged(suite: ChecklistSuite) -> dict[str, list[Judgement]]:
     """Judgements of all answers, by model; later models are worse."""
-    draw = random.Random(seed)
+    draw = random.Random(0)
     found: dict[str, list[Judgement]] = {}
-    for number, model in enumerate(models):
+    for number, model in enumerate(MODELS):
         found[model] = [
             Judgement(
                 task.id,
                 hashlib.sha256(f"{model} {task.key}".encode()).hexdigest(),
                 tuple(_level(draw.gauss(0.85 - 0.12 * number, 0.2)) for _ in suite.checklist(task).questions),
-                length=task.length,
-                judge=judge,
-                version=f"{judge}-1",
+                judge="judge",
+                version="judge-1",
                 words=draw.randrange(100, 900),
             )
             for task in suite.tasks
@@ -116,12 +101,6 @@ def written(folder: Path, judgements: Mapping[str, list[Judgement]]) -> Path:
     for model, listed in judgements.items():
         (folder / model).mkdir(parents=True, exist_ok=True)
         write_judgements(folder / model / "judgements.jsonl", listed)
-    return folder
-
-
-def written_suite(folder: Path, suite: ChecklistSuite | None = None) -> Path:
-    """A folder with the files of a suite."""
-    write_suite(suite or made_suite(), folder)
     return folder
 
 

@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from makers.own_checklists import PLACES, USER
+from makers.own_checklists import suite_of
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
-from pfgen_fast.judging.template import Template
+from pfgen_fast.checklists.tasks import Task
 
-QUESTIONS = ("Does it name a place?", "Is it without any flaw?")
 TASKS = (
     Task("sea", "essays", "water", "Write about the sea.", reference="The sea is wide and the sea is deep."),
     Task("ice", "essays", "water", "Write about ice.", reference="Ice floats on water because it is lighter."),
@@ -24,22 +21,11 @@ TASKS = (
 )
 
 
-def suite_of_essays(language: str = "en", tasks: tuple[Task, ...] = TASKS) -> ChecklistSuite:
-    keys = dict.fromkeys((task.area, task.category) for task in tasks)
-    checklists = {key: Checklist(*key, QUESTIONS, (50.0, 50.0)) for key in keys}
-    prompts = Prompts(Template(USER, PLACES))
-    areas = tuple(dict.fromkeys(area for area, _ in keys))
+def suite_of_essays(language: str = "en", *, has_references: bool = True) -> ChecklistSuite:
+    questions = {task.place: ("Does it name a place?", "Is it without any flaw?") for task in TASKS}
+    tasks = TASKS if has_references else [replace(task, reference=None) for task in TASKS]
     counter = "characters" if language == "ja" else "regex"
-    return ChecklistSuite("essays", language, areas, tasks, checklists, prompts, words=counter)
-
-
-def suite_without_references() -> ChecklistSuite:
-    return suite_of_essays(tasks=tuple(replace(task, reference=None) for task in TASKS))
-
-
-def written(suite: ChecklistSuite, folder: Path) -> Path:
-    write_suite(suite, folder)
-    return folder
+    return suite_of("essays", questions, {}, tasks, language=language, words=counter)
 
 
 def run_of(folder: Path, *answers: Answer, judgements: Iterable[Judgement] = ()) -> Run:

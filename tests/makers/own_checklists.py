@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from pfgen_fast.checklists.checklist_files import checklist_of
 from pfgen_fast.checklists.prompt_files import PLACES
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
+from pfgen_fast.checklists.tasks import Prompts, Task
 from pfgen_fast.judging.template import Template
 
 SYSTEM = "You judge answers by yes-or-no questions."
@@ -31,15 +34,29 @@ TASKS = (
 )
 
 
-def own_suite(tasks: tuple[Task, ...] = TASKS, **others: object) -> ChecklistSuite:
-    checklists = {
-        key: Checklist(*key, asked, WEIGHTS.get(key, (100 / len(asked),) * len(asked)), key in WEIGHTS)
-        for key, asked in QUESTIONS.items()
-    }
+def suite_of(
+    name: str,
+    questions: Mapping[tuple[str, str], Sequence[str]],
+    weights: Mapping[tuple[str, str], tuple[float, ...]],
+    tasks: Sequence[Task],
+    **others: Any,
+) -> ChecklistSuite:
+    """A suite in memory; questions and weights are by area and category."""
+    checklists = {key: checklist_of(key, tuple(asked), weights.get(key)) for key, asked in questions.items()}
+    areas = tuple(dict.fromkeys(area for area, _ in questions))
+    usual = {"language": "en", "prompts": Prompts(Template(USER, PLACES)), "areas": areas, "checklists": checklists}
+    return ChecklistSuite(name, tasks=tuple(tasks), **{**usual, **others})
+
+
+def own_suite(tasks: Sequence[Task] = TASKS, **others: Any) -> ChecklistSuite:
     prompts = Prompts(Template(USER, PLACES), Template(SYSTEM, PLACES))
-    return ChecklistSuite("own", "en", ("letters", "reports"), tasks, checklists, prompts, **others)  # type: ignore[arg-type]
+    return suite_of("own", QUESTIONS, WEIGHTS, tasks, prompts=prompts, **others)
+
+
+def written(suite: ChecklistSuite, folder: Path) -> Path:
+    write_suite(suite, folder)
+    return folder
 
 
 def own_suite_in(folder: Path) -> ChecklistSuite:
-    write_suite(own_suite(), folder)
-    return ChecklistSuite.load(folder)
+    return ChecklistSuite.load(written(own_suite(), folder))

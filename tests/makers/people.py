@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,12 @@ def people(
                 exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
                 overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
                 found.append(Mark(task.id, task.length, answer, annotator, *key, verdicts, overall))
-    return Marks(tuple(found), "unit")
+    return Marks(tuple(found))
 
 
 def row_of(mark: Mark, **others: Any) -> dict[str, Any]:
     """A mark as a row of a file."""
-    names = ("id", "response_sha256", "annotator", "category", "verdicts", "overall")
-    return {**{name: getattr(mark, name) for name in names}, **others}
+    return {**asdict(mark), **others}
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .judging.evaluator import open_checklists as open_checklists
     from .judging.parse_reply import parse_overall as parse_overall
     from .judging.parse_reply import parse_reply as parse_reply
-    from .judging.runs_to_judge import JudgeOptions as JudgeOptions
+    from .judging.requests import JudgeOptions as JudgeOptions
     from .runs import Answer as Answer
     from .runs import Run as Run
     from .runs import open_runs as open_runs

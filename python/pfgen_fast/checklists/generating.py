@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ..errors import ChecklistError
-from ..files.untrusted_text import few_names, in_one_line, unknown_name
+from ..files.untrusted_text import few_names, unknown_name
 from ..generation.engines import ENGINES as ALL_ENGINES
 from ..generation.engines import ModelEngine, Sampling, open_engine
 from ..generation.events import Events, Reports, Trouble
-from ..generation.prompts import Prompt, Request, is_encodable, sampling_seed
+from ..generation.prompts import Prompt, Request, sampling_seed
 from ..generation.protocol import RawReply
 from ..generation.reasoning import Reasoning
 from ..generation.run_async import run_async
@@ -123,9 +123,6 @@ def chosen_tasks(
     if not found:
         raise ChecklistError(f"suite {suite.name}: no task has these lengths and areas; expected at least one task")
     check_instructions(found, f"suite {suite.name}")
-    for task in found:
-        if not is_encodable(task.instruction or ""):
-            raise ChecklistError(f"suite {suite.name}: {in_one_line(task.id, 60)}: holds a lone surrogate")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -136,6 +137,24 @@ def number_from_one(value: Any) -> int:
     if type(value) is not int or not 1 <= value < 1 << 53:
         raise unexpected("a whole number from 1", value)
     return value
+
+
+def number_in_cell(value: Any) -> float:
+    """A check of a cell with a finite number, which may be a text."""
+    try:
+        found = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise unexpected("a number", value)
+    return found
+
+
+def text_in_cell(value: Any) -> str:
+    """A check of a cell with a text that is not empty, or with a whole number."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise unexpected("a text", value)
+    return str(value)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bytes | None]]:

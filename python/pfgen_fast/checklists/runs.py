@@ -205,7 +205,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def _run_of_file(path: Path) -> Run:
     first: Any = next((value for _, value in numbered_objects(path, on_fault=lambda _: None)), {})
-    has_answers = isinstance(first, dict) and "response" in first and "scores" not in first
+    has_answers = "response" in first and "scores" not in first
     return Run(stem(path), path.parent, *((path, None) if has_answers else (None, path)))
 
 
@@ -235,11 +235,7 @@ def answer_of(value: Any) -> Answer:
 def write_run(
     folder: Path, answers: Iterable[Answer], judgements: Iterable[Judgement], config: Mapping[str, Any]
 ) -> None:
-    """Writes the files of a run, each atomically, and removes files of an earlier run; empty files are not written.
-
-    If no judgements are given, judgements that follow from existing replies stay. They contain the hash of their
-    answer, so a judgement of a changed answer is stale.
-    """
+    """Writes the files of a run that are not empty, each atomically, and removes files of an earlier run."""
     listed, judged = list(answers), list(judgements)
     write_whole(folder / CONFIG_FILE, json_bytes(dict(config)))
     if listed:
@@ -247,6 +243,7 @@ def write_run(
     if judged:
         write_judgements(folder / JUDGEMENTS_FILE, judged)
     written = {ANSWERS_FILE if listed else "", JUDGEMENTS_FILE if judged else ""}
+    # Judgements that follow from replies stay: a judgement of a changed answer is stale by its hash.
     keeps_judgements = not judged and (folder / REPLIES_FILE).exists()
     for path in (*folder.glob("answers.*"), *(() if keeps_judgements else folder.glob("judgements.*"))):
         if is_data_file(path) and path.name not in written:

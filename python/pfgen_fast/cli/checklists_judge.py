@@ -25,7 +25,8 @@ from .server_options import (
 if TYPE_CHECKING:
     from ..checklists import ChecklistSuite
     from ..checklists.judging.ask_runs import Judging
-    from ..checklists.judging.runs_to_judge import JudgeOptions, RunToJudge
+    from ..checklists.judging.requests import JudgeOptions
+    from ..checklists.judging.runs_to_judge import RunToJudge
     from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.requests import Server
@@ -129,7 +130,7 @@ class _Judge:
 
     def options(self) -> JudgeOptions:
         """The options as the library takes them."""
-        from ..checklists.judging.runs_to_judge import JudgeOptions
+        from ..checklists.judging.requests import JudgeOptions
 
         return JudgeOptions(
             self.model,

@@ -32,11 +32,7 @@ _TEXTS = Path(__file__).with_name("ngram_suite.toml")
 
 
 def checklist_suite_of(suite: Suite) -> ChecklistSuite:
-    """The checklist suite of an n-gram suite: its questions, judged by a packaged checklist with equal weights.
-
-    An instruction lists the keywords of the question, and shows the style by the sample answer to another question,
-    because the sample answer to the question itself would reveal the answer.
-    """
+    """The checklist suite of an n-gram suite: its questions, judged by a packaged checklist with equal weights."""
     n_japanese = sum(language_of(question.question) == "ja" for question in suite)
     language = "ja" if 2 * n_japanese > len(suite) else "en"
     texts = read_toml(_TEXTS, error=ChecklistError)[language]
@@ -92,6 +88,7 @@ def _instruction(question: Question, samples: tuple[Sample, ...], texts: dict[st
     keywords = list(dict.fromkeys(map(_shown, question.keywords)))
     if keywords:
         parts.append(texts["keywords"] + "\n" + "\n".join(f"- {keyword}" for keyword in keywords))
+    # The sample answer to the question itself would reveal the answer.
     sample = next((sample for sample in samples if sample.question != question.question), None)
     if sample is not None:
         parts.append(f"{texts['sample']}\n{sample.question}\n{sample.answer}")

@@ -24,7 +24,8 @@ from ..judgements import Judgement
 from ..runs import JUDGEMENTS_FILE, Run
 from ..scoring.judged import is_stale
 from ..suite import ChecklistSuite
-from .runs_to_judge import JudgeOptions, Rating, RunToJudge
+from .requests import JudgeOptions
+from .runs_to_judge import Rating, RunToJudge
 
 _PATIENCE_SECONDS = 60.0
 """The longest wait for another process that writes a file of judgements."""
@@ -72,7 +73,7 @@ class Judging:
         """
         wording = options.wording(suite)
         replies = ((run, Replies(run.replies_path, must_exist=offline)) for run in runs)
-        judging = cls([RunToJudge(run, wording, options, found) for run, found in replies])
+        judging = cls([RunToJudge(run, wording, found) for run, found in replies])
         for one in judging.runs:
             judging._former[one.run.key] = one.run.judgements(suite)
             _refuse_imported(one, judging._former[one.run.key])
@@ -174,13 +175,13 @@ def _derived(one: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgeme
 
 def _is_of(row: Judgement, one: RunToJudge) -> bool:
     """Whether a judgement is by the same judge and method."""
-    return (row.judge, row.method) == (one.wording.judge.model, one.wording.method)
+    return (row.judge, row.method) == (one.wording.judge.model, one.wording.options.method)
 
 
 def _is_replaced(row: Judgement, one: RunToJudge) -> bool:
     """Whether a judgement in the file is replaced; judgements of areas that are not judged now stay."""
     task = one.wording.suite.by_key.get((row.id, row.length))
-    is_in_areas = task is None or not one.options.areas or task.area in one.options.areas
+    is_in_areas = task is None or not one.wording.options.areas or task.area in one.wording.options.areas
     return _is_of(row, one) and is_in_areas
 
 

@@ -91,7 +91,7 @@ def _lines(
     for source in sources:
         try:
             for where, row in numbered_objects(source, on_fault=problems.append):
-                key = row.get(form.batch_id) if isinstance(row, dict) else None
+                key = row.get(form.batch_id)
                 if not isinstance(key, str):
                     problems.append(f"{where}: expected an object with the text '{form.batch_id}'")
                     continue

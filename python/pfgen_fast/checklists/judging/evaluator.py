@@ -29,8 +29,8 @@ from ..judgements import Profile
 from ..runs import Answer
 from ..suite import ChecklistSuite
 from ..tasks import Checklist, Task
-from .requests import MAX_TOKENS, Wording
-from .runs_to_judge import JudgeOptions, Rating, ratings_of
+from .requests import MAX_TOKENS, JudgeOptions, Wording
+from .runs_to_judge import Rating, ratings_of
 
 SCORE, PLAIN = "checklist", "plain"
 """The metrics with the weighted and with the plain mean of the verdicts."""
@@ -190,7 +190,7 @@ class _JudgedTexts:
         self._ratings: list[Rating] = []
         for row, task, text in texts:
             answer = Answer(task.id, text, task.length)
-            ratings = ratings_of(answer, task, judge._wording, judge.options, judge.replies)
+            ratings = ratings_of(answer, task, judge._wording, judge.replies)
             self._rows += [row] * len(ratings)
             self._ratings += ratings
 

@@ -8,89 +8,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from ...errors import ChecklistError
-from ...evaluators.ratings import usual_temperature
-from ...files.untrusted_text import unknown_name
 from ...judging.reply_store import Replies
-from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, RequestOptions, is_too_long
+from ...judging.requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
 from ...judging.tries import Tries
-from ..judgements import AnswerKey, Judgement, Method, Profile
+from ..judgements import AnswerKey, Judgement
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite
 from ..tasks import Checklist, Task, check_instructions
 from .parse_reply import ParsedReply
-from .requests import MAX_TOKENS, Wording
-
-Empty = Literal["judge", "zero"]
-"""Whether an empty answer is judged, or gets 0 without a request."""
+from .requests import Wording
 
 _LONGEST_ESCAPE = 24
 """The maximum number of bytes for a character of an answer in a request: a word between spaces, escaped in JSON."""
 
 
-@dataclass(frozen=True)
-class JudgeOptions:
-    """How answers are judged.
-
-    Attributes:
-        model: The judge's name on the server.
-        profile: How an answer is shown to the judge.
-        method: Whether the judge is asked about each question, or for one overall rating.
-        n_tries: The maximum number of requests for a rating, while replies are unusable.
-        n_ratings: The number of ratings of each answer, each with other seeds.
-        temperature: The judge's temperature; by default 0 for one rating and 1 for several, and 0.8 for `upstream`.
-        max_tokens: The maximum number of tokens in a reply.
-        seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number.
-        empty: Whether an empty answer is judged, or gets 0 without a request.
-        areas: The areas whose answers are judged; all if empty.
-        request_options: How requests are written, such as the engine.
-        structured: Whether the server is sent a JSON schema of the verdicts.
-    """
-
-    model: str
-    profile: Profile = "plain"
-    method: Method = "checklist"
-    n_tries: int = 3
-    n_ratings: int = 1
-    temperature: float | None = None
-    max_tokens: int = MAX_TOKENS
-    seed: str = ""
-    empty: Empty = "judge"
-    areas: tuple[str, ...] = ()
-    request_options: RequestOptions = field(default_factory=RequestOptions)
-    structured: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.model.strip():
-            raise ChecklistError("the judge has no name; expected the name of a model on its server")
-        if self.n_tries < 1 or self.n_ratings < 1:
-            raise ChecklistError(f"tries {self.n_tries}, ratings {self.n_ratings}: expected at least 1 of each")
-
-    @property
-    def judge(self) -> Judge:
-        """The judge with its sampling parameters."""
-        usual = 0.8 if self.profile == "upstream" else usual_temperature(self.n_ratings)
-        temperature = usual if self.temperature is None else self.temperature
-        return Judge(self.model, temperature, self.max_tokens, self.request_options)
-
-    def wording(self, suite: ChecklistSuite) -> Wording:
-        """How the judge is asked; raises ChecklistError if the suite lacks the area or the prompt."""
-        for area in self.areas:
-            if area not in suite.areas:
-                raise ChecklistError(unknown_name("area", area, suite.areas))
-        return Wording(suite, self.judge, self.profile, self.method, self.seed, self.structured)
-
-
 class Rating(Tries):
     """One rating of one answer."""
 
-    def __init__(
-        self, answer: Answer, task: Task, number: int, wording: Wording, options: JudgeOptions, replies: Replies
-    ) -> None:
-        self._is_given = options.empty == "zero" and not answer.response.strip()
-        super().__init__(replies, 0 if self._is_given else options.n_tries)
+    def __init__(self, answer: Answer, task: Task, number: int, wording: Wording, replies: Replies) -> None:
+        self._is_given = wording.options.empty == "zero" and not answer.response.strip()
+        super().__init__(replies, 0 if self._is_given else wording.options.n_tries)
         self.answer, self.task, self.number, self.wording = answer, task, number, wording
         self._said: ParsedReply | None = None
 
@@ -133,7 +72,7 @@ class Rating(Tries):
             response_sha256=self.answer.sha256,
             judge=wording.judge.model,
             version=version,
-            method=wording.method,
+            method=wording.options.method,
             rating=self.number,
             scores=said.verdicts,
             reasons=said.reasons,
@@ -162,10 +101,9 @@ class Rating(Tries):
         return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
 
 
-def ratings_of(answer: Answer, task: Task, wording: Wording, options: JudgeOptions, replies: Replies) -> list[Rating]:
+def ratings_of(answer: Answer, task: Task, wording: Wording, replies: Replies) -> list[Rating]:
     """The ratings of an answer; empty if its requests are too long to be sent."""
-    numbers = range(1, options.n_ratings + 1)
-    ratings = [Rating(answer, task, number, wording, options, replies) for number in numbers]
+    ratings = [Rating(answer, task, number, wording, replies) for number in range(1, wording.options.n_ratings + 1)]
     return [] if ratings[0].is_too_long else ratings
 
 
@@ -189,7 +127,6 @@ class RunToJudge:
 
     run: Run
     wording: Wording
-    options: JudgeOptions
     replies: Replies
     only: frozenset[AnswerKey] | None = None
     ratings: list[Rating] = field(init=False)
@@ -207,8 +144,7 @@ class RunToJudge:
         chosen = self._chosen(suite, answers.values())
         check_instructions([task for _, task in chosen], str(self.run.folder))
         self.covered = frozenset(answer.key for answer, _ in chosen)
-        judged_by = (self.wording, self.options, self.replies)
-        of_answers = [(answer.id, ratings_of(answer, task, *judged_by)) for answer, task in chosen]
+        of_answers = [(answer.id, ratings_of(answer, task, self.wording, self.replies)) for answer, task in chosen]
         self.too_long = tuple(id for id, ratings in of_answers if not ratings)
         self.ratings = [rating for _, ratings in of_answers for rating in ratings]
 
@@ -244,7 +180,7 @@ class RunToJudge:
 
     def _chosen(self, suite: ChecklistSuite, answers: Iterable[Answer]) -> list[tuple[Answer, Task]]:
         pairs = ((answer, suite.by_key[answer.id, answer.length]) for answer in answers)
-        areas = self.options.areas
+        areas = self.wording.options.areas
         return [
             (answer, task)
             for answer, task in pairs

@@ -65,8 +65,9 @@ def open_sentinel(one: RunToJudge, n_answers: int) -> Sentinel | None:
         return None
     folder = one.run.folder / FOLDER
     number = _next_round(folder)
-    options, replies = replace(one.options, n_ratings=1), Replies(folder / f"{number:03}-replies.jsonl")
-    now = RunToJudge(one.run, one.wording, options, replies, frozenset(chosen))
+    options = replace(one.wording.options, n_ratings=1, temperature=one.wording.judge.temperature)
+    wording = replace(one.wording, options=options)
+    now = RunToJudge(one.run, wording, Replies(folder / f"{number:03}-replies.jsonl"), frozenset(chosen))
     return Sentinel(one, now, folder / f"{number:03}.jsonl")
 
 

@@ -17,16 +17,17 @@ import numpy as np
 from ...errors import ChecklistError
 from ...evaluators.evaluator import Item, text_column
 from ...experiments.judge import JudgeOptions
+from ...files.untrusted_json import checked
 from ...scoring.scorer import Scorer
 from ...statistics.correlation import COMPARED_DIGITS, Floats
 from ...suite.suite import Suite
 from ..judgements import AnswerKey, Method
-from ..line_files import OnFault, rows_of_table
+from ..line_files import OnFault, number_in_cell, rows_of_table
 from ..runs import Answer, Run
 from ..scoring.scores import Scores
 from ..scoring.scoring import score_runs
 from ..suite import ChecklistSuite
-from ..weights.marks import MarkedAnswer, Scale, number, read_marks, task_of_row
+from ..weights.marks import MarkedAnswer, Scale, read_marks, task_of_row
 
 Place = tuple[str, AnswerKey]
 """The key of a run, and an answer of it."""
@@ -73,10 +74,7 @@ def checklist_values(
     mixed: bool = False,
     on_fault: OnFault | None = None,
 ) -> Values:
-    """The checklist scores of the answers of runs (`checklist`), with equal weights (`avg-c`), and overall ratings.
-
-    Overall ratings (`llm-eval`, `llm-eval-c`) are there if the runs have judgements by these methods.
-    """
+    """The scores of answers (`checklist`), with equal weights (`avg-c`), and overall ratings by other methods."""
     found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
     methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
     if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):
@@ -101,7 +99,8 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
         place = _place(row, suite, where)
         for name, value in row.items():
             if name not in _KEY_COLUMNS and value not in (None, ""):
-                found.setdefault(name, {})[place] = number(value, f"{where}, {name}")
+                number = checked(value, number_in_cell, f"{where}, {name}", error=ChecklistError)
+                found.setdefault(name, {})[place] = number
     if not found:
         raise ChecklistError(f"{path}: no metrics: expected columns of numbers beside model and id")
     return found
@@ -191,4 +190,5 @@ def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:
     if not isinstance(model, str) or "id" not in row:
         raise ChecklistError(f"{where}: expected columns model and id")
     task, trial = task_of_row(row, suite, where), row.get("trial")
-    return model, (*task.key, 1 if trial in (None, "") else int(number(trial, f"{where}, trial")))
+    trial = 1 if trial in (None, "") else checked(trial, number_in_cell, f"{where}, trial", error=ChecklistError)
+    return model, (*task.key, int(trial))

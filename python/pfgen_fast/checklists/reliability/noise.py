@@ -218,10 +218,7 @@ class Noise:
 
     @cached_property
     def last_alone(self) -> tuple[float | None, TwoTables]:
-        """The share of the variance of scores within categories that the last question of each checklist predicts.
-
-        Also the table of models by this question, beside the usual one.
-        """
+        """The share of the variance within categories that the last questions predict, and the table by them alone."""
         pairing = self.pairing
         only = np.zeros(pairing.n_answers)
         unexplained, total = [], []
@@ -242,10 +239,7 @@ def measured(side: Side, suite: ChecklistSuite, words: ModelWords) -> Noise:
 
 
 def between_groups(values: Floats, groups: Ints) -> float | None:
-    """The share of the variance that is between groups, beyond what chance gives (epsilon squared).
-
-    None where nothing varies, or there are fewer than two groups or no more values than groups.
-    """
+    """The share of the variance between groups, beyond chance (epsilon squared); None where it is undefined."""
     names, group_of = np.unique(groups, return_inverse=True)
     total = _squares(values)
     if len(names) < 2 or len(values) <= len(names) or total <= 0:

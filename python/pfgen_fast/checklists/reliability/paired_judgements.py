@@ -77,10 +77,7 @@ class PairedJudgements(AnswerGrid):
 
 
 def pair(first: Side, second: Side, suite: ChecklistSuite, *, draws: int = 0, seed: int = 0) -> PairedJudgements:
-    """The judgements of two sides on the same answers.
-
-    Models are the same if their runs have the same key, or if both sides have a single model.
-    """
+    """The judgements of two sides on the same answers, of models with the same key or of each side's only model."""
     left_out: Counter[str] = Counter()
     found: dict[tuple[str, AnswerKey], tuple[Ratings, Ratings]] = {}
     for model, of_first, of_second in _models(first, second, left_out):

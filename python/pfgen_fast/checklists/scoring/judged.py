@@ -152,11 +152,7 @@ class _Side:
         )
 
     def _asked_for(self, suite: ChecklistSuite, judged: Iterable[AnswerKey]) -> Iterable[AnswerKey]:
-        """All answers that the run should have.
-
-        The trials of a task are all trials that occur in its area and length. Tasks with a length only count if the
-        run has an answer of this length.
-        """
+        """All answers that the run should have: those of its lengths, with all trials of their area and length."""
         trials: dict[tuple[str, str | None], set[int]] = {}
         for id, length, trial in {*judged, *self.stale, *self.answers, *(row.key for row in self.rows)}:
             trials.setdefault((suite.by_key[id, length].area, length), set()).add(trial)

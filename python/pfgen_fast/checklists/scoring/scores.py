@@ -69,6 +69,10 @@ class LengthFigures:
     share_long_enough: float
 
 
+OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
+"""The figures that a part with a wanted length has, too."""
+
+
 def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) -> LengthFigures | None:
     """The figures of the answers whose numbers of words and wanted words are known; None without any."""
     listed = [(words, wanted) for words, wanted in counted_and_wanted if words is not None and wanted is not None]

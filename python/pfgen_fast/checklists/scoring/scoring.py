@@ -27,7 +27,7 @@ from ..suite import PARTS, ChecklistSuite, by_part, keys_in_order
 from ..tasks import Missing, Task
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
-from .scores import AnswerScore, Average, ModelScores, Part, Scores, State, Weighting, length_figures
+from .scores import OF_LENGTH, AnswerScore, Average, ModelScores, Part, Scores, State, Weighting, length_figures
 
 _MOST_RATING = 10.0
 """The best overall rating of the methods that ask for one."""
@@ -158,18 +158,10 @@ class _Rules:
         figures = length_figures((answer.words, answer.task.wanted_words) for answer in answers)
         if answers[0].task.length is None or figures is None or figures.n < len(answers):
             return part
-        return replace(
-            part,
-            mean_absolute_length_error=figures.mean_absolute_length_error,
-            mean_shortfall=figures.mean_shortfall,
-            share_long_enough=figures.share_long_enough,
-        )
+        return replace(part, **{name: getattr(figures, name) for name in OF_LENGTH})
 
     def _signature(self, judged: Judged) -> str:
-        """Names the version, the suite, checklists and weights, the judge and its prompts, and the rules of the score.
-
-        Facts that imported judgements lack are `unknown`.
-        """
+        """The inputs of the scores, by name; facts that imported judgements lack are `unknown`."""
         variants = judged.variants
         parts = {
             "checklists": _core.__version__,

@@ -8,10 +8,9 @@ from typing import Any
 
 from ...files.cells import csv_text
 from ..suite import ChecklistSuite, by_part
-from .scores import Average, ModelScores, Part, Scores
+from .scores import OF_LENGTH, Average, ModelScores, Part, Scores
 
 _FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
-_OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
 
 
 def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...
 def to_csv(scores: Scores) -> str:
     """The scores as CSV with full digits: a row for each model and part, and one for its average."""
     counts = ("n", "missing", "unjudged", "stale")
-    figures = (*counts, *_FIGURES, "rescaled_over_answers", "low", "high", *_OF_LENGTH)
+    figures = (*counts, *_FIGURES, "rescaled_over_answers", "low", "high", *OF_LENGTH)
     columns = ("place", "model", "kind", "part", *figures, "signature")
     names = category_names(scores.suite)
     rows: list[list[Any]] = []
@@ -97,7 +96,7 @@ def _row(
             "bootstrap_95": _ends(average),
         },
         "lengths": {
-            length: _part(part) | {name: getattr(part, name) for name in _OF_LENGTH}
+            length: _part(part) | {name: getattr(part, name) for name in OF_LENGTH}
             for length, part in model.lengths.items()
         },
     }

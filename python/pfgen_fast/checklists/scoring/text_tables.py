@@ -43,10 +43,7 @@ class TextTable:
 
 
 def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
-    """The models in order, with average, interval, areas, words, group, and missing answers if there are any.
-
-    Without areas, the table has no words; `words_by_area` shows them.
-    """
+    """The models in order, with average, interval, areas, words, group, and missing answers if there are any."""
     other, figure = ("as zero", "rescaled_missing_as_zero")
     if scores.missing == "zero":
         other, figure = ("skipped", "rescaled_missing_skipped")

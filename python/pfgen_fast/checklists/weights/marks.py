@@ -7,17 +7,17 @@ scale must be given, because most verdicts are possible on both.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ...errors import ChecklistError
-from ...files.untrusted_json import parse_json
+from ...files.untrusted_json import Fault, checked, items, member, unexpected
 from ...files.untrusted_text import few_names, in_one_line, unknown_name
-from ..line_files import rows_of_table
+from ..line_files import number_in_cell, rows_of_table, text_in_cell
 from ..runs import Run
 from ..suite import ChecklistSuite
 from ..tasks import Task
@@ -58,8 +58,6 @@ class Marks:
     """The marks of a file."""
 
     listed: tuple[Mark, ...]
-    scale: Scale
-    stale: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -69,7 +67,9 @@ def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterabl
         raise ChecklistError(f"the scale of the verdicts: {unknown_name('scale', scale, get_args(Scale))}")
     found: dict[tuple[MarkedAnswer, str], tuple[Mark, str]] = {}
     for where, row in rows_of_table(path):
-        mark = _mark(row, where, suite, scale)
+        task = task_of_row(row, suite, where)
+        check = partial(_mark, task=task, n_questions=suite.n_questions[task.key], scale=scale)
+        mark = checked(row, check, where, error=ChecklistError)
         before = found.setdefault((mark.answer, mark.annotator), (mark, where))
         if before[0] != mark:
             raise ChecklistError(
@@ -85,7 +85,7 @@ def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterabl
     stale = tuple(mark.id for mark in marks if mark.answer not in answers and listed)
     if not kept:
         raise ChecklistError(f"{path}: no marks are left: the runs have none of the {len(marks)} answers")
-    return Marks(kept, scale, stale, tuple(_notes(kept, stale, scale)))
+    return Marks(kept, tuple(_notes(kept, stale, scale)))
 
 
 def _notes(marks: Sequence[Mark], stale: Sequence[str], scale: Scale) -> list[str]:
@@ -101,74 +101,40 @@ def _notes(marks: Sequence[Mark], stale: Sequence[str], scale: Scale) -> list[st
     return notes
 
 
-def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scale) -> Mark:
-    task = task_of_row(row, suite, where)
-    category = row.get("category")
-    if category not in (None, "", task.category):
-        raise ChecklistError(
-            f"{where}, category: expected {task.category!r}, the category of {in_one_line(task.id)}, not "
-            f"{in_one_line(category, 40)!r}"
-        )
-    verdicts = _verdicts(row.get("verdicts"), f"{where}, verdicts")
-    n_questions = len(suite.checklist(task).questions)
-    if len(verdicts) != n_questions:
-        raise ChecklistError(f"{where}, verdicts: expected {n_questions}, one for each question, not {len(verdicts)}")
+def _mark(row: Mapping[str, Any], task: Task, n_questions: int, scale: Scale) -> Mark:
+    """A check of a row about a task."""
     highest = SCALES[scale]
-    for question, verdict in enumerate(verdicts):
-        if not 0 <= verdict <= highest:
-            hint = "; is this --scale ui?" if scale == "unit" and 1 < verdict <= SCALES["ui"] else ""
-            raise ChecklistError(
-                f"{where}, question {question}: the verdict {verdict:g}; expected 0 to {highest:g}{hint}"
-            )
-    overall = number(row.get("overall"), f"{where}, overall")
-    if not 0 <= overall <= HIGHEST_MARK:
-        raise ChecklistError(f"{where}, overall: {overall:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
-    return Mark(
-        id=task.id,
-        length=task.length,
-        response_sha256=_text(row, "response_sha256", where),
-        annotator=_text(row, "annotator", where),
-        area=task.area,
-        category=task.category,
-        verdicts=tuple(verdict / highest for verdict in verdicts),
-        overall=overall,
-    )
+
+    def verdict(cell: Any) -> float:
+        found = number_in_cell(cell)
+        if not 0 <= found <= highest:
+            hint = "; is this --scale ui?" if scale == "unit" and 1 < found <= SCALES["ui"] else ""
+            raise Fault(f"the verdict {found:g}; expected 0 to {highest:g}{hint}")
+        return found / highest
+
+    def overall(cell: Any) -> float:
+        found = number_in_cell(cell)
+        if not 0 <= found <= HIGHEST_MARK:
+            raise Fault(f"{found:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
+        return found
+
+    if row.get("category") not in (None, "", task.category):
+        expected = f"'{in_one_line(task.category)}', the category of {in_one_line(task.id)}"
+        raise unexpected(expected, row["category"]).inside(".category")
+    verdicts = member(row, "verdicts", lambda cell: items(_separated(cell), verdict))
+    if len(verdicts) != n_questions:
+        raise Fault(f"expected {n_questions}, one for each question, not {len(verdicts)}").inside(".verdicts")
+    sha256, annotator = (member(row, name, text_in_cell) for name in ("response_sha256", "annotator"))
+    return Mark(*task.key, sha256, annotator, *task.place, verdicts, member(row, "overall", overall))
 
 
 def task_of_row(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Task:
     """The task that a row of a table names by `id` and, optionally, `length`."""
+    id = checked(row, lambda cells: member(cells, "id", text_in_cell), where, error=ChecklistError)
     length = row.get("length")
-    return suite.task(_text(row, "id", where), None if length in (None, "") else str(length), where)
+    return suite.task(id, None if length in (None, "") else str(length), where)
 
 
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
-    value = row.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or not value:
-        raise ChecklistError(f"{where}, {name}: expected a text, not {_shown(value)}")
-    return value
-
-
-def _verdicts(value: Any, where: str) -> list[float]:
-    if isinstance(value, str):
-        text = value.strip()
-        value = parse_json(text, where, error=ChecklistError) if text.startswith("[") else _SEPARATORS.split(text)
-    if not isinstance(value, list):
-        raise ChecklistError(f"{where}: expected a list of numbers, not {_shown(value)}")
-    return [number(entry, f"{where}[{place}]") for place, entry in enumerate(value)]
-
-
-def number(value: Any, where: str) -> float:
-    """A finite number from a cell of a table."""
-    try:
-        found = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if not math.isfinite(found):
-        raise ChecklistError(f"{where}: expected a number, not {_shown(value)}")
-    return found
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None or value == "" else in_one_line(repr(value), 40)
+def _separated(cell: Any) -> Any:
+    """The texts in a cell, which may be in brackets; other values unchanged."""
+    return _SEPARATORS.split(cell.strip().strip("[]").strip()) if isinstance(cell, str) else cell

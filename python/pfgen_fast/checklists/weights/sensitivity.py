@@ -123,13 +123,10 @@ def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCE
 def drawn_weights(
     weights: Sequence[float], n_draws: int, *, concentration: int = CONCENTRATION, seed: int = 0
 ) -> Floats:
-    """Draws random weights whose mean is the given ones, from a Dirichlet distribution.
-
-    A weight is the distance between two of `concentration - 1` sorted random numbers from 0 to 100, interpolated if
-    needed. This method needs no logarithms, whose last digits depend on the machine.
-    """
+    """Draws random weights whose mean is the given ones, from a Dirichlet distribution."""
     if concentration < 2:
         raise ChecklistError(f"the concentration {concentration}: expected a whole number of at least 2")
+    # A weight is a distance between sorted random numbers: the last digits of logarithms depend on the machine.
     raw = np.random.PCG64(seed).random_raw((n_draws, concentration - 1)) >> np.uint64(11)
     numbers = np.zeros((n_draws, concentration + 1))
     numbers[:, 1:-1] = np.sort(np.ldexp(raw.astype(np.float64), -53), axis=1)
@@ -183,12 +180,7 @@ def sensitivity_to_dict(found: Sensitivity) -> dict[str, Any]:
     return {
         "suite": found.sums.suite.name,
         "suite_hash": found.sums.suite.hash,
-        "usual": [
-            {"model": model, "average": average, "place": place}
-            for model, average, place in zip(
-                found.models, found.usual.tolist(), places(found.usual).tolist(), strict=True
-            )
-        ],
+        "usual": _rows(("model", "average", "place"), found.models, found.usual, places(found.usual)),
         "variations": {one.name: _variation_dict(found, one) for one in found.variations},
         "categories": [asdict(one) for one in found.categories],
         "draws": None if found.drawn is None else {"concentration": found.concentration, **stability_dict(found.drawn)},
@@ -197,17 +189,19 @@ def sensitivity_to_dict(found: Sensitivity) -> dict[str, Any]:
 
 
 def _variation_dict(found: Sensitivity, one: Variation) -> dict[str, Any]:
-    columns = zip(found.models, one.averages.tolist(), one.shifts.tolist(), one.places.tolist(), strict=True)
+    columns = (found.models, one.averages, one.shifts, one.places)
     return {
         "kendall": one.kendall,
         "lowest_shift": float(one.shifts.min()),
         "highest_shift": float(one.shifts.max()),
         "most_places": float(abs(one.moved).max()),
-        "models": [
-            {"model": model, "average": average, "shift": shift, "place": place}
-            for model, average, shift, place in columns
-        ],
+        "models": _rows(("model", "average", "shift", "place"), *columns),
     }
+
+
+def _rows(names: Sequence[str], models: Sequence[str], *columns: Floats) -> list[dict[str, Any]]:
+    rows = zip(models, *(column.tolist() for column in columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _answer(found: Sensitivity) -> str:

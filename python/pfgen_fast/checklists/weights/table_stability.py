@@ -137,15 +137,13 @@ def stability(sums: VerdictSums, usual: Mapping[CategoryKey, Any], draws: Mappin
 
 
 def fitted_stability(fit: Fit, sums: VerdictSums) -> Stability | None:
-    """How stable the order of models is under the weights of a fit; None without draws or fitted weights.
-
-    A draw that does not define the weights of a category uses the fitted ones.
-    """
+    """How stable the order of models is under the weights of a fit; None without draws or fitted weights."""
     weights = fit.weights
     draws = {}
     for key in sums.sums:
         if key in weights and len(fit.categories[key].draws):
             drawn = fit.categories[key].draws
+            # A draw that does not define the weights of the category uses the fitted ones.
             draws[key] = np.where(np.isnan(drawn), weights[key], drawn)
     return stability(sums, {**sums.weights, **{key: weights[key] for key in draws}}, draws) if draws else None
 

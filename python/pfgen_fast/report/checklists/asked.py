@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ...checklists.judgements import PROFILES, AnswerKey, Judgement, Method
-from ...checklists.judging.requests import Wording
+from ...checklists.judging.requests import JudgeOptions, Wording
 from ...checklists.runs import Answer
 from ...checklists.suite import ChecklistSuite
 from ...errors import ChecklistError
 from ...files.journal import Journal
 from ...files.untrusted_json import Fault, items, member, text
-from ...judging.requests import Judge
 
 ANSWER, INSTRUCTION = -1, -2
 """The pieces of a message that stand for the answer and the instruction."""
@@ -79,7 +78,7 @@ def _wordings(suite: ChecklistSuite, judgements: Iterable[Judgement], method: Me
     named = {(judgement.profile or "").partition(" ")[0] for judgement in judgements}
     for profile in [profile for profile in PROFILES if profile in named] or PROFILES[:1]:
         try:
-            yield Wording(suite, Judge(""), profile, method)
+            yield Wording(suite, JudgeOptions("any", profile, method))
         except ChecklistError:  # the suite has no prompt for the method, so nothing was asked with this suite
             return
 

@@ -1,19 +1,22 @@
-"""Sides, and how far they agree."""
+"""Two sides of judgements: how far they agree, and whether a judge has drifted: damage is found, noise is not."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
+from operator import mul
 
 import pytest
-from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
+from makers import own_checklists
+from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.agreement import agreed, two_tables
 from pfgen_fast.checklists.reliability.agreement_finding import agree
+from pfgen_fast.checklists.reliability.drift import drift_finding, drifted
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection
 from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.errors import ChecklistError
 
-SUITE = made_suite()
+WEIGHTS = (40.0, 30.0, 20.0, 10.0)
+SUITE = made_suite(WEIGHTS)
 FIRST = judged(SUITE)
 
 
@@ -35,7 +38,7 @@ def test_averages_are_means_of_areas_that_count_alike():
     by_hand = []
     for area in ("letters", "stories"):
         ids = {task.id for task in SUITE.tasks if task.area == area}
-        scores = [25 * sum(one.scores) for one in FIRST["beta"] if one.id in ids]
+        scores = [sum(map(mul, WEIGHTS, one.scores)) for one in FIRST["beta"] if one.id in ids]
         by_hand.append((sum(scores) / len(scores) - 75) * 4)
     assert found.values[0][found.models.index("beta")] == pytest.approx(sum(by_hand) / 2)
 
@@ -108,28 +111,106 @@ def test_a_path_has_a_side_for_each_judge_and_version_and_paths_are_named_by_the
         JudgeSelection(SUITE, judge="secnd").of_each([judges])
     paths = [written(tmp_path / name / "runs", FIRST) for name in ("old", "new")]
     assert [one.name for one in JudgeSelection(SUITE).of_each(paths)] == ["old/runs", "new/runs"]
-
-
-def test_runs_without_sentinels_are_refused(tmp_path):
-    folder = written(tmp_path / "a", {"alpha": []})
     with pytest.raises(ChecklistError, match="no run has sentinels"):
-        JudgeSelection(SUITE).of_sentinels([folder])
+        JudgeSelection(SUITE).of_sentinels(paths[:1])
 
 
-def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):
-    suite = written_suite(tmp_path / "suite", SUITE)
+def test_the_command_prints_a_sentence_and_a_table_and_writes_files(tmp_path, call):
+    suite = own_checklists.written(SUITE, tmp_path / "suite")
     paths = written(tmp_path / "a", FIRST), written(tmp_path / "b", changed(FIRST, trembling(0.2)))
-    code, printed, _ = call("checklists", "agree", *paths, "--suite", suite, "--draws", "20")
+    options = ("--suite", suite, "--draws", "20", "-o", tmp_path / "out")
+    code, printed, _ = call("checklists", "agree", *paths, *options)
     assert code == 0
     assert printed.startswith("a and b give the same level in ")
     assert "place, a" in printed
     assert "judges:judge (judge-1) and judge (judge-2)|draws:20|seed:0" in printed
-    options = ("--suite", suite, "--draws", "20", "--json", "-o", tmp_path / "out")
-    code, printed, _ = call("checklists", "agree", *paths, *options)
-    found = json.loads(printed)
-    assert (tmp_path / "out" / "agree-questions.csv").exists()
-    assert {"models", "levels", "answers", "questions", "levels-crossed"} == set(found["tables"])
-    assert found["tables"]["levels"][0]["part"] == "all"
+    tables = {path.stem for path in (tmp_path / "out").glob("*.csv")}
+    assert tables == {f"agree-{name}" for name in ("models", "levels", "answers", "questions", "levels-crossed")}
     code, _, said = call("checklists", "agree", paths[0], "--suite", suite)
     assert (code, said.count("\n")) == (2, 1)
     assert "one judge only" in said
+
+
+def drift(old, new, draws=0):
+    return drift_finding(drifted(old, new, SUITE, draws=draws), old, new)
+
+
+def test_damage_is_found_with_its_place_and_size():
+    damaged = changed(FIRST, lowered("fable", 1, share=0.6))
+    found = drifted(side(FIRST), side(damaged), SUITE, draws=200)
+    pairs = [pair for model in FIRST for pair in zip(damaged[model], FIRST[model], strict=True)]
+    true = [one.scores[1] - before.scores[1] for one, before in pairs if one.id.startswith("fable")]
+    question, shift = found.questions[0]
+    assert question.labels == ("stories", "fable", 1)
+    assert shift.size == pytest.approx(sum(true) / len(true))
+    assert shift.has_moved
+    assert [one.has_moved for _, one in found.questions].count(True) == 1
+    part = found.parts["stories"]
+    assert part.size == pytest.approx(4 * 30 * sum(true) / len(true))
+    assert part.shift.low < part.size < part.shift.high < 0
+    assert (found.parts["letters"].size, found.parts["letters"].has_moved) == (0, False)
+    answer = drift(side(FIRST), side(damaged), draws=20).answer
+    assert answer.startswith("The judge has drifted")
+    assert "question 1 of stories/fable" in answer
+
+
+def test_a_judge_that_only_trembles_has_not_drifted():
+    n_alarms = 0
+    for seed in range(40):
+        first, second = (side(changed(FIRST, trembling(0.4, one))) for one in (2 * seed, 2 * seed + 1))
+        n_alarms += drifted(first, second, SUITE, draws=0).has_moved
+    assert n_alarms <= 4
+    answer = drift(side(FIRST), side(changed(FIRST, trembling(0.4, 3)))).answer
+    assert answer.startswith("No drift can be shown: verdicts on ")
+
+
+def test_pairs_of_models_whose_order_changes_are_named():
+    def swapped(model, one):
+        return replace(one, scores=(0.0,) * 4) if model == "alpha" else one
+
+    found = drift(side(FIRST, "old"), side(changed(FIRST, swapped), "new"), draws=20)
+    (reversed_pairs,) = (table for table in found.tables if table.name == "reversed")
+    assert {row[:2] for row in reversed_pairs.rows} == {("alpha", one) for one in ("beta", "gamma", "delta")}
+    assert "Of 6 pairs of models 3 change their order" in found.paragraph
+
+
+@pytest.mark.parametrize(
+    ("old", "judge", "new", "said"),
+    [
+        ("v1", "judge", "v2", "the version of the judge was v1 and is v2"),
+        ("v1", "judge", "v1", "both sides name the same version, v1"),
+        (None, "judge", "v1", "the version of the judge is unknown on a side"),
+        ("v1", "other", "v1", "this is no drift of one judge"),
+    ],
+)
+def test_the_versions_are_told(old, judge, new, said):
+    before = side(changed(FIRST, lambda _, one: replace(one, version=old)), "s")
+    now = side(changed(FIRST, lambda _, one: replace(one, judge=judge, version=new)), "s")
+    assert any(said in note for note in drift(before, now).notes)
+
+
+def test_the_command_ends_with_1_if_asked_to_check_and_two_versions_in_one_path_are_before_and_now(tmp_path, call):
+    suite = own_checklists.written(SUITE, tmp_path / "suite")
+    old, same = written(tmp_path / "old", FIRST), written(tmp_path / "same", FIRST)
+    assert "drift compares two sides, not 1" in call("checklists", "drift", old, "--suite", suite)[2]
+    options = ("--suite", suite, "--check", "--draws", "10")
+    code, printed, _ = call("checklists", "drift", old, same, *options)
+    assert code == 0
+    assert printed.startswith("No drift: all verdicts on all 144 answers are the same.")
+    new = changed(changed(FIRST, lowered("fable", 1)), lambda _, one: replace(one, version="judge-2"))
+    path = written(tmp_path / "runs", {model: [*FIRST[model], *new[model]] for model in FIRST})
+    code, printed, said = call("checklists", "drift", path, *options)
+    assert code == 1
+    assert "most of all question 1 of stories/fable" in printed
+    assert "was judge-1 and is judge-2" in said
+
+
+def test_sentinels_are_compared_with_the_former_judgements(tmp_path, call):
+    suite, path = own_checklists.written(SUITE, tmp_path / "suite"), written(tmp_path / "runs", FIRST)
+    for time, change in (("001", trembling(0.0)), ("002", lowered("complaint", 3))):
+        for model, listed in changed(FIRST, change).items():
+            again = written(tmp_path / "again", {model: listed[:12]}) / model / "judgements.jsonl"
+            (path / model / "sentinels").mkdir(exist_ok=True)
+            again.rename(path / model / "sentinels" / f"{time}.jsonl")
+    _, printed, _ = call("checklists", "drift", path, "--sentinels", "--suite", suite, "--draws", "10")
+    assert "question 3 of letters/complaint" in printed
