@@ -106,7 +106,7 @@ def test_a_bad_run_is_named_and_the_others_are_done(call, runs, mini, name, cont
     assert str(bad / name) in err
     assert message in err
     assert len(err.splitlines()) == 1
-    assert len(out.splitlines()) == 5  # the heads, two runs, their suite and signature
+    assert len(out.splitlines()) == 6  # the heads, two runs, what ± means, their suite and signature
     assert (bad / "result.json").read_bytes() == b"as it was"
 
 
@@ -269,7 +269,9 @@ def test_explain_takes_a_score_apart(call, scorer):
         assert len(part["cover"]) == 12  # words and punctuation
     assert [keyword["position"] for keyword in found["keywords"]] == [7, None, None]
     _, out, _ = call("explain", "--suite", "mini", "--question", "Q07", "--answer", answer)
-    assert "keyword open structure: missing" in out
+    words = re.findall("^keyword (.*): (missing|met)", out, re.MULTILINE)
+    assert words == [("open structure", "missing"), ("9%", "missing"), ("lower density", "met")]
+    assert out.index("keyword ") < out.index("best prefix")
     code, _, err = call("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
     assert code == 2
     assert "nearest" in err
@@ -344,9 +346,30 @@ def test_verify_hashes_the_files_itself(call, runs, tmp_path, monkeypatch):
 def test_suite_commands(call, make_suite):
     _, out, _ = call("suite", "info", "mini", "--json")
     assert len(json.loads(out)["questions"]) == 8
-    assert call("suite", "check", "mini")[0] == 0
+    assert call("suite", "check", "mini") == (0, "mini: no findings in 8 questions\n", "")
     assert "states" in call("suite", "compile", "mini")[1]
-    code, _, err = call("suite", "check", make_suite({"answers": {}, "keywords": [{}]}, {"colour": 1}))
+    code, out, err = call("suite", "check", make_suite({"answers": {}, "keywords": [{}]}, {"colour": 1}))
     assert code == 1
     assert len(err.splitlines()) == 3
+    assert out.endswith(": 3 errors\n")
     assert json.loads(call("suite", "check", "mini", "--json")[1]) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("scroe", "score"),
+        ("suite chek", "check"),
+        ("generate -e opnai", "openai"),
+        ("score run --profile papr", "paper"),
+        ("compare a b --paired --metric flency", "fluency"),
+        ("suite info mni", "mini"),
+        ("discern show --kind trncate Ice.", "truncate"),
+        ("discern run -e ngrm --from-suite --suite mini", "ngram"),
+        ("checklists metrics . --suite essays-em", "essays-en"),
+    ],
+)
+def test_a_misspelt_name_comes_with_the_nearest_known_one(call, given, meant):
+    code, out, err = call(*given.split())
+    assert (code, out) == (2, "")
+    assert re.search(f"[Dd]id you mean '{meant}'\\?\n$", err)

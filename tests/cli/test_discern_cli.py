@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -196,6 +197,19 @@ def test_kinds_are_listed_with_examples(call):
         assert (code, err) == (0, "")
         assert set(ALL) <= {line.split()[0] for line in out.splitlines()}
     assert one_error(call("discern", "kinds", "--language", "de")) == "--language de: expected ja or en"
+
+
+def test_the_terminal_has_one_table_of_what_the_scores_notice(call):
+    chosen = "negate,loop,truncate,punctuation"
+    code, out, _ = run(call, "--from-suite", "--suite", "mini", "-e", "ngram", kinds=chosen)
+    assert code == 0
+    assert re.search("^damage +fluency +truthfulness +helpfulness +average$", out, re.MULTILINE)
+    assert re.search("negated? +20 % +20 % +no +20 %$", out, re.MULTILINE)
+    assert re.search("punctuation.* +punished +punished +no +punished$", out, re.MULTILINE)
+    two = "--from-suite", "--suite", "mini", "-e", "ngram", "-e", "python:mine:score"
+    _, out, _ = run(call, *two, kinds=chosen)
+    assert re.search("loop +20 % +no$", out, re.MULTILINE)
+    assert max(map(len, out[out.index("damage  ") :].splitlines()[:6])) <= 80
 
 
 # Bad input

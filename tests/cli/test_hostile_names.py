@@ -169,7 +169,7 @@ _CHECKS = {".md": check_markdown, ".html": check_html, ".csv": check_csv, ".svg"
 
 def test_score(asked, suite, runs, tmp_path):
     rows = asked("score", "--suite", suite, runs, "--output", tmp_path).splitlines()
-    assert len(rows) == 1 + len(NAMES) + 2  # the heads, and the suite with its signature
+    assert len(rows) == 1 + len(NAMES) + 3  # the heads, what ± means, and the suite with its signature
     assert len(re.findall(r"\(up to date\)$", asked("score", "--suite", suite, runs), re.MULTILINE)) == len(NAMES)
     asked("score", "--suite", suite, runs, "--json")
     asked("score", "--suite", suite, runs, "--dry-run", "--force")

@@ -31,6 +31,16 @@ def test_commands_agree_on_ranks_and_on_who_counts(call, varied, mini, tmp_path,
     overview = overview_in(page.read_text(encoding="utf-8"))
     assert {run["parameters"]["model"]: run["rank"] for run in overview["runs"]} == expected
 
+    rows = call("leaderboard", runs, "--plain")[1].splitlines()[1:8]
+    tied = {model: ties for _, _, _, ties, model, *_ in map(str.split, rows)}
+    ends = {run["parameters"]["model"]: run["tied"] for run in overview["runs"]}
+    words = {
+        model: "-" if two is None else "none" if two[0] == two[1] else f"{two[0]}-{two[1]}"
+        for model, two in ends.items()
+    }
+    assert tied == words
+    assert len(set(tied.values())) > 2
+
     assert call("experiment", "significance", runs, "-s", "mini", "-o", tmp_path / "found")[0] == 0
     with open(tmp_path / "found" / "significance-leaderboard.csv", encoding="utf-8", newline="") as table:
         places = {row["run"]: int(row["place"]) for row in csv.DictReader(table)}

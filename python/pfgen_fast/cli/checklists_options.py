@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, warn
+from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, stdout, warn
 from .checklists_printing import print_table
 from .command_class import option_group
 from .findings import say_finding, show_finding
@@ -189,7 +189,7 @@ def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> 
             print_line((f"and {len(table.rows) - _MOST_ROWS:,} more rows", "dim"))
     if len(tables) > 1 and not has_page:
         titles = "; ".join(table.title for table in tables[1:])
-        print_line((f"more with --output DIR or --json: {shown(titles)}", "dim"))
+        stdout().print(f"more with --output DIR or --json: {shown(titles)}", style="dim")
 
 
 def _readable(table: Table, n_rows: int) -> TextTable:

@@ -26,6 +26,7 @@ Csv = Annotated[Path | None, Option(help="Also write all figures with full digit
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""
 _MOST_SENTENCES = 12
+_ABOUT_INTERVAL = "95 % interval: over tasks, by bootstrap"
 
 
 class _Table:
@@ -190,9 +191,11 @@ def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None
     from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:
+        if scores.draws:
+            print_line((_ABOUT_INTERVAL, "dim"))
         sentences = missing_sentences(scores)
         for sentence in sentences[:_MOST_SENTENCES]:
-            print_line(shown(sentence))
+            stdout().print(shown(sentence))
         if len(sentences) > _MOST_SENTENCES:
             print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
         for signature in dict.fromkeys(model.signature for model in scores.models):

@@ -21,7 +21,7 @@ _NAMES_WIDTH = 26
 
 
 class _Explain:
-    """Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.
+    """Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.
 
     Examples
 
@@ -58,9 +58,8 @@ class _Explain:
         stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
         _print_answer(found)
         _print_scores(found)
-        _print_sets(found)
         _print_keywords(found)
-        stdout().print()
+        _print_sets(found)
         print_origin(suite, signature)
 
 
@@ -129,9 +128,10 @@ def _of_set(part: SetExplanation) -> list[str]:
 
 
 def _print_keywords(found: Explanation) -> None:
+    """Prints the missing keywords, then those that were found."""
     if not found.keywords:
         stdout().print("no keyword rules")
-    for keyword in found.keywords:
+    for keyword in sorted(found.keywords, key=lambda keyword: keyword.position is not None):
         if keyword.position is None:
             state = ("missing", "red"), f", which leaves {keyword.left_without:.2f} of helpfulness"
         else:
@@ -140,6 +140,7 @@ def _print_keywords(found: Explanation) -> None:
     for name, left in found.scores["helpfulness_results"]:
         if name.endswith("字超過"):
             stdout().print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
+    stdout().print()
 
 
 explain = command(_Explain)

@@ -11,7 +11,7 @@ from . import options
 from .app import exit_if_partial, fail, note, print_json, print_line, shown, track, warn
 from .command_class import command
 from .layout import rest, shortened
-from .suite_line import given_suite, print_origins
+from .suite_line import about_interval, given_suite, print_origins
 from .table import ScoreOptions
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
             print_outcome(outcome, float_sum, is_first=not any(earlier.error is None for earlier in done))
         done.append(outcome)
     if not quiet:
+        if any(outcome.interval for outcome in done):
+            print_line((about_interval("questions"), "dim"))
         print_origins(done)
     if not quiet and any(not outcome.is_kept for outcome in done):
         note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")

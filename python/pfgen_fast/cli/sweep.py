@@ -18,7 +18,7 @@ from .command_class import command
 from .engine_options import engine_options
 from .layout import cut, rest, shortened
 from .reasoning_options import Tags
-from .suite_line import print_origin, suite_or_here
+from .suite_line import about_interval, print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation.sweep import Measured, Point
@@ -141,7 +141,7 @@ class _Sweep:
                 note_existing(
                     n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
                 )
-            print_line(("±: half of the 95 % interval over trials", "dim"))
+            print_line((about_interval("trials"), "dim"))
             print_origin(loaded, next((point.signature for point in measured if point.signature), None))
         exit_if_partial(any(point.problems for point in measured))
 

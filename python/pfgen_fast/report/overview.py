@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..statistics.mean_interval import mean_interval, quantile
-from ..statistics.paired import MIN_QUESTIONS, all_pairs
+from ..statistics.paired import MIN_QUESTIONS, tied_ranks
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .safe_runs import CheckedRun, ShownFigures
@@ -37,22 +36,6 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
         "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
         "min_questions": MIN_QUESTIONS,
     }
-
-
-def tied_ranks(
-    of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
-) -> list[tuple[int, int] | None]:
-    """The first and last rank of the groups of each run; None without a rank or with too few questions."""
-    ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
-    tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
-    if not ranked:
-        return tied
-    pairs = all_pairs([[math.nan if score is None else score for score in scores[place]] for place in ranked])
-    for index, place in enumerate(ranked):
-        if pairs.n[index, index] >= MIN_QUESTIONS:
-            groups = [group for group in pairs.groups if group[0] <= index <= group[1]]
-            tied[place] = groups[0][0] + 1, groups[-1][1] + 1
-    return tied
 
 
 def _by_question(run: CheckedRun, suite: Suite, figure: str) -> list[float | None]:
