@@ -59,7 +59,7 @@ def table(tmp_path):
 def test_every_checkpoint_is_scored_once(watch, training, tmp_path, monkeypatch):
     code, out, err = watch(*NGRAM)
     assert code == 0, err
-    assert [line.split()[0] for line in out.splitlines()[2:] if line[:9].strip()] == ["5", "10"]
+    assert [line.split()[0] for line in out.splitlines()[3:] if line[:9].strip()] == ["5", "10"]
     assert list(table(tmp_path)) == [5, 10]
     results = [json.loads(path.read_text())["score"] for path in (tmp_path / "out").rglob("result.json")]
     assert [round(float(row["score"]), 4) for row in table(tmp_path).values()] == results

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Collection, Sequence
 
-_LEAST = 12
+LEAST = 12
 """The least width of a shortened text, so that different texts still look different."""
 
 
@@ -28,7 +28,7 @@ def shortened(text: str, width: int | None, *, share_of_end: float = 0.75) -> st
         >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
         'result…2024-08-06/5e1e9f4'
     """
-    if width is None or width_of(text) <= (width := max(width, _LEAST)):
+    if width is None or width_of(text) <= (width := max(width, LEAST)):
         return text
     end = _last(text, int((width - 1) * share_of_end))
     return f"{_first(text, width - 1 - width_of(end))}…{end}"
@@ -70,7 +70,7 @@ def cut(text: str, width: int | None) -> str:
         >>> cut("Why does ice float?", 12)
         'Why does ic…'
     """
-    if width is None or width_of(text) <= (width := max(width, _LEAST)):
+    if width is None or width_of(text) <= (width := max(width, LEAST)):
         return text
     return f"{_first(text, width - 1)}…"
 

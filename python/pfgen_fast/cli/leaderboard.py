@@ -42,7 +42,7 @@ _MARKS = {
     "👑": "human answers (no rank)",
     "🎯": "reference answers (no rank)",
     "🟢": "mode completion",
-    "💬": "other modes",
+    "💬": "another mode than completion",
 }
 _ABOUT_SYSTEM = "system/...: human or reference answers, which have no rank"
 _ASCII = {"±": "+/-", "–": "-", "…": "..."}

@@ -41,8 +41,8 @@ def source_or_here(source: str | None) -> str | Path:
 
 
 def about_interval(over: str) -> str:
-    """Explains the column `±95 %` of a table."""
-    return f"±95 %: half of the 95 % interval over {over}"
+    """Explains the ± of a table."""
+    return f"±: half of the 95 % interval over {over}"
 
 
 def print_origin(suite: Suite, signature: str | None = None, *, remark: str = "") -> None:

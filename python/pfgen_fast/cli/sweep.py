@@ -260,7 +260,7 @@ class SweepRows:
         return "  ".join([*cells, *(f"{score:>15}" for score in scores), f"{trials:>6}", f"{needed:>10}", ""])
 
     def _narrow(self, values: Mapping[str, object], scores: Sequence[str], trials: str, needed: str) -> str:
-        return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>10}"])
+        return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>11}"])
 
 
 def write_results(
