@@ -178,7 +178,6 @@ def test_show_is_typed_as_in_the_documentation(call):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("--kind", "char_delet", "a b"), "unknown kind 'char_delet'; expected one of char_delete, "),
         (("--k", "1", "--degree", "2", "a b"), "--permille, --k and --degree: expected one of them"),
         (("--kind", "paraphrase", "a b"), "paraphrase: is made by a language model"),
         (("--language", "de", "a b"), "unknown language 'de'; expected 'ja' or 'en'"),
@@ -217,11 +216,9 @@ def test_the_terminal_has_one_table_of_what_the_scores_notice(call):
 
 BAD_OPTIONS = {
     "source": (("--from-suite",), "2 sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite"),
-    "kind": (("--kinds", "char_delet"), "unknown kind 'char_delet'; expected one of char_delete, "),
     "level": (("--level", "sentences"), "unknown level 'sentences'; expected one of sentence, "),
     "plan": (("--plan", "SumEval"), "SummEval"),
     "nine-items": (("--items", 9), "texts.jsonl: 9 items, expected at least 10; --min-items lowers this to at least 5"),
-    "evaluator": (("-e", "ngrams"), "unknown evaluator 'ngrams'; expected one of ngram, "),
     "donors": (("--donors", "none.jsonl"), "none.jsonl: "),
     "column": (("--column", "text=nothing"), "nothing"),
     "no-model": (("-e", "judge"), "--model is missing: "),
@@ -282,28 +279,6 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, monkey
     assert (code, err) == (2, f"error: file/out: expected a directory, but {Path('file').absolute()} is a file\n")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert "is not writable" in one_error(run(call, "texts.jsonl", "-e", "python:mine:stops"))
-
-
-STOPS_ONCE = """\
-import os
-for number, each in enumerate(asked()):
-    open("asked", "a").write(each["text"] + "\\n")
-    if number == 20 and not os.path.exists("again"):
-        sys.exit(3)
-    say(each["row"], n=len(each["text"]))
-"""
-
-
-def test_a_stopped_program_goes_on_where_it_was(call):
-    """What is scored stays: the second call scores only the texts that have no scores."""
-    usual = ("texts.jsonl", "-e", f"command:{shlex.join(script(Path('program.py'), STOPS_ONCE))}")
-    kinds = "char_delete/30,word_drop/200"
-    assert "exited with 3" in one_error(run(call, *usual, kinds=kinds))
-    Path("again").touch()
-    assert run(call, *usual, kinds=kinds)[0] == 0
-    asked = Path("asked").read_text(encoding="utf-8").splitlines()
-    assert len(set(asked)) == 36
-    assert len(asked) < 2 * 36
 
 
 def test_metrics_say_beforehand_how_long_they_take(call, monkeypatch):
