@@ -73,6 +73,7 @@ def test_from_a_suite_whose_scores_count_the_originals(call):
 
 def test_columns_of_other_names(call):
     run(call, *SCORE)
+    assert Path("out/scores.jsonl").stat().st_size
     expected = cells()
     write_lines("other.jsonl", [{"key": row["id"], "summary": row["text"], "worse": "Ice."} for row in rows_of()])
     options = ("--column", "id=key", "--column", "text=summary", "--column", "perturbed.own/1=worse")

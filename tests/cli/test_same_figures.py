@@ -13,6 +13,7 @@ import subprocess
 
 import pytest
 from makers.effort import share
+from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
 from pfgen_fast.files.cells import signed
@@ -46,7 +47,7 @@ def shown(call, checkout, tmp_path):
     assert code == 0, err
     call("report", "-s", "mini", checkout / "result", "-o", tmp_path / "report.html", "-q")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    overview = json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', page)[1])
+    overview = overview_in(page)
     code, _, err = call(
         "experiment", "significance", checkout / "result", checkout / "data", "-s", "mini", "-o", tmp_path
     )
@@ -67,7 +68,7 @@ def shown(call, checkout, tmp_path):
     }
 
 
-def test_a_run_has_the_same_rank_and_the_same_ties_everywhere_and_a_yardstick_has_none(shown):
+def test_a_run_has_the_same_rank_and_the_same_ties_everywhere_and_a_yardstick_has_none(shown, call, checkout):
     ranks = {name: row["rank"] for name, row in shown["leaderboard"].items()}
     assert ranks["data"] is None
     assert sorted(rank for rank in ranks.values() if rank) == list(range(1, 8))
@@ -77,6 +78,8 @@ def test_a_run_has_the_same_rank_and_the_same_ties_everywhere_and_a_yardstick_ha
     equal = {"org/model-1/abc": ranks["org/model-1-again/abc"]}  # `place` takes runs of equal trials for one run
     assert {one["run"]: one["rank"] for one in shown["place"]} == {**ranks, **equal}
     assert {one["of"] for one in shown["place"] if one["rank"]} == {6, 7}
+    text = call("place", checkout / "result/org/model-2/abc", "--against", checkout / "result")[1]
+    assert re.search(r"yardsticks, which have no rank: data \d\.\d{4}\n", text)
 
     differs = [row["differs"] for row in shown["significance"].values()]
     ties = [run["tied"] for run in shown["report"].values() if run["rank"]]

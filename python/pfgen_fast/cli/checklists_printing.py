@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .app import print_line
@@ -20,12 +20,14 @@ _NARROWEST_HEAD = 9
 _SHARE_OF_NAMES = 0.4
 
 
-def print_table(table: TextTable) -> None:
-    """Prints a table below its title; a narrow terminal gets several blocks of columns."""
-    print_line((table.title, "bold"))
-    for line in lines_of(table, columns()):
-        print_line(line)
-    print_line("")
+def print_tables(tables: Iterable[TextTable]) -> None:
+    """Prints tables that have rows below their titles; a narrow terminal gets several blocks of columns."""
+    for table in tables:
+        if table.rows:
+            print_line((table.title, "bold"))
+            for line in lines_of(table, columns()):
+                print_line(line)
+            print_line("")
 
 
 def lines_of(table: TextTable, width: int | None) -> list[str]:

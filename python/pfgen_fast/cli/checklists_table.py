@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +11,13 @@ from typer import Argument, Option
 
 from .app import Json, counted, counting, exit_if_partial, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, ScoreOptions
-from .checklists_printing import print_table
+from .checklists_printing import print_tables
 from .command_class import command
 from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..checklists.scoring.scores import Scores
-    from ..checklists.scoring.text_tables import TextTable
 
 Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
 
@@ -75,7 +73,8 @@ class _Table:
             tables += [] if is_wide else [text_tables.by_area(scores)]
             tables += [text_tables.words_by_area(scores)]
             tables += [text_tables.by_category(scores)] if self.categories else []
-            _print_tables([*tables, *(_lengths(scores) if self.lengths else [])])
+            tables += [text_tables.by_length(scores)] if self.lengths else []
+            print_tables(tables)
         _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json or self.markdown)
 
 
@@ -104,8 +103,8 @@ class _Score:
             print_json(table_data.to_dict(scores, with_questions=True))
         else:
             tables = [*(text_tables.parts_of(scores, model) for model in scores.models)]
-            tables += [text_tables.by_category(scores), *_lengths(scores)]
-            _print_tables([*tables, *(text_tables.by_question(scores, model) for model in scores.models)])
+            tables += [text_tables.by_category(scores), text_tables.by_length(scores)]
+            print_tables([*tables, *(text_tables.by_question(scores, model) for model in scores.models)])
         _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json)
 
 
@@ -163,18 +162,6 @@ class _Report:
             names = ", ".join(shown(path.name) for path in beside)
             stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and beside it {names}")
         _say_and_end(scores, given, is_quiet=True)
-
-
-def _lengths(scores: Scores) -> list[TextTable]:
-    from ..checklists.scoring.text_tables import by_length
-
-    return [by_length(scores)] if any(model.lengths for model in scores.models) else []
-
-
-def _print_tables(tables: Sequence[TextTable]) -> None:
-    for table in tables:
-        if table.rows:
-            print_table(table)
 
 
 def _write_csv(scores: Scores, path: Path | None) -> None:

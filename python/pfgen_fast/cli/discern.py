@@ -11,7 +11,7 @@ from typer import Option
 from . import discern_texts
 from .app import counted, counting, fail, note, print_line, shown, stdout
 from .asking import duration
-from .checklists_printing import print_table
+from .checklists_printing import print_tables
 from .command_class import command
 from .commands import LINES, new_group
 from .discern_asking import Asking
@@ -115,7 +115,7 @@ class _Run:
         show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
-            print_table(table_of(results(found)))
+            print_tables([table_of(results(found))])
             stdout().print(LEGEND, style="dim")
             self.source.print_suite()
             for result in found:

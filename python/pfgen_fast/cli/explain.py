@@ -12,12 +12,11 @@ from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
 from .command_class import command
+from .layout import aligned, width_of
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..scoring.explanation import Explanation, SetExplanation
-
-_NAMES_WIDTH = 26
 
 
 class _Explain:
@@ -107,13 +106,12 @@ def _print_sets(found: Explanation) -> None:
     units = "code points" if found.question.tokenizer is None else "tokens"
     heads = ("set", "fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
-    width = 2 + max((len(cell) for cells in columns for cell in cells), default=0)
-    n_beside = max(1, (80 - _NAMES_WIDTH) // width)
+    width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)
+    n_beside = max(1, (80 - max(map(len, names))) // width)
     for first in range(0, len(columns), n_beside):
-        for name, *cells in zip(names, *columns[first : first + n_beside], strict=True):
-            line = f"{name:{_NAMES_WIDTH}}" + "".join(f"{cell:>{width}}" for cell in cells)
-            stdout().print(line, style="bold" if name == "set" else None)
-        stdout().print()
+        head, *lines = aligned(list(zip(names, *columns[first : first + n_beside], strict=True)), to_left=[0])
+        stdout().print(head, style="bold")
+        stdout().print("\n".join([*lines, ""]))
     known = "n-grams: how many of the prefix's n-grams the set knows; sum: of their document frequencies"
     stdout().print(f"{known}\n", style="dim")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from typer import Argument, Option
 
 from ..errors import TrialsError
-from ..files.untrusted_text import utf8
+from ..files.untrusted_text import few_names, utf8
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
 from .command_class import command
@@ -122,7 +122,7 @@ class _Leaderboard:
 
         gone = update(path.resolve(), to_markdown(entries, path.resolve().parent))
         if gone:
-            few = ", ".join([*gone[:3], *(["..."] if len(gone) > 3 else [])])
+            few = few_names(gone, n_code_points=300)
             note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
         if not self.quiet:
             stderr().print(f"{counted(len(entries), 'run')}: {shown(path)}")

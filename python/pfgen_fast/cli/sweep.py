@@ -110,7 +110,7 @@ class _Sweep:
 
     def __call__(self) -> None:
         from ..generation.engines import INTERACTIVE
-        from ..generation.sweep import SweepOptions
+        from ..generation.sweep import SweepOptions, to_json
         from ..generation.sweep import sweep as sweep_over
 
         wanted = SweepOptions.read(self.file, self.given())
@@ -135,7 +135,8 @@ class _Sweep:
             measured = list(_printed(found, points, wanted.until_interval, quiet=is_silent))
         write_results(measured, self.table, self.plot, wanted.until_interval)
         if self.as_json:
-            _print_json(measured)
+            rows = json.loads(to_json(measured))
+            print_json([{**row, "n_new": one.n_new} for row, one in zip(rows, measured, strict=True)])
         elif not self.quiet:
             if n_existing := sum(point.n_existing for point in measured):
                 note_existing(
@@ -282,10 +283,3 @@ def write_results(
         from ..report.sweep_plot import write_picture
 
         write_picture(measured, plot, until_interval=until, with_trials=with_trials)
-
-
-def _print_json(measured: Sequence[Measured]) -> None:
-    from ..generation.sweep import to_json
-
-    rows = json.loads(to_json(measured))
-    print_json([{**row, "n_new": point.n_new} for row, point in zip(rows, measured, strict=True)])
