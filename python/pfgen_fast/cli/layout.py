@@ -39,7 +39,7 @@ def told_apart(names: Sequence[str], width: int | None) -> list[str]:
 
     Example:
         >>> told_apart(["org/model-7b-instruct-qa", "org/model-7b-instruct-chat"], 18)
-        ['org/mode…struct-qa', 'org/mode…ruct-chat']
+        ['org/model…truct-qa', 'org/model…uct-chat']
     """
     candidates = [[shortened(name, width, share_of_end=share) for name in names] for share in (0.5, 0.75, 0.25)]
     return max(candidates, key=lambda shown: len(set(shown)))  # the first of those with as many different names
