@@ -132,7 +132,14 @@ def test_tables_fit_their_width_and_lose_no_column(width):
     text = "\n".join(lines)
     assert all(f"1.{place:02}" in text for place in range(20))
     table = text_tables.TextTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
-    assert lines_of(table, 80)[1:] == ["a       1.00*", "b      22.00"], "marks do not shift digits"
+    heads = ["model  score", "a       1.00*", "b      22.00"]
+    assert lines_of(table, 80) == heads, "marks shift neither digits nor heads"
+    table = text_tables.TextTable("t", ("model", "truthfulness", "equal weights"), (("a", "1.00", "2.00"),))
+    assert lines_of(table, 80) == [
+        "                       equal",
+        "model  truthfulness  weights",
+        "a              1.00     2.00",
+    ]
 
 
 def test_missing_answers_have_columns_only_where_there_are_some_and_characters_are_named(runs):

@@ -3,19 +3,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from functools import partial
 from pathlib import Path
 
 import pytest
 from makers.builds import write_config, write_raw
 from pfgen_fast import Suite
 from pfgen_fast.cli.app import Exit
-
-
-@pytest.fixture
-def call_suite(call):
-    """Calls the command `suite` the way `call` does."""
-    return partial(call, "suite")
 
 
 @pytest.fixture(scope="module")
@@ -25,58 +18,58 @@ def config(tmp_path_factory, mini):
     return write_config(folder, mini)
 
 
-def test_a_suite_is_built_and_checked(call_suite, config):
-    code, out, _ = call_suite("build", config, "--force")
+def test_a_suite_is_built_and_checked(call, config):
+    code, out, _ = call("suite", "build", config, "--force")
     assert code == 0
     assert re.search(r"^Q07 N +400 +400 +400 +\d+ +150 +40$", out, flags=re.MULTILINE)
     assert f"suite: {config.parent / 'made'}\n" in out
     assert (config.parent / "made.work" / "report.html").is_file()
-    assert call_suite("check", config.parent / "made")[0] == 0
+    assert call("suite", "check", config.parent / "made")[0] == 0
     assert len(Suite.load(config.parent / "made")) == 2
-    told = json.loads(call_suite("build", config, "--json", "--no-report")[1])
+    told = json.loads(call("suite", "build", config, "--json", "--no-report")[1])
     assert (told["n_stages_run"], told["problems"], told["report"]) == (0, [], None)
     assert [row["left"]["select"] for row in told["sets"]] == [40, 40]
 
 
-def test_options_reach_the_build(call_suite, config):
-    call_suite("build", config, "--no-report")
-    told = json.loads(call_suite("build", config, "--json", "--stage", "filter", "--force")[1])
+def test_options_reach_the_build(call, config):
+    call("suite", "build", config, "--no-report")
+    told = json.loads(call("suite", "build", config, "--json", "--stage", "filter", "--force")[1])
     assert (told["n_stages_run"], told["suite"]) == (2, None)
-    told = json.loads(call_suite("build", config, "--json", "--until-stable", "--no-report", "--threads", "1")[1])
+    told = json.loads(call("suite", "build", config, "--json", "--until-stable", "--no-report", "--threads", "1")[1])
     assert told["n_stages_run"] == 6
-    assert call_suite("build", config, "--quiet", "--no-report") == (0, "", "")
-    code, _, err = call_suite("build", config, "--stage", "filtre")
+    assert call("suite", "build", config, "--quiet", "--no-report") == (0, "", "")
+    code, _, err = call("suite", "build", config, "--stage", "filtre")
     assert (code, err.count("\n")) == (Exit.USAGE, 1)
     assert "stage: expected one of raw, normalise" in err
 
 
-def test_too_few_answers_are_an_exit_code(call_suite, config, mini, tmp_path):
+def test_too_few_answers_are_an_exit_code(call, config, mini, tmp_path):
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
-    code, _, err = call_suite("build", write_config(tmp_path, mini, of_question='required = ["340"]'))
+    code, _, err = call("suite", "build", write_config(tmp_path, mini, of_question='required = ["340"]'))
     assert code == Exit.PARTIAL
     assert err.startswith("error: question Q07, set N: stage filter leaves 0 of 400 answers")
     assert not (tmp_path / "made").exists()
 
 
-def test_what_was_done_otherwise_than_configured_is_said_every_time(call_suite, config, mini, tmp_path):
+def test_what_was_done_otherwise_than_configured_is_said_every_time(call, config, mini, tmp_path):
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
     written = write_config(tmp_path, mini, tables="[length]\nkeep = 30_000\n[select]\nsize = 40\nproposals = 3000")
-    code, _, err = call_suite("build", written, "--no-report")
+    code, _, err = call("suite", "build", written, "--no-report")
     assert (code, err.count("\n")) == (0, 2)
     assert err.startswith(
         "note: question Q01, set N: stage length: length.keep is 30,000, but this stage received only "
     )
-    notes = json.loads(call_suite("build", written, "--json")[1])["notes"]
+    notes = json.loads(call("suite", "build", written, "--json")[1])["notes"]
     assert [note.split(",")[0] for note in notes] == ["question Q01", "question Q07"]
 
 
-def test_keywords_are_proposed(call_suite, mini):
-    code, out, _ = call_suite("keywords", "mini", "Q02", "-n", 3)
+def test_keywords_are_proposed(call, mini):
+    code, out, _ = call("suite", "keywords", "mini", "Q02", "-n", 3)
     assert code == 0
     assert [line.split()[-1] for line in out.splitlines()[1:4]] == ["アントシアニン", "葉", "赤"]
-    assert json.loads(call_suite("keywords", "mini", "Q02", "--json")[1])[0]["rule"] == {"t": "アントシアニン"}
-    assert call_suite("keywords", "mini", "Q02", "--min-share", "2")[0] == Exit.USAGE
-    assert "unknown question" in call_suite("keywords", "mini", "Q99")[2]
+    assert json.loads(call("suite", "keywords", "mini", "Q02", "--json")[1])[0]["rule"] == {"t": "アントシアニン"}
+    assert call("suite", "keywords", "mini", "Q02", "--min-share", "2")[0] == Exit.USAGE
+    assert "unknown question" in call("suite", "keywords", "mini", "Q99")[2]
 
 
 FEWER = {"--trials 3000": "--trials 400", "keep = 1000": "keep = 250", "size = 200": "size = 40"}

@@ -20,11 +20,10 @@ from pfgen_fast.checklists import line_files
 
 JUDGEMENTS = "runs/heron/judgements.jsonl"
 ANSWERS = "runs/heron/answers.jsonl"
-TASKS, MARKS = "suite/tasks.jsonl", "marks.jsonl"
+TASKS = "suite/tasks.jsonl"
 OF_JUDGEMENTS = ("table", "score", "report", "sensitivity", "agree", "drift", "noise", "correlate", "judge")
 OF_ANSWERS = ("table", "report", "metrics", "errors", "agree", "noise", "correlate", "judge")
-OF_SUITE = ("show", "table", "judge", "generate")
-OF_MARKS, OF_SCORES = ("fit", "correlate"), ("table", "report", "sensitivity")
+OF_SCORES = ("table", "report", "sensitivity")
 
 WRITES = {"report": "page.html", "metrics": "metrics.csv", "fit": "weights.json", "generate": "made"}
 CODES: dict[str, dict[str, int]] = {"partial": {"judge": 2}, "skipping": {"metrics": 3, "errors": 3}}
@@ -45,16 +44,9 @@ def at(file: str, change: Callable[..., object], *values: Any, **named: Any) -> 
     return lambda folder: change(folder / file, *values, **named)
 
 
-def changed(file: str) -> Callable[..., Callable[[Path], object]]:
-    """Changes keys of the third row of a file."""
-    return lambda **changes: at(file, change_row, 2, **changes)
-
-
-judgement, answer, mark = map(changed, (JUDGEMENTS, ANSWERS, MARKS))
-
-
-def weights(value: Any) -> Callable[[Path], object]:
-    return at("suite/weights.json", lambda path: path.write_text(json.dumps({"letters": {"thanks": value}})))
+def judgement(**changes: Any) -> Callable[[Path], object]:
+    """Changes keys of the third judgement."""
+    return at(JUDGEMENTS, change_row, 2, **changes)
 
 
 def again(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
@@ -112,9 +104,6 @@ def one_answer(folder: Path) -> None:
 half_judged = all_judgements(lambda rows: rows[:4])
 unjudged = all_judgements(every(scores=None, fault="form", reasons=[]))
 another_suite = at(TASKS, change_rows, lambda rows: [{**row, "id": f"other-{row['id']}"} for row in rows])
-PLACE = "suite/weights.json: ['letters']['thanks'][0]: expected a weight above 0, not "
-IN_JUDGEMENTS, IN_ANSWERS = f"{JUDGEMENTS}, line 3", f"{ANSWERS}, line 3"
-UNKNOWN = "unknown task 'nobody'; expected one of thanks-0"
 CHANGED = "the answer, its instruction, the checklist or the prompt has changed"
 STALE = f"stale ({CHANGED} since): "
 HASHES = tuple(f"{name}_sha256" for name in ("response", "instruction", "checklist", "prompt"))
@@ -122,30 +111,7 @@ HASHES = tuple(f"{name}_sha256" for name in ("response", "instruction", "checkli
 ROWS: dict[str, Row] = {
     **bad_lines(JUDGEMENTS, OF_JUDGEMENTS, "partial"),
     **bad_lines(ANSWERS, OF_ANSWERS),
-    "unknown id": Row(judgement(id="nobody"), OF_JUDGEMENTS, f"{IN_JUDGEMENTS}: {UNKNOWN}"),
-    "unknown id of an answer": Row(
-        answer(id="nobody"), ("table", "judge", "report", "agree"), f"{IN_ANSWERS}: {UNKNOWN}"
-    ),
-    "unknown id of a mark": Row(mark(id="nobody"), OF_MARKS, f"{MARKS}, line 3: {UNKNOWN}"),
-    "unknown length": Row(
-        judgement(length="2k"),
-        OF_JUDGEMENTS,
-        f"{IN_JUDGEMENTS}: the task thanks-2 has no length '2k'; expected no length",
-    ),
-    "weights of another length": Row(
-        weights([100]), OF_SUITE, "weights.json, letters/thanks: expected 2 weights, one for each question, not 1"
-    ),
-    "the weight 0": Row(weights([0, 50]), OF_SUITE, f"{PLACE}0"),
-    "a verdict that is no level": Row(
-        judgement(scores=[0.3, 1]),
-        OF_JUDGEMENTS,
-        f"{IN_JUDGEMENTS}, question 0: the verdict 0.3 is not a level of the suite; expected one of 0, 0.25",
-    ),
-    "a duplicate with other verdicts": Row(
-        at(JUDGEMENTS, change_rows, again(scores=[0, 0])),
-        OF_JUDGEMENTS,
-        f"{JUDGEMENTS}, line 9: a second judgement of thanks-2 by the same judge, with other verdicts than the first",
-    ),
+    "unknown id": Row(judgement(id="nobody"), OF_JUDGEMENTS, f"{JUDGEMENTS}, line 3: unknown task 'nobody'; expected"),
     "a duplicate with equal verdicts": Row(at(JUDGEMENTS, change_rows, again()), OF_JUDGEMENTS, "", 0),
     "two answers for one id": Row(
         at(ANSWERS, change_rows, again(response="another")),
@@ -306,3 +272,47 @@ def test_judging_that_is_impossible_is_refused(folder: Path, call, options: list
     assert code == 2
     assert says in err
     assert not list(folder.glob("runs/*/judge-replies.jsonl"))
+
+
+def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(folder: Path, call) -> None:
+    (folder / "file").write_text("mine")
+    for command in ("report", "agree", "drift", "noise", "correlate", "sensitivity", "fit"):
+        said = call("checklists", command, *COMMANDS[command], "-o", "file")
+        assert said == (2, "", "error: file: expected a directory, but file is a file\n"), command
+    assert (folder / "file").read_text() == "mine"
+    code, _, err = call("checklists", "table", *COMMANDS["table"], "--csv", "runs")
+    assert (code, err) == (2, "error: runs: cannot be written: Is a directory\n")
+    assert not list(folder.rglob(".*.part"))
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("from-suite mini -o made --runs none", "none: no such file or folder"),
+        ("from-suite mini -o runs", "runs: is not the folder of a suite"),
+        ("import-suite hellobenhc runs -o made", "unknown source of suites 'hellobenhc'; expected one of hellobench"),
+        ("import-suite hellobench runs -o made", "runs: no data of HelloBench in data/main_data/open_ended_qa.jsonl"),
+        ("import runs -s suite -o made", "runs: no answers or judgements of HelloBench; expected"),
+        ("noise runs -s suite --wanted nan", "--wanted: expected a number of points, not nan"),
+        ("fit marks.jsonl -s suite --scale unit --bound inf", "the bound inf: expected a number"),
+        ("fit marks.jsonl -s suite --scale unit -o runs", "runs: is not the folder of a suite"),
+    ],
+)
+def test_what_cannot_be_made_leaves_nothing_behind(folder: Path, call, command: str, says: str) -> None:
+    before = sorted(folder.rglob("*"))
+    code, out, err = call("checklists", *command.split())
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {says}")
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_page_or_a_folder_of_one_is_written_with_the_table(folder: Path, call) -> None:
+    code, out, err = call("checklists", "report", *COMMANDS["report"])
+    assert code == 0, err
+    assert out.startswith("2 models: page.html, and beside it page.md, page.csv, page.json")
+    assert json.loads((folder / "page.json").read_text())["draws"] == 9
+    assert (folder / "page.html").read_text().startswith("<!doctype html>")
+    assert call("checklists", "report", "runs", "-s", "suite", "-o", "page", "-q")[:2] == (0, "")
+    assert sorted(path.name for path in (folder / "page").iterdir()) == [
+        *("data", "index.html", "table.csv", "table.json", "table.md")
+    ]

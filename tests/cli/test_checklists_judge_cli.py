@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import sys
 
 import pytest
-from makers.checklists_to_judge import MODEL, N_TASKS, as_judge, honest, reply_of, run, suite
-from makers.fault_server import Gate, refusing, serving
+from makers.checklists_to_judge import MODEL, N_TASKS, as_judge, honest, judge_command, reply_of, run, suite
+from makers.fault_server import refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.runs import Answer
 from pfgen_fast.checklists.suite_writing import write_suite
@@ -28,16 +25,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def judge(call, runs):
-    """Types the command; with a server, in front of it."""
-
-    def type_it(*options, behave=None, model=MODEL, paths=(runs,)):
-        arguments = ["checklists", "judge", *paths, "--suite", runs.parent / "suite", "--judge", model, *options]
-        if behave is None:
-            return call(*arguments)
-        with serving(behave) as server:
-            return call(*arguments, "--base-url", server.base_url, "--retries", "0")
-
-    return type_it
+    return lambda *options, **more: judge_command(call, runs, *options, **more)[:3]
 
 
 def rows_of(folder):
@@ -80,20 +68,16 @@ def refuse_all(request):
     raise AssertionError("nothing may be asked")
 
 
-def test_unjudged_answers_are_named_and_make_the_exit_code_3(judge, runs):
+def test_unjudged_answers_and_missing_replies_are_named_and_make_the_exit_code_3(judge, runs):
+    code, out, err = judge(behave=lambda r: refusing(500, "no") if "number 3." in r.prompt else honest(r))
+    assert code == 3
+    assert "a: 11 of 12 ratings; 1 without a reply" in out
+    assert err.splitlines()[-1].endswith("run the same command again to continue")
     code, out, err = judge(behave=lambda r: as_judge("no") if "number 3." in r.prompt else honest(r))
     assert code == 3
     assert f"a: 11 of 12 ratings; 1 unjudged after all tries: T03 (form); judged by {VERSION}" in out
     assert err.splitlines()[-1].startswith("error: some answers have no verdicts")
     assert [row.fault for row in rows_of(runs / "a") if row.scores is None] == ["form"]
-
-
-def test_missing_replies_make_the_exit_code_3_and_the_same_command_continues(judge, runs):
-    code, out, err = judge(behave=lambda r: refusing(500, "no") if "number 3." in r.prompt else honest(r))
-    assert code == 3
-    assert "a: 11 of 12 ratings; 1 without a reply" in out
-    assert err.splitlines()[-1].endswith("run the same command again to continue")
-    assert judge(behave=honest)[0] == 0
 
 
 def test_a_budget_is_shared_by_all_runs(judge, runs):
@@ -160,24 +144,3 @@ def test_names_and_models_of_strangers_are_harmless(judge, runs):
     assert code == 0
     assert "judged by m\\u001b[2J\\u202e" in out
     assert acting not in out + err
-
-
-def test_ctrl_c_keeps_what_came(runs):
-    gate = Gate(10)
-
-    def behave(request):
-        gate.wait()
-        return honest(request)
-
-    arguments = ["checklists", "judge", str(runs), "-s", str(runs.parent / "suite"), "-m", MODEL, "--concurrency", "1"]
-    with serving(behave) as server:
-        command = [sys.executable, "-m", "pfgen_fast", *arguments, "--base-url", server.base_url]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-            assert gate.reached.wait(60)
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-        gate.open()
-    assert process.returncode == 130, err
-    assert "which are kept; run the same command again to continue" in err
-    rows = [row for name in ("a", "b") for row in rows_of(runs / name)]
-    assert len(rows) == 10

@@ -109,19 +109,11 @@ def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, ca
     assert call("checklists", "errors", "runs", "-s", "suite")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fault"),
-    [
-        (["errors", "runs", "-s", "suite", "-o", "a.xlsx"], "unknown file extension"),
-        (["errors", "runs", "-s", "suite", "-o", "none/a.csv"], "there is no folder none"),
-    ],
-)
-def test_bad_input_is_one_sentence(at_work, call, arguments, fault):
-    code, out, err = call("checklists", *arguments)
-    assert (code, out) == (2, "")
+def test_a_file_that_cannot_be_written_is_one_sentence(at_work, call):
+    code, out, err = call("checklists", "errors", "runs", "-s", "suite", "-o", "a.xlsx")
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith("error: ")
-    assert len(err.splitlines()) == 1
-    assert fault in err
+    assert "unknown file extension" in err
 
 
 def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, call):

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -72,6 +73,7 @@ def test_from_a_suite_whose_scores_count_the_originals(call):
 
 def test_columns_of_other_names(call):
     run(call, *SCORE)
+    assert Path("out/scores.jsonl").stat().st_size
     expected = cells()
     write_lines("other.jsonl", [{"key": row["id"], "summary": row["text"], "worse": "Ice."} for row in rows_of()])
     options = ("--column", "id=key", "--column", "text=summary", "--column", "perturbed.own/1=worse")
@@ -177,7 +179,6 @@ def test_show_is_typed_as_in_the_documentation(call):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("--kind", "char_delet", "a b"), "unknown kind 'char_delet'; expected one of char_delete, "),
         (("--k", "1", "--degree", "2", "a b"), "--permille, --k and --degree: expected one of them"),
         (("--kind", "paraphrase", "a b"), "paraphrase: is made by a language model"),
         (("--language", "de", "a b"), "unknown language 'de'; expected 'ja' or 'en'"),
@@ -198,16 +199,27 @@ def test_kinds_are_listed_with_examples(call):
     assert one_error(call("discern", "kinds", "--language", "de")) == "--language de: expected ja or en"
 
 
+def test_the_terminal_has_one_table_of_what_the_scores_notice(call):
+    chosen = "negate,loop,truncate,punctuation"
+    code, out, _ = run(call, "--from-suite", "--suite", "mini", "-e", "ngram", kinds=chosen)
+    assert code == 0
+    assert re.search("^damage +fluency +truthfulness +helpfulness +average$", out, re.MULTILINE)
+    assert re.search("negated? +20 % +20 % +no +20 %$", out, re.MULTILINE)
+    assert re.search("punctuation.* +punished +punished +no +punished$", out, re.MULTILINE)
+    two = "--from-suite", "--suite", "mini", "-e", "ngram", "-e", "python:mine:score"
+    _, out, _ = run(call, *two, kinds=chosen)
+    assert re.search("loop +20 % +no$", out, re.MULTILINE)
+    assert max(map(len, out[out.index("damage  ") :].splitlines()[:6])) <= 80
+
+
 # Bad input
 
 
 BAD_OPTIONS = {
     "source": (("--from-suite",), "2 sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite"),
-    "kind": (("--kinds", "char_delet"), "unknown kind 'char_delet'; expected one of char_delete, "),
     "level": (("--level", "sentences"), "unknown level 'sentences'; expected one of sentence, "),
     "plan": (("--plan", "SumEval"), "SummEval"),
     "nine-items": (("--items", 9), "texts.jsonl: 9 items, expected at least 10; --min-items lowers this to at least 5"),
-    "evaluator": (("-e", "ngrams"), "unknown evaluator 'ngrams'; expected one of ngram, "),
     "donors": (("--donors", "none.jsonl"), "none.jsonl: "),
     "column": (("--column", "text=nothing"), "nothing"),
     "no-model": (("-e", "judge"), "--model is missing: "),
@@ -268,28 +280,6 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, monkey
     assert (code, err) == (2, f"error: file/out: expected a directory, but {Path('file').absolute()} is a file\n")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert "is not writable" in one_error(run(call, "texts.jsonl", "-e", "python:mine:stops"))
-
-
-STOPS_ONCE = """\
-import os
-for number, each in enumerate(asked()):
-    open("asked", "a").write(each["text"] + "\\n")
-    if number == 20 and not os.path.exists("again"):
-        sys.exit(3)
-    say(each["row"], n=len(each["text"]))
-"""
-
-
-def test_a_stopped_program_goes_on_where_it_was(call):
-    """What is scored stays: the second call scores only the texts that have no scores."""
-    usual = ("texts.jsonl", "-e", f"command:{shlex.join(script(Path('program.py'), STOPS_ONCE))}")
-    kinds = "char_delete/30,word_drop/200"
-    assert "exited with 3" in one_error(run(call, *usual, kinds=kinds))
-    Path("again").touch()
-    assert run(call, *usual, kinds=kinds)[0] == 0
-    asked = Path("asked").read_text(encoding="utf-8").splitlines()
-    assert len(set(asked)) == 36
-    assert len(asked) < 2 * 36
 
 
 def test_metrics_say_beforehand_how_long_they_take(call, monkeypatch):

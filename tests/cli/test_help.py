@@ -71,3 +71,18 @@ def test_every_command_has_an_example_that_a_shell_reads(name, monkeypatch):
         assert options <= {
             flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)
         }
+
+
+def test_the_help_groups_all_commands_and_begins_each_group_with_a_command_to_try(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    command, context = COMMANDS[""]
+    text = command.get_help(context)
+    groups = re.findall(r"^(\w.*):\n((?:  .*\n?)+)", text, re.MULTILINE)[1:]
+    assert [title for title, _ in groups] == ["Score", "Look", "Compare", "Generate", "Test an evaluator", "Suites"]
+    listed = [re.findall(r"^  ([a-z-]+)  ", lines, re.MULTILINE) for _, lines in groups]
+    assert sorted(name for names in listed for name in names) == sorted(command.commands)
+    for names, (_, lines) in zip(listed, groups, strict=True):
+        [example] = re.findall(r"^  Example: pfgen-fast (.*)$", lines, re.MULTILINE)
+        name, *words = shlex.split(example)
+        assert name in names
+        typer.main.get_command(app).make_context("pfgen-fast", [name, *words])

@@ -14,7 +14,7 @@ import pytest
 from makers.builds import write_config, write_raw
 from makers.fault_server import answering, serving
 from makers.hostile import INJECTED, NAMES, acting, formulas, markdown_tokens
-from makers.pages import Outline
+from makers.pages import Outline, overview_in
 from makers.reported import unpacked
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Suite
@@ -169,7 +169,7 @@ _CHECKS = {".md": check_markdown, ".html": check_html, ".csv": check_csv, ".svg"
 
 def test_score(asked, suite, runs, tmp_path):
     rows = asked("score", "--suite", suite, runs, "--output", tmp_path).splitlines()
-    assert len(rows) == 1 + len(NAMES) + 2  # the heads, and the suite with its signature
+    assert len(rows) == 1 + len(NAMES) + 3  # the heads, what ± means, and the suite with its signature
     assert len(re.findall(r"\(up to date\)$", asked("score", "--suite", suite, runs), re.MULTILINE)) == len(NAMES)
     asked("score", "--suite", suite, runs, "--json")
     asked("score", "--suite", suite, runs, "--dry-run", "--force")
@@ -201,6 +201,7 @@ def test_leaderboard(asked, runs, tmp_path):
         if form != "markdown":  # whose links are relative to the working folder
             assert path.read_text(encoding="utf-8") == text
     check_files(tmp_path, count=4)
+    assert asked("leaderboard", runs, "--plain").isascii()
     assert sorted(record["model"] for record in json.loads(shown["json"])) == sorted(NAMES)
     tokens = markdown_tokens(shown["markdown"])
     assert sum(token.type == "tr_open" for token in tokens) == 1 + len(NAMES)
@@ -226,7 +227,7 @@ def test_report(asked, suite, runs, tmp_path):
     check_files(tmp_path, count=1)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     outline = Outline(page)
-    overview = data_of(page)
+    overview = overview_in(page)
     assert outline.tags.count("script") == len(overview["questions"]) + 4
     assert len([name for name, _ in outline.attributes if name == "data-run"]) == len(NAMES)
     packed = re.findall(r'<script type="text/plain" id="[\w-]+">(.*?)</script>', page, re.DOTALL)
@@ -236,11 +237,6 @@ def test_report(asked, suite, runs, tmp_path):
     assert "\\\\u202egpj.exe" in shown
     assert not acting(shown)
     assert {urlsplit(run["link"]).scheme for run in overview["runs"]} == {""}
-
-
-def data_of(page):
-    """The data that the script of a page shows."""
-    return json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', page)[1])
 
 
 def test_compare_and_verify(asked, suite, runs):
@@ -291,7 +287,7 @@ def test_suite_build(asked, mini, tmp_path):
     asked("suite", "build", config)
     page = (folder / "made.work/report.html").read_text(encoding="utf-8")
     check_html(page)
-    assert not acting(json.dumps(data_of(page), ensure_ascii=False))
+    assert not acting(json.dumps(overview_in(page), ensure_ascii=False))
 
 
 def test_prompts_and_import_batch(asked, suite, tmp_path):
@@ -336,7 +332,7 @@ def test_sweep_and_its_report(asked, suite, tmp_path):
     asked("report", "--suite", suite, tmp_path / "runs", "-o", tmp_path / "report.html")
     shutil.rmtree(tmp_path / "runs")
     check_files(tmp_path, count=5)
-    shown = data_of((tmp_path / "report.html").read_text(encoding="utf-8"))
+    shown = overview_in((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert [parameter["name"] for parameter in shown["sweep"]["parameters"]] == ["model"]
     assert not acting(json.dumps(shown, ensure_ascii=False))
 

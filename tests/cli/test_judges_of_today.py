@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from makers.checklists_to_judge import MODEL, N_TASKS, as_judge, reply_of, run, suite
+from makers.checklists_to_judge import N_TASKS, as_judge, judge_command, reply_of, run, suite
 from makers.fault_server import Reply, answering, refusing, serving
 from makers.hosted_servers import (
     KEY,
@@ -34,15 +34,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def judge(call, runs):
-
-    def type_it(behave, *options, model=MODEL):
-        arguments = ["checklists", "judge", runs, "--suite", runs.parent / "suite", "--model", model, *options]
-        if behave is None:
-            return (*call(*arguments), [])
-        with serving(behave) as server:
-            return (*call(*arguments, "--base-url", server.base_url, "--retries", "0"), server.requests)
-
-    return type_it
+    return lambda behave, *options, **more: judge_command(call, runs, *options, behave=behave, **more)
 
 
 def replies_of(runs):
@@ -237,14 +229,6 @@ def test_a_budget_counts_the_tokens_of_reasoning_that_the_server_reports(judge):
     code, _, err, requests = judge(behave, *prices)
     assert (code, len(requests)) == (3, 2)  # of 4 each, and the next may cost 4.096
     assert "the budget of 10 is used up after 2 requests (about 8.00)" in err
-
-
-def test_a_rate_is_kept(judge):
-    import time
-
-    start = time.monotonic()
-    assert judge(lambda request: as_judge(reply_of(request.prompt, 7)), "--requests-per-minute", "1200")[0] == 0
-    assert time.monotonic() - start > (N_TASKS - 1) * 60 / 1200
 
 
 def test_a_judge_of_the_same_family_is_named(judge, runs):

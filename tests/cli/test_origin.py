@@ -192,7 +192,7 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
             assert json.loads(call(*line, "--format", "json")[1]) == found
 
 
-def test_scores_that_are_only_read_have_no_signature(call, checkout, signature):
+def test_scores_that_are_only_read_have_no_signature(call, checkout, signature, tmp_path):
     """A result.json records neither version nor profile nor sum."""
     result = checkout / "result"
     call("score", result)
@@ -200,15 +200,15 @@ def test_scores_that_are_only_read_have_no_signature(call, checkout, signature):
     assert out.splitlines()[-2] == f"suite: {checkout / 'data'}"
     assert out.splitlines()[-1].startswith("signature: unknown, because result.json lacks it")
     assert {row["signature"] for row in json.loads(call("score", result, "--json")[1])} == {None}
+    rows = json.loads(call("leaderboard", result, "--json")[1])
+    suites = {(row["metadata_hash"], row["signature"]) for row in rows}
+    assert suites == {(Suite.load(checkout / "data").metadata_hash, None)}
     next(result.rglob("result.json")).unlink()
     _, out, _ = call("score", result)
     assert f"suite: {checkout / 'data'} (1 run)\nsignature: {signature}\n" in out
     assert f"suite: {checkout / 'data'} (2 runs)\nsignature: unknown" in out
-
-
-def test_the_signature_names_profile_and_sum(call, checkout, tmp_path):
-    line = ("score", checkout / "result", "--profile", "paper", "--float-sum", "naive", "--output", tmp_path)
-    assert "|profile:paper|sum:naive|" in call(*line)[1].splitlines()[-1]
+    _, out, _ = call("score", result, "--profile", "paper", "--float-sum", "naive", "--output", tmp_path)
+    assert "|profile:paper|sum:naive|" in out.splitlines()[-1]
 
 
 def test_verify_finds_the_signature_of_a_recorded_score(call, checkout, tmp_path):
@@ -225,10 +225,3 @@ def test_verify_finds_the_signature_of_a_recorded_score(call, checkout, tmp_path
     code, out, _ = call("verify", naive / "result", "--sample", 1, "--float-sum", "naive")
     assert code == 1
     assert out.endswith(f"suite: {naive / 'data'}\n")
-
-
-def test_a_leaderboard_says_which_suite_its_results_record(call, checkout):
-    call("score", checkout / "result")
-    rows = json.loads(call("leaderboard", checkout / "result", "--json")[1])
-    assert {row["metadata_hash"] for row in rows} == {Suite.load(checkout / "data").metadata_hash}
-    assert {row["signature"] for row in rows} == {None}  # none is claimed

@@ -13,6 +13,7 @@ import subprocess
 
 import pytest
 from makers.effort import share
+from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
 from pfgen_fast.files.cells import signed
@@ -46,7 +47,7 @@ def shown(call, checkout, tmp_path):
     assert code == 0, err
     call("report", "-s", "mini", checkout / "result", "-o", tmp_path / "report.html", "-q")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    overview = json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', page)[1])
+    overview = overview_in(page)
     code, _, err = call(
         "experiment", "significance", checkout / "result", checkout / "data", "-s", "mini", "-o", tmp_path
     )
@@ -62,24 +63,32 @@ def shown(call, checkout, tmp_path):
         "leaderboard": {names[row["run"]]: row for row in rows},
         "report": {run["name"]: run for run in overview["runs"]},
         "significance": significance,
+        "place": json.loads(call("place", checkout / "result", "--against", checkout / "result", "--json")[1]),
+        "table": call("leaderboard", checkout / "result", "--plain")[1],
     }
 
 
-def test_a_run_has_the_same_rank_everywhere_and_a_yardstick_has_none(shown):
+def test_a_run_has_the_same_rank_and_the_same_ties_everywhere_and_a_yardstick_has_none(shown, call, checkout):
     ranks = {name: row["rank"] for name, row in shown["leaderboard"].items()}
     assert ranks["data"] is None
     assert sorted(rank for rank in ranks.values() if rank) == list(range(1, 8))
     assert {name: run["rank"] for name, run in shown["report"].items()} == ranks
-    assert {name: int(row["place"]) for name, row in shown["significance"].items()} == {
-        name: rank for name, rank in ranks.items() if rank
-    }
+    of_models = {name: rank for name, rank in ranks.items() if rank}
+    assert {name: int(row["place"]) for name, row in shown["significance"].items()} == of_models
+    equal = {"org/model-1/abc": ranks["org/model-1-again/abc"]}  # `place` takes runs of equal trials for one run
+    assert {one["run"]: one["rank"] for one in shown["place"]} == {**ranks, **equal}
+    assert {one["of"] for one in shown["place"] if one["rank"]} == {6, 7}
+    text = call("place", checkout / "result/org/model-2/abc", "--against", checkout / "result")[1]
+    assert re.search(r"yardsticks, which have no rank: data \d\.\d{4}\n", text)
 
-
-def test_runs_are_tied_by_the_same_comparisons(shown):
     differs = [row["differs"] for row in shown["significance"].values()]
     ties = [run["tied"] for run in shown["report"].values() if run["rank"]]
     assert [tied[1] == rank for rank, tied in enumerate(ties[:-1], 1)] == [word == "yes" for word in differs[:-1]]
     assert {"yes", "no"} <= set(differs)
+    lines = [line.split() for line in shown["table"].splitlines()[1:9]]
+    texts = {int(rank): tied for rank, _, _, tied, *_ in lines if rank != "-"}
+    expected = ["none" if first == last else f"{first}-{last}" for first, last in ties]
+    assert [texts[rank] for rank in range(1, 8)] == expected
 
 
 def test_a_run_has_the_same_scores_and_intervals_everywhere(shown):

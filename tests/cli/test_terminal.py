@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import pytest
 from makers.runs import make_varied_runs
 from makers.terminal import on_terminal
 from pfgen_fast import cli
+from rich.cells import cell_len
 
 
 def test_rows_and_the_progress_bar_stay_apart():
@@ -29,20 +31,31 @@ for number in app.track(range(4), 4, "runs"):
     assert on_terminal("-c", program) == [f"row {number}  (dim)" for number in range(4)]
 
 
-@pytest.mark.parametrize("columns", [80, 140])
-def test_a_leaderboard_on_a_terminal_is_a_table_that_fits(call, tmp_path, mini, columns):
-    runs = make_varied_runs(tmp_path, mini, n_runs=3, n_trials=2)
-    config = {"model": "a-name-that-is-longer-than-its-column-on-a-narrow-terminal"}
-    (runs / "org" / "model-0" / "abc" / "config.json").write_text(json.dumps(config))
+def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, tmp_path, mini):
+    runs = make_varied_runs(tmp_path, mini, n_runs=4, n_trials=2)
+    long = "org/a-name-that-is-longer-than-a-narrow-terminal-has-room-for"
+    models = {0: f"{long}-qa", 1: f"{long}-chat", 2: "system/ground-truth"}
+    for run, model in models.items():
+        (runs / f"org/model-{run}/abc/config.json").write_text(json.dumps({"model": model}))
     assert call("score", "--suite", "mini", runs)[0] == 0
-    shown = on_terminal("-m", "pfgen_fast", "leaderboard", str(runs), columns=columns)
-    head, *rows = shown[:4]
-    assert head.split() == ["rank", "score", "model", "length", "fluency", "truthful", "helpful"]
-    assert len(rows) == 3
-    assert mini.metadata_hash in " ".join(shown[4:])
-    assert all(len(row) <= columns for row in rows)
-    assert not any("<code>" in row or "&nbsp;" in row for row in rows)
-    assert sum("…" in row for row in rows) == (columns == 80)
+    always, others = ["rank", "score", "±95 %", "tied with", "model"], ["length", "fluency", "truthful", "helpful"]
+    for columns, heads in ((80, always), (140, [*always, *others])):
+        head, *rows = on_terminal("-m", "pfgen_fast", "leaderboard", str(runs), columns=columns)
+        assert re.split("  +", head) == heads
+        assert all(cell_len(row) <= columns for row in rows)
+        assert mini.metadata_hash in " ".join(rows[4:])
+        assert "interval over questions; tied with: ranks" in " ".join(rows[4:])
+        assert rows[-1] == "👑 human answers (no rank); 💬 another mode than completion"
+        names = [re.split("  +", row.strip())[4] for row in rows[:4]]
+        assert len(set(names)) == 4, "the ends of long names are shown"
+        assert sum("…" in name for name in names) == (2 if columns == 80 else 0)
+
+    plain = call("leaderboard", runs, "--plain")[1]
+    assert plain.isascii()
+    assert f"  {long}-chat  " in plain
+    assert plain.splitlines()[-1] == "system/...: human or reference answers, which have no rank"
+    for option in (("--json",), ("--update", tmp_path / "README.md"), ("-o", tmp_path / "a")):
+        assert call("leaderboard", runs, "--plain", *option)[2].startswith("error: --plain prints the table")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no modes here")

@@ -22,7 +22,6 @@ PROGRAM = Path(__file__).parents[1] / "makers" / "model_program.py"
 SERVE = f"{sys.executable} {PROGRAM} {{path}} {{port}}"
 NGRAM = ("-e", "ngram", "-n", "2")
 SERVED = ("-e", "openai", "--mode", "chat", "-n", "2", "--serve", SERVE)
-FIGURES = ("score", "fluency", "truthfulness", "helpfulness")
 
 
 def add(training, step, weights="good", broken=False):
@@ -59,7 +58,7 @@ def table(tmp_path):
 def test_every_checkpoint_is_scored_once(watch, training, tmp_path, monkeypatch):
     code, out, err = watch(*NGRAM)
     assert code == 0, err
-    assert [line.split()[0] for line in out.splitlines()[2:] if line[:9].strip()] == ["5", "10"]
+    assert [line.split()[0] for line in out.splitlines()[3:] if line[:9].strip()] == ["5", "10"]
     assert list(table(tmp_path)) == [5, 10]
     results = [json.loads(path.read_text())["score"] for path in (tmp_path / "out").rglob("result.json")]
     assert [round(float(row["score"]), 4) for row in table(tmp_path).values()] == results
@@ -245,18 +244,12 @@ def test_damaged_lines_of_the_journal_cost_themselves_only(watch, tmp_path):
     assert (code, out) == (0, "")
 
 
-def test_a_missing_directory_is_named(call, tmp_path):
-    code, _, err = call("watch", tmp_path / "none", "-s", "mini", *NGRAM, "--once", "-o", tmp_path / "out")
-    assert code == 2
-    assert "none: no such directory" in err
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_picture_of_the_scores_by_step(call, training, tmp_path):
     options = ("-s", "mini", "-o", tmp_path / "out", "--unchanged", "0", "--once", *NGRAM)
     assert call("watch", training, *options, "--plot", tmp_path / "steps.svg")[0] == 0
-    picture = (tmp_path / "steps.svg").read_text()
-    assert all(name in picture for name in (*FIGURES, "step")) or "<path" in picture
+    assert "<path" in (tmp_path / "steps.svg").read_text()
+    code, _, err = call("watch", tmp_path / "none", *options)
+    assert (code, err.endswith("none: no such directory\n")) == (2, True)
 
 
 @pytest.mark.models

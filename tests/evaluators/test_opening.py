@@ -45,7 +45,8 @@ def test_an_unknown_evaluator_comes_with_the_list_the_nearest_first(what, neares
         open_evaluator(what)
     message = str(caught.value)
     assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}, ")
-    assert sorted(message.partition(" of ")[2].split(", ")) == sorted(
+    assert message.endswith(f"; did you mean '{nearest}'?")
+    assert sorted(message.partition(" of ")[2].partition(";")[0].split(", ")) == sorted(
         ["ngram", "metrics", "judge", "checklists:SUITE", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
     )
 

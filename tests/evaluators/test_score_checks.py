@@ -128,7 +128,7 @@ def test_lower_values_can_be_the_better_ones():
     metrics = (Metric("bleu", low=0), Metric("ter", low=0))
     assert turned(metrics, ["ter"], "here") == (Metric("bleu", low=0), Metric("ter", False, low=0))
     assert turned(metrics, [], "here") == metrics
-    with pytest.raises(DiscernmentError, match=r"^here: unknown metric 'tre'; expected one of ter, bleu$"):
+    with pytest.raises(DiscernmentError, match=r"^here: unknown metric 'tre'; expected one of ter, bleu; did you"):
         turned(metrics, ["tre"], "here")
 
 

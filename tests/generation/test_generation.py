@@ -207,7 +207,7 @@ def test_a_missing_package_is_named_with_its_extra(mini, monkeypatch):
 
 @pytest.mark.parametrize(
     ("engine", "message"),
-    [("ngarm", "unknown engine 'ngarm'; expected one of anthropic, gemini, "), ("openai", "--model is needed")],
+    [("ngarm", "unknown engine 'ngarm'; expected one of ngram, "), ("openai", "--model is needed")],
 )
 def test_an_unknown_engine_is_told_before_a_missing_model(call, engine, message):
     code, _, err = call("generate", "--engine", engine, "--suite", "mini")

@@ -114,3 +114,18 @@ def judged(
     problem, _ = ask(judging, behave, **server)
     judging.write()
     return judging, problem
+
+
+def judge_command(
+    call: Callable[..., Any],
+    runs: Path,
+    *options: object,
+    behave: Callable[[Request], Reply] | None = None,
+    model: str = MODEL,
+) -> tuple[int, str, str, list[Request]]:
+    """Types `checklists judge` for runs beside a `suite`; with a behaviour, in front of a server that has it."""
+    arguments = ["checklists", "judge", runs, "--suite", runs.parent / "suite", "--judge", model, *options]
+    if behave is None:
+        return (*call(*arguments), [])
+    with serving(behave) as server:
+        return (*call(*arguments, "--base-url", server.base_url, "--retries", "0"), server.requests)

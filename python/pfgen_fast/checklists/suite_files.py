@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from ..errors import ChecklistError
 from ..files.untrusted_json import Fault, items, member, number, text, unexpected
-from ..files.untrusted_text import in_one_line, unknown_name
+from ..files.untrusted_text import did_you_mean, in_one_line, unknown_name
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
 from .line_files import (
     checked_objects,
@@ -90,7 +90,8 @@ def _folder(source: str | Path) -> Path:
             f"{shown}: has no {SETTINGS_FILE}; a folder of HelloBench is converted to a suite by 'pfgen-fast "
             f"checklists import-suite hellobench {shown} -o SUITE'"
         )
-    raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)})")
+    hint = did_you_mean(shown, packaged)
+    raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)}){hint}")
 
 
 def _settings(value: Any) -> dict[str, Any]:

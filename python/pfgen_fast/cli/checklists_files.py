@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from typer import Argument, Option
 
 from ..errors import ChecklistError, PfgenError
-from ..files.untrusted_text import unknown_name
+from ..files.untrusted_text import few_names, unknown_name
 from . import checklists_options as options
 from .app import Json, Quiet, counted, exit_if_partial, note, print_json, print_line, shown, warn
 from .command_class import command
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..checklists.tasks import Checklist
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite
-
-_MOST_NOT_WHOLE = 3
 
 
 class _ImportSuite:
@@ -236,9 +234,8 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     )
     parts = [task.id for task in suite.tasks if not task.is_whole]
     if parts:
-        named = ", ".join([*parts[:_MOST_NOT_WHOLE], *(["..."] if len(parts) > _MOST_NOT_WHOLE else [])])
-        n_tasks = counted(len(parts), "task")
-        note(f"{n_tasks} cannot be shown to a judge, because the suite lacks a part of the instruction: {named}")
+        why = f"because the suite lacks a part of the instruction: {few_names(parts)}"
+        note(f"{counted(len(parts), 'task')} cannot be shown to a judge, {why}")
     note(*suite.notes)
 
 

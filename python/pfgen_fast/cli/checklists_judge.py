@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from typer import Option
 
 from ..errors import SchemaRefused
+from ..files.untrusted_text import few_names
 from .app import Exit, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.requests import Server
-
-_N_NAMED = 3
 
 
 @option_group
@@ -106,6 +105,7 @@ class _Judge:
     @retried_without_schema("asking")
     def __call__(self) -> None:
         from ..checklists import ChecklistSuite, Judging, open_runs
+        from ..checklists.judging.batches import write_batch
 
         self.refuse_two_ways()
         asking, quiet = self.asking, self.quiet
@@ -119,7 +119,8 @@ class _Judge:
         if is_asking and (asking.dry_run or not quiet):
             _say_cost(asked, asking.spending)
         if self.write_batch is not None and not asking.dry_run:
-            _write_batch(judging, self.write_batch)
+            n_requests, path = counted(write_batch(judging, self.write_batch), "request"), shown(self.write_batch)
+            print_line(f"{n_requests} written to {path}; give its output to --read-batch")
         if asking.dry_run or self.write_batch is not None:
             exit_if_partial(any(one.faults for one in judging.runs))
             return
@@ -196,7 +197,7 @@ def _stale(judging: Judging) -> list[str]:
         names = judging.stale(one)
         if names:
             what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
-            found.append(f"{one.run.key}: {what} ({_first(names)}) no longer count")
+            found.append(f"{one.run.key}: {what} ({few_names(names)}) no longer count")
     return found
 
 
@@ -209,13 +210,6 @@ def _take(judging: Judging, sources: list[Path]) -> str | None:
         warn(problem)
     print_line(f"{taken.n_new:,} new {'reply' if taken.n_new == 1 else 'replies'}")
     return "some lines of the batch could not be used" if taken.problems else None
-
-
-def _write_batch(judging: Judging, path: Path) -> None:
-    from ..checklists.judging.batches import write_batch
-
-    n_requests = write_batch(judging, path)
-    print_line(f"{counted(n_requests, 'request')} written to {shown(str(path))}; give its output to --read-batch")
 
 
 def _sentinels(judging: Judging, n_answers: int, *, quiet: bool) -> list[Sentinel]:
@@ -268,7 +262,7 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
         parts = [f"{standing.n_judged:,} of {counted(standing.n_ratings, 'rating')}"]
         if standing.unjudged:
             listed = [f"{id} ({fault})" for id, fault in standing.unjudged]
-            parts.append(f"{len(listed):,} unjudged after all tries: {_first(listed)}")
+            parts.append(f"{len(listed):,} unjudged after all tries: {few_names(listed)}")
         if standing.n_out_of_tokens:
             parts.append(f"{standing.n_out_of_tokens:,} of them ended at the limit of tokens: raise --max-tokens")
         if standing.n_open:
@@ -276,7 +270,7 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
         if one.faults:
             parts.append(f"{counted(len(one.faults), 'answer')} that cannot be read")
         if one.too_long:
-            parts.append(f"{len(one.too_long):,} too long to be sent: {_first(one.too_long)}")
+            parts.append(f"{len(one.too_long):,} too long to be sent: {few_names(one.too_long)}")
         if standing.n_given:
             parts.append(f"{standing.n_given:,} empty, which got 0")
         if standing.n_cut:
@@ -296,9 +290,3 @@ def _versions(one: RunToJudge) -> list[str]:
     if len(versions) > 1:
         return ["judged by several versions: " + ", ".join(f"{name or 'unknown'} ({n:,})" for name, n in versions)]
     return [f"judged by {name}" for name, _ in versions if name]
-
-
-def _first(names: Any) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - _N_NAMED:,} more" if len(listed) > _N_NAMED else ""
-    return ", ".join(listed[:_N_NAMED]) + more

@@ -14,7 +14,7 @@ from ..files.untrusted_text import in_one_line
 from .app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_line, shown
 from .checklists_options import Faults, RunsWithAnswers, SuiteOption
 from .command_class import command, option_group
-from .layout import rest, shortened
+from .layout import aligned, rest, shortened
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
@@ -348,12 +348,10 @@ def _print_examples(model: ModelErrors, most: int) -> None:
 
 def _print_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> None:
     """Prints numbers in columns; the name at the end of each row is shortened to fit the terminal."""
-    widths = [max(map(len, column)) for column in zip(heads, *(cells for _, cells in rows), strict=True)]
-    taken = sum(widths) + 2 * len(widths)
-    print_line(("  ".join(head.rjust(width) for head, width in zip(heads, widths, strict=True)) + "  model", "bold"))
-    for name, cells in rows:
-        line = "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        print_line(f"{line}  {shortened(shown(name), rest(taken))}")
+    head, *lines = aligned([heads, *(cells for _, cells in rows)])
+    print_line((f"{head}  model", "bold"))
+    for line, (name, _) in zip(lines, rows, strict=True):
+        print_line(f"{line}  {shortened(shown(name), rest(len(head) + 2))}")
 
 
 def _fixed(value: float | None, n_digits: int) -> str:

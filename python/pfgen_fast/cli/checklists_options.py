@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, warn
-from .checklists_printing import print_table
+from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, stdout, warn
+from .checklists_printing import print_tables
 from .command_class import option_group
 from .findings import say_finding, show_finding
 from .options import RandomSeed
@@ -179,17 +179,15 @@ def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> 
     """Prints the named tables, or the beginning of the first one."""
     tables = finding.shown_tables
     if names:
-        for table in tables:
-            if table.name in names:
-                print_table(_readable(table, len(table.rows)))
+        print_tables(_readable(table, len(table.rows)) for table in tables if table.name in names)
         return
     for table in tables[:1]:
-        print_table(_readable(table, _MOST_ROWS))
+        print_tables([_readable(table, _MOST_ROWS)])
         if len(table.rows) > _MOST_ROWS:
             print_line((f"and {len(table.rows) - _MOST_ROWS:,} more rows", "dim"))
     if len(tables) > 1 and not has_page:
         titles = "; ".join(table.title for table in tables[1:])
-        print_line((f"more with --output DIR or --json: {shown(titles)}", "dim"))
+        stdout().print(f"more with --output DIR or --json: {shown(titles)}", style="dim")
 
 
 def _readable(table: Table, n_rows: int) -> TextTable:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .app import print_line
-from .layout import columns, shortened, width_of
+from .layout import columns, padded, shortened, width_of
 
 if TYPE_CHECKING:
     from ..checklists.scoring.text_tables import TextTable
@@ -20,12 +20,14 @@ _NARROWEST_HEAD = 9
 _SHARE_OF_NAMES = 0.4
 
 
-def print_table(table: TextTable) -> None:
-    """Prints a table below its title; a narrow terminal gets several blocks of columns."""
-    print_line((table.title, "bold"))
-    for line in lines_of(table, columns()):
-        print_line(line)
-    print_line("")
+def print_tables(tables: Iterable[TextTable]) -> None:
+    """Prints tables that have rows below their titles; a narrow terminal gets several blocks of columns."""
+    for table in tables:
+        if table.rows:
+            print_line((table.title, "bold"))
+            for line in lines_of(table, columns()):
+                print_line(line)
+            print_line("")
 
 
 def lines_of(table: TextTable, width: int | None) -> list[str]:
@@ -51,28 +53,29 @@ _Columns = Sequence[tuple[Sequence[str], Sequence[str]]]
 
 
 def _with_fitting_texts(table: TextTable, width: int | None) -> _Columns:
-    cells = [_with_room_for_marks([row[column] for row in table.rows]) for column in range(len(table.heads))]
+    cells = [[row[column] for row in table.rows] for column in range(len(table.heads))]
     if width is not None:
         for column in range(table.n_names):
             most = int(width * _SHARE_OF_NAMES / table.n_names)
             cells[column] = [shortened(cell, most) for cell in cells[column]]
-    return [
-        (_folded(head, max([_NARROWEST_HEAD, *map(width_of, of_column)])), of_column)
+    heads = [
+        _folded(head, max([_NARROWEST_HEAD, *map(width_of, of_column)]))
         for head, of_column in zip(table.heads, cells, strict=True)
     ]
+    return list(map(_with_room_for_marks, heads, cells))
 
 
-def _with_room_for_marks(cells: list[str]) -> list[str]:
-    """The cells; if any has a mark, the others get a blank, so that digits are aligned."""
+def _with_room_for_marks(head: list[str], cells: list[str]) -> tuple[list[str], list[str]]:
+    """The head and the cells; if any cell has a mark, all other lines get a blank, so that digits are aligned."""
     if not any(cell.endswith(MARK) for cell in cells):
-        return cells
-    return [cell if cell.endswith(MARK) else f"{cell} " for cell in cells]
+        return head, cells
+    return [f"{line} " for line in head], [cell if cell.endswith(MARK) else f"{cell} " for cell in cells]
 
 
 def _folded(head: str, width: int) -> list[str]:
     """A head in lines of about this width, broken after a blank or an underscore."""
     lines = [""]
-    for part in re.findall(r"[^ _]*[ _]?", head):
+    for part in re.findall(r"[^ _]+[ _]*|[ _]+", head):
         if lines[-1] and width_of((lines[-1] + part).rstrip()) > width:
             lines.append("")
         lines[-1] += part
@@ -89,12 +92,7 @@ def _block(shown: _Columns, block: Sequence[int], n_names: int) -> list[str]:
     heads = [[""] * (height - len(shown[column][0])) + list(shown[column][0]) for column in block]
     texts = [[*head, *shown[column][1]] for head, column in zip(heads, block, strict=True)]
     aligned = [
-        [_aligned(text, _width(shown, column), to_left=place < n_names) for text in of_column]
+        [padded(text, _width(shown, column), to_left=place < n_names) for text in of_column]
         for place, (column, of_column) in enumerate(zip(block, texts, strict=True))
     ]
     return [(" " * _GAP).join(line).rstrip() for line in zip(*aligned, strict=True)]
-
-
-def _aligned(text: str, width: int, *, to_left: bool) -> str:
-    blanks = " " * (width - width_of(text))
-    return text + blanks if to_left else blanks + text

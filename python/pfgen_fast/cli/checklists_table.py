@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,20 +11,20 @@ from typer import Argument, Option
 
 from .app import Json, counted, counting, exit_if_partial, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, ScoreOptions
-from .checklists_printing import print_table
+from .checklists_printing import print_tables
 from .command_class import command
 from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..checklists.scoring.scores import Scores
-    from ..checklists.scoring.text_tables import TextTable
 
 Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
 
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""
 _MOST_SENTENCES = 12
+_ABOUT_INTERVAL = "95 % interval: over tasks, by bootstrap"
 
 
 class _Table:
@@ -74,7 +73,8 @@ class _Table:
             tables += [] if is_wide else [text_tables.by_area(scores)]
             tables += [text_tables.words_by_area(scores)]
             tables += [text_tables.by_category(scores)] if self.categories else []
-            _print_tables([*tables, *(_lengths(scores) if self.lengths else [])])
+            tables += [text_tables.by_length(scores)] if self.lengths else []
+            print_tables(tables)
         _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json or self.markdown)
 
 
@@ -103,8 +103,8 @@ class _Score:
             print_json(table_data.to_dict(scores, with_questions=True))
         else:
             tables = [*(text_tables.parts_of(scores, model) for model in scores.models)]
-            tables += [text_tables.by_category(scores), *_lengths(scores)]
-            _print_tables([*tables, *(text_tables.by_question(scores, model) for model in scores.models)])
+            tables += [text_tables.by_category(scores), text_tables.by_length(scores)]
+            print_tables([*tables, *(text_tables.by_question(scores, model) for model in scores.models)])
         _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json)
 
 
@@ -164,18 +164,6 @@ class _Report:
         _say_and_end(scores, given, is_quiet=True)
 
 
-def _lengths(scores: Scores) -> list[TextTable]:
-    from ..checklists.scoring.text_tables import by_length
-
-    return [by_length(scores)] if any(model.lengths for model in scores.models) else []
-
-
-def _print_tables(tables: Sequence[TextTable]) -> None:
-    for table in tables:
-        if table.rows:
-            print_table(table)
-
-
 def _write_csv(scores: Scores, path: Path | None) -> None:
     if path is not None:
         from ..checklists.scoring.table_data import to_csv
@@ -190,9 +178,11 @@ def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None
     from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:
+        if scores.draws:
+            print_line((_ABOUT_INTERVAL, "dim"))
         sentences = missing_sentences(scores)
         for sentence in sentences[:_MOST_SENTENCES]:
-            print_line(shown(sentence))
+            stdout().print(shown(sentence))
         if len(sentences) > _MOST_SENTENCES:
             print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
         for signature in dict.fromkeys(model.signature for model in scores.models):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -9,39 +10,53 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from ..files.untrusted_text import terminal_text
+from ..files.untrusted_text import nearest_names, terminal_text
 from . import stopped
 from .help import Context
 
 GROUPS = {
-    "Where a model stands": {
-        "suite": "Fetches, lists, inspects, checks, compiles and builds suites of questions.",
-        "evaluate": "Generates, scores, places and reports a run in one command.",
-        "generate": "Generates answers to every question of a suite, and scores the run.",
+    "Score": {
         "score": "Scores runs, or tables of answers.",
-        "place": "Tells where runs stand among the 522 published runs.",
+        "evaluate": "Generates, scores, places and reports a run in one command.",
+        "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to human marks.",
+        "watch": "Scores every checkpoint of a training run once, as soon as it is complete.",
+        "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
+        "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
+    },
+    "Look": {
         "leaderboard": "Ranks runs by score, like the published table.",
-        "compare": "Tells whether run A is better than run B, by how much, and which questions decide it.",
         "report": "Creates a page of runs: leaderboard, plots, and sample answers to every question.",
         "view": "Serves the report page on this machine, and shows results as they change.",
+        "explain": "Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.",
     },
-    "A reward for training": {
-        "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
-        "watch": "Scores every checkpoint of a training run once, as soon as it is complete.",
+    "Compare": {
+        "compare": "Tells whether run A is better than run B, by how much, and which questions decide it.",
+        "place": "Tells where runs stand among the 522 published runs.",
+    },
+    "Generate": {
+        "generate": "Generates answers to every question of a suite, and scores the run.",
         "sweep": "Generates and scores a run for every combination of parameter values.",
-    },
-    "Long answers, and any evaluator": {
-        "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to human marks.",
-        "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",
-        "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
-    },
-    "Single answers and prompts": {
-        "explain": "Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.",
-        "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
         "prompts": "Prints the prompts of trials, one per line.",
         "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
     },
+    "Test an evaluator": {
+        "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",
+        "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
+    },
+    "Suites": {
+        "suite": "Fetches, lists, inspects, checks, compiles and builds suites of questions.",
+    },
 }
+
+EXAMPLES = {
+    "Score": "pfgen-fast score result --suite mini",
+    "Look": "pfgen-fast leaderboard result",
+    "Compare": "pfgen-fast compare result/first result/second --suite mini",
+    "Generate": "pfgen-fast generate -e ngram --suite mini --trials 10",
+    "Test an evaluator": "pfgen-fast discern run -e ngram --from-suite --suite mini",
+    "Suites": "pfgen-fast suite info mini",
+}
+"""A command to start with, for each group."""
 
 LINES = {name: line for lines in GROUPS.values() for name, line in lines.items()}
 
@@ -82,11 +97,12 @@ class Root(Group):
         return LINES
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the subcommands in groups, by what they are for."""
+        """Writes the subcommands in groups by their purpose, each with an example."""
         width = max(map(len, LINES))
         for title, lines in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
+                formatter.write_text(f"Example: {EXAMPLES[title]}")
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a subcommand within the time limit of patterns; typer would end without a message after Ctrl-C.
@@ -101,7 +117,7 @@ class Root(Group):
         except KeyboardInterrupt:
             stopped()
         except _UsageError as error:
-            error.message = terminal_text(error.message)
+            error.message = terminal_text(error.message) + _similar_choice(error.message)
             raise
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -113,6 +129,13 @@ class Root(Group):
         if cmd_name not in LINES:
             return None
         return _subcommand(cmd_name.replace("-", "_"))
+
+
+def _similar_choice(message: str) -> str:
+    """The hint after an unknown value of an option with fixed choices, as after an unknown subcommand."""
+    found = re.search(r"'(.*)' is not one of ('.*')", message)
+    near = nearest_names(found[1], re.findall("'([^']*)'", found[2])) if found else []
+    return f" Did you mean '{near[0]}'?" if near else ""
 
 
 @cache

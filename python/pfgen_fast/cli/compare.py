@@ -11,8 +11,8 @@ from ..files.untrusted_text import markdown_text
 from . import options
 from .app import Json, counted, fail, print_json, shown, stdout
 from .command_class import command
-from .layout import columns, cut, rest, shortened
-from .suite_line import given_suite, print_origin
+from .layout import aligned, columns, cut, rest, shortened, width_of
+from .suite_line import about_interval, given_suite, print_origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
 
-_BEFORE = f"{'±95 %':>9}{'difference':>12}   {'95 % interval':22}{'p':>8}{'p (Holm)':>10}  "
 _HEAD = ("metric", "A", "B", "A - B", "95 % interval", "p", "n")
+_PAIRED_HEAD = ("±95 %", "difference", "95 % interval", "p", "p (Holm)")
+_SHORTEST_NAME = 24
+"""Where a terminal has less room for the name of a run, the name has a line of its own."""
+_ABOUT_DIFFERENCES = "95 % interval: of A - B, over questions"
 
 
 class _Compare:
@@ -149,17 +152,24 @@ def _print_text(found: Comparison, scorer: Scorer, n_deciding: int) -> None:
     if found.left_out:
         stdout().print(found.left_out)
     stdout().print()
-    for cells in [("", *_HEAD[1:]), *map(_cells, found.metrics)]:
-        name, a, b, difference, interval, p, n = cells
-        line = f"{name:14}{a:>9}{b:>9}{difference:>10}   {interval:22}{p:>8}{n:>5}"
-        stdout().print(line, style=None if name else "bold")
+    _print_aligned([("", *_HEAD[1:]), *map(_cells, found.metrics)], to_left=[0, 4])
+    stdout().print(_ABOUT_DIFFERENCES, style="dim")
+    deciding = [("decided by", "A", "B", "A - B", "question")]
+    deciding += [
+        (shown(one.question_id), f"{one.a:.4f}", f"{one.b:.4f}", signed(one.difference, 4), shown(one.question))
+        for one in found.questions[:n_deciding]
+    ]
     if n_deciding:
-        stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
-    for question in found.questions[:n_deciding]:
-        figures = f"{question.a:9.4f}{question.b:9.4f}{signed(question.difference, 4):>10}"
-        stdout().print(cut(f"{shown(question.question_id):14}{figures}   {shown(question.question)}", columns()))
+        stdout().print()
+        _print_aligned(deciding, to_left=[0, 4])
     stdout().print()
     print_origin(scorer.suite, scorer.signature)
+
+
+def _print_aligned(rows: Sequence[Sequence[str]], to_left: Sequence[int]) -> None:
+    """Prints a table with a head; a line that is too long is cut at its end."""
+    for number, line in enumerate(aligned(rows, to_left=to_left)):
+        stdout().print(cut(line, columns()), style=None if number else "bold")
 
 
 def _all(paths: list[str]) -> list[RunFolder]:
@@ -183,9 +193,9 @@ def _print_paired(found: BaselineComparison, scorer: Scorer, *, format: str) -> 
     if format == "json":
         print_json({"suite": scorer.suite.name, "signature": scorer.signature, **found.to_dict()})
     elif format == "markdown":
-        head = (_named(found.metric), "±95 %", "difference", "95 % interval", "p", "p (Holm)", "run")
         rows = [(*_baseline_cells(run), _run_name(run, is_baseline=not at)) for at, run in enumerate(found.runs)]
-        _print_markdown(head, rows, [found.verdict, found.method, found.left_out], scorer)
+        sentences = [found.verdict, f"{about_interval('questions')}.", found.method, found.left_out]
+        _print_markdown((_named(found.metric), *_PAIRED_HEAD, "run"), rows, sentences, scorer)
     else:
         _print_table(found, scorer)
 
@@ -204,13 +214,18 @@ def _print_table(found: BaselineComparison, scorer: Scorer) -> None:
     stdout().print(found.verdict, style="bold")
     if found.left_out:
         stdout().print(found.left_out)
-    stdout().print(f"\n{_named(found.metric):>8}{_BEFORE}run", style="bold")
-    room = rest(8 + len(_BEFORE))
-    for at, run in enumerate(found.runs):
-        value, half, difference, interval, p, p_corrected = _baseline_cells(run)
-        figures = f"{value:>8}{half:>9}{difference:>12}   {interval:22}{p:>8}{p_corrected:>10}"
-        stdout().print(f"{figures}  {shortened(_run_name(run, is_baseline=not at), room)}")
-    stdout().print(f"\n{found.method}", style="dim")
+    stdout().print()
+    names = [_run_name(run, is_baseline=not at) for at, run in enumerate(found.runs)]
+    figures = aligned([(_named(found.metric), *_PAIRED_HEAD), *map(_baseline_cells, found.runs)], to_left=[3])
+    room = rest(width_of(figures[0]) + 2)
+    is_narrow = room is not None and room < _SHORTEST_NAME
+    stdout().print(figures[0] if is_narrow else f"{figures[0]}  run", style="bold")
+    for line, name in zip(figures[1:], names, strict=True):
+        if is_narrow:
+            stdout().print(f"{shortened(name, columns())}\n{line}")
+        else:
+            stdout().print(f"{line.ljust(len(figures[0]))}  {shortened(name, room)}")
+    stdout().print(f"\n{about_interval('questions')}\n{found.method}", style="dim")
     print_origin(scorer.suite, scorer.signature)
 
 

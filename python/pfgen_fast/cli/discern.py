@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from typer import Option
 
 from . import discern_texts
-from .app import counted, counting, fail, note, print_line, shown
+from .app import counted, counting, fail, note, print_line, shown, stdout
 from .asking import duration
+from .checklists_printing import print_tables
 from .command_class import command
 from .commands import LINES, new_group
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source
+from .discern_table import LEGEND, table_of
 from .findings import show_finding
 from .server_options import retried_without_schema
 from .suite_line import print_signature
@@ -89,6 +91,7 @@ class _Run:
         from ..discernment.paper import read_published
         from ..files.writing import check_folder
         from ..report.discernment import finding_of
+        from ..report.discernment.rows import results
         from ..report.findings import check_libraries
 
         check_folder(self.output)
@@ -111,6 +114,9 @@ class _Run:
         finding = finding_of(found, figures, test.agreements(found))
         show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
         if not self.asking.quiet:
+            print_line("")
+            print_tables([table_of(results(found))])
+            stdout().print(LEGEND, style="dim")
             self.source.print_suite()
             for result in found:
                 print_signature(result.signature)

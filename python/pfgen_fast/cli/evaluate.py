@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from typer import Option
 
-from .app import Json, Quiet, exit_if_partial, note, print_json, print_line, shown
+from .app import Json, Quiet, exit_if_partial, note, print_json, print_line, shown, stdout
 from .command_class import command
 from .generate import Generating, as_json, print_answers
 from .place import print_placement
 from .report import Report, check_page
 from .score import print_outcome
-from .suite_line import print_origin
+from .suite_line import about_interval, print_origin
 
 if TYPE_CHECKING:
     from ..runs.leaderboard import Entry
@@ -68,6 +68,8 @@ class _Evaluate(Generating):
         if outcome is not None and (outcome.error or not is_silent):
             print_outcome(outcome)
         if not is_silent:
+            if outcome is not None and outcome.interval:
+                print_line((about_interval("questions"), "dim"))
             print_origin(suite)
         # Without a complete trial, and for some questions only, there is no result.json.
         if outcome is None or outcome.status == "failed" or suite.whole is not None:
@@ -114,8 +116,8 @@ def _print_precision(entry: Entry) -> None:
     if not 2 <= n < _USUAL_TRIALS or not deviation > 0:
         return
     now, then = (quantile(trials - 1) * deviation / math.sqrt(trials) for trials in (n, _USUAL_TRIALS))
-    print_line(
-        f"{n} trials: other answers of the model would move the score by ±{now:.4f} (95 %); "
+    stdout().print(
+        f"{n} trials: other answers of the model would move the score by ±{now:.4f} (95 %, over trials); "
         f"with {_USUAL_TRIALS} trials by ±{then:.4f} (--trials {_USUAL_TRIALS})"
     )
 

@@ -12,16 +12,15 @@ from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
 from .command_class import command
+from .layout import aligned, width_of
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..scoring.explanation import Explanation, SetExplanation
 
-_NAMES_WIDTH = 26
-
 
 class _Explain:
-    """Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.
+    """Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.
 
     Examples
 
@@ -58,9 +57,8 @@ class _Explain:
         stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
         _print_answer(found)
         _print_scores(found)
-        _print_sets(found)
         _print_keywords(found)
-        stdout().print()
+        _print_sets(found)
         print_origin(suite, signature)
 
 
@@ -108,13 +106,12 @@ def _print_sets(found: Explanation) -> None:
     units = "code points" if found.question.tokenizer is None else "tokens"
     heads = ("set", "fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
-    width = 2 + max((len(cell) for cells in columns for cell in cells), default=0)
-    n_beside = max(1, (80 - _NAMES_WIDTH) // width)
+    width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)
+    n_beside = max(1, (80 - max(map(len, names))) // width)
     for first in range(0, len(columns), n_beside):
-        for name, *cells in zip(names, *columns[first : first + n_beside], strict=True):
-            line = f"{name:{_NAMES_WIDTH}}" + "".join(f"{cell:>{width}}" for cell in cells)
-            stdout().print(line, style="bold" if name == "set" else None)
-        stdout().print()
+        head, *lines = aligned(list(zip(names, *columns[first : first + n_beside], strict=True)), to_left=[0])
+        stdout().print(head, style="bold")
+        stdout().print("\n".join([*lines, ""]))
     known = "n-grams: how many of the prefix's n-grams the set knows; sum: of their document frequencies"
     stdout().print(f"{known}\n", style="dim")
 
@@ -129,9 +126,10 @@ def _of_set(part: SetExplanation) -> list[str]:
 
 
 def _print_keywords(found: Explanation) -> None:
+    """Prints the missing keywords, then those that were found."""
     if not found.keywords:
         stdout().print("no keyword rules")
-    for keyword in found.keywords:
+    for keyword in sorted(found.keywords, key=lambda keyword: keyword.position is not None):
         if keyword.position is None:
             state = ("missing", "red"), f", which leaves {keyword.left_without:.2f} of helpfulness"
         else:
@@ -140,6 +138,7 @@ def _print_keywords(found: Explanation) -> None:
     for name, left in found.scores["helpfulness_results"]:
         if name.endswith("字超過"):
             stdout().print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
+    stdout().print()
 
 
 explain = command(_Explain)

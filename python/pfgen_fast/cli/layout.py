@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Collection, Sequence
 
-_LEAST = 12
+LEAST = 12
 """The least width of a shortened text, so that different texts still look different."""
 
 
@@ -20,17 +21,46 @@ def rest(taken: int) -> int | None:
     return None if width is None else width - taken
 
 
-def shortened(text: str, width: int | None) -> str:
+def shortened(text: str, width: int | None, *, share_of_end: float = 0.75) -> str:
     """Shortens a name or path to a width; the ellipsis is near its beginning, because its end is more specific.
 
     Example:
         >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
         'result…2024-08-06/5e1e9f4'
     """
-    if width is None or width_of(text) <= (width := max(width, _LEAST)):
+    if width is None or width_of(text) <= (width := max(width, LEAST)):
         return text
-    end = _last(text, (width - 1) * 3 // 4)
+    end = _last(text, int((width - 1) * share_of_end))
     return f"{_first(text, width - 1 - width_of(end))}…{end}"
+
+
+def told_apart(names: Sequence[str], width: int | None) -> list[str]:
+    """Shortens names to a width; the ellipsis is in their middle, or where more of the names still differ.
+
+    Example:
+        >>> told_apart(["org/model-7b-instruct-qa", "org/model-7b-instruct-chat"], 18)
+        ['org/model…truct-qa', 'org/model…uct-chat']
+    """
+    candidates = [[shortened(name, width, share_of_end=share) for name in names] for share in (0.5, 0.75, 0.25)]
+    return max(candidates, key=lambda shown: len(set(shown)))  # the first of those with as many different names
+
+
+def aligned(rows: Sequence[Sequence[str]], *, to_left: Collection[int] = ()) -> list[str]:
+    """The lines of a table whose columns are aligned to the right, except for those `to_left`."""
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            padded(cell, width, to_left=number in to_left)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def padded(text: str, width: int, *, to_left: bool = False) -> str:
+    """Pads a text to a width."""
+    blanks = " " * (width - width_of(text))
+    return text + blanks if to_left else blanks + text
 
 
 def cut(text: str, width: int | None) -> str:
@@ -40,7 +70,7 @@ def cut(text: str, width: int | None) -> str:
         >>> cut("Why does ice float?", 12)
         'Why does ic…'
     """
-    if width is None or width_of(text) <= (width := max(width, _LEAST)):
+    if width is None or width_of(text) <= (width := max(width, LEAST)):
         return text
     return f"{_first(text, width - 1)}…"
 

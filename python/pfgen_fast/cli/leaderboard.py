@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from typer import Argument, Option
 
 from ..errors import TrialsError
-from ..files.untrusted_text import utf8
+from ..files.untrusted_text import few_names, utf8
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
 from .command_class import command
+from .layout import aligned, columns, told_apart, width_of
+from .suite_line import about_interval
 
 if TYPE_CHECKING:
     from ..runs.leaderboard import Entry
@@ -22,7 +25,27 @@ if TYPE_CHECKING:
 _PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
 """The parts of a score, and their heads on a terminal, as in `score`."""
 
-_SHORTEST_NAME = 16
+_HEADS = ["rank", "score", "±95 %", "tied with", "length", *_PARTS.values()]
+"""The columns of the table on a terminal; the name of the model follows the first four, which are always shown."""
+_N_FIXED = 4
+_GAP = 2
+_WIDTH_OF_MARK = 3
+_LONGEST_NAME = 40
+"""Longer names are cut if otherwise other columns did not fit."""
+
+_ABOUT_COLUMNS = (
+    f"{about_interval('questions')}; tied with: ranks from which the run does not differ by more than chance "
+    "(paired t-test over questions)"
+)
+_NO_SIGNATURE = "signature: unknown, because result.json records none"
+_MARKS = {
+    "👑": "human answers (no rank)",
+    "🎯": "reference answers (no rank)",
+    "🟢": "mode completion",
+    "💬": "another mode than completion",
+}
+_ABOUT_SYSTEM = "system/...: human or reference answers, which have no rank"
+_ASCII = {"±": "+/-", "–": "-", "…": "..."}
 
 
 class _Leaderboard:
@@ -58,6 +81,7 @@ class _Leaderboard:
         None, "--update", help="Replace the table between this file's leaderboard comments."
     )
     output: options.OutputFile = None
+    plain: bool = Option(False, help="Print the table of a terminal in ASCII, without emoji.")
     float_sum: options.FloatSumOption = "compensated"
     quiet: Quiet = False
     as_json: Json = False
@@ -71,6 +95,8 @@ class _Leaderboard:
         format = "json" if self.as_json else self.format
         if self.update_file and (format not in (None, "markdown") or self.output):
             fail("--update writes Markdown into the named file: leave out --format and --output")
+        if self.plain and (format or self.output or self.update_file):
+            fail("--plain prints the table of a terminal: leave out --format, --output and --update")
         problems: list[TrialsError] = []
         entries = rank(
             find_results(self.paths or ()),
@@ -84,8 +110,8 @@ class _Leaderboard:
             note(mixed)
         if entries and self.update_file:
             self.update(self.update_file, entries)
-        elif entries and format is None and not self.output and sys.stdout.isatty():
-            _print_table(entries)
+        elif entries and (self.plain or (format is None and not self.output and sys.stdout.isatty())):
+            _print_table(entries, plain=self.plain)
         elif entries:
             self.write(format or "markdown", entries)
         exit_if_partial(problems)
@@ -96,7 +122,7 @@ class _Leaderboard:
 
         gone = update(path.resolve(), to_markdown(entries, path.resolve().parent))
         if gone:
-            few = ", ".join([*gone[:3], *(["..."] if len(gone) > 3 else [])])
+            few = few_names(gone, n_code_points=300)
             note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
         if not self.quiet:
             stderr().print(f"{counted(len(entries), 'run')}: {shown(path)}")
@@ -116,29 +142,59 @@ class _Leaderboard:
             stdout().out(table.decode(), end="", highlight=False)
 
 
-def _print_table(entries: Sequence[Entry]) -> None:
-    """Prints the means of the published table; names are cut where the terminal is narrow."""
-    from rich.table import Table
-    from rich.text import Text
+def _print_table(entries: Sequence[Entry], *, plain: bool) -> None:
+    """Prints rank, score, interval, ties and name of each run, and the other figures that fit the terminal."""
+    from ..runs.leaderboard import ties_of
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    widths = {"rank": 4, "score": 6, "model": 0, "length": 6, **dict.fromkeys(_PARTS.values(), 8)}
-    rest = stdout().width - sum(widths.values()) - 2 * (len(widths) - 1)
-    for head, width in widths.items():
-        if head == "model":
-            table.add_column(head, max_width=max(rest, _SHORTEST_NAME), no_wrap=True, overflow="ellipsis")
-        else:
-            table.add_column(head, justify="right", min_width=width, no_wrap=True)
-    for entry in entries:
-        name = f"{entry.mark} {shown(entry.model)}"
-        figures = f"{entry.result.score:.4f}", f"{entry.result.length:.1f}", *(f"{entry.part(of):.3f}" for of in _PARTS)
-        rank = "–" if entry.rank is None else str(entry.rank)
-        table.add_row(*map(Text, (rank, figures[0], name, *figures[1:])))
-    stdout().print(table, soft_wrap=False)
+    runs_of_model = Counter(entry.model for entry in entries)
+    names = [shown(entry.model if runs_of_model[entry.model] == 1 else entry.name) for entry in entries]
+    named = zip(entries, ties_of(entries), strict=True)
+    rows = [_HEADS, *(_figures(entry, ties) for entry, ties in named)]
+    widths = [max(map(width_of, column)) + _GAP for column in zip(*rows, strict=True)]
+    width = columns()
+    room = None if width is None else width - sum(widths[:_N_FIXED]) - _WIDTH_OF_MARK
+    longest = min(max(map(width_of, names)), _LONGEST_NAME)
+    n_shown = _N_FIXED
+    while n_shown < len(_HEADS) and (room is None or room - widths[n_shown] >= longest):
+        room = None if room is None else room - widths[n_shown]
+        n_shown += 1
+    marks = ["", *(entry.mark for entry in entries)]
+    cells = [
+        [*row[:_N_FIXED], name if plain or not mark else f"{mark} {name}", *row[_N_FIXED:n_shown]]
+        for mark, name, row in zip(marks, ["model", *told_apart(names, room)], rows, strict=True)
+    ]
+    head, *lines = aligned(cells, to_left=[_N_FIXED])
+    about = ["", _ABOUT_COLUMNS, _about_marks(marks, plain=plain)]
     hashes = {entry.result.metadata_hash for entry in entries}
     if len(hashes) == 1:
-        suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
-        stdout().print(f"\n{suite}\nsignature: unknown, because result.json records none", style="dim")
+        about[1:1] = [f"all of the suite with metadata hash {shown(hashes.pop())}", _NO_SIGNATURE]
+    for line, style in [(head, "bold"), *((line, None) for line in lines), *((line, "dim") for line in about)]:
+        stdout().print(_in_ascii(line) if plain else line, style=style)
+
+
+def _figures(entry: Entry, ties: tuple[int, int] | None) -> list[str]:
+    """The cells of a run below `_HEADS`."""
+    half_width = entry.interval().half_width
+    return [
+        "–" if entry.rank is None else str(entry.rank),
+        f"{entry.result.score:.4f}",
+        "–" if half_width is None else f"±{half_width:.4f}",
+        "–" if ties is None else "none" if ties[0] == ties[1] else f"{ties[0]}–{ties[1]}",
+        f"{entry.result.length:.1f}",
+        *(f"{entry.part(metric):.3f}" for metric in _PARTS),
+    ]
+
+
+def _about_marks(marks: Sequence[str], *, plain: bool) -> str:
+    if plain:
+        return _ABOUT_SYSTEM if {"👑", "🎯"} & {*marks} else ""
+    return "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
+
+
+def _in_ascii(text: str) -> str:
+    for character, replacement in _ASCII.items():
+        text = text.replace(character, replacement)
+    return text.encode("ascii", "backslashreplace").decode()
 
 
 leaderboard = command(_Leaderboard)

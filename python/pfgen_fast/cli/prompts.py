@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
@@ -75,6 +74,7 @@ class _Prompts:
     quiet: Quiet = False
 
     def __call__(self) -> None:
+        from ..files.writing import writing_stdout, writing_whole
         from ..generation import Generation
 
         is_batch = self.format != "jsonl"
@@ -92,11 +92,10 @@ class _Prompts:
         if is_batch and self.output:
             self.write_batch(suite, generation, self.output)
         else:
-            with _opened(self.output) as file:
-                for task in (
-                    task for trial in range(1, self.trials + 1) for task in generation.setting.tasks(suite, trial)
-                ):
-                    file.write(f"{json_text(_line(task))}\n".encode())
+            with writing_stdout() if self.output is None else writing_whole(self.output) as file:
+                for trial in range(1, self.trials + 1):
+                    for task in generation.setting.tasks(suite, trial):
+                        file.write(f"{json_text(_line(task))}\n".encode())
         if self.output and not self.quiet:
             written = f"{counted(self.trials * len(suite), 'prompt')} written: "
             stdout().print(f"{written}{shortened(shown(self.output), rest(len(written)))}")
@@ -133,12 +132,6 @@ def _line(task: Any) -> dict[str, Any]:
     prompt = {"prompt": task.prompt.text} if task.prompt.messages is None else {"messages": task.prompt.messages}
     about = {"question_id": task.question_id, "question": task.question, "trial": task.trial, "seed": task.seed}
     return {**about, **prompt}
-
-
-def _opened(output: Path | None) -> contextlib.AbstractContextManager[IO[bytes]]:
-    from ..files.writing import writing_stdout, writing_whole
-
-    return writing_stdout() if output is None else writing_whole(output)
 
 
 prompts = command(_Prompts)

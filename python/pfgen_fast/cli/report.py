@@ -95,19 +95,16 @@ class Report:
         from ..runs.result import read_result
 
         name, replies, sha1 = run_name(path.parent), sentence_of(path.parent), file_sha1(path)
-        link, result = _link(path, self.output), read_result(path)
+        link = None
+        if self.output is not None:
+            page = self.output.resolve()
+            link = link_target(path.parent, page.parent if _is_page(self.output) else page)
+        result = read_result(path)
         run = ReportRun(
             name, link, result, float_sum=self.float_sum, replies=replies, folder=path.parent, result_hash=sha1
         )
         check_questions(run, suite)
         return run
-
-
-def _link(result: Path, output: Path | None) -> str | None:
-    if output is None:
-        return None
-    page = output.resolve()
-    return link_target(result.parent, page.parent if _is_page(output) else page)
 
 
 def _is_page(output: Path) -> bool:

@@ -10,8 +10,8 @@ from ..errors import TrialsError
 from . import options
 from .app import exit_if_partial, fail, note, print_json, print_line, shown, track, warn
 from .command_class import command
-from .layout import rest, shortened
-from .suite_line import given_suite, print_origins
+from .layout import LEAST, rest, shortened
+from .suite_line import about_interval, given_suite, print_origins
 from .table import ScoreOptions
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
             print_outcome(outcome, float_sum, is_first=not any(earlier.error is None for earlier in done))
         done.append(outcome)
     if not quiet:
+        if any(outcome.interval for outcome in done):
+            print_line((about_interval("questions"), "dim"))
         print_origins(done)
     if not quiet and any(not outcome.is_kept for outcome in done):
         note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
@@ -111,13 +113,18 @@ def print_outcome(outcome: Outcome, float_sum: FloatSum = "compensated", *, is_f
     replaces = outcome.replaces and f"replaces a result: {shown(outcome.replaces)}"
     remark = "up to date" if outcome.status == "current" else outcome.part or replaces
     remark = f"  ({remark})" if remark else ""
-    print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
+    room = rest(len(_HEADER) - len("run") + len(remark))
+    if room is not None and room < LEAST:
+        print_line(_row(outcome, float_sum, room + len(remark)))
+        print_line((remark, "dim"))
+    else:
+        print_line(_row(outcome, float_sum, room), (remark, "dim"))
     note(*outcome.notes)
 
 
-def _row(outcome: Outcome, float_sum: FloatSum, *, room: int) -> str:
-    """A line of the table, with room for a remark."""
-    name = shortened(shown(outcome.run.folder), rest(len(_HEADER) - len("run") + room))
+def _row(outcome: Outcome, float_sum: FloatSum, room: int | None) -> str:
+    """A line of the table, with room for the name of the run."""
+    name = shortened(shown(outcome.run.folder), room)
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary.scores

@@ -78,16 +78,18 @@ def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
     source = source_or_here(suite)
     faults = find_faults(source)
     loaded = None if faults else Suite.load(source)
+    n_slow = 0
     for warning in slow_patterns(loaded or ()):
         stderr().print(styled(("warning:", "yellow"), f" {shown(warning)}"))
+        n_slow += 1
     if as_json:
         print_json(faults)
-    elif loaded is None:
-        for fault in faults:
-            warn(fault)
     else:
-        found = f": no faults in {counted(len(loaded), 'question')}"
-        stdout().print(shortened(shown(source), rest(len(found))) + found)
+        warn(*faults)
+        found = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_slow, "warning")) if n]
+        of_all = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
+        total = f": {' and '.join(found) or 'no findings'}{of_all}"
+        stdout().print(shortened(shown(source), rest(len(total))) + total)
     if faults:
         raise SystemExit(Exit.NO)
 

@@ -40,6 +40,11 @@ def source_or_here(source: str | None) -> str | Path:
     return source or suite_folder_here()
 
 
+def about_interval(over: str) -> str:
+    """Explains the ± of a table."""
+    return f"±: half of the 95 % interval over {over}"
+
+
 def print_origin(suite: Suite, signature: str | None = None, *, remark: str = "") -> None:
     """Prints the suite with a remark, and the signature of the scores."""
     name = shortened(shown(suite.name), rest(len("suite: ") + len(remark)))

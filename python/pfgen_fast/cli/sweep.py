@@ -18,7 +18,7 @@ from .command_class import command
 from .engine_options import engine_options
 from .layout import cut, rest, shortened
 from .reasoning_options import Tags
-from .suite_line import print_origin, suite_or_here
+from .suite_line import about_interval, print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation.sweep import Measured, Point
@@ -110,7 +110,7 @@ class _Sweep:
 
     def __call__(self) -> None:
         from ..generation.engines import INTERACTIVE
-        from ..generation.sweep import SweepOptions
+        from ..generation.sweep import SweepOptions, to_json
         from ..generation.sweep import sweep as sweep_over
 
         wanted = SweepOptions.read(self.file, self.given())
@@ -135,13 +135,14 @@ class _Sweep:
             measured = list(_printed(found, points, wanted.until_interval, quiet=is_silent))
         write_results(measured, self.table, self.plot, wanted.until_interval)
         if self.as_json:
-            _print_json(measured)
+            rows = json.loads(to_json(measured))
+            print_json([{**row, "n_new": one.n_new} for row, one in zip(rows, measured, strict=True)])
         elif not self.quiet:
             if n_existing := sum(point.n_existing for point in measured):
                 note_existing(
                     n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
                 )
-            print_line(("±: half of the 95 % interval over trials", "dim"))
+            print_line((about_interval("trials"), "dim"))
             print_origin(loaded, next((point.signature for point in measured if point.signature), None))
         exit_if_partial(any(point.problems for point in measured))
 
@@ -260,7 +261,7 @@ class SweepRows:
         return "  ".join([*cells, *(f"{score:>15}" for score in scores), f"{trials:>6}", f"{needed:>10}", ""])
 
     def _narrow(self, values: Mapping[str, object], scores: Sequence[str], trials: str, needed: str) -> str:
-        return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>10}"])
+        return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>11}"])
 
 
 def write_results(
@@ -282,10 +283,3 @@ def write_results(
         from ..report.sweep_plot import write_picture
 
         write_picture(measured, plot, until_interval=until, with_trials=with_trials)
-
-
-def _print_json(measured: Sequence[Measured]) -> None:
-    from ..generation.sweep import to_json
-
-    rows = json.loads(to_json(measured))
-    print_json([{**row, "n_new": point.n_new} for row, point in zip(rows, measured, strict=True)])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from typer import Argument, Option
 
 from ..errors import PfgenError
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import few_names
 from ..scoring.reasoning_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, counting, fail, print_json, print_line, shown
@@ -357,6 +357,4 @@ def _first(usual: Sequence[str], names: Sequence[str]) -> str | None:
 def _columns(names: Sequence[str]) -> str:
     if not names:
         return "no columns"
-    shown_names = [in_one_line(repr(name), 60) for name in names[:_MAX_SHOWN_COLUMNS]]
-    more = f" and {len(names) - _MAX_SHOWN_COLUMNS} more" if len(names) > _MAX_SHOWN_COLUMNS else ""
-    return f"the column{'s' if len(names) > 1 else ''} {', '.join(shown_names)}{more}"
+    return f"the column{'s' if len(names) > 1 else ''} {few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS)}"

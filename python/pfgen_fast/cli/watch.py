@@ -13,13 +13,13 @@ from typer import Argument, Option
 
 from ..files.untrusted_text import few_names
 from . import options
-from .app import Json, Quiet, counted, exit_if_partial, fail, note, warn
+from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_line, warn
 from .asking import watch_over
 from .command_class import command, option_group
 from .engine_options import engine_options
 from .generation_options import GenerationOptions
 from .reasoning_options import ReasoningOptions
-from .suite_line import print_origin, suite_or_here
+from .suite_line import about_interval, print_origin, suite_or_here
 from .sweep import TABLES, SweepRows, check_files, write_results
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ class _Results:
         if not self._draws:
             note(f"{self._plot} is not drawn: it needs pip install 'pfgen-fast[plots]'")
         print_origin(self._watching.suite)
+        print_line((about_interval("trials"), "dim"))
         self._rows.print_heads()
         for measured in self._watching.scored:
             self._rows.print(measured)

@@ -55,14 +55,13 @@ def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
         >>> open_evaluator("ngrams")
         Traceback (most recent call last):
         pfgen_fast.errors.DiscernmentError: unknown evaluator 'ngrams'; expected one of ngram, metrics, judge, \
-checklists:SUITE, python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
+checklists:SUITE, python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE; did you mean 'ngram'?
     """
     kind, colon, rest = what.partition(":")
     spellings = {one.partition(":")[0]: one for one in _OPENERS}
     if kind not in spellings or bool(colon) != (":" in spellings[kind]) or (colon and not rest.strip()):
-        nearest = nearest_names(kind, spellings)
-        listed = sorted(_OPENERS, key=lambda spelling: spelling.partition(":")[0] not in nearest)
-        raise DiscernmentError(unknown_name("evaluator", what, listed))
+        nearest = [spellings[one] for one in nearest_names(kind, spellings)]
+        raise DiscernmentError(unknown_name("evaluator", what, _OPENERS, nearest=nearest))
     known = options_of(kind)
     for name in options:
         if name not in known:

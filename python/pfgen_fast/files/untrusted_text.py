@@ -91,14 +91,24 @@ def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float 
     return [by_beginning[one] for one in get_close_matches(name[:_COMPARED_CODE_POINTS], by_beginning, n, cutoff)]
 
 
-def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
-    """An error message for an unknown name."""
+def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
+    """The end of an error message: the known name that is most similar to a name; `otherwise` if there is none."""
+    return _did_you_mean(nearest_names(name, known)) or otherwise
+
+
+def _did_you_mean(nearest: Sequence[str]) -> str:
+    return f"; did you mean '{in_one_line(nearest[0], 60)}'?" if nearest else ""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str], *, nearest: Iterable[str] | None = None) -> str:
+    """An error message for an unknown name; `nearest` are the known names to offer, instead of those spelt alike."""
     shown = in_one_line(name)
     names = list(known)
-    ordered = list(dict.fromkeys((*nearest_names(shown, names, n=_MOST_NAMES), *names)))
+    near = list(nearest_names(shown, names, n=_MOST_NAMES) if nearest is None else nearest)
+    ordered = list(dict.fromkeys((*near, *names)))
     listed = ", ".join(in_one_line(one, 60) for one in ordered[:_MOST_NAMES])
     more = f" and {len(ordered) - _MOST_NAMES} more" if len(ordered) > _MOST_NAMES else ""
-    return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}"
+    return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}{_did_you_mean(near)}"
 
 
 def markdown_text(text: str) -> str:

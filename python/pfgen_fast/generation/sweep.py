@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.cells import csv_text, markdown_row
-from ..files.untrusted_text import json_text, markdown_text, nearest_names, shown_value
+from ..files.untrusted_text import did_you_mean, json_text, markdown_text, shown_value
 from ..files.untrusted_toml import read_toml
 from ..runs.precision import Interval, TrialScores
 from ..runs.trials import RunFolder, Trials
@@ -108,8 +108,8 @@ def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
     wanted = without_none(parameters)
     for name in wanted:
         if name not in kinds:
-            if near := nearest_names(name, [*_OF_THE_SWEEP, *kinds]):
-                raise EngineError(f"unknown parameter {shown_value(name)}; did you mean {near[0]!r}?")
+            if hint := did_you_mean(name, [*_OF_THE_SWEEP, *kinds]):
+                raise EngineError(f"unknown parameter {shown_value(name)}{hint}")
             refuse_unknown_options(engine, [name])
     axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
     swept = [key for key, values in axes.items() if len(values) > 1]

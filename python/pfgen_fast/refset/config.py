@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import BuildError, SuiteError
 from ..files.reading import read_stored
-from ..files.untrusted_text import nearest_names, shown_value
+from ..files.untrusted_text import did_you_mean, shown_value
 from ..files.untrusted_toml import read_toml
 from ..suite.keywords import rule_faults
 from ..suite.questions import Instructions
@@ -216,10 +216,9 @@ def _normalise(table: ConfigTable, folder: Path) -> Normalise:
     names = [rule.name for rule in rules]
     for name in without:
         if name not in names:
-            near = nearest_names(name, names)
-            expected = f"expected one of {', '.join(names)}" if names else "normalise.lists is empty"
-            hint = f"did you mean {near[0]!r}?" if near else expected
-            raise BuildError(f"normalise.without: no rule {name!r} in the lists; {hint}")
+            expected = f"; expected one of {', '.join(names)}" if names else "; normalise.lists is empty"
+            hint = did_you_mean(name, names, otherwise=expected)
+            raise BuildError(f"normalise.without: no rule {name!r} in the lists{hint}")
     rules = [rule for rule in rules if rule.name not in without]
     for number, pair in enumerate(table.value("replace", list, [])):
         where = f"normalise.replace[{number}]"

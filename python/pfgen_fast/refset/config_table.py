@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..errors import BuildError
-from ..files.untrusted_text import in_one_line, nearest_names, shown_value
+from ..files.untrusted_text import did_you_mean, in_one_line, shown_value
 from ..native import _core
 from .answer_tables import check_pattern
 
@@ -41,9 +41,8 @@ class ConfigTable:
         """Raises an error that names an unknown key and a similar known one."""
         for key in self.content:
             if key not in known:
-                near = nearest_names(key, known)
-                hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(known)}"
-                raise BuildError(f"{self.where}{in_one_line(key)}: unknown key; {hint}")
+                hint = did_you_mean(key, known, otherwise=f"; expected {', '.join(known)}")
+                raise BuildError(f"{self.where}{in_one_line(key)}: unknown key{hint}")
 
     def value(self, key: str, kind: type[T], usual: T) -> T:
         """The value of a key, which must have this type; `usual` if the key is missing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -11,7 +10,7 @@ from typing import Any
 from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..statistics.mean_interval import mean_interval, quantile
-from ..statistics.paired import MIN_QUESTIONS, all_pairs
+from ..statistics.paired import MIN_QUESTIONS, tied_ranks
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .safe_runs import CheckedQuestion, CheckedRun, ShownFigures
@@ -57,22 +56,6 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     }
 
 
-def tied_ranks(
-    of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
-) -> list[tuple[int, int] | None]:
-    """The first and last rank of the groups of each run; None without a rank or with too few questions."""
-    ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
-    tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
-    if not ranked:
-        return tied
-    pairs = all_pairs([[math.nan if score is None else score for score in scores[place]] for place in ranked])
-    for index, place in enumerate(ranked):
-        if pairs.n[index, index] >= MIN_QUESTIONS:
-            groups = [group for group in pairs.groups if group[0] <= index <= group[1]]
-            tied[place] = groups[0][0] + 1, groups[-1][1] + 1
-    return tied
-
-
 def headline(runs: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
     """The name of the best run, and the sentence that goes on from there; None if no run has a rank."""
     ranked = [run for run in runs if run["rank"] is not None]
@@ -95,11 +78,13 @@ def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
     of_models: dict[str, list[CheckedRun]] = {}
     for run in runs:
         of_models.setdefault(run.model, []).append(run)
-    differing = {
-        model: [key for key in runs[0].parameters if len({run.parameters.get(key) for run in runs}) > 1]
-        for model, runs in of_models.items()
-    }
+    differing = {model: _differing([run.parameters for run in of_model]) for model, of_model in of_models.items()}
     return [_parts_of_name(run, differing[run.model]) for run in runs]
+
+
+def _differing(parameters: Sequence[Mapping[str, str]]) -> list[str]:
+    keys = dict.fromkeys(chain.from_iterable(parameters))
+    return [key for key in keys if len({of_run.get(key) for of_run in parameters}) > 1]
 
 
 def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:

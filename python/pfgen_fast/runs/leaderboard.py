@@ -184,6 +184,17 @@ def rank(
     return Leaderboard(replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True))
 
 
+def ties_of(entries: Sequence[Entry]) -> list[tuple[int, int] | None]:
+    """The first and last rank from which each run cannot be distinguished; None if runs belong to several suites."""
+    from ..statistics.paired import tied_ranks  # imports NumPy
+
+    if mixed_suites(entry.result for entry in entries):
+        return [None] * len(entries)
+    questions = dict.fromkeys(chain(*(entry.by_question for entry in entries)))
+    scores = [[entry.by_question.get(question) for question in questions] for entry in entries]
+    return tied_ranks([entry.rank for entry in entries], scores)
+
+
 def mixed_suites(results: Iterable[RunSummary]) -> str | None:
     """A warning if results were made with different suites, or different questions of one suite; otherwise None."""
     suites = Counter(result.metadata_hash for result in results)

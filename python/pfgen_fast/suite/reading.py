@@ -16,6 +16,7 @@ from ..errors import PfgenError, SuiteError, TrialsError
 from ..files.ownership import OWN_FILE, ForeignFileError, open_own
 from ..files.reading import file_sha1, opened, read_stored
 from ..files.untrusted_json import parse_json
+from ..files.untrusted_text import did_you_mean
 from ..files.writing import write_whole
 from .cache import make_cache_folder, own_cache_folder
 from .published import fetched_folder, is_published, missing_suite, published_names
@@ -49,9 +50,9 @@ def suite_folder(source: str | Path) -> Path:
     if is_published(str(source)) and not any(folder.glob("Q*.json")):
         raise SuiteError(missing_suite(str(source)))
     if not os.path.isdir(folder):
-        raise SuiteError(
-            f"{folder}: no such folder, and no suite of that name ({', '.join([*packaged, *published_names()])})"
-        )
+        names = [*packaged, *published_names()]
+        hint = did_you_mean(str(source), names)
+        raise SuiteError(f"{folder}: no such folder, and no suite of that name ({', '.join(names)}){hint}")
     return folder
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
-from ..files.untrusted_text import nearest_names
+from ..files.untrusted_text import did_you_mean
 from .text_form import TextForm
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ class Columns:
         for name in needed:
             if name not in names:
                 there = ", ".join(map(repr, names)) or "none"
-                near = nearest_names(name, names)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise TrialsError(f"{location}: no column {name!r}; there are {there}{hint}")
+                raise TrialsError(f"{location}: no column {name!r}; there are {there}{did_you_mean(name, names)}")
         for name in self.scores:
             if name in names:
                 raise TrialsError(

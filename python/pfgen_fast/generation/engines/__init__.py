@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import EngineError
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import unknown_name
 from ..prompts import STOP, Mode, Request, Task, check_mode, is_encodable
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def refuse_unknown_options(engine: str, options: Iterable[str]) -> None:
 
 def _check_engine(name: str) -> None:
     if name not in ENGINES:
-        raise EngineError(f"unknown engine '{in_one_line(name)}'; expected one of {', '.join(ENGINES)}")
+        raise EngineError(unknown_name("engine", name, ENGINES))
 
 
 def _engine_class(name: str) -> Any:
