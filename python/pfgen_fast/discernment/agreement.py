@@ -48,8 +48,7 @@ def agreement(
             ours.scores["d"][rows],
             theirs.scores["d"][other_rows],
             [scores.perturbations[row].level for row in rows],
-            first_draws=None if ours.draws is None else ours.draws["d"][:, rows],
-            second_draws=None if theirs.draws is None else theirs.draws["d"][:, other_rows],
+            draws=(ours.draws["d"][:, rows], theirs.draws["d"][:, other_rows]) if ours.draws and theirs.draws else None,
         )
     return found
 
