@@ -31,6 +31,8 @@ def test_texts_come_back_in_their_order_with_none_where_it_is_impossible():
     assert perturb(TEXTS, "char_repeat", k=1)[2] is None
     assert perturb([], "loop", permille=200) == []
     assert perturbed_columns(TEXTS, "answer_swap", [], donors=Donors(TEXTS)) == []
+    for kind in ("punctuation", "answer_swap"):  # without degrees
+        assert perturb(TEXTS, kind, permille=200) == perturb(TEXTS, kind, k=1) == perturb(TEXTS, kind)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +70,15 @@ def test_the_language_is_by_the_text_where_nobody_says():
     assert perturb(["Ice。", "ー。", "ｱ。", "々。", "한。"], "punctuation") == [None, "ー．", "ｱ．", "々．", None]
 
 
-def test_an_answer_takes_nothing_from_answers_to_its_question():
-    assert perturb(ANSWERS, "answer_swap", questions=["ice", "ice", "sun"])[:2] == ["The sun rises."] * 2
+def test_an_answer_takes_nothing_from_answers_to_its_question_and_donors_given_are_a_pool_for_all():
+    questions = ["ice", "ice", "sun"]
+    assert perturb(ANSWERS, "answer_swap", questions=questions)[:2] == ["The sun rises."] * 2
     assert perturb(ANSWERS, "answer_swap", questions=["ice"] * 3) == [None] * 3
     assert set(perturb(ANSWERS, "answer_swap", questions=["ice", None, None])) <= set(ANSWERS)
     assert None not in perturb(ANSWERS, "random_ending")
-
-
-def test_donors_given_are_a_pool_for_all():
     swapped = [None, *ANSWERS[:1] * 2]
     assert perturb(ANSWERS, "answer_swap", donors=ANSWERS[:1] * 2) == swapped
-    assert perturb(ANSWERS, "answer_swap", donors=Donors(ANSWERS[:1]), questions=["ice", "ice", "sun"]) == swapped
+    assert perturb(ANSWERS, "answer_swap", donors=Donors(ANSWERS[:1]), questions=questions) == swapped
     assert perturb(ANSWERS, "answer_swap", donors=[]) == [None] * 3
 
 
@@ -88,11 +88,6 @@ def test_texts_stay_when_all_else_is_gone():
     del found
     assert texts.tolist() == ["ice floatsice"]
     assert texts[0] == "ice floatsice"
-
-
-def test_kinds_without_degrees_take_any():
-    for kind in ("punctuation", "answer_swap"):
-        assert perturb(TEXTS, kind, permille=200) == perturb(TEXTS, kind, k=1) == perturb(TEXTS, kind)
 
 
 @pytest.mark.parametrize(

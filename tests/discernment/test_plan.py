@@ -81,25 +81,26 @@ def test_an_unknown_kind_or_degree_is_refused(name, expected):
         assert sorted(found.partition("one of ")[2].split(", ")) == sorted([*KINDS, *ALIASES])
 
 
-def test_a_part_of_a_plan_keeps_its_degrees():
-    plan = chosen_plan(kinds=["truncate", "char_delete/10", "newline", "paraphrase"])
-    assert names(plan) == [*(f"truncate/{p}" for p in LADDERS["cut"]), "char_delete/10", "newline", "paraphrase"]
-    assert plan.name == "usual, changed"
+SOME = ["word_drop", "newline", "answer_swap", "grammar_error"]
+WITHOUT_LADDER = ["newline", "answer_swap/1000", "grammar_error/minor", "grammar_error/major"]
+IN_ANY_ORDER = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kinds": ["truncate", "char_delete/10"]}, [*(f"truncate/{p}" for p in LADDERS["cut"]), "char_delete/10"]),
+        ({"kinds": SOME, "k": [1, 5]}, ["word_drop/k1", "word_drop/k5", *WITHOUT_LADDER]),
+        ({"kinds": SOME, "permille": [7]}, ["word_drop/7", *WITHOUT_LADDER]),
+        ({"kinds": SOME, "ladder": "fine"}, [*(f"word_drop/{p}" for p in LADDERS["fine"]), *WITHOUT_LADDER]),
+        ({"kinds": IN_ANY_ORDER}, ["negate/200", "negate/500", "negate/k1", "negate/k3", "newline"]),
+        ({"levels": ["control"]}, ["identity", "newline", "punctuation", "width"]),
+    ],
+)
+def test_a_part_of_a_plan_has_its_degrees_or_others_in_rising_order(options, expected):
+    plan = chosen_plan(**options)
+    assert (names(plan), plan.name) == (expected, "usual, changed")
     assert chosen_plan() == usual_plan()
-    assert {one.level for one in chosen_plan(levels=["word", "control"]).perturbations} == {"word", "control"}
-
-
-def test_degrees_can_be_chosen_for_all_kinds():
-    kinds = ["word_drop", "newline", "answer_swap", "grammar_error"]
-    others = ["newline", "answer_swap/1000", "grammar_error/minor", "grammar_error/major"]
-    assert names(chosen_plan(kinds=kinds, k=[1, 5])) == ["word_drop/k1", "word_drop/k5", *others]
-    assert names(chosen_plan(kinds=kinds, permille=[7])) == ["word_drop/7", *others]
-    assert names(chosen_plan(kinds=kinds, ladder="fine"))[:2] == ["word_drop/10", "word_drop/30"]
-
-
-def test_repeated_and_mixed_degrees_are_in_rising_order():
-    chosen = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
-    assert names(chosen_plan(kinds=chosen)) == ["negate/200", "negate/500", "negate/k1", "negate/k3", "newline"]
 
 
 @pytest.mark.parametrize(
