@@ -104,10 +104,7 @@ def test_texts_stay_when_all_else_is_gone():
         ({"kind": "newline", "language": "jp"}, "unknown language 'jp'; expected 'ja' or 'en'$"),
         ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each"),
         ({"kind": "newline", "questions": ["Q1"]}, "questions: 1 entries for 3 texts; expected one for each"),
-        (
-            {"kind": "wrong_ending", "alternatives": ["a"]},
-            "alternatives: 1 entries for 3 texts; expected one for each",
-        ),
+        ({"kind": "wrong_ending", "alternatives": ["a"]}, "alternatives: 1 entries for 3 texts; expected one for each"),
         (
             {"kind": "answer_swap", "donors": Donors(["a"], [None])},
             "texts: 3 entries for 1 donors; expected one for each",

@@ -148,7 +148,7 @@ def test_given_texts_of_a_paper_plan_take_the_place_of_its_own():
         *("wrong_ending/1000", "random_ending"),
     ]
     assert [one.name for one in plan.perturbations if one.method == "given"] == [
-        *("char_delete/minor", "fictional_entity/minor", "random_ending"),
+        *("char_delete/minor", "fictional_entity/minor", "random_ending")
     ]
     assert plan.with_given(items) == plan
 

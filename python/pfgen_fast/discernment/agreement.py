@@ -18,12 +18,7 @@ from .task_scores import by_task
 
 
 def agreement(
-    first: Discernment,
-    second: Discernment,
-    *,
-    zeros: Zeros = "drop",
-    min_items: int = MIN_ITEMS,
-    draws: int = DRAWS,
+    first: Discernment, second: Discernment, *, zeros: Zeros = "drop", min_items: int = MIN_ITEMS, draws: int = DRAWS
 ) -> dict[str, Agreement]:
     """Computes, by task, how far two evaluators agree over their common perturbations of the same items.
 
