@@ -39,20 +39,14 @@ def test_one_metric_and_equal_ones_are_what_they_are(log_p):
 
 
 @given(LOG_P, st.lists(st.floats(0, 1e300), min_size=5, max_size=5).filter(lambda weights: weights[0] > 0))
-def test_a_combination_lies_between_the_smallest_and_the_largest(log_p, weights):
+def test_a_combination_lies_between_the_smallest_and_the_largest_and_rows_are_combined_as_alone(log_p, weights):
     weighted = {"weights": weights[: len(log_p)]}
-    for found in (combine(log_p), combine(log_p, **weighted)):
+    for options in ({}, weighted):
+        found, rows = combine(log_p, **options), np.array([log_p, [0.0] * len(log_p)])
+        assert combine(np.stack([rows, rows]), **options)[1] == pytest.approx([found, 0], rel=1e-12, abs=1e-15)
         assert min(log_p) - 1e-9 <= found <= max(log_p) + 1e-9
     assert combine(log_p, **weighted, printed=True) == combine(log_p, **weighted)
     assert combine(log_p, printed=True) == pytest.approx(min(0, combine(log_p) - math.log(len(log_p))), rel=1e-12)
-
-
-@given(LOG_P)
-def test_rows_and_draws_are_combined_as_alone(log_p):
-    matrix = np.array([log_p, log_p[::-1], [0.0] * len(log_p)])
-    for weights in (None, np.arange(1, len(log_p) + 1)):
-        alone = [combine(row, weights=weights) for row in matrix]
-        assert combine(np.stack([matrix, matrix]), weights=weights)[1] == pytest.approx(alone, rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -99,13 +93,7 @@ def test_levels_weigh_the_same_and_undefined_scores_and_controls_are_left_out():
         average([1.0, 2.0], ["word"])
 
 
-@pytest.mark.parametrize(("d", "levels"), [([], []), ([1.0], ["control"]), ([None], ["word"])])
-def test_without_a_defined_score_there_is_no_average(d, levels):
-    assert all(math.isnan(value) for value in average(d, levels))
-    assert averages(d, levels).minimum_at == -1
-
-
-def test_rows_are_averaged_as_alone():
+def test_rows_are_averaged_as_alone_and_without_a_defined_score_there_is_no_average():
     d = np.array([[1.0, math.nan, 3.0, 9.0], [math.nan, math.nan, math.nan, 9.0], [4.0, 2.0, 2.0, 9.0]])
     levels = ["word", "word", "sentence", "control"]
     found = averages(d, levels)
@@ -113,6 +101,8 @@ def test_rows_are_averaged_as_alone():
         np.array([average(row, levels) for row in d]), nan_ok=True
     )
     assert found.minimum_at.tolist() == [0, -1, 1]
+    for scores, of_levels in (([], []), ([1.0], ["control"]), ([None], ["word"])):
+        assert all(math.isnan(value) for value in average(scores, of_levels))
 
 
 # Two evaluators
@@ -201,11 +191,10 @@ def test_combinations():
 def test_averages():
     for vector in of("average"):
         cells, expected = vector["input"]["cells"], vector["expected"]
-        d, levels = [cell["d"] for cell in cells], [cell["level"] for cell in cells]
-        found_average, found_minimum = average(d, levels)
-        assert is_as_expected(found_average, expected["average"])
-        assert is_as_expected(found_minimum, expected["minimum"])
-        assert cells[averages(d, levels).minimum_at]["perturbation"] == expected["minimum_at"]
+        found = averages([cell["d"] for cell in cells], [cell["level"] for cell in cells])
+        assert is_as_expected(float(found.average), expected["average"])
+        assert is_as_expected(float(found.minimum), expected["minimum"])
+        assert cells[found.minimum_at]["perturbation"] == expected["minimum_at"]
 
 
 @needs_discernment_data
