@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from makers import published
 from makers.effort import examples
 from makers.strategies import suites
-from pfgen_fast import ExperimentError, Scorer, Suite
+from pfgen_fast import ExperimentError, Suite
 from pfgen_fast.experiments.sensitivity import COLUMNS, VariantScorer
 from pfgen_fast.oracle import Oracle, compensated_sum
 from pfgen_fast.scoring.index import index_of
@@ -65,7 +64,10 @@ def test_random_suites_and_constants_score_as_the_oracle():
 
 def test_the_usual_constants_are_those_of_the_scorer(mini, scorer):
     indices, answers = zip(*answers_of(mini), strict=True)
-    found = VariantScorer(mini, [Constants(last_order=5), Constants()], threads=2).score(indices, list(answers))
+    variants = VariantScorer(mini, [Constants(last_order=5), Constants()], threads=2)
+    for index, indexed in enumerate(index_of(mini, "leaderboard", 2)):
+        assert variants.baselines(index)[1] == indexed.baselines
+    found = variants.score(indices, list(answers))
     table = scorer.score([mini.questions[index].question for index in indices], list(answers))
     for part, values in zip(COLUMNS, found[1], strict=True):
         assert values.tolist() == table[part].tolist()
@@ -95,19 +97,3 @@ def test_orders_that_no_reference_reaches_are_named(make_suite):
     suite = Suite.load(make_suite({"answers": {"P": ["abc", "abd"]}}))
     with pytest.raises(ExperimentError, match=r"question Q01: with Constants\(first_order=4.*no answer of the set 'P'"):
         VariantScorer(suite, [Constants(), Constants(first_order=4)])
-
-
-@pytest.mark.slow
-@published.needs_published_runs
-def test_the_usual_constants_give_the_published_scores():
-    suite = published.suite()
-    scorer, variants = Scorer(suite), VariantScorer(suite, [Constants()])
-    for index, indexed in enumerate(index_of(suite, "leaderboard", 2)):
-        assert variants.baselines(index) == [indexed.baselines]
-    questions = {question.question: index for index, question in enumerate(suite)}
-    trials = [trial for run in published.runs()[:9] for trial in run.trials()[::29]]
-    answers = [trial["answer"] for trial in trials]
-    found = variants.score([questions[trial["question"]] for trial in trials], answers)
-    table = scorer.score([trial["question"] for trial in trials], answers)
-    for part, values in zip(COLUMNS, found[0], strict=True):
-        assert np.array_equal(values, table[part])

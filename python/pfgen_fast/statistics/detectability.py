@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DiscernmentError
-from .discernment_scores import FEW, NOTICED, Floats
+from .discernment_scores import FEW, NOTICED
 from .resampling import subsample_counts
 from .signed_rank import Zeros, differences_on_grid, signed_rank
 
@@ -48,13 +47,13 @@ def noticed_from_with(
 
     The lower median is used: the smallest degree from which on at least half of the draws notice all degrees.
     """
-    x, y = _checked(original, damaged)
-    if x.shape[1] < n_items or not n_items or not len(y):
+    x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
+    if len(x) < n_items or not n_items or not len(y):
         return None
-    drawn = _subsamples(x.shape[1], n_items, 1 if x.shape[1] == n_items else n_draws, seed)
+    drawn = _subsamples(len(x), n_items, 1 if len(x) == n_items else n_draws, seed)
     # A row for each degree and draw: the work does not grow with the number of all items.
     shape = (len(y), *drawn.shape)
-    originals = np.broadcast_to(x[0][drawn], shape).reshape(-1, n_items)
+    originals = np.broadcast_to(x[drawn], shape).reshape(-1, n_items)
     tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), higher_is_better=higher_is_better, zeros=zeros)
     noticed = is_noticed(tested.d, tested.n).reshape(shape[:2])
     degrees = np.sort(noticed_from(noticed.T))
@@ -82,7 +81,7 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
     Compares each text with each more damaged text of the same item, originals included: the number of falls minus the
     number of rises, as a share of the pairs whose texts differ.
     """
-    scores = np.concatenate(_checked(original, damaged))
+    scores = np.vstack([original, damaged]).astype(np.float64)
     is_common = np.asarray(np.isfinite(scores).all(axis=0))
     is_new = np.asarray(differs, dtype=bool).reshape(-1, len(is_common))[:, is_common]
     scores = scores[:, is_common]
@@ -99,13 +98,3 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
         rises += int((has_changed & (change < 0)).sum())
         n_pairs += int(has_changed.sum())
     return (falls - rises) / n_pairs if n_pairs else math.nan
-
-
-def _checked(original: Any, damaged: Any) -> tuple[Floats, Floats]:
-    """The scores of originals, as a matrix of one row, and the scores of damaged texts."""
-    x, y = np.atleast_2d(np.asarray(original, dtype=np.float64)), np.asarray(damaged, dtype=np.float64)
-    if y.ndim != 2 or x.shape != (1, y.shape[1]):
-        raise DiscernmentError(
-            f"scores of the shapes {np.shape(original)} and {y.shape}: expected a vector and a row for each degree"
-        )
-    return x, y
