@@ -43,10 +43,7 @@ def noticed_from_with(
     n_draws: int = N_SUBSAMPLES,
     seed: int = 0,
 ) -> int | None:
-    """Computes `noticed_from` with a smaller number of items: the median over draws without replacement.
-
-    The lower median is used: the smallest degree from which on at least half of the draws notice all degrees.
-    """
+    """Computes `noticed_from` with a smaller number of items: the lower median over draws without replacement."""
     x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
     if len(x) < n_items or not n_items or not len(y):
         return None
@@ -76,11 +73,7 @@ def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
 
 
 def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better: bool = True) -> float:
-    """How consistently more damage lowers the score: 1 if it always does, about 0 if the degree does not matter.
-
-    Compares each text with each more damaged text of the same item, originals included: the number of falls minus the
-    number of rises, as a share of the pairs whose texts differ.
-    """
+    """The falls minus the rises from each text to each more damaged text of an item, as a share of all such pairs."""
     scores = np.vstack([original, damaged]).astype(np.float64)
     is_common = np.asarray(np.isfinite(scores).all(axis=0))
     is_new = np.asarray(differs, dtype=bool).reshape(-1, len(is_common))[:, is_common]
