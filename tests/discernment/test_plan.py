@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 
 import pytest
+from makers.tested_evaluators import problem, written
 from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, chosen_plan, open_plan, usual_plan
 from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS
 from pfgen_fast.discernment.plan import perturbation, perturbations_named
-from pfgen_fast.errors import DiscernmentError
 
 
 def names(plan):
@@ -18,12 +18,6 @@ def names(plan):
 
 def item(**changes):
     return CollectionItem("a", "Ice floats.", "story", "en", **changes)
-
-
-def problem(function, *arguments, **options):
-    with pytest.raises(DiscernmentError) as caught:
-        function(*arguments, **options)
-    return str(caught.value)
 
 
 def test_the_usual_plan_has_every_kind_of_a_rule_with_its_ladder():
@@ -156,15 +150,9 @@ def test_given_texts_of_a_paper_plan_take_the_place_of_its_own():
 # --- files
 
 
-def write(folder, text):
-    path = folder / "short.toml"
-    path.write_text(text)
-    return path
-
-
 def test_a_file_names_kinds_and_degrees(tmp_path):
-    path = write(
-        tmp_path,
+    path = written(
+        tmp_path / "short.toml",
         """
         name = "short one"
         ladders.light = [10, 20]
@@ -218,13 +206,13 @@ IN_A_KIND = {
     ],
 )
 def test_a_file_that_breaks_the_rules_is_named_with_the_place(tmp_path, text, expected):
-    path = write(tmp_path, text)
+    path = written(tmp_path / "short.toml", text)
     assert problem(open_plan, path).startswith(f"{path}: {expected}")
 
 
 def test_unknown_plans_and_kinds_of_a_model_among_rules_only_are_refused(tmp_path):
     assert problem(open_plan, "SumEval").startswith("unknown plan 'SumEval'; expected one of SummEval, ")
-    path = write(tmp_path, "kinds.paraphrase = {}")
+    path = written(tmp_path / "short.toml", "kinds.paraphrase = {}")
     expected = f"{path}: paraphrase is made by a language model; expected only kinds made by rules"
     assert problem(open_plan, path, rules_only=True) == expected
 

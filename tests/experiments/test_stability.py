@@ -127,14 +127,11 @@ def test_agreement_counts_pairs_by_hand():
     assert (pairs.within, pairs.agreement((one, other), one).close_swapped) == (None, None)
 
 
-def test_the_lowest_draws_are_told_of_twenty_draws_or_more(scored):
-    for n in (19, 20):
-        lowest = [row[4] for row in stability(scored, n_draws=n).tables[1].rows if row[0] == "questions"]
-        assert {each is None for each in lowest} == {n < 20}
-
-
-def test_fewer_references_shift_the_scores(scored, cut):
-    shifts = {row[1]: row[-1] for row in stability(scored, cut, n_draws=2).tables[1].rows if "reference" in row[0]}
+def test_the_lowest_draws_are_told_of_twenty_draws_or_more_and_fewer_references_shift_the_scores(scored, cut):
+    found = {n: stability(scored, cut, n_draws=n).tables[1].rows for n in (19, 20)}
+    for n, rows in found.items():
+        assert {row[4] is None for row in rows if row[0] == "questions"} == {n < 20}
+    shifts = {row[1]: row[-1] for row in found[19] if "reference" in row[0]}
     expected = np.mean([np.mean(halves) for size, halves in cut.scores[1] if size == 5]) - cut.scores[0].mean()
     assert shifts[5] == pytest.approx(expected)
     assert abs(shifts[5]) > abs(shifts[50])

@@ -195,20 +195,3 @@ def test_averages():
         assert is_as_expected(float(found.average), expected["average"])
         assert is_as_expected(float(found.minimum), expected["minimum"])
         assert cells[found.minimum_at]["perturbation"] == expected["minimum_at"]
-
-
-@needs_discernment_data
-def test_cells_from_scores_to_combined_scores():
-    for vector in of("cell"):
-        given, expected = vector["input"], vector["expected"]
-        original, perturbed = (
-            np.array([given[side][metric] for metric in given["metrics"]]) for side in ("original", "perturbed")
-        )
-        higher = [(given["higher_is_better"] or {}).get(metric, True) for metric in given["metrics"]]
-        cells = signed_rank(original, perturbed, higher_is_better=higher)
-        for index, metric in enumerate(given["metrics"]):
-            for name, value in expected["metrics"][metric].items():
-                assert is_as_expected(getattr(cells, name)[index], value), (vector["id"], metric, name)
-        found = combined(cells.log_p, given["votes"])
-        for name in ("log_p", "d", "printed_d", "weighted_log_p", "weighted_d"):
-            assert is_as_expected(found[name], expected[name]), (vector["id"], name)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast import ExperimentError
 from pfgen_fast.statistics.mean_interval import MeanInterval, mean_interval
 from pfgen_fast.statistics.mean_interval import quantile as quantile_without_numpy
 from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, corrected, groups_of, paired_difference
@@ -216,12 +215,3 @@ def test_corrections_are_those_of_statsmodels(p):
 
     assert corrected(p, "holm") == pytest.approx(multipletests(p, method="holm")[1])
     assert corrected(p, "bh") == pytest.approx(multipletests(p, method="fdr_bh")[1])
-
-
-@pytest.mark.parametrize(
-    ("p", "message"),
-    [([], "no p-values"), *(([0.5, value], "expected a number from 0 to 1") for value in (-0.1, 1.5, NAN))],
-)
-def test_invalid_p_values_are_refused(p, message):
-    with pytest.raises(ExperimentError, match=message):
-        corrected(p, "bh")
