@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product, repeat
 from pathlib import Path
 from typing import Any, get_args
@@ -43,6 +44,24 @@ from pfgen_fast.statistics.student import half_width
 
 COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.06)  # promised, of 95 % intervals and of verdicts at the level 0.05
 
+_IN_TABLES = {
+    "bh: ": "Benjamini and Hochberg: ",
+    "holm: ": "Holm: ",
+    "any, ": "leaderboards with a false alarm; ",
+    "share of all alarms, ": "false alarms among all alarms; ",
+    "of the equally good neighbours, ": "false alarms among equally good neighbours; ",
+    "all 24 equally good": "all 24 runs are equally good",
+    "stretches of 3 alike": "groups of 3 equally good runs",
+    "half of them ties": "half of the questions tie",
+    "all of them ties": "all questions tie",
+    "any of 5 runs": "at least one of 5 runs",
+    "(0.5 is true)": "(true share: 0.5)",
+    ", of columns": ", columns",
+    ", of ": ", columns that correlate by ",
+    ", from trial": ", checked from trial",
+}
+"""Other words for parts of a claim's name in the tables. A name determines the draws, so it must not change."""
+
 _N_DRAWS = 999  # of paired tests; `compare --paired` has ten times as many, for p-values with another digit
 _DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 
@@ -52,7 +71,7 @@ class Claim:
     """A statement of the program in a world whose truth is known."""
 
     table: str  # table that shows the claim
-    what: str  # its subject and size
+    what: str  # name of the case: its subject and size
     bounds: tuple[float, float] | None  # promised share; None where the row is shown for comparison
     # draws once, and returns whether the interval held or an alarm was false, or several of these
     draw: Callable[..., Any]
@@ -64,6 +83,11 @@ class Claim:
         generator = np.random.default_rng(zlib.crc32(f"{self.table}, {self.what}".encode()))
         found = np.hstack([self.draw(generator, *self.settings) for _ in range(max(50, n // self.cost))])
         return float(np.mean(found)), len(found)
+
+    @property
+    def shown(self) -> str:
+        """The name in the tables."""
+        return reduce(lambda words, part: words.replace(*part), _IN_TABLES.items(), self.what)
 
     def is_held(self, share: float, n: int) -> bool:
         """Whether the share is as promised, within three standard errors."""
@@ -353,9 +377,9 @@ def main() -> None:
         is_held = claim.is_held(share, n)
         n_wrong += not is_held
         promised = "–" if claim.bounds is None else "{:.2f} to {:.2f}".format(*claim.bounds)
-        rows.setdefault(claim.table, []).append(f"| {claim.what} | {n:,} | {promised} | {share:.3f} |\n")
+        rows.setdefault(claim.table, []).append(f"| {claim.shown} | {n:,} | {promised} | {share:.3f} |\n")
         print(f"{'' if is_held else '! '}{claim.table}: {claim.what}: {share:.4f} of {n:,}", flush=True)
-    head = "| of | draws | promised | found |\n| --- | ---: | ---: | ---: |\n"
+    head = "| case | draws | promised | found |\n| --- | ---: | ---: | ---: |\n"
     tables = "".join(f"\n**{table}**\n\n{head}{''.join(of_table)}" for table, of_table in rows.items())
     before, begin, rest = arguments.output.read_text(encoding="utf-8").partition("<!-- simulated -->\n")
     _, end, after = rest.partition("<!-- /simulated -->")

@@ -22,11 +22,7 @@ class EachCharacter:
 
     signature = "characters 1"
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
     def analysed(self, text: str) -> Analysis:
-        self.asked.append(text)
         words = [Span(i, i + 1) for i, character in enumerate(text) if character.isalnum()]
         terms = [word for word in words if text[word.start] >= "一"]
         particles = [word for word in words if text[word.start] in "はに"]
@@ -41,6 +37,9 @@ def test_words_terms_and_particles_are_those_of_the_analyser():
     assert found is not None
     assert found != "氷は水に浮く。"
     assert (found[0], found[2], found[-3:]) == ("氷", "水", "浮く。")
+    texts, questions = ["氷。", "海。", "山。"], ["a", "a", "b"]  # nothing is taken from texts with the same question
+    of_others = perturb(texts, "term_swap", permille=1000, questions=questions, analyser=analyser)
+    assert of_others in (["山。", "山。", "氷。"], ["山。", "山。", "海。"])
 
 
 def test_a_term_occurs_where_a_word_equals_it_and_never_in_a_part_of_one():
@@ -63,14 +62,6 @@ def test_english_and_other_kinds_are_as_without_an_analyser(kind):
     found = perturb(TEXTS, kind, **degree, alternatives=["x"] * 3, analyser=EachCharacter())
     assert found[2:] == without[2:]
     assert (found == without) == (kind not in ANALYSED_KINDS)
-
-
-def test_texts_take_nothing_from_their_own_question():
-    questions = ["a", "a", "b"]
-    texts = ["氷。", "海。", "山。"]
-    found = perturb(texts, "term_swap", permille=1000, questions=questions, analyser=EachCharacter())
-    assert found[:2] == ["山。", "山。"]
-    assert found[2] in ("氷。", "海。")
 
 
 def test_the_analyser_is_in_the_signature_of_a_test():

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.tested_evaluators import problem as problem_of
 from pfgen_fast.discernment import Collection, CollectionItem, ItemColumns, item_files, read_collection
 from pfgen_fast.discernment.items import language_of
 from pfgen_fast.errors import DiscernmentError, PfgenError, TrialsError
@@ -39,9 +40,7 @@ def write(folder, rows, name="items.jsonl"):
 
 
 def problem(path, **options):
-    with pytest.raises(DiscernmentError) as caught:
-        read_collection(path, **options)
-    return str(caught.value).replace(str(path), path.name)
+    return problem_of(read_collection, path, **options).replace(str(path), path.name)
 
 
 def test_lines_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):

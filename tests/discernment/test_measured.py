@@ -8,37 +8,24 @@ import math
 import pytest
 from makers import published
 from makers.discernment_data import folder, needs_discernment_data
+from makers.tested_evaluators import rows
 from pfgen_fast import Scorer
 from pfgen_fast.discernment import discern
 from pfgen_fast.discernment.originals import from_run
 from pfgen_fast.evaluators import NgramEvaluator
 
-DIGITS = {
-    "share_lower": 3,
-    "mean_drop": 4,
-    "rank_biserial": 3,
-    "d": 3,
-    "exact_d": 3,
-    "reverse_d": 3,
-}
-
-pytestmark = [pytest.mark.slow, published.needs_published_runs, needs_discernment_data]
+DIGITS = {"share_lower": 3, "mean_drop": 4, "rank_biserial": 3, "d": 3, "exact_d": 3, "reverse_d": 3}
 
 
-@pytest.fixture(scope="module")
-def found():
+@pytest.mark.slow
+@published.needs_published_runs
+@needs_discernment_data
+def test_the_measured_figures_come_out_to_their_digits():
     suite = published.suite()
     items = from_run(published.FOLDER / "result" / "openai" / "gpt-4o", suite)
-    return discern(NgramEvaluator(Scorer(suite)), items, draws=0)
-
-
-@pytest.fixture(scope="module")
-def cells(found):
-    rows = [dict(zip(found.cells, row, strict=True)) for row in zip(*found.cells.values(), strict=True)]
-    return {(row["kind"], row["permille"], row["metric"]): row for row in rows}
-
-
-def test_the_measured_figures_come_out_to_their_digits(cells):
+    found = discern(NgramEvaluator(Scorer(suite)), items, draws=0)
+    assert found.scored.originals["average"].mean() == pytest.approx(0.861, abs=5e-4)
+    cells = {(row["kind"], row["permille"], row["metric"]): row for row in rows(found.cells)}
     with (folder() / "measured-gpt-4o.csv").open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     assert len(measured) == 376
@@ -50,17 +37,3 @@ def test_the_measured_figures_come_out_to_their_digits(cells):
         for name, digits in DIGITS.items():
             value = math.nan if cell[name] is None else round(cell[name], digits)
             assert value == pytest.approx(float(row[name] or "nan"), rel=0, abs=1e-12, nan_ok=True), row
-
-
-def test_the_originals_and_what_is_noticed_are_those_of_the_description(found, cells):
-    assert found.scored.originals["average"].mean() == pytest.approx(0.861, abs=5e-4)
-    for metric, n_noticed, n_rewarded in (
-        ("fluency", 86, 5),
-        ("truthfulness", 65, 4),
-        ("helpfulness", 64, 0),
-        ("average", 91, 0),
-    ):
-        damaged = [row for row in cells.values() if row["metric"] == metric and row["level"] != "control"]
-        assert len(damaged) == 91
-        assert sum(row["noticed"] for row in damaged) == n_noticed
-        assert sum(row["reverse_d"] > 1 for row in damaged) == n_rewarded

@@ -106,14 +106,15 @@ def test_long_replies_take_no_time(piece):
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_each_kind_and_degree_has_a_prompt_in_each_language(language):
-    item = Item(
-        "a", "Ice {what} {count} floats." if language == "en" else "氷は{what}{count}浮く。", "summarization", language
-    )
+    text = "Ice {what} {count} floats." if language == "en" else "氷は{what}{count}浮く。"
+    hidden = {"question": "Why is that so?", "context": "Of old.", "references": ("Reference",)}
+    item = Item("a", text, "summarization", language, **hidden)
     prompts = [made_prompt(item, each, CRITERIA) for each in EVERY]
     assert len(set(prompts)) == len(EVERY) == 7
     for prompt in prompts:
         assert prompt.count(item.text) == 1
         assert text_in(prompt) == item.text
+        assert not any(one in prompt for one in ("Why is that so?", "Of old.", "Reference"))
         assert "{" not in prompt.replace(item.text, "")
         assert re.search(r"^1\. .*(\n.*)*^4\. ", prompt, re.MULTILINE)
         assert ("exactly one change" if language == "en" else "変更を一つだけ") in prompt
@@ -122,13 +123,6 @@ def test_each_kind_and_degree_has_a_prompt_in_each_language(language):
             "a summary of a source text, written in English" if language == "en" else "元の文章の要約（日本語）"
         ) in prompt
         assert label_of(prompt) == ("Changed text:" if language == "en" else "変更後の文章：")
-
-
-def test_a_prompt_shows_no_context_and_no_question():
-    item = Item("a", "It floats.", "qa", "en", question="Why is that so?", context="Of old.", references=("Ref",))
-    for each in EVERY:
-        prompt = made_prompt(item, each, CRITERIA)
-        assert not any(hidden in prompt for hidden in ("Why is that so?", "Of old.", "Ref\n"))
 
 
 def test_short_texts_get_fewer_errors_of_grammar():

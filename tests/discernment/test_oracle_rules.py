@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from makers.texts import parts
 from pfgen_fast.discernment import plan
@@ -140,13 +138,6 @@ def test_a_deleted_word_takes_a_white_space_before_it_or_else_one_behind():
     assert possible("氷が 水が", "word_drop", "ja") == {"氷が ", " 水が"}
 
 
-def test_longer_runs_of_deleted_words_contain_shorter_ones():
-    words = [f"w{i}" for i in range(10)]
-    for seed in range(20):
-        kept = [set(damaged(" ".join(words), "word_delete", k=k, seed=seed).split()) for k in range(1, 10)]
-        assert all(fewer < more for more, fewer in pairwise(kept))
-
-
 def test_the_first_digit_of_a_number_becomes_another_that_is_not_zero():
     assert possible("10", "number_change") == {f"{digit}0" for digit in "23456789"}
     assert possible("０5", "number_change") == {f"{digit}5" for digit in "１２３４５６７８９"}
@@ -203,13 +194,7 @@ def test_a_japanese_term_is_swapped_by_one_of_its_script():
     assert everything("富士山と富士。", "term_swap", "ja", donors=["ガラス。"]) is Impossible.NO_CANDIDATE
     assert everything("富士山と富士。", "term_swap", "ja", donors=["富士。"]) is Impossible.NO_CANDIDATE
     assert everything("山とカー。", "term_swap", "ja", donors=donors) is Impossible.NO_SITE
-
-
-def test_terms_without_candidates_stay():
-    found = damaged("富士山とアイス。", "term_swap", "ja", permille=1000, donors=["ガラス。"])
-    assert found == "富士山とガラス。"
-    ones = possible("富士山とアイス。", "term_swap", "ja", donors=["ガラス。"])
-    assert ones == {Impossible.NO_CANDIDATE, "富士山とガラス。"}
+    assert everything("富士山とアイス。", "term_swap", "ja", donors=["ガラス。"]) == "富士山とガラス。"  # 富士山 stays
 
 
 def test_sentences_change_places_and_leave_the_white_space_where_it_is():
@@ -263,12 +248,3 @@ def test_other_texts_take_the_place_of_the_whole():
     assert damaged("Ice.", "answer_swap", donors=["Ice."]) is Impossible.NO_CANDIDATE
     assert damaged("Ice.", "answer_swap", donors=["\t"]) is Impossible.NOTHING_LEFT
     assert damaged("Ice.", "wrong_ending", alternative="Fire.") == "Fire."
-
-
-def test_wrong_use_is_refused():
-    with pytest.raises(ValueError, match="no rule makes 'paraphrase'"):
-        damaged("Ice.", "paraphrase")
-    with pytest.raises(ValueError, match="language: 'fr'"):
-        damaged("Ice.", "identity", "fr")
-    with pytest.raises(ValueError, match="expected permille or k"):
-        damaged("Ice.", "char_delete")

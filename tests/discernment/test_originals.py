@@ -24,14 +24,9 @@ def test_a_run_gives_its_first_answers_to_each_question_that_are_not_blank(mini,
     assert {item.question for item in collection.items} == {question.question for question in mini}
     assert {(item.task, item.language) for item in collection.items} == {("answers", "en")}
     assert collection.notes == ()
-    assert len(from_run(run / "trials.jsonl", mini, per_question=3)) == 3 * len(mini)
-
-
-def test_the_sample_answers_are_references_of_other_answers(mini, tmp_path):
-    run = make_run(tmp_path / "run", trial_lines(mini))
-    items = from_run(run, mini).items
-    assert items[0].references == (mini.samples[0].answer,)
+    assert collection.items[0].references == (mini.samples[0].answer,)
     assert {item.id for item in from_run(run, mini.only(["Q03"])).items} == {"Q03-1", "Q03-2"}
+    assert len(from_run(run / "trials.jsonl", mini, per_question=3)) == 3 * len(mini)
 
 
 def test_questions_with_too_few_answers_are_noted(mini, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from makers.unicode_13 import is_stable
+from makers import unicode_13
 from pfgen_fast.discernment.perturbing import Donors, perturb, perturbed_columns
 from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.errors import DiscernmentError, TrialsError
@@ -32,6 +31,8 @@ def test_texts_come_back_in_their_order_with_none_where_it_is_impossible():
     assert perturb(TEXTS, "char_repeat", k=1)[2] is None
     assert perturb([], "loop", permille=200) == []
     assert perturbed_columns(TEXTS, "answer_swap", [], donors=Donors(TEXTS)) == []
+    for kind in ("punctuation", "answer_swap"):  # without degrees
+        assert perturb(TEXTS, kind, permille=200) == perturb(TEXTS, kind, k=1) == perturb(TEXTS, kind)
 
 
 @pytest.mark.parametrize(
@@ -69,17 +70,15 @@ def test_the_language_is_by_the_text_where_nobody_says():
     assert perturb(["Ice。", "ー。", "ｱ。", "々。", "한。"], "punctuation") == [None, "ー．", "ｱ．", "々．", None]
 
 
-def test_an_answer_takes_nothing_from_answers_to_its_question():
-    assert perturb(ANSWERS, "answer_swap", questions=["ice", "ice", "sun"])[:2] == ["The sun rises."] * 2
+def test_an_answer_takes_nothing_from_answers_to_its_question_and_donors_given_are_a_pool_for_all():
+    questions = ["ice", "ice", "sun"]
+    assert perturb(ANSWERS, "answer_swap", questions=questions)[:2] == ["The sun rises."] * 2
     assert perturb(ANSWERS, "answer_swap", questions=["ice"] * 3) == [None] * 3
     assert set(perturb(ANSWERS, "answer_swap", questions=["ice", None, None])) <= set(ANSWERS)
     assert None not in perturb(ANSWERS, "random_ending")
-
-
-def test_donors_given_are_a_pool_for_all():
     swapped = [None, *ANSWERS[:1] * 2]
     assert perturb(ANSWERS, "answer_swap", donors=ANSWERS[:1] * 2) == swapped
-    assert perturb(ANSWERS, "answer_swap", donors=Donors(ANSWERS[:1]), questions=["ice", "ice", "sun"]) == swapped
+    assert perturb(ANSWERS, "answer_swap", donors=Donors(ANSWERS[:1]), questions=questions) == swapped
     assert perturb(ANSWERS, "answer_swap", donors=[]) == [None] * 3
 
 
@@ -89,11 +88,6 @@ def test_texts_stay_when_all_else_is_gone():
     del found
     assert texts.tolist() == ["ice floatsice"]
     assert texts[0] == "ice floatsice"
-
-
-def test_kinds_without_degrees_take_any():
-    for kind in ("punctuation", "answer_swap"):
-        assert perturb(TEXTS, kind, permille=200) == perturb(TEXTS, kind, k=1) == perturb(TEXTS, kind)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +104,7 @@ def test_kinds_without_degrees_take_any():
         ({"kind": "newline", "language": "jp"}, "unknown language 'jp'; expected 'ja' or 'en'$"),
         ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each"),
         ({"kind": "newline", "questions": ["Q1"]}, "questions: 1 entries for 3 texts; expected one for each"),
-        (
-            {"kind": "wrong_ending", "alternatives": ["a"]},
-            "alternatives: 1 entries for 3 texts; expected one for each",
-        ),
+        ({"kind": "wrong_ending", "alternatives": ["a"]}, "alternatives: 1 entries for 3 texts; expected one for each"),
         (
             {"kind": "answer_swap", "donors": Donors(["a"], [None])},
             "texts: 3 entries for 1 donors; expected one for each",
@@ -157,30 +148,13 @@ def test_the_tables_of_the_core_are_those_of_the_package():
 @pytest.mark.parametrize("step", [32, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_table_of_code_points_says_what_python_says(step):
     """Of all code points that are assigned in Unicode 13.0; Python 3.10 can make the whole table again."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import make_unicode_table as maker
-    finally:
-        sys.path.pop(0)
-    traits = table_of(maker.TABLE.read_text())
+    traits, maker = unicode_13.traits(), unicode_13.maker
     assert len(traits) == maker.N_CODE_POINTS
     # Behind the last plane of kanji there is little, and that in large blocks.
     for code_point in (*range(0x3400), *range(0x3400, 0x32000, step), *range(0x32000, maker.N_CODE_POINTS, 32 * step)):
         found = traits[code_point]
-        is_assigned = bool(found & maker.ASSIGNED)
-        assert found == maker.traits(code_point, is_assigned), hex(code_point)
-        assert not is_assigned or is_stable(chr(code_point)), hex(code_point)
+        assert found == maker.traits(code_point, bool(found & maker.ASSIGNED)), hex(code_point)
     # Characters, controls, private use, surrogates.
     assert sum(found & maker.ASSIGNED > 0 for found in traits) == 143_859 + 65 + 6_400 + 2 * 65_534 + 2_048
     if maker.unicodedata.unidata_version == "13.0.0" and step == 1:
         subprocess.run([sys.executable, maker.__file__, "--check"], check=True)
-
-
-def table_of(source: str) -> list[int]:
-    """The properties of each code point, as the C++ source has them."""
-    numbers, *blocks = ([int(value) for value in listed.split(",") if value.strip()] for listed in braced(source))
-    return [value for number in numbers for value in blocks[number]]
-
-
-def braced(source: str) -> list[str]:
-    return re.findall(r"\{([\d,\s]+)\}", source)

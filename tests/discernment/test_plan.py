@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 
 import pytest
+from makers.tested_evaluators import problem, written
 from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, chosen_plan, open_plan, usual_plan
 from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS
 from pfgen_fast.discernment.plan import perturbation, perturbations_named
-from pfgen_fast.errors import DiscernmentError
 
 
 def names(plan):
@@ -18,12 +18,6 @@ def names(plan):
 
 def item(**changes):
     return CollectionItem("a", "Ice floats.", "story", "en", **changes)
-
-
-def problem(function, *arguments, **options):
-    with pytest.raises(DiscernmentError) as caught:
-        function(*arguments, **options)
-    return str(caught.value)
 
 
 def test_the_usual_plan_has_every_kind_of_a_rule_with_its_ladder():
@@ -81,25 +75,26 @@ def test_an_unknown_kind_or_degree_is_refused(name, expected):
         assert sorted(found.partition("one of ")[2].split(", ")) == sorted([*KINDS, *ALIASES])
 
 
-def test_a_part_of_a_plan_keeps_its_degrees():
-    plan = chosen_plan(kinds=["truncate", "char_delete/10", "newline", "paraphrase"])
-    assert names(plan) == [*(f"truncate/{p}" for p in LADDERS["cut"]), "char_delete/10", "newline", "paraphrase"]
-    assert plan.name == "usual, changed"
+SOME = ["word_drop", "newline", "answer_swap", "grammar_error"]
+WITHOUT_LADDER = ["newline", "answer_swap/1000", "grammar_error/minor", "grammar_error/major"]
+IN_ANY_ORDER = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kinds": ["truncate", "char_delete/10"]}, [*(f"truncate/{p}" for p in LADDERS["cut"]), "char_delete/10"]),
+        ({"kinds": SOME, "k": [1, 5]}, ["word_drop/k1", "word_drop/k5", *WITHOUT_LADDER]),
+        ({"kinds": SOME, "permille": [7]}, ["word_drop/7", *WITHOUT_LADDER]),
+        ({"kinds": SOME, "ladder": "fine"}, [*(f"word_drop/{p}" for p in LADDERS["fine"]), *WITHOUT_LADDER]),
+        ({"kinds": IN_ANY_ORDER}, ["negate/200", "negate/500", "negate/k1", "negate/k3", "newline"]),
+        ({"levels": ["control"]}, ["identity", "newline", "punctuation", "width"]),
+    ],
+)
+def test_a_part_of_a_plan_has_its_degrees_or_others_in_rising_order(options, expected):
+    plan = chosen_plan(**options)
+    assert (names(plan), plan.name) == (expected, "usual, changed")
     assert chosen_plan() == usual_plan()
-    assert {one.level for one in chosen_plan(levels=["word", "control"]).perturbations} == {"word", "control"}
-
-
-def test_degrees_can_be_chosen_for_all_kinds():
-    kinds = ["word_drop", "newline", "answer_swap", "grammar_error"]
-    others = ["newline", "answer_swap/1000", "grammar_error/minor", "grammar_error/major"]
-    assert names(chosen_plan(kinds=kinds, k=[1, 5])) == ["word_drop/k1", "word_drop/k5", *others]
-    assert names(chosen_plan(kinds=kinds, permille=[7])) == ["word_drop/7", *others]
-    assert names(chosen_plan(kinds=kinds, ladder="fine"))[:2] == ["word_drop/10", "word_drop/30"]
-
-
-def test_repeated_and_mixed_degrees_are_in_rising_order():
-    chosen = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
-    assert names(chosen_plan(kinds=chosen)) == ["negate/200", "negate/500", "negate/k1", "negate/k3", "newline"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +142,7 @@ def test_given_texts_of_a_paper_plan_take_the_place_of_its_own():
         *("wrong_ending/1000", "random_ending"),
     ]
     assert [one.name for one in plan.perturbations if one.method == "given"] == [
-        *("char_delete/minor", "fictional_entity/minor", "random_ending"),
+        *("char_delete/minor", "fictional_entity/minor", "random_ending")
     ]
     assert plan.with_given(items) == plan
 
@@ -155,15 +150,9 @@ def test_given_texts_of_a_paper_plan_take_the_place_of_its_own():
 # --- files
 
 
-def write(folder, text):
-    path = folder / "short.toml"
-    path.write_text(text)
-    return path
-
-
 def test_a_file_names_kinds_and_degrees(tmp_path):
-    path = write(
-        tmp_path,
+    path = written(
+        tmp_path / "short.toml",
         """
         name = "short one"
         ladders.light = [10, 20]
@@ -217,13 +206,13 @@ IN_A_KIND = {
     ],
 )
 def test_a_file_that_breaks_the_rules_is_named_with_the_place(tmp_path, text, expected):
-    path = write(tmp_path, text)
+    path = written(tmp_path / "short.toml", text)
     assert problem(open_plan, path).startswith(f"{path}: {expected}")
 
 
 def test_unknown_plans_and_kinds_of_a_model_among_rules_only_are_refused(tmp_path):
     assert problem(open_plan, "SumEval").startswith("unknown plan 'SumEval'; expected one of SummEval, ")
-    path = write(tmp_path, "kinds.paraphrase = {}")
+    path = written(tmp_path / "short.toml", "kinds.paraphrase = {}")
     expected = f"{path}: paraphrase is made by a language model; expected only kinds made by rules"
     assert problem(open_plan, path, rules_only=True) == expected
 

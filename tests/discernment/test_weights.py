@@ -6,27 +6,15 @@ import csv
 
 import numpy as np
 import pytest
+from makers.tested_evaluators import problem, written
 from pfgen_fast.discernment import open_weights, usual_plan
 from pfgen_fast.discernment.paper import facts, paper_plan
 from pfgen_fast.discernment.plan import perturbation, perturbations_named
 from pfgen_fast.discernment.weights import read_survey
-from pfgen_fast.errors import DiscernmentError
 from pfgen_fast.statistics.agreement_of_levels import fleiss_kappa
 
 NGRAM = ("fluency", "truthfulness", "helpfulness")
 HEAD = "task,perturbation,metric,weight\n"
-
-
-def write(folder, text, name="weights.csv"):
-    path = folder / name
-    path.write_text(text)
-    return path
-
-
-def problem(function, *arguments):
-    with pytest.raises(DiscernmentError) as caught:
-        function(*arguments)
-    return str(caught.value)
 
 
 # --- the packaged weights
@@ -34,9 +22,8 @@ def problem(function, *arguments):
 
 def test_assumed_weights_serve_the_usual_plan_of_answers():
     perturbations = usual_plan().perturbations
-    weights = open_weights("assumed")
-    matrix, notes = weights.matrix("answers", perturbations, NGRAM)
-    assert (weights.name, notes) == ("assumed", ())
+    matrix, notes = open_weights("assumed").matrix("answers", perturbations, NGRAM)
+    assert notes == ()
     assert all(np.isnan(row).all() == one.is_control for one, row in zip(perturbations, matrix, strict=True))
 
 
@@ -77,15 +64,15 @@ OTHER_NAMES = HEAD + "question answering,random_answer,Answer Quality,2\n"
 )
 def test_weights_are_found_by_task_degree_or_kind_and_metric(tmp_path, text, task, names, metrics, expected):
     plan = [one for name in names for one in perturbations_named(name)]
-    matrix, notes = open_weights(write(tmp_path, text)).matrix(task, plan, list(metrics))
+    matrix, notes = open_weights(written(tmp_path / "weights.csv", text)).matrix(task, plan, list(metrics))
     assert (matrix.tolist(), notes) == (expected, ())
 
 
 def test_missing_rows_and_cells_are_noted(tmp_path):
-    path = write(tmp_path, HEAD + "t,negate,a,1\n")
+    path = written(tmp_path / "weights.csv", HEAD + "t,negate,a,1\n")
     plan = [perturbation("negate", k=1), perturbation("truncate", k=1), perturbation("newline")]
     matrix, notes = open_weights(path).matrix("t", plan, ["a", "b"])
-    copy = write(tmp_path, "task,perturbation,metric,weight,source\nt,negate,a,1,Assumed\n", "copy.csv")
+    copy = written(tmp_path / "copy.csv", "task,perturbation,metric,weight,source\nt,negate,a,1,Assumed\n")
     assert open_weights(copy).name == "copy.csv, assumed"
     assert matrix[0].tolist() == [1.0, 0.0]
     assert np.isnan(matrix[1:]).all()
@@ -112,26 +99,26 @@ NO_NUMBER = ", line 2, column 'weight': expected a number of at least 0, not "
     ],
 )
 def test_a_file_that_breaks_the_rules_is_named_with_the_line(tmp_path, text, expected):
-    path = write(tmp_path, text)
+    path = written(tmp_path / "weights.csv", text)
     assert problem(open_weights, path).startswith(f"{path}{expected}")
 
 
 def test_unknown_metrics_and_kinds_are_refused(tmp_path):
     plan = [perturbation("negate", k=1)]
-    weights = open_weights(write(tmp_path, HEAD + "t,negate,fluencey,1\n"))
+    weights = open_weights(written(tmp_path / "weights.csv", HEAD + "t,negate,fluencey,1\n"))
     assert problem(weights.matrix, "t", plan, NGRAM).endswith(
         "line 2: unknown metric of the task t 'fluencey'; expected one of fluency, truthfulness, helpfulness"
     )
-    weights = open_weights(write(tmp_path, HEAD + "t,negate,fluency,1\nt,negat,fluency,1\n"))
+    weights = open_weights(written(tmp_path / "weights.csv", HEAD + "t,negate,fluency,1\nt,negat,fluency,1\n"))
     assert "weights.csv, line 3: unknown kind 'negat'; expected one of negate, " in problem(
         weights.matrix, "t", plan, NGRAM
     )
 
 
 def test_the_hash_is_of_the_weights_and_not_of_their_order_or_scale(tmp_path):
-    first = open_weights(write(tmp_path, HEAD + "t,negate,a,1\nt,negate,b,3\nt,loop,a,1\n"))
-    same = open_weights(write(tmp_path, HEAD + "t,loop,a,7\nt,negate,b,0.75\nt,negate,a,0.25\n", "others.csv"))
-    other = open_weights(write(tmp_path, HEAD + "t,negate,a,1\nt,negate,b,2\nt,loop,a,1\n", "third.csv"))
+    first = open_weights(written(tmp_path / "weights.csv", HEAD + "t,negate,a,1\nt,negate,b,3\nt,loop,a,1\n"))
+    same = open_weights(written(tmp_path / "others.csv", HEAD + "t,loop,a,7\nt,negate,b,0.75\nt,negate,a,0.25\n"))
+    other = open_weights(written(tmp_path / "third.csv", HEAD + "t,negate,a,1\nt,negate,b,2\nt,loop,a,1\n"))
     assert first.hash == same.hash != other.hash
 
 
@@ -146,7 +133,7 @@ def votes(*choices, kind="negate"):
 
 def test_a_survey_becomes_weights(tmp_path):
     lines = votes(*"aaaabccccc") + votes(*"bbbbbbbbbb", kind="loop")
-    survey = read_survey(write(tmp_path, SURVEY + lines + "v,=cmd(),negate,a\n", "survey.csv"))
+    survey = read_survey(written(tmp_path / "survey.csv", SURVEY + lines + "v,=cmd(),negate,a\n"))
     survey.write(tmp_path / "weights.csv")
     with (tmp_path / "weights.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -166,10 +153,12 @@ def test_a_survey_becomes_weights(tmp_path):
 
 def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
     lines = votes(*"aaaabccccc") + votes(*"bbbbbbbbbb", kind="loop") + votes(*"abababcabc", kind="truncate")
-    (of_task,) = read_survey(write(tmp_path, SURVEY + lines)).tasks
+    (of_task,) = read_survey(written(tmp_path / "weights.csv", SURVEY + lines)).tasks
     assert of_task.n_voters == 10
     assert of_task.kappa == pytest.approx(fleiss_kappa(np.array([[4, 1, 5], [0, 10, 0], [4, 4, 2]])), rel=1e-12)
-    (of_task,) = read_survey(write(tmp_path, SURVEY + votes(*"aab") + votes(*"ab", kind="loop"))).tasks
+    (of_task,) = read_survey(
+        written(tmp_path / "weights.csv", SURVEY + votes(*"aab") + votes(*"ab", kind="loop"))
+    ).tasks
     assert of_task.kappa is None  # some did not vote on everything
     assert of_task.votes["loop"] == {"a": 1, "b": 1}
 
@@ -184,5 +173,5 @@ def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
     ],
 )
 def test_a_survey_that_breaks_the_rules_is_named_with_the_line(tmp_path, text, expected):
-    path = write(tmp_path, text)
+    path = written(tmp_path / "weights.csv", text)
     assert problem(read_survey, path).startswith(f"{path}{expected}")

@@ -7,21 +7,10 @@ import json
 from makers import discernment_data
 from pfgen_fast.discernment import tables
 from pfgen_fast.discernment.kinds import Impossible
-from pfgen_fast.discernment.oracle import RULES, perturbed, randomness
+from pfgen_fast.discernment.oracle import RULES, perturbed
 from pfgen_fast.discernment.plan import Perturbation
 
 pytestmark = discernment_data.needs_discernment_data
-
-
-def test_the_generator_gives_the_numbers_of_the_examples():
-    examples = discernment_data.perturbations()["generator"]
-    assert [[str(state), str(randomness.first(int(state)))] for state, _ in examples["first"]] == examples["first"]
-    for kind, text, expected in examples["stream"]:
-        assert randomness.stream(kind, text) == int(expected)
-    for kind, text, seed, expected in examples["state"]:
-        assert randomness.state(kind, text, seed) == int(expected)
-    for kind, text, seed, n, expected in examples["shuffle"]:
-        assert randomness.Generator(randomness.state(kind, text, seed)).shuffled(n) == expected
 
 
 def test_each_text_becomes_that_of_the_examples():

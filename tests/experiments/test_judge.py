@@ -69,9 +69,9 @@ def test_means_are_over_questions_of_ratings_that_are_drawn_apart(options, find,
 
 def test_another_seed_rates_other_answers(options, find):
     prompts = []
-    for seed in ("", "", "other"):
+    for number, seed in enumerate(("", "", "other")):
         with serving(by_length) as server:
-            find(options(server, seed=seed, cache=options().cache.with_name(f"{len(prompts)}.jsonl")))
+            find(options(server, seed=seed, cache=options().cache.with_name(f"{number}.jsonl")))
         prompts.append({request.prompt for request in server.requests})
     assert prompts[0] == prompts[1] != prompts[2]
 

@@ -32,7 +32,6 @@ def test_metrics_are_the_sums_over_the_sets_and_a_row_that_lacks_a_number_is_lef
         (HEAD + "a,b,many,1,1,1,1,1,1,1\n", "line 2, column 'score': expected a number, not 'many'"),
         (HEAD + "a,b\n", "line 2: expected 10 cells, not 2"),
         (HEAD + "a,b,1,1,1,1,1,1,1,1\n", "an experiment needs at least 3 runs; there are 1"),
-        (HEAD.replace("other", "run"), "line 1: expected distinct column names"),
     ],
 )
 def test_what_is_no_leaderboard_is_named(tmp_path, text, problem):

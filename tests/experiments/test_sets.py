@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers import published
 from makers.leaderboards import write_leaderboard
 from pfgen_fast import ExperimentError, Suite
 from pfgen_fast.experiments import read_figures
@@ -83,20 +82,3 @@ def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini, u
     code, _, err = call("experiment", "sets", varied, "-s", "mini", "--set", "Z", "-o", tmp_path / "none")
     assert (code, "no set 'Z'" in err) == (2, True)
     assert not (tmp_path / "none").exists()
-
-
-@pytest.mark.slow
-@published.needs_published_runs
-def test_correlations_between_published_sets_are_those_of_the_recorded_files():
-    figures = read_figures([published.FOLDER / "result"], suite=published.suite())
-    recorded = {name: [] for name in ("P", "S", "T")}
-    for run in sorted(published.runs(), key=lambda run: run.name):
-        of_all = [question["scores"] for question in run.result()["questions"].values()]
-        of = [each for each in of_all if {*each["fluency"]} >= recorded.keys()]
-        assert len(of) == 37
-        for name, scores in recorded.items() if "system" not in run.name else ():
-            values = (each["fluency"][name] + each["truthfulness"][name] + each["helpfulness"] / 3 for each in of)
-            scores.append(sum(values) / 37)
-    for row in sets(scores_by_set(figures)).tables[0].rows:
-        assert row[2] == 16
-        assert row[4] == pytest.approx(np.corrcoef(recorded[row[0]], recorded[row[1]])[0, 1], abs=1e-9)

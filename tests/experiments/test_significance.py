@@ -34,18 +34,14 @@ def test_two_runs_are_compared_as_compare_does(scored, folder, mini):
         assert compared.pairs.p_values[rank, rank + 1] == pytest.approx(alone.p_value, rel=0.01)
 
 
-def test_better_runs_come_first_and_their_intervals_hold_their_scores(scored):
+def test_better_runs_come_first_and_neighbours_that_do_not_differ_share_a_group(scored):
     bh, holm = (compare_all(scored, 0.05, method) for method in ("bh", "holm"))
     above, means = np.triu_indices(7, 1), bh.means
     assert (holm.pairs.corrected[above] >= bh.pairs.corrected[above]).all()
     assert (holm.pairs.corrected[above] > bh.pairs.corrected[above]).any()
     assert all(better.mean >= worse.mean for better, worse in itertools.pairwise(means))
     assert all(mean.low <= mean.mean <= mean.high and mean.n == len(scored.suite) for mean in means)
-
-
-def test_neighbours_that_do_not_differ_share_a_group(scored):
-    finding = significance(scored)
-    rows = finding.tables[0].to_dicts()
+    rows = significance(scored).tables[0].to_dicts()
     groups = [set(row["groups"].split()) for row in rows]
     together = [bool(one & following) for one, following in itertools.pairwise(groups)]
     assert together == [row["differs"] == "no" for row in rows[:-1]]

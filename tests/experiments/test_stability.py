@@ -41,14 +41,18 @@ def test_places_without_a_question_are_those_of_the_other_questions(scored):
         assert without[:, left_out].tolist() == (1 + (others[None, :] > others[:, None]).sum(axis=1)).tolist()
 
 
-def test_fewer_reference_answers_are_scored_as_a_suite_that_has_no_more(scored, varied, mini, cut):
-    (size, halves), *_ = cut.scores[1]
+@pytest.mark.parametrize("tokenizer", [None, PatternTokenizer("words")])
+def test_fewer_reference_answers_are_scored_as_a_suite_that_has_no_more(three, mini, tokenizer):
+    questions = tuple(replace(question, tokenizer=tokenizer or question.tokenizer) for question in mini)
+    suite, cut = Suite("in units", questions, mini.metadata_hash), CutReferences((50,), n_draws=1)
+    scored = score_runs([three], suite=suite, on_batch=cut)
+    ((size, halves),) = cut.scores[1]
     assert size == 50
-    parts = cut_suite(mini, 50, np.random.default_rng((0, 50, 0)))
-    for scores, part in zip(halves, parts, strict=True):
-        assert scores == pytest.approx(score_runs([varied], suite=part).means["score"], abs=1e-5)
-        rest = iter(mini["Q01"].answers["A"])
+    for scores, part in zip(halves, cut_suite(suite, 50, np.random.default_rng((0, 50, 0))), strict=True):
+        assert scores == pytest.approx(score_runs([three], suite=part).means["score"], abs=1e-5)
+        rest = iter(suite["Q01"].answers["A"])
         assert all(answer in rest for answer in part["Q01"].answers["A"])  # in file order
+    assert stability(scored, cut, n_draws=2).tables[-1].name == "fewer"
 
 
 def test_two_parts_have_no_reference_answer_in_common(mini):
@@ -59,17 +63,6 @@ def test_two_parts_have_no_reference_answer_in_common(mini):
             parts = set(one.answers["A"]), set(other.answers["A"])
             assert (*map(len, parts), parts[0] & parts[1]) == (expected, expected, set())
             assert one.answers["B"] == other.answers["B"] == answers[:1]
-
-
-def test_questions_that_count_tokens_are_cut_and_scored_as_others(three, mini):
-    questions = tuple(replace(question, tokenizer=PatternTokenizer("words")) for question in mini)
-    in_words = Suite("in words", questions, mini.metadata_hash)
-    cut = CutReferences((50,), n_draws=1)
-    scored = score_runs([three], suite=in_words, on_batch=cut)
-    ((_, (scores, _)),) = cut.scores[1]
-    smaller, _ = cut_suite(in_words, 50, np.random.default_rng((0, 50, 0)))
-    assert scores == pytest.approx(score_runs([three], suite=smaller).means["score"], abs=1e-5)
-    assert stability(scored, cut, n_draws=2).tables[-1].name == "fewer"
 
 
 def test_more_reference_answers_than_there_are_cannot_be_drawn(three, mini):
@@ -134,14 +127,11 @@ def test_agreement_counts_pairs_by_hand():
     assert (pairs.within, pairs.agreement((one, other), one).close_swapped) == (None, None)
 
 
-def test_the_lowest_draws_are_told_of_twenty_draws_or_more(scored):
-    for n in (19, 20):
-        lowest = [row[4] for row in stability(scored, n_draws=n).tables[1].rows if row[0] == "questions"]
-        assert {each is None for each in lowest} == {n < 20}
-
-
-def test_fewer_references_shift_the_scores(scored, cut):
-    shifts = {row[1]: row[-1] for row in stability(scored, cut, n_draws=2).tables[1].rows if "reference" in row[0]}
+def test_the_lowest_draws_are_told_of_twenty_draws_or_more_and_fewer_references_shift_the_scores(scored, cut):
+    found = {n: stability(scored, cut, n_draws=n).tables[1].rows for n in (19, 20)}
+    for n, rows in found.items():
+        assert {row[4] is None for row in rows if row[0] == "questions"} == {n < 20}
+    shifts = {row[1]: row[-1] for row in found[19] if "reference" in row[0]}
     expected = np.mean([np.mean(halves) for size, halves in cut.scores[1] if size == 5]) - cut.scores[0].mean()
     assert shifts[5] == pytest.approx(expected)
     assert abs(shifts[5]) > abs(shifts[50])

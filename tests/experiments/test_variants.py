@@ -6,21 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from makers import published
 from makers.effort import examples
 from makers.strategies import suites
-from pfgen_fast import ExperimentError, Scorer, Suite
+from pfgen_fast import ExperimentError, Suite
 from pfgen_fast.experiments.sensitivity import COLUMNS, VariantScorer
 from pfgen_fast.oracle import Oracle, compensated_sum
 from pfgen_fast.scoring.index import index_of
 from pfgen_fast.suite.rules import Constants
-
-VARIED = (
-    *(Constants(), Constants(last_order=1), Constants(first_order=4, last_order=7), Constants(threshold=0.5)),
-    *(Constants(threshold=0.001, target_length=20, limit=30), Constants(target_length=1, limit=200)),
-    *(Constants(target_length=149), Constants(target_length=5, limit=7, last_order=4)),
-    Constants(target_length=180, limit=260),
-)
 
 
 def expected(oracle, question, answer):
@@ -34,16 +26,6 @@ def answers_of(suite):
         first, second, *_ = next(iter(question.answers.values()))
         for text in (first, second[:40], first + second + first, "^" + first + "$", first[:3], first[:1], ""):
             yield index, text
-
-
-@pytest.mark.parametrize("varied", [VARIED[1:6:2], pytest.param(VARIED, marks=pytest.mark.slow)])
-def test_varied_constants_score_as_the_oracle_with_them(small, varied):
-    indices, answers = zip(*answers_of(small), strict=True)
-    found = VariantScorer(small, varied, threads=2).score(indices, list(answers))
-    for number, constants in enumerate(varied):
-        oracle = Oracle(small, constants=constants)
-        for row, (index, answer) in enumerate(zip(indices, answers, strict=True)):
-            assert found[number, :, row].tolist() == expected(oracle, small.questions[index].question_id, answer)
 
 
 @st.composite
@@ -82,16 +64,21 @@ def test_random_suites_and_constants_score_as_the_oracle():
 
 def test_the_usual_constants_are_those_of_the_scorer(mini, scorer):
     indices, answers = zip(*answers_of(mini), strict=True)
-    found = VariantScorer(mini, [Constants(last_order=5), Constants()], threads=2).score(indices, list(answers))
+    variants = VariantScorer(mini, [Constants(last_order=5), Constants()], threads=2)
+    for index, indexed in enumerate(index_of(mini, "leaderboard", 2)):
+        assert variants.baselines(index)[1] == indexed.baselines
+    found = variants.score(indices, list(answers))
     table = scorer.score([mini.questions[index].question for index in indices], list(answers))
     for part, values in zip(COLUMNS, found[1], strict=True):
         assert values.tolist() == table[part].tolist()
 
 
 def test_neither_threads_nor_batches_change_a_score(mini):
+    varied = [Constants(last_order=1), Constants(first_order=4, last_order=7), Constants(threshold=0.5), Constants()]
+    varied += [Constants(target_length=1, limit=200), Constants(target_length=149), Constants(target_length=5, limit=7)]
     indices, answers = (list(column) * 40 for column in zip(*answers_of(mini), strict=True))
-    whole = VariantScorer(mini, VARIED, threads=3).score(indices, answers)
-    one = VariantScorer(mini, VARIED, threads=1)
+    whole = VariantScorer(mini, varied, threads=3).score(indices, answers)
+    one = VariantScorer(mini, varied, threads=1)
     parts = [one.score(indices[i : i + 700], answers[i : i + 700]) for i in range(0, len(indices), 700)]
     assert np.array_equal(whole, np.concatenate(parts, axis=2))
 
@@ -110,19 +97,3 @@ def test_orders_that_no_reference_reaches_are_named(make_suite):
     suite = Suite.load(make_suite({"answers": {"P": ["abc", "abd"]}}))
     with pytest.raises(ExperimentError, match=r"question Q01: with Constants\(first_order=4.*no answer of the set 'P'"):
         VariantScorer(suite, [Constants(), Constants(first_order=4)])
-
-
-@pytest.mark.slow
-@published.needs_published_runs
-def test_the_usual_constants_give_the_published_scores():
-    suite = published.suite()
-    scorer, variants = Scorer(suite), VariantScorer(suite, [Constants()])
-    for index, indexed in enumerate(index_of(suite, "leaderboard", 2)):
-        assert variants.baselines(index) == [indexed.baselines]
-    questions = {question.question: index for index, question in enumerate(suite)}
-    trials = [trial for run in published.runs()[:9] for trial in run.trials()[::29]]
-    answers = [trial["answer"] for trial in trials]
-    found = variants.score([questions[trial["question"]] for trial in trials], answers)
-    table = scorer.score([trial["question"] for trial in trials], answers)
-    for part, values in zip(COLUMNS, found[0], strict=True):
-        assert np.array_equal(values, table[part])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from pfgen_fast.experiments.stability import stability
 from pfgen_fast.experiments.together import Experiments
 
 from . import published
-from .figures import figures
+from .figures import Compute, figures
 
 PARTS = ("truthfulness", "fluency", "helpfulness")
 SLOW = (published.needs_published_runs, pytest.mark.slow)
@@ -122,85 +122,79 @@ def found_in(pattern: str, finding: Finding) -> Sequence[str]:
     return found.groups()
 
 
-@figures(EXPERIMENTS, "The published leaderboard (commit", *SLOW)
-def of_the_data() -> Iterator[str]:
+def of_blocks(*begins: str) -> Callable[[Compute], Compute]:
+    """Registers a function that yields the numbers of several blocks of the page, a text for each block."""
+
+    def register(compute: Compute) -> Compute:
+        of_all = cache(lambda: dict(zip(begins, compute(), strict=True)))
+        for begin in begins:
+            figures(EXPERIMENTS, begin, *SLOW)(lambda begin=begin: [of_all()[begin]])
+        return compute
+
+    return register
+
+
+def digits(*values: float, n: int = 3) -> str:
+    return " ".join(f"{value:.{n}f}" for value in values)
+
+
+@of_blocks("The published leaderboard (commit", "| claim | result | data |")
+def of_the_data_and_the_claims() -> Iterator[str]:
     models = {model for model in leaderboard().runs.models if not model.startswith("system/")}
     n_answers = sum(row["values"] for row in rows(of_17()["relations"], "correlations")[-1:])
     n_runs = len(of_17()["significance"].runs)
     yield f"9 2025 {len(published.results())} {len(models)} 522 {n_runs} {n_runs - 1} {n_answers:,}"
-
-
-@figures(EXPERIMENTS, "| claim | result | data |", *SLOW)
-def of_the_claims() -> Iterator[str]:
     assert min(float(pair_of_sets(of_522()["sets"], pair).split()[0]) for pair in PAIRS) >= 0.999
     kept, n_variations = found_in(r"In (\d+) of (\d+) variations", of_17()["sensitivity"])
     yield f"0.999 37 522 0.9896 0.7 53 53 49 2026 516 {kept} {n_variations} 17"  # of the paper: 0.9896 and 0.7
 
 
-@figures(EXPERIMENTS, "| | mean | quartiles", *SLOW)
+@of_blocks(
+    *("| | mean | quartiles", "Truthfulness is above fluency", "| helpfulness above | runs |", "Below a fluency of")
+)
 def of_the_parts() -> Iterator[str]:
     finding = of_522()["parts"]
+    ceilings = {each["part"]: each for each in rows(finding, "ceiling")}
+    of_parts = []
     for part in (*PARTS, "score"):
         if part != "score":
             means = row(finding, "difficulty", part=part)
-            yield from (f"{means[name]:.3f}" for name in ("mean", "first quartile", "median", "third quartile"))
-        ceiling = row(finding, "ceiling", part=part)
-        yield from (f"{ceiling[name]:.3f}" for name in ("it reaches", "system/ground-truth", "system/criteria"))
-
-
-@figures(EXPERIMENTS, "Truthfulness is above fluency", *SLOW)
-def of_the_order() -> Iterator[str]:
-    order = row(of_522()["parts"], "orders", order="truthfulness > fluency > helpfulness")
-    ceiling = row(of_522()["parts"], "ceiling", part="score")
+            of_parts += [means[name] for name in ("mean", "first quartile", "median", "third quartile")]
+        of_parts += [ceilings[part][name] for name in ("it reaches", "system/ground-truth", "system/criteria")]
+    yield digits(*of_parts)
     with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
         (criteria,) = (line for line in csv.DictReader(file) if line["model"] == "system/criteria")
-    yield f"{order['runs']} 522 1 {ceiling['system/ground-truth']:.3f} {ceiling['it reaches']:.3f}"
-    yield f"{float(criteria['average']):.3f} {float(criteria['score']):.3f} {int(criteria['num_trials']):,} 6"
+    n_runs = row(finding, "orders", order="truthfulness > fluency > helpfulness")["runs"]
+    ceiling = digits(ceilings["score"]["system/ground-truth"], ceilings["score"]["it reaches"])
+    scores = digits(float(criteria["average"]), float(criteria["score"]))
+    yield f"{n_runs} 522 1 {ceiling} {scores} {int(criteria['num_trials']):,} 6"
+    (table,) = (table for table in finding.tables if table.name == "rise")
+    cells = (cell for of_level in table.rows for cell in of_level)
+    yield " ".join(f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in cells)
+    yield f"{row(finding, 'rise', **{'helpfulness above': '0.01'})['from fluency']:.2f}"
 
 
-@figures(EXPERIMENTS, "| helpfulness above | runs |", *SLOW)
-def of_the_rise() -> Iterator[str]:
-    (table,) = (table for table in of_522()["parts"].tables if table.name == "rise")
-    for level, runs, *pairs in table.rows:
-        yield f"{level} {runs}"
-        yield from (f"{value:.2f} {misplaced}" for value, misplaced in zip(pairs[::2], pairs[1::2], strict=True))
-
-
-@figures(EXPERIMENTS, "Below a fluency of", *SLOW)
-def of_the_first_rise() -> Iterator[str]:
-    yield f"{row(of_522()['parts'], 'rise', **{'helpfulness above': '0.01'})['from fluency']:.2f}"
-
-
-@figures(EXPERIMENTS, "| | Pearson over 522 runs", *SLOW)
+@of_blocks("| | Pearson over 522 runs", "The 522 runs are of")
 def of_the_relations() -> Iterator[str]:
-    yield "522 16 57,100"
+    found = "522 16 57,100"
     for a, b in (*itertools.combinations(("fluency", "truthfulness", "helpfulness"), 2), ("fluency", "length")):
         of_pair = {"of": a, "with": b}
-        yield with_interval(row(of_522()["relations"], "correlations", **of_pair))
-        yield with_interval(row(of_17()["relations"], "correlations", over="runs", **of_pair))
-        yield with_interval(row(of_17()["relations"], "correlations", over="answers", **of_pair), "Spearman")
-
-
-@figures(EXPERIMENTS, "The 522 runs are of", *SLOW)
-def of_the_clusters() -> Iterator[str]:
+        found += f" {with_interval(row(of_522()['relations'], 'correlations', **of_pair))}"
+        found += f" {with_interval(row(of_17()['relations'], 'correlations', over='runs', **of_pair))}"
+        found += f" {with_interval(row(of_17()['relations'], 'correlations', over='answers', **of_pair), 'Spearman')}"
+    yield found
     runs = leaderboard().runs
-    of_pair = {"of": "fluency", "with": "length"}
     by = {name: row(relations(runs, cluster=name), "correlations", **of_pair) for name in ("none", "organisation")}
     best = row(relations(runs.one_per_model("best")), "correlations", **of_pair)
-    yield f"{by['none']['values']} {best['clusters']} {by['organisation']['clusters']}"
-    yield from (with_interval(found).partition(" ")[2] for found in by.values())
-    yield with_interval(best)
+    intervals = " ".join(with_interval(found).partition(" ")[2] for found in by.values())
+    n = f"{by['none']['values']} {best['clusters']} {by['organisation']['clusters']}"
+    yield f"{n} {intervals} {with_interval(best)}"
 
 
-@figures(EXPERIMENTS, "| | 522 runs, each set over", *SLOW)
+@of_blocks("| | 522 runs, each set over", "With one set instead of another")
 def of_the_sets() -> Iterator[str]:
-    yield "522 522 37 16 37"
     findings = of_522()["sets of the table"], of_522()["sets"], of_17()["sets"]
-    yield from (pair_of_sets(finding, pair) for pair in PAIRS for finding in findings)
-
-
-@figures(EXPERIMENTS, "With one set instead of another", *SLOW)
-def of_another_set() -> Iterator[str]:
+    yield "522 522 37 16 37 " + " ".join(pair_of_sets(finding, pair) for pair in PAIRS for finding in findings)
     found = [found_in(r"Kendall ([\d.]+)\).*differ by ([\d.]+) at most", of["sets"]) for of in (of_522(), of_17())]
     (kendall, change), (kendall_16, change_16) = ([f"{float(text):.3f}" for text in texts] for texts in found)
     yield f"522 {change} 16 {change_16} {kendall} {kendall_16}"
@@ -217,73 +211,57 @@ def close_pairs(finding: Finding) -> Sequence[str]:
     return found_in(r"Of ([\d,]+) pairs of runs, ([\d,]+) are close: their scores differ by at most ([\d.]+),", finding)
 
 
-@figures(EXPERIMENTS, "`pfgen-fast experiment stability pfgen-bench/result -o DIR` on", *SLOW)
-def of_left_out_questions() -> Iterator[str]:
-    finding = of_17()["stability"]
+@of_blocks(
+    "`pfgen-fast experiment stability pfgen-bench/result -o DIR` on",
+    "| | Kendall | swapped close pairs | shift of scores |",
+    "The questions alone, on all 522 runs",
+    "| | Kendall | swapped close pairs | | --- | --- | --- |",
+)
+def of_the_stability() -> Iterator[str]:
+    finding, of_all = of_17()["stability"], of_522()["stability"]
     n_pairs, n_close, within = close_pairs(finding)
     n, moved, still = found_in(
         r"of the (\d+) questions, no run moves by more than (\d+) rank.*?(\d+) of 17 runs never", finding
     )
     assert moved == "1"
     yield f"17 {n} {still} {n_close} {n_pairs} {within}"
-
-
-@figures(EXPERIMENTS, "| | Kendall | swapped close pairs | shift of scores |", *SLOW)
-def of_fewer() -> Iterator[str]:
-    of_each = {
-        "reference answers per set": ("1,000", (500, 5)),
-        "questions": ("50", (25, 20)),
-        "trials": ("100", (50, 1)),
-    }
-    for what, (n_all, numbers) in of_each.items():
-        for n in numbers:
-            yield f"{n} {n_all} 0.95" if (what, n) == ("questions", 20) else f"{n} {n_all}"
-            yield from fewer(of_17()["stability"], what, n)
-    assert "20 of 50 questions" in of_17()["stability"].answer
-
-
-@figures(EXPERIMENTS, "The questions alone, on all 522 runs", *SLOW)
-def of_left_out_questions_of_all() -> Iterator[str]:
-    finding = of_522()["stability"]
-    n_pairs, n_close, within = close_pairs(finding)
-    moved, still = found_in(r"no run moves by more than (\d+) ranks. (\d+) of 522 runs never", finding)
-    assert "but not with 25 of 50 questions" in finding.answer or "do not rank the runs alike" in finding.answer
+    answers, enough = "reference answers per set", "0.95 "
+    shown = ((answers, 500, "1,000"), (answers, 5, "1,000"), ("questions", 25, "50"), ("questions", 20, f"50 {enough}"))
+    shown = (*shown, ("trials", 50, "100"), ("trials", 1, "100"))
+    yield " ".join(f"{n} {n_all} {' '.join(fewer(finding, what, n))}" for what, n, n_all in shown)
+    assert "20 of 50 questions" in finding.answer
+    n_pairs, n_close, within = close_pairs(of_all)
+    moved, still = found_in(r"no run moves by more than (\d+) ranks. (\d+) of 522 runs never", of_all)
+    assert "but not with 25 of 50 questions" in of_all.answer or "do not rank the runs alike" in of_all.answer
     yield f"522 {n_close} {n_pairs} {within} {moved} {still}"
+    yield " ".join(f"{n} 50 {' '.join(fewer(of_all, 'questions', n)[:2])}" for n in (25, 20, 10, 5))
 
 
-@figures(EXPERIMENTS, "| | Kendall | swapped close pairs | | --- | --- | --- |", *SLOW)
-def of_fewer_questions_of_all() -> Iterator[str]:
-    for n in (25, 20, 10, 5):
-        kendall, swapped, _ = fewer(of_522()["stability"], "questions", n)
-        yield f"{n} 50 {kendall} {swapped}"
-
-
-@figures(EXPERIMENTS, "`pfgen-fast experiment significance pfgen-bench/result -o DIR`: of", *SLOW)
-def of_significance() -> Iterator[str]:
+@of_blocks(
+    "`pfgen-fast experiment significance pfgen-bench/result -o DIR`: of", "With the best published score of each"
+)
+def of_significance_and_external() -> Iterator[str]:
     pattern = r"Of (\d+) pairs of neighbours on the leaderboard, (\d+) differ at the level ([\d.]+)\."
     findings = of_17()["significance"], of_522()["significance"]
     (pairs, differ, level), (all_pairs, all_differ, _) = (found_in(pattern, each) for each in findings)
     wide, all_wide = (float(found_in("interval of a score is (.*) wide", each)[0]) for each in findings)
     assert found_in(r"(\d+) groups of two", findings[0]) == ("4",)
-    yield f"{pairs} 17 {differ} {level} 522 {all_differ} {all_pairs} 17"
-    yield f"4 1.0 {wide:.3f} 522 {all_wide:.3f} 50"  # begins with names of models
+    verdicts = f"{pairs} 17 {differ} {level} 522 {all_differ} {all_pairs} 17"
+    yield f"{verdicts} 4 1.0 {wide:.3f} 522 {all_wide:.3f} 50"  # the last sentence begins with names of models
+    n_models = len(leaderboard().runs.one_per_model("best").models)
+    yield f"{n_models} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
 
 
-@figures(EXPERIMENTS, "With the best published score of each", *SLOW)
-def of_external() -> Iterator[str]:
-    best = leaderboard().runs.one_per_model("best")
-    yield f"{len(best.models)} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
-
-
-@figures(EXPERIMENTS, "`pfgen-fast experiment sensitivity pfgen-bench/result -o DIR`: on", *SLOW)
+@of_blocks(
+    "`pfgen-fast experiment sensitivity pfgen-bench/result -o DIR`: on",
+    "| constant | from, to |",
+    "The constants therefore set the scale",
+)
 def of_the_constants() -> Iterator[str]:
     _, n, places = found_in(r"In (\d+) of (\d+) variations.*by up to (\d+) place", of_17()["sensitivity"])
     assert places == "1"
     yield f"17 {n} 516 53 49 2026"
-
-
-@figures(EXPERIMENTS, "| constant | from, to |", *SLOW)
-def of_each_constant() -> Iterator[str]:
+    of_each = []
     for what, shown, says_where in (
         ("longest n-gram", "10 1 9", "change"),
         ("shortest n-gram", "1 2 10", "Kendall"),
@@ -296,17 +274,14 @@ def of_each_constant() -> Iterator[str]:
         varied = [each for each in varied if not each["usual"]]
         lowest = min(varied, key=lambda each: each["Kendall"])
         farthest = max(varied, key=lambda each: each["largest change"])
-        yield f"{shown} {lowest['Kendall']:.3f} {lowest['value'] if says_where == 'Kendall' else ''}"
-        yield f"{farthest['largest change']:.3f} {farthest['value'] if says_where == 'change' else ''}"
-
-
-@figures(EXPERIMENTS, "The constants therefore set the scale", *SLOW)
-def of_the_weights_of_sets() -> Iterator[str]:
+        of_each += [shown, digits(lowest["Kendall"]), lowest["value"] if says_where == "Kendall" else ""]
+        of_each += [digits(farthest["largest change"]), farthest["value"] if says_where == "change" else ""]
+    yield " ".join(of_each)
     usual = weighted_scores(results(), {})
     varied = [
         Variation(weight, weight == 1, weighted_scores(results(), {name: weight}), usual)
         for name in ("P", "S", "T")
         for weight in SET_WEIGHTS
     ]
-    kendall, change = min(each.kendall for each in varied), max(each.largest_change for each in varied)
-    yield f"522 {kendall:.3f} {change:.3f} {max(each.most_places for each in varied):g}"
+    changes = min(each.kendall for each in varied), max(each.largest_change for each in varied)
+    yield f"522 {digits(*changes)} {max(each.most_places for each in varied):g}"

@@ -89,11 +89,11 @@ def simulated() -> dict[str, str]:
 @figures("statistics.md", "Pearson's intervals hold from ten values on")
 def of_correlations() -> Iterator[str]:
     pairs = itertools.product(("Spearman", "Kendall"), (0, 0.5, 0.9))
-    few = max(float(simulated()[f"{name}, 10 values, of {of}"]) for name, of in pairs)
-    tails = float(simulated()["Pearson, 40 values, of columns with long tails"])
+    few = max(float(simulated()[f"{name}, 10 values, columns that correlate by {of}"]) for name, of in pairs)
+    tails = float(simulated()["Pearson, 40 values, columns with long tails"])
     yield f"{few:.2f} 40 {tails:.2f} 40"
-    alone = (f"Pearson, runs of {n} models, of 0.5, as if they were independent (not used)" for n in (12, 40))
-    yield from (f"{float(simulated()[name]):.2f}" for name in alone)
+    correlated = "columns that correlate by 0.5, as if they were independent (not used)"
+    yield from (f"{float(simulated()[f'Pearson, runs of {n} models, {correlated}']):.2f}" for n in (12, 40))
 
 
 @figures("statistics.md", "*Coverage* is the share of draws")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
+import pytest
+from pfgen_fast import DiscernmentError
 from pfgen_fast._core import TextColumn
 from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern
 from pfgen_fast.discernment.plan import perturbations_named
@@ -14,24 +17,17 @@ from pfgen_fast.evaluators import Item, Metric
 _SUBJECTS = ("Ice", "Snow", "Oak", "Cork", "Iron", "Sand", "Milk", "Rain", "Salt", "Glass", "Wax", "Coal")
 
 
-def some_items(n: int = 12, *, task: str = "headlines", n_sentences: int = 3) -> list[CollectionItem]:
+def some_items(n: int = 12) -> list[CollectionItem]:
     """Items whose texts differ in their words and lengths."""
-    return [
-        CollectionItem(
-            f"item {number}",
-            " ".join(
-                f"{_SUBJECTS[(number + place) % len(_SUBJECTS)]} does not float in the {place + number}th cold lake."
-                for place in range(n_sentences)
-            ),
-            task,
-            "en",
-        )
+    texts = (
+        " ".join(f"{_SUBJECTS[(number + at) % 12]} does not float in the {at + number}th cold lake." for at in range(3))
         for number in range(n)
-    ]
+    )
+    return [CollectionItem(f"item {number}", text, "headlines", "en") for number, text in enumerate(texts)]
 
 
-def a_collection(n: int = 12, *, task: str = "headlines", n_sentences: int = 3) -> Collection:
-    return Collection.of(some_items(n, task=task, n_sentences=n_sentences), name="some texts")
+def a_collection(n: int = 12) -> Collection:
+    return Collection.of(some_items(n), name="some texts")
 
 
 def a_plan(*names: str) -> Plan:
@@ -101,3 +97,15 @@ def discerned(evaluator=None, items=None, plan=None, **options):
     evaluator = evaluator or ByText({"similarity": similarity})
     items = a_collection() if items is None else items
     return discern(evaluator, items, plan or a_plan("char_delete"), **{"draws": 0, **options})
+
+
+def problem(function, *arguments, **options):
+    """What the error of a call says."""
+    with pytest.raises(DiscernmentError) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,22 +1,18 @@
-"""Hypothesis strategies: texts that reach the rare cases of the rules of damage, and what belongs to them.
+"""Hypothesis strategies for texts with rare cases of the rules of damage, and for the other input of the rules.
 
-Texts are drawn from pieces, of which each makes a case of some rule likely, and from any code points. `cases_in` names
-the cases that a text has, so that tests can count how often each is reached.
+Texts are drawn from pieces, of which each makes a case of some rule likely, and from any code points.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS, Impossible
 from pfgen_fast.discernment.oracle import RULES, perturbed
-from pfgen_fast.discernment.oracle.texts import LANGUAGES, Span, TextReading
+from pfgen_fast.discernment.oracle.texts import LANGUAGES, TextReading
 from pfgen_fast.discernment.plan import Perturbation
-from pfgen_fast.discernment.tables import tables
 
 from .unicode_13 import CODE_POINTS
 
@@ -182,53 +178,6 @@ def cases(draw: st.DrawFn, kinds: Sequence[str] = ALL_KINDS) -> list[Case]:
     return [Case(text, kind, degrees_of(kind), seed, language, donated, alternative) for kind in kinds]
 
 
-_PATTERNS: Mapping[str, str] = {
-    "a lone surrogate": "[\ud800-\udfff]",
-    "NUL": "\x00",
-    "half-width kana": "[ｦ-ﾟ]",
-    "ー after hiragana": "[ぁ-ん]ー",
-    "ー after katakana": "[ァ-ヺ]ー",
-    "ー after something else": "(?:^|[^ぁ-ヿｦ-ﾟ])ー",
-    "a particle between content": "[一-龥ァ-ヺ][はがをにでともへの][一-龥ァ-ヺ、]",
-    "a predicate and what may follow": "(?:です|ます|する|ない|ません|ある)(?:[。．！？」）、\n]|ため|ので|$)",
-    "a number in full width": "[０-９]",
-    "a number of several digits": "[0-9]{2}",
-    "a katakana term": "[ァ-ヺー]{3}",
-    "a kanji term": "[一-龥]{2}",
-    "an abbreviation within a sentence": r"(?i:\b(?:dr|no|vs|mr|mt|st|etc|e\.g|u\.s)\.)(?=\s+[A-Z0-9])",
-    "an initial": r"(?<!\S)\(?[A-Z]\.\s",
-    "an end of a sentence with a quote": r"[.!?][\"')]\s",
-    "a negation that is lost": r"(?i:\bcannot\b|n['’]t\b|\b(?:is|was|may) not\b)",
-    "an auxiliary before to": r"(?i:\bha(?:ve|s) to\b)",
-    "a straight quote": "[\"']",
-    "a name": r"(?<=[a-z,] )[A-Z]\w+",
-    "a name with an apostrophe": r"\b[A-Z]\w*['’]\w",
-    "a letter that is small or large as no other": "[ſıİẞßΣς]",
-    "a look-alike kanji": f"[{''.join(tables().lookalikes)}]",
-    "full-width letters": "[Ａ-Ｚａ-ｚ]",
-    "white space that is rare": "[\u3000\x0b\x1c\x1f\x85\xa0\u2028\u2009]",
-    "white space alone before the first sentence": r"\A\s*\n\s*\S",
-    "nothing but white space": r"\A\s+\Z",
-}
-
-
-_CASES: Mapping[str, Callable[[TextReading], bool]] = {
-    "a joined character": lambda reading: len(reading.characters) < len(reading.text),
-    "a joined letter": lambda reading: any(map(reading.is_alphanumeric, _joined(reading))),
-    "joined white space": lambda reading: any(reading.seen[start].isspace() for start, _ in _joined(reading)),
-    "a joining code point at the beginning": lambda reading: (
-        len(TextReading("a" + reading.text, "ja").characters) == len(reading.characters)
-    ),
-    "a zero-width joiner at the end": lambda reading: reading.text.endswith("\u200d"),
-    "no code point": lambda reading: not reading.text,
-    "an unassigned code point": lambda reading: any(unicodedata.category(one) == "Cn" for one in reading.text),
-    "a code point past 16 bits": lambda reading: any(one > "\uffff" for one in reading.text),
-    "several sentences": lambda reading: len(reading.sentences) > 2,
-}
-
-RARE_CASES = (*_PATTERNS, *_CASES)
-"""The names of the rare cases."""
-
 RARE_TEXTS = (
     "",
     " \n\u3000",
@@ -240,15 +189,4 @@ RARE_TEXTS = (
     "\x00 The ice! \u0301\ud800\U0001f600\U0001f3fd\u0378 He may not. She can. ",
     "日本のダイヤと金星。In Rome, Alice may see Venus.",
 )
-"""A few texts that have all rare cases together, in either language."""
-
-
-def rare_cases(text: str, language: str) -> set[str]:
-    """The rare cases that a text has."""
-    reading = TextReading(text, language)
-    found = {name for name, pattern in _PATTERNS.items() if re.search(pattern, text)}
-    return found | {name for name, is_there in _CASES.items() if is_there(reading)}
-
-
-def _joined(reading: TextReading) -> list[Span]:
-    return [character for character in reading.characters if character.end > character.start + 1]
+"""A few texts with rare cases of the rules, in either language."""

@@ -96,6 +96,3 @@ def test_the_order_of_rows_changes_no_digit() -> None:
 def test_what_is_no_regression_is_refused(x: Any, y: Any) -> None:
     with pytest.raises(ExperimentError, match="regression"):
         bounded_fit(x, y)
-
-    with pytest.raises(ExperimentError, match=r"shape \(1, 3\) from 2 rows"):
-        bounded_fits([[1], [0]], [1, 2], np.array([[1, 1, 1]], dtype=np.int32))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast import ExperimentError
 from pfgen_fast.statistics.mean_interval import MeanInterval, mean_interval
 from pfgen_fast.statistics.mean_interval import quantile as quantile_without_numpy
 from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, corrected, groups_of, paired_difference
@@ -50,20 +49,14 @@ def test_the_interval_is_that_of_welch_and_satterthwaite(samples, expected):
     assert found == (None if expected is None else pytest.approx(expected, rel=1e-5))
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 49, 500, 10_001])
-def test_p_values_are_those_of_scipy(degrees):
-    from scipy import stats
-
-    t = np.array([0, 1e-9, 0.1, -1, 2.5, 7, -40, 1e9, math.inf])
-    assert p_values_of(t, degrees) == pytest.approx(2 * stats.t.sf(np.abs(t), degrees), rel=1e-9, abs=1e-14)
-
-
-@given(st.floats(-60, 60), st.floats(0.5, 10_000))
-def test_the_p_value_for_any_degrees_is_that_of_scipy(t, degrees):
+@given(st.floats(-60, 60), st.floats(0.5, 10_000), st.sampled_from([1, 2, 3, 4, 7, 49, 500, 10_001]))
+def test_p_values_are_those_of_scipy(t, degrees, whole):
     from scipy import stats
 
     assert p_value_of(t, degrees) == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9, abs=1e-300)
     assert (p_value_of(1e-300, degrees), p_value_of(math.copysign(1e300, t), 3.5)) == (1, 0)
+    several = np.array([t, 0, 1e-9, -1e9, math.inf])
+    assert p_values_of(several, whole) == pytest.approx(2 * stats.t.sf(np.abs(several), whole), rel=1e-9, abs=1e-14)
 
 
 # Means and differences
@@ -84,8 +77,7 @@ def test_a_paired_difference_is_that_of_scipy(n):
 def test_questions_that_one_run_lacks_are_left_out_and_not_counted():
     found = paired_difference([0.1, NAN, 0.5, 0.9], [0.2, 0.3, 0.4, NAN])
     assert found == paired_difference([0.1, 0.5], [0.2, 0.4])
-    assert found.n == 2
-    assert mean_interval([NAN, 0.1, 0.3]) == mean_interval([0.1, 0.3])
+    assert (found.n, mean_interval([NAN, 0.1, 0.3])) == (2, mean_interval([0.1, 0.3]))
 
 
 def test_one_question_has_no_interval_no_p_value_and_no_verdict():
@@ -116,15 +108,6 @@ def test_the_same_difference_everywhere_has_the_p_value_of_a_sign_test_and_none_
     assert (none.mean, none.p_value, none.low) == (0, 1, None)
     assert mean_interval([0.3] * 50).low is None
     assert none.differs() is False
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30))
-def test_the_other_way_round_is_the_same_with_the_other_sign(values):
-    a, b = np.array(values).T
-    one, other = paired_difference(a, b), paired_difference(b, a)
-    assert one.mean == -other.mean
-    assert one.p_value == pytest.approx(other.p_value)
-    assert one.low == (None if other.high is None else pytest.approx(-other.high))
 
 
 def _scores(n_runs: int, n_questions: int, seed: int = 0) -> np.ndarray:
@@ -232,12 +215,3 @@ def test_corrections_are_those_of_statsmodels(p):
 
     assert corrected(p, "holm") == pytest.approx(multipletests(p, method="holm")[1])
     assert corrected(p, "bh") == pytest.approx(multipletests(p, method="fdr_bh")[1])
-
-
-@pytest.mark.parametrize(
-    ("p", "message"),
-    [([], "no p-values"), *(([0.5, value], "expected a number from 0 to 1") for value in (-0.1, 1.5, NAN))],
-)
-def test_invalid_p_values_are_refused(p, message):
-    with pytest.raises(ExperimentError, match=message):
-        corrected(p, "bh")

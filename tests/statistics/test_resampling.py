@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast import DiscernmentError
 from pfgen_fast.statistics import resampling
 from pfgen_fast.statistics.resampling import (
     affordable_draws,
@@ -120,8 +119,6 @@ def test_groups_are_drawn_whole():
     assert np.array_equal(counts[:, 0], counts[:, 2])
     assert np.array_equal(counts[:, 1], counts[:, 4])
     assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()
-    with pytest.raises(DiscernmentError, match="2 groups for 3 items: expected one for each"):
-        bootstrap_counts(3, 1, groups=["a", "b"])
 
 
 def test_a_subsample_has_each_item_at_most_once_and_all_alike():
@@ -151,9 +148,7 @@ def test_many_items_take_fewer_draws():
     assert affordable_draws(0, 10**6, 0) == 0
 
 
-def test_draws_of_other_items_are_refused_and_nothing_to_draw_is_nothing():
-    with pytest.raises(DiscernmentError, match=r"draws of the shape \(1, 3\) from 2 items"):
-        resampled([[1.0, 2.0]], [[1.0, 2.0]], np.ones((1, 3), dtype=np.int32))
+def test_nothing_to_draw_is_nothing():
     assert bootstrap_counts(0, 3).shape == (3, 0)
     assert resampled(np.empty((2, 0)), np.empty((2, 0)), bootstrap_counts(0, 3)).d.tolist() == [[0, 0]] * 3
     assert resampled(np.empty((0, 4)), np.empty((0, 4)), bootstrap_counts(4, 3)).d.shape == (3, 0)
@@ -163,8 +158,12 @@ def test_draws_of_other_items_are_refused_and_nothing_to_draw_is_nothing():
 
 
 @given(st.lists(HUNDREDTHS, min_size=2, max_size=20), st.integers(0, 5))
-def test_a_draw_is_the_mean_of_the_items_that_it_draws_the_same_for_all_members(scores, seed):
-    (means,) = drawn_means([Stratum.of([scores, scores[::-1]])], 30, seed=seed)
+def test_a_draw_is_the_mean_of_the_items_that_it_draws_the_same_for_all_members_in_any_order(scores, seed):
+    (means,), (backwards,) = (
+        drawn_means([Stratum.of(members)], 30, seed=seed)
+        for members in ([scores, scores[::-1]], [scores[::-1], scores])
+    )
+    assert (backwards == means[:, ::-1]).all()
     counts = bootstrap_counts(len(scores), 30, seed=seed << 64)
     for of_member, values in zip(means.T, (scores, scores[::-1]), strict=True):
         expected = [math.fsum(map(mul, draw, values)) / len(values) for draw in counts.tolist()]
@@ -176,13 +175,6 @@ def test_strata_differ_in_their_draws_and_a_longer_run_starts_with_those_of_a_sh
     first, second = drawn_means([values] * 2, 2500)
     assert not (first == second).any()
     assert (first[:700] == drawn_means([values], 700)[0]).all()
-
-
-@given(st.permutations(range(6)))
-def test_the_order_of_members_changes_no_draw(order):
-    values = np.random.default_rng(0).normal(size=(6, 25)) * 100
-    (means,), (permuted,) = (drawn_means([Stratum.of(rows)], 50) for rows in (values, values[list(order)]))
-    assert (permuted == means[:, list(order)]).all()
 
 
 def test_what_a_member_lacks_is_left_out_of_its_means_only():

@@ -18,12 +18,7 @@ from .task_scores import by_task
 
 
 def agreement(
-    first: Discernment,
-    second: Discernment,
-    *,
-    zeros: Zeros = "drop",
-    min_items: int = MIN_ITEMS,
-    draws: int = DRAWS,
+    first: Discernment, second: Discernment, *, zeros: Zeros = "drop", min_items: int = MIN_ITEMS, draws: int = DRAWS
 ) -> dict[str, Agreement]:
     """Computes, by task, how far two evaluators agree over their common perturbations of the same items.
 
@@ -48,8 +43,7 @@ def agreement(
             ours.scores["d"][rows],
             theirs.scores["d"][other_rows],
             [scores.perturbations[row].level for row in rows],
-            first_draws=None if ours.draws is None else ours.draws["d"][:, rows],
-            second_draws=None if theirs.draws is None else theirs.draws["d"][:, other_rows],
+            draws=(ours.draws["d"][:, rows], theirs.draws["d"][:, other_rows]) if ours.draws and theirs.draws else None,
         )
     return found
 

@@ -67,10 +67,7 @@ class Gradation:
         return monotonicity(self._originals[metric], self._damaged[:, metric], self._changes)
 
     def noticed_from_with(self, n_items: int, metric: int, zeros: Zeros) -> str | None:
-        """The first degree from which on all degrees are noticed with this number of items; `none` without one.
-
-        None if there are fewer items. Items that cannot be damaged are counted, too.
-        """
+        """The first degree from which on all are noticed with this number of items, or `none`; None for fewer items."""
         first = noticed_from_with(n_items, self._originals[metric], self._damaged[:, metric], zeros=zeros)
         if first is None:
             return None
@@ -110,13 +107,9 @@ def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> It
 
 
 def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_]) -> str:
-    """The verdict of a metric on a kind of damage: `notices`, `needs much`, `blind` or `rewards`.
-
-    `notices`: all degrees are noticed from a degree in the lower half of the ladder on, its middle included.
-    `needs much`: from a higher degree on, or only single degrees. `rewards`: scores rise at the highest degree, or at
-    another degree if the highest degree is not noticed.
-    """
+    """The verdict of a metric on a kind of damage: `notices`, `needs much`, `blind` or `rewards`."""
     first = int(noticed_from(noticed))
+    # Scores rise at the highest degree, or at another degree if the highest degree is not noticed.
     if rewarded[-1] or (rewarded.any() and first == len(noticed)):
         return "rewards"
     if first == len(noticed):

@@ -66,12 +66,7 @@ def _template(kind: str, degree: str, language: str) -> Template:
 
 
 def usable_text(reply: str, original: str, *, kind: str, language: str, label: str) -> str | None:
-    """The damaged text in a reply; None if the reply is not usable.
-
-    Three things are removed: white space, one pair of quotes or code fences around the whole, and the label at the end
-    of the prompt. A text is not usable if it is empty, equal to the original, shorter than half or longer than twice
-    the original (`rewrite_insert`: shorter than it or longer than three times), or has no letter of its script.
-    """
+    """The damaged text in a reply; None if it is not usable by docs/discernment_rules.md."""
     original = original.strip()
     text = _bare(reply, original, label)
     script = _script_of(original, language)

@@ -81,16 +81,14 @@ class TaskScores:
 
 
 def by_task(scored: Scored, *, like: Collection | None = None) -> list[TaskScores]:
-    """The scores of each task, in the order of the items, or of the same items in another collection.
-
-    The metrics of a task are the metrics that score its originals, because judges have different metrics for each task.
-    """
+    """The scores of each task, in the order of the items, or of the same items in another collection."""
     items = scored.collection.items
     places = {item.id: row for row, item in enumerate(items)}
     order = np.array([places[item.id] for item in (like or scored.collection).items], dtype=np.intp)
     found = []
     for task, own_rows in rows_of_tasks([items[row] for row in order]).items():
         rows = order[own_rows]
+        # Judges have different metrics for each task.
         metrics = tuple(each for each in scored.metrics if not np.isnan(scored.originals[each.name][rows]).all())
         originals = np.array([scored.originals[metric.name][rows] for metric in metrics]).reshape(-1, len(rows))
         groups = [int(row) if items[row].question is None else items[row].question for row in rows]

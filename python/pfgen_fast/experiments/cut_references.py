@@ -75,10 +75,7 @@ class CutReferences:
 
     @cached_property
     def scores(self) -> tuple[Floats, list[tuple[int, Halves]]]:
-        """The scores of the runs over the drawn answers, with all reference answers and with two disjoint parts.
-
-        The parts come by number of answers and draw.
-        """
+        """The scores of the runs over the drawn answers: with all reference answers, and with the parts of a draw."""
         assert self._suite is not None
         found = []
         for size, draw in itertools.product(self._wanted, range(self._n_draws)):

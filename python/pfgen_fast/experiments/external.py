@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import ExperimentError
-from ..files.untrusted_text import from_csv_value, in_one_line
+from ..files.untrusted_text import few_names, from_csv_value, in_one_line
 from ..statistics.correlation import (
     COEFFICIENTS,
     MIN_VALUES,
@@ -170,7 +170,7 @@ class _Compared:
         if len(common) < MIN_VALUES:
             raise ExperimentError(
                 f"{where}: {len(common)} models in common, expected at least {MIN_VALUES}; ours are "
-                f"{_some(models.models)}, theirs {_some(list(values))}"
+                f"{few_names(models.models, _N_NAMED)}, theirs {few_names(list(values), _N_NAMED) or 'none'}"
             )
         theirs = np.array([values[partner] for partner, _ in common.values()])
         check_columns({where: theirs}, "models")
@@ -213,11 +213,6 @@ class _Compared:
         title = f"{len(self.ours)} models, Pearson {self.pearson:.4f}"
         points = Points(self.ours, self.theirs, "our score", self.name, title, labels=self.models)
         return Picture(f"scatter-{number}", f"{self.name} against our score", Scatter((points,)))
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(in_one_line(name, 60) for name in names[:_N_NAMED])
-    return f"{shown} and {len(names) - _N_NAMED} more" if len(names) > _N_NAMED else shown or "none"
 
 
 def _answer(compared: Sequence[_Compared]) -> str:

@@ -153,10 +153,7 @@ class RatedRuns:
         ]
 
     def finding(self) -> Finding:
-        """Compares the mean ratings of runs and models with our scores.
-
-        A run's rating is the mean over its questions of their mean ratings; a model's rating is the mean over its runs.
-        """
+        """Compares the mean ratings of runs and models with our scores."""
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
         n_missing, n_unrated = self._ratings.asking.n_missing, self._ratings.n_unrated
         if not found:

@@ -74,8 +74,6 @@ def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:
 def bounded_fits(x: Any, y: Any, counts: Counts, *, bound: float = 0.0) -> Floats:
     """Computes the coefficients of `bounded_fit` for each draw of rows: a row for each draw."""
     rows, values = _checked(x, y)
-    if counts.ndim != 2 or counts.shape[1] != len(rows):
-        raise ExperimentError(f"draws of the shape {counts.shape} from {len(rows)} rows: expected a column for each")
     n = rows.shape[1]
     gram, moments = np.empty((len(counts), n, n)), np.empty((len(counts), n))
     above = values - bound * _row_sums(rows)

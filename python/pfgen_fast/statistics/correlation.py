@@ -90,11 +90,7 @@ def few_values(n: int, what: str) -> list[str]:
 
 
 def correlate(x: Floats, y: Floats, *, clusters: NDArray[np.int_] | None = None) -> dict[str, Correlation]:
-    """Computes all coefficients of two columns, with 95 % intervals of the jackknife.
-
-    Each cluster is left out once. Fisher's transformation, atanh, makes the coefficients nearly normal. The interval is
-    Student's t with two degrees of freedom fewer than clusters, transformed back.
-    """
+    """Computes all coefficients of two columns, with 95 % intervals of the jackknife (docs/statistics.md)."""
     values = {name: coefficient(name, x, y) for name in COEFFICIENTS}
     names, cluster_of = np.unique(np.arange(len(x)) if clusters is None else clusters, return_inverse=True)
     if len(names) < MIN_FOR_INTERVAL:
@@ -129,11 +125,7 @@ def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], c
 
 
 def _pair_sums(x: Floats, y: Floats, cluster_of: NDArray[np.int_], n_clusters: int) -> tuple[Floats, Floats, Floats]:
-    """For each pair of clusters, three sums over the pairs of their values.
-
-    The terms are: 1 if the two values of a pair have the same order in both columns, and -1 if they have the opposite
-    order; 1 if they differ in the first column; 1 if they differ in the second column.
-    """
+    """For each pair of clusters, the sums over pairs of values: do their orders agree (1 or -1), do x and y differ?"""
     of_x, of_y = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (x, y))
     if len(x) == n_clusters == len(np.unique(cluster_of)):  # one value in each cluster, the usual case
         of_x, of_y = (column[np.argsort(cluster_of)] for column in (of_x, of_y))
@@ -230,16 +222,14 @@ def p_value(coefficient: float, n: int) -> float | None:
 
 
 def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
-    """Spearman's correlation in each draw; NaN if a column of it is constant.
-
-    Ranks are doubled and centred. They are then whole numbers, whose sums are exact in any order.
-    """
+    """Spearman's correlation in each draw; NaN if a column of it is constant."""
     columns = _Ranked(np.asarray(x, dtype=np.float64)), _Ranked(np.asarray(y, dtype=np.float64))
     found = np.full(len(counts), np.nan)
     per_block = max(1, _VALUES_AT_ONCE // max(1, len(cluster_of)))
     for begin in range(0, len(counts), per_block):
         block = slice(begin, begin + per_block)
         weights = counts[block].astype(np.float64)[:, cluster_of]
+        # Doubled and centred ranks are whole numbers, whose sums are exact in any order.
         of_x, of_y = (2 * column.ranks(weights) - weights.sum(axis=1, keepdims=True) for column in columns)
         xx, yy, xy = ((weights * product).sum(axis=1) for product in (of_x * of_x, of_y * of_y, of_x * of_y))
         found[block] = _ratio(xx, yy, xy)

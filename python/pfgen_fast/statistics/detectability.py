@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DiscernmentError
-from .discernment_scores import FEW, NOTICED, Floats
+from .discernment_scores import FEW, NOTICED
 from .resampling import subsample_counts
 from .signed_rank import Zeros, differences_on_grid, signed_rank
 
@@ -44,17 +43,14 @@ def noticed_from_with(
     n_draws: int = N_SUBSAMPLES,
     seed: int = 0,
 ) -> int | None:
-    """Computes `noticed_from` with a smaller number of items: the median over draws without replacement.
-
-    The lower median is used: the smallest degree from which on at least half of the draws notice all degrees.
-    """
-    x, y = _checked(original, damaged)
-    if x.shape[1] < n_items or not n_items or not len(y):
+    """Computes `noticed_from` with a smaller number of items: the lower median over draws without replacement."""
+    x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
+    if len(x) < n_items or not n_items or not len(y):
         return None
-    drawn = _subsamples(x.shape[1], n_items, 1 if x.shape[1] == n_items else n_draws, seed)
+    drawn = _subsamples(len(x), n_items, 1 if len(x) == n_items else n_draws, seed)
     # A row for each degree and draw: the work does not grow with the number of all items.
     shape = (len(y), *drawn.shape)
-    originals = np.broadcast_to(x[0][drawn], shape).reshape(-1, n_items)
+    originals = np.broadcast_to(x[drawn], shape).reshape(-1, n_items)
     tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), higher_is_better=higher_is_better, zeros=zeros)
     noticed = is_noticed(tested.d, tested.n).reshape(shape[:2])
     degrees = np.sort(noticed_from(noticed.T))
@@ -77,12 +73,8 @@ def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
 
 
 def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better: bool = True) -> float:
-    """How consistently more damage lowers the score: 1 if it always does, about 0 if the degree does not matter.
-
-    Compares each text with each more damaged text of the same item, originals included: the number of falls minus the
-    number of rises, as a share of the pairs whose texts differ.
-    """
-    scores = np.concatenate(_checked(original, damaged))
+    """The falls minus the rises from each text to each more damaged text of an item, as a share of all such pairs."""
+    scores = np.vstack([original, damaged]).astype(np.float64)
     is_common = np.asarray(np.isfinite(scores).all(axis=0))
     is_new = np.asarray(differs, dtype=bool).reshape(-1, len(is_common))[:, is_common]
     scores = scores[:, is_common]
@@ -99,13 +91,3 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
         rises += int((has_changed & (change < 0)).sum())
         n_pairs += int(has_changed.sum())
     return (falls - rises) / n_pairs if n_pairs else math.nan
-
-
-def _checked(original: Any, damaged: Any) -> tuple[Floats, Floats]:
-    """The scores of originals, as a matrix of one row, and the scores of damaged texts."""
-    x, y = np.atleast_2d(np.asarray(original, dtype=np.float64)), np.asarray(damaged, dtype=np.float64)
-    if y.ndim != 2 or x.shape != (1, y.shape[1]):
-        raise DiscernmentError(
-            f"scores of the shapes {np.shape(original)} and {y.shape}: expected a vector and a row for each degree"
-        )
-    return x, y

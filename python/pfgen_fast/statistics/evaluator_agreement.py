@@ -28,40 +28,22 @@ class Agreement:
 
 
 def agreement(
-    first: Any, second: Any, levels: Sequence[str], *, first_draws: Any = None, second_draws: Any = None
+    first: Floats, second: Floats, levels: Sequence[str], *, draws: tuple[Floats, Floats] | None = None
 ) -> Agreement:
-    """Compares the discernment scores of two evaluators over the perturbations that are defined for both."""
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if x.ndim != 1 or not x.shape == y.shape == (len(levels),):
-        raise DiscernmentError(
-            f"scores of {x.size} and {y.size} perturbations for {len(levels)} levels: expected one for each"
-        )
-    in_both = ~np.isnan(x) & ~np.isnan(y) & np.array([level != CONTROL for level in levels], dtype=bool)
+    """Compares the discernment scores of two evaluators over the perturbations that are defined for both.
+
+    `draws` has the scores of both evaluators in the same bootstrap draws (rows).
+    """
+    in_both = ~np.isnan(first) & ~np.isnan(second) & np.array([level != CONTROL for level in levels], dtype=bool)
     if not in_both.any():
         raise DiscernmentError("no perturbation is defined for both evaluators: expected at least one")
     common = [level for level, is_in in zip(levels, in_both, strict=True) if is_in]
-    difference = float(_difference(x[in_both], y[in_both], common))
-    low, high = _interval_of(first_draws, second_draws, in_both, common)
+
+    def difference(x: Floats, y: Floats) -> Any:
+        return averages(x[..., in_both], common).average - averages(y[..., in_both], common).average
+
+    low, high = (None, None) if draws is None else map(float, interval(difference(*draws)))
     n = int(in_both.sum())
-    tau = float(resampled_coefficients(x[in_both], y[in_both], np.arange(n), np.ones((1, n)))["Kendall"][0])
-    return Agreement(difference, low, high, None if math.isnan(tau) else tau, n)
-
-
-def _difference(x: Floats, y: Floats, levels: Sequence[str]) -> Any:
-    return averages(x, levels).average - averages(y, levels).average
-
-
-def _interval_of(
-    first_draws: Any, second_draws: Any, in_both: Any, levels: Sequence[str]
-) -> tuple[float, float] | tuple[None, None]:
-    if first_draws is None or second_draws is None:
-        return None, None
-    x, y = np.asarray(first_draws, dtype=np.float64), np.asarray(second_draws, dtype=np.float64)
-    if x.ndim != 2 or x.shape != y.shape or x.shape[1] != len(in_both):
-        raise DiscernmentError(
-            f"draws of the shapes {x.shape} and {y.shape}: expected the same draws of {len(in_both)} perturbations"
-        )
-    if not len(x):
-        return None, None
-    low, high = interval(_difference(x[:, in_both], y[:, in_both], levels))
-    return float(low), float(high)
+    x, y = first[in_both], second[in_both]
+    tau = float(resampled_coefficients(x, y, np.arange(n), np.ones((1, n)))["Kendall"][0])
+    return Agreement(float(difference(first, second)), low, high, None if math.isnan(tau) else tau, n)

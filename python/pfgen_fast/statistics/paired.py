@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ExperimentError
 from .correlation import Floats
 from .mean_interval import ROUNDING, ends
 from .student import p_value_of, p_values_of
@@ -149,13 +148,8 @@ def _of_stratum(one: Floats, others: Floats) -> tuple[Floats, Floats, NDArray[np
 
 
 def corrected(p_values: Any, correction: Correction) -> Floats:
-    """Corrects p-values for multiple comparisons."""
+    """Corrects one or more p-values for multiple comparisons."""
     values = np.asarray(p_values, dtype=np.float64)
-    if not values.size:
-        raise ExperimentError("no p-values: expected at least one")
-    wrong = values[~((values >= 0) & (values <= 1))]
-    if wrong.size:
-        raise ExperimentError(f"p-value {wrong[0]:g}: expected a number from 0 to 1")
     order = np.argsort(values, kind="stable")
     n = len(values)
     if correction == "holm":

@@ -128,11 +128,7 @@ def _row_sums(values: Floats) -> Floats:
 
 
 def _bootstrap(differences: _Differences, n_draws: int, seed: int) -> tuple[Floats, Floats]:
-    """Half the width of the symmetric interval (NaN without an interval), and the p-value of the studentized bootstrap.
-
-    A draw's t is the distance of its mean from the mean of all questions, in standard errors of the draw; unlike
-    percentiles, t depends on the number of questions. A draw without spread counts as infinitely far.
-    """
+    """Half the width of the interval (NaN without one) and the p-value of the studentized bootstrap."""
     means, errors = differences.means, differences.errors
     n_runs, n = differences.values.shape
     centred = differences.values - means[:, np.newaxis]

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DiscernmentError
 from .discernment_scores import Floats, discernment_score
 from .signed_rank import Zeros, checked_scores, differences_on_grid, directions, log_tail, under_the_null
 
@@ -39,8 +38,6 @@ def affordable_draws(n_draws: int, n_items: int, n_cells: int) -> int:
 
 def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Counts:
     """Draws all items with replacement: how often each item (column) is in each draw (row)."""
-    if groups is not None and len(groups) != n_items:
-        raise DiscernmentError(f"{len(groups)} groups for {n_items} items: expected one for each")
     numbers = {
         group: number for number, group in enumerate(dict.fromkeys(range(n_items) if groups is None else groups))
     }
@@ -116,8 +113,6 @@ def resampled(
 ) -> Resampled:
     """Computes `signed_rank` for each draw, with differences on the grid of the whole cell."""
     x, y = checked_scores(original, damaged, zeros)
-    if counts.ndim != 2 or counts.shape[1] != x.shape[1]:
-        raise DiscernmentError(f"draws of the shape {counts.shape} from {x.shape[1]} items: expected a column for each")
     is_better = directions(higher_is_better, len(x))
     found = np.empty((4, len(counts), len(x)))
     per_chunk = max(1, _CELLS_AT_ONCE // max(1, x.shape[1]))

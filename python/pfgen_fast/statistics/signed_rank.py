@@ -259,8 +259,7 @@ def _like(n: Any, values: Any) -> Any:
 def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled_r_plus: int) -> tuple[float, float]:
     """The share of the sign patterns whose sum of positive ranks is at least the given sum, and its logarithm.
 
-    Ranks are doubled, so that the ranks of equal differences are whole numbers. Floats hold the counts up to 2^500.
-    The counts are only added, so the result is exact to 1e-13.
+    Floats hold the counts up to 2^500 and only add them, so the result is exact to 1e-13.
     """
     n = int(sizes.sum())
     doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus

@@ -40,11 +40,7 @@ def half_width_of(variances: NDArray[np.float64], counts: NDArray[np.int_]) -> f
 
 @lru_cache(maxsize=4096)
 def quantile(degrees: float) -> float:
-    """The 97.5 % quantile of Student's t distribution.
-
-    After the substitution t = sqrt(degrees) * tan(angle), the density is proportional to
-    cos(angle) ** (degrees - 1), which is easy to integrate numerically.
-    """
+    """The 97.5 % quantile of Student's t: the integral of cos(angle) ** (degrees - 1), t = sqrt(degrees) tan(angle)."""
     if degrees > 10_000:
         return 1.959964
     # The probability beyond t = 40 is negligible, except for few degrees of freedom, which need the whole range.
@@ -56,10 +52,7 @@ def quantile(degrees: float) -> float:
 
 
 def p_values_of(t: NDArray[np.float64], degrees: int) -> NDArray[np.float64]:
-    """Two-sided p-values of values of t, with an absolute error of about 1e-15.
-
-    The finite sums of Abramowitz and Stegun (26.7.3 and 26.7.4), for whole degrees of freedom.
-    """
+    """Two-sided p-values of t to 1e-15, for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
     angle = np.arctan(np.abs(t) / math.sqrt(degrees))
     sine, cosine = np.sin(angle), np.cos(angle)
     is_odd = degrees % 2
@@ -76,10 +69,7 @@ def p_values_of(t: NDArray[np.float64], degrees: int) -> NDArray[np.float64]:
 
 
 def p_value_of(t: float, degrees: float) -> float:
-    """The two-sided p-value of a value of t, for any positive degrees of freedom, with a relative error of about 1e-10.
-
-    The incomplete beta function as a continued fraction (Numerical Recipes, 6.4; Lentz).
-    """
+    """The two-sided p-value of t to a relative 1e-10, by the incomplete beta function (Numerical Recipes, 6.4)."""
     a, b = degrees / 2, 0.5
     x, y = degrees / (degrees + t * t), t * t / (degrees + t * t)
     if x == 0 or y == 0:  # t is infinite or 0 in floats

@@ -64,8 +64,7 @@ def n_taken(degree: Degree, n_sites: int) -> int:
     """The number of sites that a degree takes; an absolute number may exceed the number of sites."""
     if degree.k is not None:
         return degree.k
-    if degree.permille is None:
-        raise ValueError("the kind has degrees; expected permille or k")
+    assert degree.permille is not None
     return max(1, (degree.permille * n_sites + 500) // 1000)
 
 
