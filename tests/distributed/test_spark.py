@@ -21,7 +21,6 @@ from makers.frames import rows as rows_of
 from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
-from pfgen_fast.tables.table_job import TableJob
 
 pyspark = engine("pyspark")
 pytestmark = [
@@ -90,26 +89,20 @@ def expected_scores(rows, **options):
     return {name: table[name] for name in table.columns[1:]}
 
 
-def test_rows_are_those_of_a_single_process_bit_for_bit(spark):
+@pytest.mark.parametrize("settings", [{}, {"maxRecordsPerBatch": "7", "useLargeVarTypes": "true"}])
+def test_rows_are_those_of_a_single_process_bit_for_bit(spark, settings):
     rows = answers_to(3000)
-    found = as_columns(score(frame_of(spark, rows, n_partitions=5), SPEC))
+    for name, value in settings.items():
+        spark.conf.set(f"spark.sql.execution.arrow.{name}", value)
+    try:
+        found = as_columns(score(frame_of(spark, rows, n_partitions=5), SPEC))
+    finally:
+        for name in settings:
+            spark.conf.unset(f"spark.sql.execution.arrow.{name}")
     expected = expected_scores(rows)
     assert list(found) == ["id", "question", "answer", *expected]
     assert list(zip(found["id"], found["question"], found["answer"], strict=True)) == rows
     assert all(bits(found[name]) == bits(values) for name, values in expected.items())
-
-
-def test_small_batches_of_arrow_change_nothing(spark):
-    rows = answers_to(500)
-    frame = score(frame_of(spark, rows), SPEC, columns=["average"])
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
-    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
-    try:
-        found = as_columns(frame)
-    finally:
-        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
-        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
-    assert bits(found["average"]) == bits(expected_scores(rows)["average"])
 
 
 @pytest.mark.parametrize("n_rows", [0, 1])
@@ -145,27 +138,17 @@ def test_columns_of_other_types_come_out_as_they_came_in(spark):
     full = (
         *(True, -128, 0.1, Decimal("12345678901234567890123456789.123456789"), date(1, 1, 1), moment),
         *(datetime(9999, 12, 31, 23, 59, 59, 999999), timedelta(days=-3, microseconds=7), bytearray(b"\0\xff")),
-        *([1, None], ("l", [0.1, None]), {"k": (None,), "": (2,)}, None),
+        *([1, 2], ("l", [0.1, None]), {"k": (None,), "": (2,)}, None),
     )
     rows = [(1, "Q07", "Ice floats.", *full), (2, "Q08", "", *[None] * len(full))]
-    frame = spark.createDataFrame(rows, SCHEMA).repartition(2)
+    types = pyspark.sql.types
+    schema = types.StructType.fromDDL(SCHEMA)
+    schema["question"].metadata, schema["list"].dataType.containsNull = {"comment": "an id"}, False
+    frame = spark.createDataFrame(rows, schema).repartition(2)
     scored = score(frame, SPEC, columns=["average"])
-    assert scored.drop("average").schema == frame.schema
+    assert scored.schema.fields == [*schema.fields, types.StructField("average", types.DoubleType(), nullable=True)]
     assert scored.drop("average").orderBy("id").collect() == frame.orderBy("id").collect()
     assert bits(as_columns(scored)["average"]) == bits(expected_scores(rows)["average"])
-
-
-def test_fields_keep_their_metadata_and_whether_they_may_be_null(spark):
-    types = pyspark.sql.types
-    fields = [
-        types.StructField("question", types.StringType(), nullable=False, metadata={"comment": "an id"}),
-        types.StructField("answer", types.StringType(), nullable=True),
-        types.StructField("list", types.ArrayType(types.LongType(), containsNull=False), nullable=False),
-    ]
-    frame = spark.createDataFrame([("Q07", "Ice.", [1])], types.StructType(fields))
-    scored = score(frame, SPEC, columns=["average"])
-    assert scored.schema.fields == [*fields, types.StructField("average", types.DoubleType(), nullable=True)]
-    assert scored.first()["list"] == [1]
 
 
 def test_names_with_dots_backticks_and_spaces_are_names_like_others(spark):
@@ -210,23 +193,11 @@ def test_a_node_without_the_suite_says_so(spark, make_suite):
     assert str(folder) in last_line(raised)
 
 
-def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
-    seen = []
-
-    class Frame:
-        """A frame that keeps what would be sent."""
-
-        def __getattr__(self, name):
-            return getattr(frame, name)
-
-        def mapInArrow(self, function, schema):  # noqa: N802
-            seen.append(function)
-
-    frame = spark.createDataFrame([], "question string, answer string")
-    for spec in (SPEC, ScorerSpec("mini", threads=3)):
-        score(Frame(), spec)
-    sent = [cell.cell_contents for function in seen for cell in function.__closure__]
-    assert [job.spec.threads for job in sent if isinstance(job, TableJob)] == [1, 3]
+def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark, monkeypatch):
+    asked = []
+    monkeypatch.setattr(ScorerSpec, "with_threads", lambda spec, threads: asked.append(threads) or spec)
+    score(spark.createDataFrame([], "question string, answer string"), SPEC)
+    assert asked == [1]
 
 
 def mortal_spec(marker):

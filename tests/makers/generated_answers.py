@@ -12,9 +12,6 @@ from pfgen_fast import Scorer, ScoreTable
 
 from .frames import rows as columns_of_rows
 
-WHERE = "average >= 0.4 and helpfulness > 0"
-"""A filter that some generated rows pass."""
-
 
 def generated_rows(n: int) -> list[dict[str, Any]]:
     """Rows with the keys `id`, `question` and `text`, which have no empty text."""
@@ -28,7 +25,7 @@ def scores_of(rows: list[dict[str, Any]], scorer: Scorer) -> ScoreTable:
 
 
 def passing(rows: list[dict[str, Any]], scorer: Scorer) -> tuple[ScoreTable, NDArray[np.intp]]:
-    """The scores of the single process, and the numbers of the rows that pass `WHERE`."""
+    """The scores of the single process, and the numbers of the rows that pass the filter of the documented examples."""
     table = scores_of(rows, scorer)
     found = np.flatnonzero((table.average >= 0.4) & (table.helpfulness > 0))
     assert len(rows) / 10 < len(found) < len(rows) * 9 / 10

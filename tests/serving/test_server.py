@@ -107,12 +107,6 @@ def test_pages_of_others_learn_nothing(server, headers):
         assert set(reply) == {"error"}
 
 
-def test_a_form_of_a_page_is_no_batch(server):
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
-        asked = post(HALF + REST, Content_Type=kind, Host=f"localhost:{server.port}")
-        assert parsed(server.send(asked))[0] == 415
-
-
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory):
     file = tmp_path_factory.mktemp("token") / "token"
