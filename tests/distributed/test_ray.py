@@ -26,6 +26,7 @@ from pfgen_fast.distributed.ray import score, score_files, share_of_cores
 
 ray = engine("ray")
 engine("ray.data")
+psutil = engine("psutil")
 
 pytestmark = pytest.mark.engines
 
@@ -232,39 +233,26 @@ def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
     assert rows_below(folder / "out").num_rows == 600
 
 
-def descendants(pid: int) -> list[int]:
-    """The processes below a process, of those that Ray started for it."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            number, parent = int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
-            found.append((number, parent))
-    below, known = [pid], {pid}
-    for known_pid in below:
-        below += [number for number, parent in found if parent == known_pid and number not in known]
-    return below[1:]
-
-
-def scores_a_file(pid: int) -> bool:
-    return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").startswith("ray::score_one_file")
-
-
 def kill_what_scores_a_file(target: Path, times: int, killed: list[bool]) -> None:
-    """Kills workers of this process's Ray while they score a file, and notes whether the output was there then."""
+    """Kills workers of this process's Ray while they score a file, and notes whether the output existed then."""
+
+    def scores_a_file(process: Any) -> bool:
+        return "".join(process.cmdline()).startswith("ray::score_one_file")
+
     deadline = time.monotonic() + LONG_ENOUGH
     while len(killed) < times and time.monotonic() < deadline:
-        for pid in descendants(os.getpid()):
-            with contextlib.suppress(OSError):  # it has ended
-                if scores_a_file(pid):
-                    os.kill(pid, signal.SIGSTOP)  # so that what is seen is so when it dies
-                    if scores_a_file(pid):
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):  # it has ended
+                if scores_a_file(process):
+                    process.suspend()  # so that its state cannot change before it is killed
+                    if scores_a_file(process):
                         killed.append(target.exists())
-                        os.kill(pid, signal.SIGKILL)
-                    os.kill(pid, signal.SIGCONT)
+                        process.kill()
+                        process.wait()  # so that it is killed once
+                    process.resume()
         time.sleep(0.001)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("times", [1, 4])
 def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(cluster, tmp_path, times):
     pq.write_table(answers(150_000), tmp_path / "0.parquet")

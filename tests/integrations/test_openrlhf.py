@@ -41,22 +41,14 @@ def executor():
 
 
 @pytest.mark.integrations
-def test_its_client_gets_the_rewards_of_the_scorer(executor, scorer):
-    with serving("--suite", "mini") as running:
-        made = executor(f"{running.url}/get_reward")
-        [found] = asyncio.run(made._fetch_rewards_via_http(QUERIES, PROMPTS, LABELS))
-    expected = scorer.score("Q07", ANSWERS)
-    assert found["rewards"] == found["scores"] == expected.average.tolist()
-    assert found["extra_logs"]["helpfulness"] == expected.helpfulness.tolist()
-
-
-@pytest.mark.integrations
-def test_its_client_shows_a_token_that_is_in_the_address(executor, scorer):
+def test_its_client_gets_the_rewards_of_the_scorer_and_shows_a_token_that_is_in_the_address(executor, scorer):
     token = "a-token-of-this-test-0123456789"
     with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": token}) as running:
         made = executor(running.url.replace("//", f"//trainer:{token}@") + "/get_reward")
         [found] = asyncio.run(made._fetch_rewards_via_http(QUERIES, PROMPTS, LABELS))
-    assert found["rewards"] == scorer.reward("Q07", ANSWERS).tolist()
+    expected = scorer.score("Q07", ANSWERS)
+    assert found["rewards"] == found["scores"] == expected.average.tolist()
+    assert found["extra_logs"]["helpfulness"] == expected.helpfulness.tolist()
 
 
 @pytest.mark.integrations
