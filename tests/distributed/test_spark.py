@@ -10,6 +10,7 @@ import socket
 import sys
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,6 @@ from makers.documented import documented_example
 from makers.engines import engine
 from makers.frames import bits
 from makers.frames import rows as rows_of
-from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
 
@@ -31,6 +31,17 @@ pytestmark = [
 SPEC = ScorerSpec("mini")
 
 
+def java_home():
+    """The home of Java 17 or later: the one that is set, on the path, or that the distribution installed."""
+    on_path = Path(shutil.which("java") or "none").resolve().parent.parent
+    for home in (os.environ.get("JAVA_HOME", "none"), on_path, *sorted(Path("/usr/lib/jvm").glob("*"))):
+        release = Path(home, "release")
+        found = release.exists() and re.search(r'^JAVA_VERSION="(\d+)', release.read_text("utf-8"), re.MULTILINE)
+        if found and int(found[1]) >= 17:
+            return home
+    return None
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
@@ -41,7 +52,8 @@ def spark(tmp_path_factory):
     """A session on the loopback with two cores, in which a task is tried four times; it serves Spark Connect too."""
     home = java_home()
     if home is None:
-        (pytest.fail if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.skip)(MISSING)
+        missing = "Spark needs Java 17 or later, and there is none: apt-get install openjdk-17-jre-headless"
+        (pytest.fail if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.skip)(missing)
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(home))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from makers.documented import DOCS
 from makers.engines import integration
+from makers.frames import run_python_blocks
 from makers.reward_server import serving
 from pfgen_fast import PfgenError
 from pfgen_fast.integrations import openrlhf as ours
@@ -96,8 +97,6 @@ def test_the_suite_and_the_mode_are_those_of_the_environment(scorer, monkeypatch
         ours.reply(QUERIES, PROMPTS, LABELS)
 
 
-def test_the_documented_example_runs(monkeypatch, capsys):
-    text = (DOCS / "integrations" / "openrlhf.md").read_text(encoding="utf-8")
-    [block] = [part.partition("```")[0] for part in text.split("```python\n")[1:]]
-    exec(block, {})
+def test_the_documented_example_runs(capsys):
+    assert run_python_blocks(DOCS / "integrations" / "openrlhf.md") == 1
     assert capsys.readouterr().out.startswith("[0.3533")

@@ -114,14 +114,11 @@ def test_after_a_kill_every_row_is_there_once(s3, spec):
 
 def test_a_missing_bucket_is_told_before_anything_is_scored(s3, spec):
     put_some(s3)
-    with pytest.raises(PfgenError) as refused:
+    with pytest.raises(PfgenError, match=r"^s3://nowhere/in: no such file or folder\Z"):
         score_files(["s3://nowhere/in"], "s3://box/out", spec)
-    assert str(refused.value) == "s3://nowhere/in: no such file or folder"
-    with pytest.raises(PfgenError) as refused:
+    told = r"^s3://nowhere/out/_pfgen_fast/README\.txt: cannot be written: there is no such [^\n]*\Z"
+    with pytest.raises(PfgenError, match=told):
         score_files(["s3://box/in"], "s3://nowhere/out", spec)
-    told = "s3://nowhere/out/_pfgen_fast/README.txt: cannot be written: there is no such "
-    assert str(refused.value).startswith(told)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_denied_key_does_not_stop_the_others(s3, spec):
@@ -149,9 +146,8 @@ def test_without_credentials_or_server_the_url_is_told(s3, spec, monkeypatch, tm
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     s3fs.S3FileSystem.clear_instance_cache()
-    with pytest.raises(PfgenError, match=rf"^s3://box/in: cannot be read: .*{lack}") as refused:
+    with pytest.raises(PfgenError, match=rf"^s3://box/in: cannot be read: .*{lack}[^\n]*\Z"):
         score_files(["s3://box/in"], tmp_path / "out", spec)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_key_that_looks_like_a_chain_of_protocols_is_a_name(s3, spec):
