@@ -40,8 +40,9 @@ def checkpoints(mini, tmp_path):
 
 @pytest.fixture
 def documented(mini, tmp_path):
-    """Runs the examples of a page of the documentation with this outcome, and returns their number."""
+    """Runs the examples of a page of the documentation, which score a run; returns the outcome and their number."""
     outcome = scored_run(tmp_path / "result" / "org" / "model", mini)
+    outcome.path.unlink()
     return outcome, lambda page: run_python_blocks(DOCS / page)
 
 
