@@ -32,15 +32,13 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer_or_one_of_its
     assert found == [{name: column[row] for name, column in expected.items()} for row in range(3)]
 
 
-def test_what_cannot_be_rewarded_is_one_clear_sentence(tmp_path):
+def test_what_cannot_be_rewarded_is_one_clear_sentence():
     with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
         compute_score("pfgen", "a", "Q77", suite="mini")
     with pytest.raises(PfgenError, match="unknown mode 'chatty'; expected one of completion, qa, chat"):
         compute_score("pfgen", "a", "Q07", suite="mini", mode="chatty")
     with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truth"):
         compute_score("pfgen", "a", "Q07", suite="mini", metric="length")
-    with pytest.raises(PfgenError, match="no such folder"):
-        compute_score("pfgen", "a", "Q07", suite=str(tmp_path / "none"))
     with pytest.raises(TypeError, match="'suite'"):  # ids of two suites are often the same, so none is taken by itself
         compute_score("pfgen", "a", "Q07")
 

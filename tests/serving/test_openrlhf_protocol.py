@@ -53,12 +53,9 @@ def test_the_server_speaks_it(scorer):
         labels = ["Q07", "Why does ice float on water?", "Q07"]
         asked = {"query": queries, "prompts": [PROMPT] * 3, "labels": labels}
         reply = HTTP.post(f"{running.url}/get_reward", json=asked).json()
-        wrong = HTTP.post(f"{running.url}/get_reward", json={**asked, "labels": [None] * 3})
     expected = scorer.score("Q07", [GOOD, "Because.", ""])
     assert reply == {
         "rewards": expected.average.tolist(),
         "scores": expected.average.tolist(),
         "extra_logs": {name: expected[name].tolist() for name in PARTS},
     }
-    assert wrong.status_code == 400
-    assert wrong.json()["error"] == "labels[0]: expected a text, not null"

@@ -23,7 +23,7 @@ from makers.scored_tables import (
     score,
     write_table,
 )
-from pfgen_fast import PfgenError, Scorer, Suite, TrialsError
+from pfgen_fast import PfgenError, TrialsError
 
 
 @pytest.mark.parametrize("batch_size", [2, pytest.param(8192, marks=pytest.mark.slow)])
@@ -124,19 +124,6 @@ def test_missing_answers_get_missing_scores(scorer, tmp_path, source, target):
     if target in (".csv", ".tsv"):
         expected[1]["a"] = ""
     assert read_table(tmp_path / f"out{target}") == expected
-
-
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_a_set_that_a_question_lacks_has_no_score(make_suite, tmp_path, suffix):
-    (tmp_path / "suite").mkdir()
-    suite = Suite.load(make_suite({"answers": {"R": ["abc"], "P": ["xyz"]}}, {"answers": {"S": ["def"]}}))
-    path = tmp_path / "in.jsonl"
-    path.write_text('{"q": "Q01", "a": "abc"}\n{"q": "Q02", "a": "abc"}')
-    score(path, tmp_path / f"out{suffix}", Scorer(suite))
-    rows = read_table(tmp_path / f"out{suffix}")
-    names = ("fluency_R", "fluency_P", "fluency_S")
-    present = [[row[name] not in (None, "") for name in names] for row in rows]
-    assert present == [[True, True, False], [False, False, True]]
 
 
 @pytest.mark.parametrize("name", ["in", "in.txt", "in.parquet.gz", "in.jsn", "in.gz", ".jsonl.bz2"])

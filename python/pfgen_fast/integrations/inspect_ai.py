@@ -206,7 +206,6 @@ def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suit
 
 
 def _score(table: ScoreTable, row: int, answer: str) -> Score:
-    """The score of a row in the type of Inspect."""
     details = table.details(row)
     unmet = [f"{name or 'a rule without a name'}: {score:.2f}" for name, score in details["helpfulness_results"]]
     return _scorer.Score(

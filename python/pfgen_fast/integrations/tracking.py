@@ -120,7 +120,6 @@ def tracked(
 
 
 def _result_of(run: Run) -> tuple[RunResult, Path | None]:
-    """The result of a run and its directory."""
     if isinstance(run, RunResult):
         return run, None
     if isinstance(run, Outcome) and run.error:
