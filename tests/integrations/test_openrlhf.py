@@ -14,7 +14,7 @@ import pytest
 from makers.documented import DOCS
 from makers.engines import integration
 from makers.frames import run_python_blocks
-from makers.reward_server import serving
+from makers.reward_server import TOKEN, serving
 from pfgen_fast import PfgenError
 from pfgen_fast.integrations import openrlhf as ours
 
@@ -43,9 +43,8 @@ def executor():
 
 @pytest.mark.integrations
 def test_its_client_gets_the_rewards_of_the_scorer_and_shows_a_token_that_is_in_the_address(executor, scorer):
-    token = "a-token-of-this-test-0123456789"
-    with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": token}) as running:
-        made = executor(running.url.replace("//", f"//trainer:{token}@") + "/get_reward")
+    with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": TOKEN}) as running:
+        made = executor(running.url.replace("//", f"//trainer:{TOKEN}@") + "/get_reward")
         [found] = asyncio.run(made._fetch_rewards_via_http(QUERIES, PROMPTS, LABELS))
     expected = scorer.score("Q07", ANSWERS)
     assert found["rewards"] == found["scores"] == expected.average.tolist()

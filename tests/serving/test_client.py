@@ -12,13 +12,12 @@ import httpx
 import numpy as np
 import pytest
 from makers.documented import documented_example
-from makers.reward_server import serving
+from makers.reward_server import TOKEN, batch_of_all_kinds, serving
 from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.errors import ServingError
 from pfgen_fast.serving.client import RewardClient
 
 CLIENT = httpx.Client
-TOKEN = "a-token-of-this-test-0123456789"
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +32,8 @@ def client(server):
         yield made
 
 
-def test_rewards_and_scores_equal_those_of_the_scorer(client, mini, scorer):
-    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
-    names = [name for question in mini for name in (question.question_id, question.question)]
-    pairs = [(name, answer) for name in names for answer in (*mini[name].answers["A"][:3], *odd)]
-    questions, answers = map(list, zip(*pairs, strict=True))
+def test_rewards_and_scores_equal_those_of_the_scorer(client, scorer):
+    questions, answers = batch_of_all_kinds().values()
     assert client.reward(questions, answers).tobytes() == scorer.reward(questions, answers).tobytes()
     assert client.reward("Q07", answers).tobytes() == scorer.reward("Q07", answers).tobytes()
     assert client.reward("Q07", []).tolist() == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import re
@@ -10,12 +9,11 @@ import zlib
 
 import pyarrow as pa
 import pytest
-from makers.reward_server import HTTP, parsed, post, received, serving_within, wait_until
+from makers.reward_server import ARROW, HTTP, parsed, post, received, serving_within, stream, wait_until
 from pfgen_fast.serving.arrow_bodies import texts_of_stream
 from pfgen_fast.serving.limits import Limits, Refusal
 
 GOOD = b'{"questions": "Q07", "answers": ["Ice."]}'
-ARROW = "application/vnd.apache.arrow.stream"
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +50,6 @@ def case(status, sentence, body, **options):
 
 def answers_of(values):
     return json.dumps({"questions": "Q07", "answers": values}, separators=(",", ":")).encode()
-
-
-def stream(table, **options):
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
 
 
 BATCH = pa.table({"questions": ["Q07"] * 3, "answers": ["Ice.", "Water.", ""]})

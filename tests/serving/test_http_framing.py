@@ -6,8 +6,8 @@ import asyncio
 import functools
 import itertools
 import json
-import logging
 import re
+import unittest
 
 import pytest
 from hypothesis import given
@@ -63,24 +63,6 @@ def application():
     return Application(Scorer("mini"), Guard(None, 80), LIMITS)
 
 
-class Faults(logging.Handler):
-    """Errors in the logs of the server and of asyncio."""
-
-    def __init__(self):
-        super().__init__(logging.ERROR)
-        self.found = []
-
-    def emit(self, record):
-        self.found.append(record.getMessage())
-
-    def __enter__(self):
-        logging.getLogger().addHandler(self)
-
-    def __exit__(self, *exception):
-        logging.getLogger().removeHandler(self)
-        assert self.found == []
-
-
 def connected(app):
     """A connection to an application, and what the server knows of it."""
     config = uvicorn.Config(app, http=bounded_protocol(LIMITS), lifespan="off", log_config=None)
@@ -114,7 +96,7 @@ def exchange(pieces, *, ends=True):
             await asyncio.sleep(0)
         return wire.sent
 
-    with Faults():
+    with unittest.TestCase().assertNoLogs(level="ERROR"):
         return asyncio.run(asyncio.wait_for(talk(), SECONDS))
 
 

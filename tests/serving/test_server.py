@@ -9,11 +9,21 @@ import signal
 import polars as pl
 import pyarrow as pa
 import pytest
-from makers.reward_server import HTTP, SECONDS, parsed, post, received, serving, serving_within, wait_until
-from pfgen_fast import Suite
+from makers.reward_server import (
+    ARROW,
+    HTTP,
+    SECONDS,
+    TOKEN,
+    batch_of_all_kinds,
+    parsed,
+    post,
+    received,
+    serving,
+    serving_within,
+    stream,
+    wait_until,
+)
 
-ARROW = "application/vnd.apache.arrow.stream"
-TOKEN = "a-token-of-this-test-0123456789"
 HALF, REST = b'{"questions": "Q07", "answ', b'ers": ["Ice."]}'
 
 
@@ -23,43 +33,24 @@ def server():
         yield running
 
 
-@pytest.fixture(scope="module")
-def batch():
-    """Questions by id and by text, and answers of every kind."""
-    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
-    pairs = [
-        (name, answer)
-        for question in Suite.load("mini")
-        for name in (question.question_id, question.question)
-        for answer in (*question.answers["A"][:5], *odd)
-    ]
-    return {"questions": [name for name, _ in pairs], "answers": [answer for _, answer in pairs]}
-
-
-def stream(batch):
-    sink = io.BytesIO()
-    table = pa.table(batch)
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table, max_chunksize=7)
-    return sink.getvalue()
-
-
-def test_arrow_in_and_out_is_the_same_as_json(server, scorer, batch):
+def test_arrow_in_and_out_is_the_same_as_json(server, scorer):
+    batch = batch_of_all_kinds()
+    given = stream(pa.table(batch), max_chunksize=7)
     expected = scorer.score(batch["questions"], batch["answers"])
 
     def asked(path, content, **headers):
         return HTTP.post(f"{server.url}/{path}", content=content, headers={"Content-Type": ARROW, **headers})
 
-    reply = asked("reward", stream(batch), Accept=ARROW)
+    reply = asked("reward", given, Accept=ARROW)
     assert reply.headers["content-type"] == ARROW
     table = pa.ipc.open_stream(reply.content).read_all()
     assert table["rewards"].to_numpy().tobytes() == expected.average.tobytes()
     assert table.schema.metadata[b"signature"].decode() == scorer.signature
-    table = pa.ipc.open_stream(asked("score", stream(batch), Accept=ARROW).content).read_all()
+    table = pa.ipc.open_stream(asked("score", given, Accept=ARROW).content).read_all()
     assert table.equals(pa.table(expected))
     frame = io.BytesIO()
     pl.DataFrame(batch).write_ipc_stream(frame, compat_level=pl.CompatLevel.oldest())
-    for content in (stream(batch), frame.getvalue()):
+    for content in (given, frame.getvalue()):
         assert asked("reward", content).json()["rewards"] == expected.average.tolist()
 
 
