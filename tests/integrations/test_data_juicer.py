@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import DOCS, blocks, documented_example
 from makers.engines import engine
-from makers.generated_answers import column, passing, scores_of
+from makers.frames import bits
+from makers.generated_answers import passing, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(data_juicer|datasets|multiprocess|dill)\\b")]
@@ -69,7 +70,7 @@ def test_the_documented_recipe_keeps_what_the_single_process_keeps_bit_for_bit(p
     assert done.returncode == 0, done.stderr
     table, stays = passing(rows, scorer)
     assert [{key: row[key] for key in rows[0]} for row in found] == [rows[i] for i in stays]
-    assert column(found, "pfgen_average") == table.average[stays].tobytes()
+    assert bits(row["pfgen_average"] for row in found) == table.average[stays].tobytes()
 
 
 def test_a_sample_that_cannot_be_scored_stops_the_recipe_with_one_sentence(process, rows):

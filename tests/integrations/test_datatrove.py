@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import column, passing, write_parts
+from makers.frames import bits
+from makers.generated_answers import passing, write_parts
 from pfgen_fast import TrialsError
 
 pytestmark = pytest.mark.engines
@@ -55,7 +56,7 @@ def test_two_workers_keep_what_the_single_process_keeps_also_when_a_task_is_repe
         for name, expected in (("out", stays), ("dropped", others)):
             found = documents(folder / name)
             assert [document["id"] for document in found] == [rows[i]["id"] for i in expected]
-            assert column(found, "average") == table.average[expected].tobytes()
+            assert bits(row["average"] for row in found) == table.average[expected].tobytes()
         assert {document["filter_reason"] for document in documents(folder / "dropped")} == {"score"}
         stats = json.loads((folder / "logs" / "stats.json").read_text())[1]["stats"]
         assert stats["forwarded"] + stats["dropped_score"] == stats["total"] == (N / 2 if repeated else N)

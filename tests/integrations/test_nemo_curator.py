@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import column, passing, scores_of, write_parts
+from makers.frames import bits
+from makers.generated_answers import passing, scores_of, write_parts
 from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
@@ -60,7 +61,7 @@ def test_the_documented_pipeline_keeps_what_the_single_process_keeps_bit_for_bit
     assert done.returncode == 0, done.stderr
     table, stays = passing(rows, scorer)
     assert [{key: row[key] for key in rows[0]} for row in found] == [rows[i] for i in stays]
-    assert column(found, "average") == table.average[stays].tobytes()
+    assert bits(row["average"] for row in found) == table.average[stays].tobytes()
 
 
 def test_a_document_that_cannot_be_scored_stops_the_pipeline_with_one_sentence(run, tmp_path):

@@ -131,22 +131,16 @@ def test_a_denied_key_does_not_stop_the_others(s3, spec):
     assert str(outcomes[1].error).startswith(f"s3://box/in/{names[1]}: cannot be read: permission denied")
 
 
-@pytest.mark.parametrize("lack", ["[Cc]redentials", r"127\.0\.0\.1:9"])
-def test_without_credentials_or_server_the_url_is_told(s3, spec, monkeypatch, tmp_path, lack):
+def test_without_credentials_the_url_is_told(s3, spec, monkeypatch, tmp_path):
     import s3fs
 
-    if "9" in lack:
-        settings = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}
-        monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
-    else:
-        settings = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), str(tmp_path / "none"))
-        settings["AWS_EC2_METADATA_DISABLED"] = "true"
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-            monkeypatch.delenv(name)
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
     s3fs.S3FileSystem.clear_instance_cache()
-    with pytest.raises(PfgenError, match=rf"^s3://box/in: cannot be read: .*{lack}[^\n]*\Z"):
+    with pytest.raises(PfgenError, match=r"^s3://box/in: cannot be read: .*[Cc]redentials[^\n]*\Z"):
         score_files(["s3://box/in"], tmp_path / "out", spec)
 
 
