@@ -138,37 +138,31 @@ def test_only_rows_that_pass_stay_and_a_missing_answer_may_have_null_scores(spar
 
 
 SCHEMA = """
-    id long not null, question string not null, answer string, flag boolean, small tinyint, real float,
+    id long not null, `{}` string not null, `{}` string, Fluency string, flag boolean, small tinyint, real float,
     sum decimal(38,9), day date, moment timestamp, clock timestamp_ntz, span interval day to second,
     bytes binary, list array<int>,
     pair struct<left: string, right: array<double>>, map map<string, struct<n: int>>, none void
 """
 
 
-def test_columns_of_other_types_come_out_as_they_came_in(spark):
+@pytest.mark.parametrize("names", [("question", "answer"), ("the.question", "an `answer")])
+def test_columns_of_any_type_and_name_come_out_as_they_came_in(spark, names):
     moment = datetime(1950, 3, 1, 12, 30, 15, 123456, tzinfo=timezone.utc)
     full = (
-        *(True, -128, 0.1, Decimal("12345678901234567890123456789.123456789"), date(1, 1, 1), moment),
+        *("mine", True, -128, 0.1, Decimal("12345678901234567890123456789.123456789"), date(1, 1, 1), moment),
         *(datetime(9999, 12, 31, 23, 59, 59, 999999), timedelta(days=-3, microseconds=7), bytearray(b"\0\xff")),
         *([1, 2], ("l", [0.1, None]), {"k": (None,), "": (2,)}, None),
     )
     rows = [(1, "Q07", "Ice floats.", *full), (2, "Q08", "", *[None] * len(full))]
     types = pyspark.sql.types
-    schema = types.StructType.fromDDL(SCHEMA)
-    schema["question"].metadata, schema["list"].dataType.containsNull = {"comment": "an id"}, False
+    question, answer = names
+    schema = types.StructType.fromDDL(SCHEMA.format(*(name.replace("`", "``") for name in names)))
+    schema[question].metadata, schema["list"].dataType.containsNull = {"comment": "an id"}, False
     frame = spark.createDataFrame(rows, schema).repartition(2)
-    scored = score(frame, SPEC, columns=["average"])
+    scored = score(frame, SPEC, question_column=question, answer_column=answer, columns=["average"])
     assert scored.schema.fields == [*schema.fields, types.StructField("average", types.DoubleType(), nullable=True)]
     assert scored.drop("average").orderBy("id").collect() == frame.orderBy("id").collect()
     assert bits(as_columns(scored)["average"]) == bits(expected_scores(rows)["average"])
-
-
-def test_names_with_dots_backticks_and_spaces_are_names_like_others(spark):
-    schema = "Fluency string, `the.question` string, `an ``answer` string"  # that score is not appended
-    frame = spark.createDataFrame([("mine", "Q07", "Ice floats.")], schema)
-    scored = score(frame, SPEC, question_column="the.question", answer_column="an `answer", columns=["average"])
-    assert scored.columns == [*frame.columns, "average"]
-    assert tuple(scored.first())[:3] == ("mine", "Q07", "Ice floats.")
 
 
 @pytest.mark.parametrize(

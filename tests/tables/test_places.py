@@ -181,6 +181,17 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(some, 
         score_files(["memory://in"], "memory://out", spec)
 
 
+def test_an_output_whose_upload_was_broken_off_is_scored_again(some, spec, monkeypatch):
+    score_files(["memory://in"], "memory://out", spec)
+    monkeypatch.setattr(type(some), "put_file", raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        score_files(["memory://in"], "memory://out", spec, again=True)
+    monkeypatch.undo()
+    assert not some.exists("/out/a.jsonl")
+    outcomes = score_files(["memory://in"], "memory://out", spec)
+    assert [one.status for one in outcomes] == ["scored", "current", "current"]
+
+
 # Fetching.
 
 

@@ -1,11 +1,8 @@
-"""`s3://` against a server of moto on the loopback: folders in and out, a rerun, a kill, what is missing or denied."""
+"""`s3://` against a server of moto on the loopback: directories in and out, a rerun, missing and denied files."""
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,27 +86,6 @@ def test_a_folder_of_a_bucket_is_scored_into_another_and_a_rerun_scores_what_cha
     assert len(rows_out(s3)) == len(set(rows_out(s3))) == 4 * ROWS + 1
     with pytest.raises(PfgenError, match=r"^s3://box/out/day=0/x\.jsonl: was scored with another filter"):
         score_files(["s3://box/in"], "s3://box/out", spec, where="average > 0")
-
-
-SCORE = """
-import sys, time
-from pfgen_fast import ScorerSpec
-from pfgen_fast.tables.folders.scoring import score_files
-score_files(["s3://box/in"], "s3://box/out", ScorerSpec("mini"), on_outcome=lambda one: print(one.status, flush=True))
-"""
-
-
-def test_after_a_kill_every_row_is_there_once(s3, spec):
-    names = put_some(s3, 12)
-    with subprocess.Popen([sys.executable, "-c", SCORE], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for _ in range(3):
-            assert process.stdout.readline() == "scored\n"
-        process.send_signal(signal.SIGKILL)
-    outcomes = score_files(["s3://box/in"], "s3://box/out", spec)
-    assert statuses(outcomes)[:3] == ["current"] * 3
-    assert set(statuses(outcomes)) <= {"current", "scored"}
-    assert rows_out(s3) == sorted(f"in/{name} {row}" for name in names for row in range(ROWS))
 
 
 def test_a_missing_bucket_is_told_before_anything_is_scored(s3, spec):
