@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,20 +17,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
-from makers.engines import engine
+from makers.engines import engine, mortal_spec
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
 from pfgen_fast.distributed.ray import score, score_files, share_of_cores
 
 ray = engine("ray")
 engine("ray.data")
-psutil = engine("psutil")
 
 pytestmark = pytest.mark.engines
 
 QUESTIONS = ["Q07", "Q08"]
 TEXTS = ["Ice is about 9% less dense than water.", "Because.", "", "Water expands when it freezes into crystals."]
-LONG_ENOUGH = 300
-"""Seconds after which something hangs, on a slow machine too."""
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +87,7 @@ def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster, means)
     assert error.value.row is None
 
 
-def test_what_is_wrong_with_the_columns_is_told_before_anything_runs(cluster):
+def test_invalid_columns_are_refused_before_anything_runs(cluster):
     dataset = ray.data.from_arrow(answers(2))
     spec = ScorerSpec("mini")
     for options, message in (
@@ -151,36 +145,18 @@ def test_an_empty_dataset_stays_empty(cluster, tmp_path):
 def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
     table = answers(20 * 50)
 
-    def slow(block: Any) -> Any:
-        """Notes its process, and gives the other thread time to kill it."""
-        import os
-        import time
-        import uuid
-
-        (tmp_path / f"{time.time_ns()}-{os.getpid()}-{uuid.uuid4()}").touch()
-        time.sleep(0.2)
+    def mortal(block: Any) -> Any:
+        """Kills its process once, in the middle of the dataset."""
+        killed = tmp_path / "killed"
+        if block["id"][0].as_py() == 500 and not killed.exists():
+            killed.write_bytes(Path("/proc/self/cmdline").read_bytes())
+            os.kill(os.getpid(), signal.SIGKILL)
         return block
 
-    killed = []
-
-    def kill_one() -> None:
-        deadline = time.monotonic() + LONG_ENOUGH
-        while len(begun := sorted(tmp_path.iterdir())) < 6 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        pid = int(begun[-1].name.split("-")[1])
-        killed.append((Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8"), len(begun)))
-        os.kill(pid, signal.SIGKILL)
-
     blocks = ray.data.from_arrow([table.slice(50 * part, 50) for part in range(20)])
-    scored = score(blocks.map_batches(slow, batch_format="pyarrow", batch_size=None), ScorerSpec("mini"), **means)
-    killer = threading.Thread(target=kill_one)
-    killer.start()
-    found = scored.materialize()
-    killer.join()
-    [(process, n_begun)] = killed
-    assert n_begun < 20, "the worker died before all blocks were begun"
-    assert len(list(tmp_path.iterdir())) > 20, "its block was begun again"
-    assert ("MapWorker" in process) == ("actors" in means)
+    blocks = blocks.map_batches(mortal, batch_format="pyarrow", batch_size=None)
+    found = score(blocks, ScorerSpec("mini"), **means).materialize()
+    assert (b"MapWorker" in (tmp_path / "killed").read_bytes()) == ("actors" in means)
     assert_same_rows(found, table)
 
 
@@ -233,41 +209,18 @@ def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
     assert rows_below(folder / "out").num_rows == 600
 
 
-def kill_what_scores_a_file(target: Path, times: int, killed: list[bool]) -> None:
-    """Kills workers of this process's Ray while they score a file, and notes whether the output existed then."""
-
-    def scores_a_file(process: Any) -> bool:
-        return "".join(process.cmdline()).startswith("ray::score_one_file")
-
-    deadline = time.monotonic() + LONG_ENOUGH
-    while len(killed) < times and time.monotonic() < deadline:
-        for process in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.Error):  # it has ended
-                if scores_a_file(process):
-                    process.suspend()  # so that its state cannot change before it is killed
-                    if scores_a_file(process):
-                        killed.append(target.exists())
-                        process.kill()
-                        process.wait()  # so that it is killed once
-                    process.resume()
-        time.sleep(0.001)
-
-
 @pytest.mark.parametrize("times", [1, 4])
 def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(cluster, tmp_path, times):
-    pq.write_table(answers(150_000), tmp_path / "0.parquet")
-    target = tmp_path / "out" / "0.parquet"
-    killed: list[bool] = []
-    killer = threading.Thread(target=kill_what_scores_a_file, args=(target, times, killed))
-    killer.start()
-    [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
-    killer.join()
-    assert killed == [False] * times
+    source, target, killed = tmp_path / "0.parquet", tmp_path / "out" / "0.parquet", tmp_path / "killed"
+    pq.write_table(answers(150_000), source)
+    spec = mortal_spec(killed, times)
+    [outcome] = score_files([source], target.parent, spec)
+    assert len(os.listdir(killed)) == times
     if times == 4:
         assert outcome.status == "failed"
-        assert outcome.error.startswith(f"{tmp_path / '0.parquet'}: every worker of Ray died: ")
+        assert outcome.error.startswith(f"{source}: every worker of Ray died: ")
         assert not target.exists()
-        [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
+        [outcome] = score_files([source], target.parent, spec)
     assert (outcome.status, outcome.n_rows) == ("scored", 150_000)
     assert_same_files(target.parent, 150_000)
 
@@ -310,7 +263,7 @@ def test_scoring_never_keeps_all_cores_from_reading(tmp_path, nodes, n_cores, ac
         pq.write_table(answers(50, 50 * part), tmp_path / f"{part}.parquet")
     given = f"nodes, n_cores, actors, folder = {nodes}, {n_cores}, {actors}, {str(tmp_path)!r}"
     found = subprocess.run(
-        [sys.executable, "-c", given + STARVING], capture_output=True, text=True, timeout=LONG_ENOUGH, check=False
+        [sys.executable, "-c", given + STARVING], capture_output=True, text=True, timeout=300, check=False
     )
     assert found.stdout.split()[-1:] == ["200"], found.stderr[-3000:]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import sys
 from datetime import date, datetime, timedelta, timezone
@@ -16,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from makers.documented import documented_example
-from makers.engines import engine
+from makers.engines import engine, mortal_spec
 from makers.frames import bits
 from makers.frames import rows as rows_of
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
@@ -42,11 +41,6 @@ def java_home():
     return None
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
     """A session on the loopback with two cores, in which a task is tried four times; it serves Spark Connect too."""
@@ -55,6 +49,8 @@ def spark(tmp_path_factory):
         missing = "Spark needs Java 17 or later, and there is none: apt-get install openjdk-17-jre-headless"
         (pytest.fail if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.skip)(missing)
     folder = tmp_path_factory.mktemp("spark")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free_port = server.getsockname()[1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(home))
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
@@ -72,7 +68,7 @@ def spark(tmp_path_factory):
             "sql.session.timeZone": "Asia/Tokyo",
             "plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
             "connect.grpc.binding.address": "127.0.0.1",
-            "connect.grpc.binding.port": str(free_port()),
+            "connect.grpc.binding.port": str(free_port),
         }
         builder = SparkSession.builder.master("local[2,4]")
         session = builder.config(map={f"spark.{name}": value for name, value in settings.items()}).getOrCreate()
@@ -206,30 +202,6 @@ def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark, monkeypat
     assert asked == [1]
 
 
-def mortal_spec(marker):
-    """A spec whose process kills itself, once, when it has scored 65,536 rows and asks for the scorer again."""
-
-    class MortalSpec(ScorerSpec):
-        n_groups = 0
-
-        @property
-        def scorer(self):
-            self.n_groups += 1
-            if self.n_groups == 2:
-                try:
-                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-                except FileExistsError:
-                    pass
-                else:
-                    os.kill(os.getpid(), signal.SIGKILL)
-            return ScorerSpec("mini", threads=1).scorer
-
-        def __reduce__(self):
-            return type(self), ("mini",), {"threads": 1}
-
-    return MortalSpec("mini", threads=1)
-
-
 def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_path):
     answers = answers_to(1000)
     rows = [(i, *answers[i % 1000][1:]) for i in range(300_000)]
@@ -238,7 +210,7 @@ def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_
     scored = score(frame, mortal_spec(tmp_path / "killed"), columns=["average"])
     scored.write.parquet(str(tmp_path / "out"))
     found = as_columns(spark.read.parquet(str(tmp_path / "out")))
-    assert (tmp_path / "killed").exists()
+    assert os.listdir(tmp_path / "killed") == ["0"]
     assert found["id"] == list(range(len(rows)))
     assert bits(found["average"]) == bits(np.tile(expected_scores(answers)["average"], 300))
 

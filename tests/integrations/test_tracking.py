@@ -94,7 +94,7 @@ def test_a_hostile_result_is_bounded_and_made_harmless(result):
     assert not any(character in text for text in (*texts, found.name) for character in "\x1b\u202e")
 
 
-def test_what_cannot_be_logged_is_one_clear_sentence(outcome, result, mini, tmp_path, make_suite):
+def test_runs_that_cannot_be_logged_are_one_clear_sentence(outcome, result, mini, tmp_path, make_suite):
     with pytest.raises(TrialsError, match=r"result\.json: no such file; write it with 'pfgen-fast score .*'"):
         tracked(tmp_path)
     with pytest.raises(PfgenError, match=r"prefix 'a/b': expected letters, digits, '_' and '-'"):

@@ -52,7 +52,7 @@ def test_the_content_of_a_message_may_have_parts(content, answer):
 
 
 @pytest.mark.parametrize("bad", [None, 3, b"It", {"content": "It"}, [None], message(3), message({"type": "text"})])
-def test_what_is_no_completion_is_one_clear_sentence(bad):
+def test_invalid_completions_are_one_clear_sentence(bad):
     with pytest.raises(PfgenError, match="expected a completion, which is a text or messages, not "):
         answer_in(bad, "chat")
     for part in (None, "It", {"type": "text"}, {"type": "text", "text": 3}):

@@ -32,7 +32,7 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer_or_one_of_its
     assert found == [{name: column[row] for name, column in expected.items()} for row in range(3)]
 
 
-def test_what_cannot_be_rewarded_is_one_clear_sentence():
+def test_arguments_without_a_reward_are_one_clear_sentence():
     with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
         compute_score("pfgen", "a", "Q77", suite="mini")
     with pytest.raises(PfgenError, match="unknown mode 'chatty'; expected one of completion, qa, chat"):

@@ -60,7 +60,7 @@ def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer)
     assert np.ravel(found).tolist() == scorer.reward("Q07", answers).tolist() * 2
 
 
-def test_what_cannot_be_scored_is_named_with_its_rows(client):
+def test_answers_that_cannot_be_scored_are_named_with_their_rows(client):
     with pytest.raises(TrialsError, match=r"Q99.*in rows 0 to 0"):
         client.reward("Q99", ["Ice."])
     with pytest.raises(TrialsError, match=r"answers\[0\]: expected a text, not null, in rows 7 to 8"):
@@ -134,7 +134,7 @@ def test_a_restart_of_a_minute_is_waited_for(waits, replying):
         ),
     ],
 )
-def test_it_gives_up_with_one_sentence(waits, replying, replies, sentence):
+def test_the_client_gives_up_with_one_sentence(waits, replying, replies, sentence):
     client, left = replying(*replies, retry_seconds=0.2)
     with pytest.raises(ServingError, match=sentence):
         client.reward("Q07", ["Ice."])

@@ -107,7 +107,7 @@ OF_ARROW = [
     [*OF_JSON, *((*made, {"Content_Type": ARROW}) for *made, _ in OF_ARROW)],
     ids=lambda value: ascii(value)[:30],
 )
-def test_what_is_no_batch_or_too_large_gets_a_sentence(server, status, sentence, body, options):
+def test_an_invalid_or_large_batch_gets_a_sentence(server, status, sentence, body, options):
     found, reply = ask(server, body, **options)
     assert found == status
     assert re.search(sentence, reply["error"]), reply
@@ -139,7 +139,7 @@ def test_other_methods_are_refused(server):
     [b"", b"POST /rew", post(GOOD, Host="127.0.0.1:{port}")[:-45], post(GOOD, Host="127.0.0.1:{port}")[:-3]],
     ids=["nothing", "half-a-line", "half-a-head", "half-a-body"],
 )
-def test_who_sends_too_slowly_is_cut_off(hasty, sent):
+def test_a_slow_client_is_cut_off(hasty, sent):
     with hasty.connect() as connection:
         connection.sendall(sent.replace(b"{port}", str(hasty.port).encode()))
         assert received(connection) == b""
@@ -160,7 +160,7 @@ def test_one_byte_at_a_time_does_not_buy_time(hasty):
                 break
 
 
-def test_more_requests_than_the_limit_are_told_to_come_again(server):
+def test_more_requests_than_the_limit_get_429(server):
     def in_progress():
         return "pfgen_requests_in_progress 2.0" in HTTP.get(f"{server.url}/metrics").text
 

@@ -228,7 +228,7 @@ LONG = b"POST /reward HTTP/1.1\r\nHost: localhost:80\r\nX: %s\r\n\r\n"
     ids=lambda value: ascii(value)[:30],
 )
 @pytest.mark.parametrize("size", [1 << 20, 1000], ids=["at-once", "in-pieces"])
-def test_what_is_no_content_is_bounded_and_must_be_http(sent, status, sentence, size):
+def test_framing_is_bounded_and_must_be_http(sent, status, sentence, size):
     pieces = [sent[begin : begin + size] for begin in range(0, len(sent), size)]
     found = replies_in(exchange(pieces))
     if status == 429 and size == 1000:  # reading rests until the first requests are answered

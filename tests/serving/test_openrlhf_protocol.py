@@ -47,7 +47,7 @@ def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, senten
         scores_of_queries(scorer, queries, prompts, labels)
 
 
-def test_the_server_speaks_it(scorer):
+def test_the_server_supports_the_protocol(scorer):
     with serving("--suite", "mini", "--mode", "chat") as running:
         queries = [f"{PROMPT} A: {answer}</s>" for answer in (GOOD, "Because.", "")]
         labels = ["Q07", "Why does ice float on water?", "Q07"]

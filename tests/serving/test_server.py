@@ -90,7 +90,7 @@ def test_metrics_count_requests_answers_and_refusals():
         *({"Origin": "http://example.org"}, {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}),
     ],
 )
-def test_pages_of_others_learn_nothing(server, headers):
+def test_pages_of_other_origins_learn_nothing(server, headers):
     named = {"Host": f"127.0.0.1:{server.port}", **headers}
     for path in ("/reward", "/metrics", "/healthz"):
         status, reply = parsed(server.send(post(HALF + REST, path, **named)))
@@ -107,7 +107,7 @@ def guarded(tmp_path_factory):
         yield running
 
 
-def test_elsewhere_a_token_is_asked_for(guarded, scorer):
+def test_other_addresses_need_a_token(guarded, scorer):
     url = f"http://127.0.0.1:{guarded.port}"
     batch = {"questions": "Q07", "answers": ["Ice."]}
     assert HTTP.get(f"{url}/healthz").status_code == 200
@@ -184,7 +184,7 @@ def test_a_second_signal_ends_it_at_once(second):
         assert "ended before all requests in progress were answered" in running.process.stderr.read()
 
 
-def test_what_takes_too_long_does_not_hold_up_the_end():
+def test_a_slow_request_does_not_delay_the_end():
     with serving_within(seconds=1) as running, half_asked(running) as connection:
         assert running.process.wait(SECONDS) in (0, 1)
         assert received(connection) == b""

@@ -84,7 +84,7 @@ def test_neither_batches_nor_groups_change_a_score_and_a_filter_keeps_the_rows_t
         lambda table: duckdb.from_arrow(table),
     ],
 )
-def test_whatever_exports_arrow_data_is_scored(make):
+def test_every_object_that_exports_arrow_data_is_scored(make):
     rows = [("Q07", answer) for answer in ANSWERS[:4]] * 2
     whole = pa.Table.from_batches(score_batches(make(table_of(rows)), SPEC, columns=["average"]))
     assert whole["average"].to_numpy().tobytes() == expected(rows)["average"]
@@ -130,7 +130,7 @@ def test_chosen_columns_come_in_the_order_in_which_they_were_chosen():
         ({"where": "average > 0 AND average < 1"}, "joined by 'and', not 'average > 0 AND average < 1'"),
     ],
 )
-def test_wrong_options_are_told_before_anything_is_read(options, message):
+def test_invalid_options_are_refused_before_anything_is_read(options, message):
     def unread():
         raise AssertionError("was read")
         yield
@@ -165,7 +165,7 @@ def test_a_bad_row_is_named_by_its_place_in_the_stream(monkeypatch):
             list(score_batches(batches, SPEC))
 
 
-def test_batches_of_another_schema_are_told_apart():
+def test_batches_with_another_schema_are_refused():
     first, second = table_of([("Q07", "x")]), pa.table({"question": ["Q07"], "answer": ["x"], "id": ["7"]})
     with pytest.raises(TrialsError, match=r"batch 2: has other .*: no 'id' \(int64\); new 'id' \(string\)$"):
         list(score_batches([first, second], SPEC))
@@ -177,7 +177,7 @@ def test_batches_of_another_schema_are_told_apart():
 
 
 @pytest.mark.parametrize("given_", [3, ["x"], {"question": ["Q07"]}, b"x"])
-def test_what_holds_no_arrow_data(given_):
+def test_objects_without_arrow_data_are_refused(given_):
     with pytest.raises(TrialsError, match=r"batches: expected Arrow batches, not (int|str|dict|bytes)"):
         list(score_batches(given_, SPEC))
 

@@ -184,7 +184,7 @@ def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, targ
         (pa.array([DAY_SECONDS], pa.int32()).cast(pa.time32("s")), "hour must be in"),
     ],
 )
-def test_what_text_cannot_hold_is_refused_by_name(scorer, tmp_path, column, problem):
+def test_values_that_text_cannot_hold_are_refused_with_their_column(scorer, tmp_path, column, problem):
     pa.parquet.write_table(pa.table({"q": ["Q07"], "a": [""], "other": column}), tmp_path / "in.parquet")
     with pytest.raises(TrialsError, match=rf"in\.parquet, column 'other': cannot be written as text: {problem}"):
         score(tmp_path / "in.parquet", tmp_path / "out.csv", scorer)

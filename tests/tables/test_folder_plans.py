@@ -71,7 +71,7 @@ def test_sources_without_tables_and_outputs_that_conflict_are_refused(tmp_path, 
     assert told in str(refused.value)
 
 
-def test_what_is_no_table_is_passed_over_and_told(tmp_path):
+def test_files_that_are_not_tables_are_skipped_and_reported(tmp_path):
     make_inputs(tmp_path / "in")
     for name in ("README.md", "day=1/_SUCCESS", ".part/x.jsonl", "_log/x.jsonl", "x.parquet.gz"):
         write(tmp_path / "in", name)
@@ -80,7 +80,7 @@ def test_what_is_no_table_is_passed_over_and_told(tmp_path):
     assert passed_over == [f"{tmp_path}/in/README.md", f"{tmp_path}/in/x.parquet.gz"]
 
 
-def test_links_that_lead_back_end(tmp_path, spec):
+def test_cycles_of_links_end(tmp_path, spec):
     make_inputs(tmp_path / "in")
     (tmp_path / "in" / "day=1" / "back").symlink_to(tmp_path / "in")
     (tmp_path / "in" / "day=2" / "self").symlink_to("self")

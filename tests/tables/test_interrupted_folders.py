@@ -74,7 +74,7 @@ def test_two_processes_at_one_folder_give_every_row_once(tmp_path, spec):
     assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["current"] * 10
 
 
-def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec):
+def test_the_second_process_keeps_the_output_of_the_first(tmp_path, spec):
     write(tmp_path / "in", "a.jsonl")
     [task] = plan_files([tmp_path / "in"], tmp_path / "out")
     job = TableJob(spec)

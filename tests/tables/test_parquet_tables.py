@@ -51,7 +51,7 @@ def test_a_later_batch_that_does_not_fit(scorer, tmp_path, misfit):
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_what_parquet_cannot_hold(scorer, tmp_path):
+def test_values_that_parquet_cannot_hold_are_refused(scorer, tmp_path):
     with pytest.raises(TrialsError, match=r"in\.jsonl: cannot be written as Parquet: "):
         score_lines(scorer, tmp_path, b'{"q": "Q07", "a": "", "x": {}}', "out.parquet")
     assert not (tmp_path / "out.parquet").exists()

@@ -141,7 +141,7 @@ def test_errors_name_the_url_and_not_the_file_that_was_fetched(some, spec):
         ("memory://in", "https://me:secret@host/out", "https://host/out: cannot be written: https:// is read-only"),
     ],
 )
-def test_places_that_cannot_be_used_are_told_in_one_sentence(some, source, target, told):
+def test_places_that_cannot_be_used_are_refused_in_one_sentence(some, source, target, told):
     with pytest.raises(PfgenError) as refused:
         plan_files([source], target)
     assert str(refused.value) == told
@@ -167,13 +167,13 @@ def comes_short(self, source, target, **options):
         (comes_short, f"received {len(TABLE) - 1} bytes, expected {len(TABLE)}; the file was changed or cut off"),
     ],
 )
-def test_a_file_that_cannot_be_fetched_is_told_in_one_sentence(some, spec, monkeypatch, get_file, told):
+def test_a_file_that_cannot_be_fetched_fails_with_one_sentence(some, spec, monkeypatch, get_file, told):
     monkeypatch.setattr(type(some), "get_file", get_file)
     [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
     assert (outcome.status, outcome.error) == ("failed", f"memory://in/a.jsonl: {told}")
 
 
-def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(some, spec, monkeypatch):
+def test_a_place_that_cannot_be_written_is_named_before_anything_is_scored(some, spec, monkeypatch):
     monkeypatch.setattr(type(some), "pipe_file", raising(PermissionError("Access Denied")))
     with pytest.raises(
         PfgenError, match=r"^memory://out/_pfgen_fast/README\.txt: cannot be written: permission denied"
@@ -219,7 +219,7 @@ def test_the_next_file_is_fetched_while_one_is_in_use_and_nothing_outlives_fetch
     assert not [thread for thread in threading.enumerate() if "fetching" in thread.name]
 
 
-def test_what_is_no_longer_wanted_is_not_fetched_to_its_end(some, monkeypatch):
+def test_fetching_stops_within_a_file_that_is_no_longer_needed(some, monkeypatch):
     begun = threading.Event()
 
     def endless(self, source, target, callback, **options):

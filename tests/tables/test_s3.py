@@ -57,8 +57,8 @@ def put(client: Any, key: str, n_rows: int = ROWS) -> None:
     client.put_object(Bucket="box", Key=key, Body="".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
-def put_some(client: Any, n_files: int = 4) -> list[str]:
-    names = [f"day={number}/x.jsonl" for number in range(n_files)]
+def put_some(client: Any) -> list[str]:
+    names = [f"day={number}/x.jsonl" for number in range(4)]
     for name in names:
         put(client, f"in/{name}")
     return names
@@ -84,11 +84,9 @@ def test_a_folder_of_a_bucket_is_scored_into_another_and_a_rerun_scores_what_cha
     outcomes = score_files(["s3://box/in"], "s3://box/out", spec)
     assert statuses(outcomes) == ["current", "scored", "scored", "current"]
     assert len(rows_out(s3)) == len(set(rows_out(s3))) == 4 * ROWS + 1
-    with pytest.raises(PfgenError, match=r"^s3://box/out/day=0/x\.jsonl: was scored with another filter"):
-        score_files(["s3://box/in"], "s3://box/out", spec, where="average > 0")
 
 
-def test_a_missing_bucket_is_told_before_anything_is_scored(s3, spec):
+def test_a_missing_bucket_is_named_before_anything_is_scored(s3, spec):
     put_some(s3)
     with pytest.raises(PfgenError, match=r"^s3://nowhere/in: no such file or folder\Z"):
         score_files(["s3://nowhere/in"], "s3://box/out", spec)
@@ -107,7 +105,7 @@ def test_a_denied_key_does_not_stop_the_others(s3, spec):
     assert str(outcomes[1].error).startswith(f"s3://box/in/{names[1]}: cannot be read: permission denied")
 
 
-def test_without_credentials_the_url_is_told(s3, spec, monkeypatch, tmp_path):
+def test_without_credentials_the_url_is_named(s3, spec, monkeypatch, tmp_path):
     import s3fs
 
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):

@@ -90,7 +90,7 @@ def test_a_character_that_the_encoding_lacks_is_named_with_its_line(scorer, tmp_
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_the_names_of_columns_are_told_without_reading_the_table(tmp_path):
+def test_the_names_of_columns_are_found_without_reading_the_table(tmp_path):
     (tmp_path / "in.tsv").write_text("q\tthe answer\nQ07\n")
     with pytest.raises(TrialsError, match="line 2: 1 fields"):
         column_names(tmp_path / "in.tsv")
