@@ -26,7 +26,6 @@ engine("ray.data")
 
 pytestmark = pytest.mark.engines
 
-QUESTIONS = ["Q07", "Q08"]
 TEXTS = ["Ice is about 9% less dense than water.", "Because.", "", "Water expands when it freezes into crystals."]
 
 
@@ -44,7 +43,7 @@ def cluster() -> Iterator[None]:
 def answers(n_rows: int, begin: int = 0) -> Any:
     rows = range(begin, begin + n_rows)
     texts = [f"{TEXTS[row % 4]} {TEXTS[row % 3]} {row % 7}" for row in rows]
-    questions = [QUESTIONS[row % 2] for row in rows]
+    questions = [("Q07", "Q08")[row % 2] for row in rows]
     return pa.table({"id": pa.array(rows, pa.int64()), "question": questions, "answer": texts})
 
 
@@ -173,10 +172,6 @@ def rows_below(folder: Path) -> Any:
     return pa.concat_tables([pq.read_table(path, partitioning=None) for path in folder.rglob("[0-9]*.parquet")])
 
 
-def assert_same_files(out: Path, n_rows: int) -> None:
-    assert_equal(rows_below(out), answers(n_rows))
-
-
 def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(cluster, folder, monkeypatch):
     monkeypatch.chdir(folder)
     seen = []
@@ -192,10 +187,10 @@ def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(
     assert sorted(outcome.status for outcome in outcomes)[:2] == ["current", "current"]
     names = [f"day={part % 2}/{part}.parquet" for part in (0, 2, 4, 1, 3, 5)]
     assert [outcome.task.name for outcome in outcomes] == names
-    assert_same_files(folder / "out", 600)
+    assert_equal(rows_below(folder / "out"), answers(600))
     again = score_files(["in"], "out", ScorerSpec("mini"))
     assert [(outcome.status, outcome.n_rows) for outcome in again] == [("current", 100)] * 6
-    assert_same_files(folder / "out", 600)
+    assert_equal(rows_below(folder / "out"), answers(600))
 
 
 def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
@@ -222,7 +217,7 @@ def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(clust
         assert not target.exists()
         [outcome] = score_files([source], target.parent, spec)
     assert (outcome.status, outcome.n_rows) == ("scored", 150_000)
-    assert_same_files(target.parent, 150_000)
+    assert_equal(rows_below(target.parent), answers(150_000))
 
 
 def test_ray_knows_of_few_files_at_a_time(cluster, folder, monkeypatch):
@@ -232,7 +227,7 @@ def test_ray_knows_of_few_files_at_a_time(cluster, folder, monkeypatch):
     monkeypatch.setattr(ray, "wait", lambda tasks, **options: waited_for.append(len(tasks)) or wait(tasks, **options))
     score_files([folder / "in"], folder / "out", ScorerSpec("mini"))
     assert waited_for == [2, 2, 2, 2, 2, 1]
-    assert_same_files(folder / "out", 600)
+    assert_equal(rows_below(folder / "out"), answers(600))
 
 
 STARVING = """

@@ -17,8 +17,6 @@ from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.errors import ServingError
 from pfgen_fast.serving.client import RewardClient
 
-CLIENT = httpx.Client
-
 
 @pytest.fixture(scope="module")
 def server():
@@ -88,7 +86,7 @@ def replying(monkeypatch):
             return httpx.Response(status, headers=headers, json=value)
 
         server = httpx.MockTransport(reply)
-        monkeypatch.setattr(httpx, "Client", functools.partial(CLIENT, transport=server))
+        monkeypatch.setattr(httpx, "Client", functools.partial(httpx.Client, transport=server))
         return RewardClient("http://127.0.0.1:1", **options), left
 
     return client_of

@@ -152,10 +152,9 @@ def test_a_target_that_cannot_be_written(scorer, tmp_path):
 
 
 def test_options_are_checked_before_anything_is_read(scorer, tmp_path):
-    with pytest.raises(ValueError, match="nulls: expected 'error' or 'null', not 'skip'"):
-        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, nulls="skip")
-    with pytest.raises(ValueError, match="batch_size: expected at least 1, not 0"):
-        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, batch_size=0)
+    for options, expected in (({"nulls": "skip"}, "'error' or 'null', not 'skip'"), ({"batch_size": 0}, "at least 1")):
+        with pytest.raises(ValueError, match=f"{next(iter(options))}: expected {expected}"):
+            score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, **options)
 
 
 # Standard streams.
