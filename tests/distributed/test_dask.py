@@ -24,10 +24,11 @@ def table():
     return pa.table({**rows(500), "note": [f"n{i}" if i % 3 else None for i in range(500)]})
 
 
-def test_the_documented_frame_has_the_rows_of_a_single_process(table, tmp_path, monkeypatch):
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_the_documented_frame_has_the_rows_of_a_single_process(table, tmp_path, monkeypatch, scheduler):
     monkeypatch.chdir(tmp_path)
     pq.write_table(table, "answers.parquet", row_group_size=70)
-    with dask.config.set(scheduler="threads", num_workers=2):
+    with dask.config.set(scheduler=scheduler, num_workers=2):
         exec(documented_example("import dask.dataframe"), {})
     found = pq.read_table("scored").sort_by("id")
     expected = Scorer("mini").score(table["question"], table["answer"])
@@ -52,14 +53,3 @@ def test_the_documented_tasks_for_files_have_the_rows_of_a_single_process(table,
     assert found.select(table.column_names).equals(table)
     assert found.column_names[len(table.column_names) :] == list(expected.columns[1:])
     assert all(found[name].to_numpy().tobytes() == expected[name].tobytes() for name in expected.columns[1:])
-
-
-def test_processes_score_as_threads_do(table, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pq.write_table(table, "answers.parquet", row_group_size=250)
-    names: dict[str, object] = {}
-    with dask.config.set(scheduler="processes", num_workers=2):
-        exec(documented_example("import dask.dataframe"), names)
-        found = names["result"].compute().sort_values("id")
-    expected = Scorer("mini").score(table["question"], table["answer"])
-    assert found["average"].to_numpy().tobytes() == expected.average.tobytes()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
-from makers.engines import engine
+from makers.engines import engine, mortal_spec
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
 from pfgen_fast.distributed.ray import score, score_files, share_of_cores
 
@@ -29,10 +26,7 @@ engine("ray.data")
 
 pytestmark = pytest.mark.engines
 
-QUESTIONS = ["Q07", "Q08"]
 TEXTS = ["Ice is about 9% less dense than water.", "Because.", "", "Water expands when it freezes into crystals."]
-LONG_ENOUGH = 300
-"""Seconds after which something hangs, on a slow machine too."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +43,7 @@ def cluster() -> Iterator[None]:
 def answers(n_rows: int, begin: int = 0) -> Any:
     rows = range(begin, begin + n_rows)
     texts = [f"{TEXTS[row % 4]} {TEXTS[row % 3]} {row % 7}" for row in rows]
-    questions = [QUESTIONS[row % 2] for row in rows]
+    questions = [("Q07", "Q08")[row % 2] for row in rows]
     return pa.table({"id": pa.array(rows, pa.int64()), "question": questions, "answer": texts})
 
 
@@ -92,7 +86,7 @@ def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster, means)
     assert error.value.row is None
 
 
-def test_what_is_wrong_with_the_columns_is_told_before_anything_runs(cluster):
+def test_invalid_columns_are_refused_before_anything_runs(cluster):
     dataset = ray.data.from_arrow(answers(2))
     spec = ScorerSpec("mini")
     for options, message in (
@@ -150,36 +144,18 @@ def test_an_empty_dataset_stays_empty(cluster, tmp_path):
 def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
     table = answers(20 * 50)
 
-    def slow(block: Any) -> Any:
-        """Notes its process, and gives the other thread time to kill it."""
-        import os
-        import time
-        import uuid
-
-        (tmp_path / f"{time.time_ns()}-{os.getpid()}-{uuid.uuid4()}").touch()
-        time.sleep(0.2)
+    def mortal(block: Any) -> Any:
+        """Kills its process once, in the middle of the dataset."""
+        killed = tmp_path / "killed"
+        if block["id"][0].as_py() == 500 and not killed.exists():
+            killed.write_bytes(Path("/proc/self/cmdline").read_bytes())
+            os.kill(os.getpid(), signal.SIGKILL)
         return block
 
-    killed = []
-
-    def kill_one() -> None:
-        deadline = time.monotonic() + LONG_ENOUGH
-        while len(begun := sorted(tmp_path.iterdir())) < 6 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        pid = int(begun[-1].name.split("-")[1])
-        killed.append((Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8"), len(begun)))
-        os.kill(pid, signal.SIGKILL)
-
     blocks = ray.data.from_arrow([table.slice(50 * part, 50) for part in range(20)])
-    scored = score(blocks.map_batches(slow, batch_format="pyarrow", batch_size=None), ScorerSpec("mini"), **means)
-    killer = threading.Thread(target=kill_one)
-    killer.start()
-    found = scored.materialize()
-    killer.join()
-    [(process, n_begun)] = killed
-    assert n_begun < 20, "the worker died before all blocks were begun"
-    assert len(list(tmp_path.iterdir())) > 20, "its block was begun again"
-    assert ("MapWorker" in process) == ("actors" in means)
+    blocks = blocks.map_batches(mortal, batch_format="pyarrow", batch_size=None)
+    found = score(blocks, ScorerSpec("mini"), **means).materialize()
+    assert (b"MapWorker" in (tmp_path / "killed").read_bytes()) == ("actors" in means)
     assert_same_rows(found, table)
 
 
@@ -194,10 +170,6 @@ def folder(tmp_path) -> Path:
 
 def rows_below(folder: Path) -> Any:
     return pa.concat_tables([pq.read_table(path, partitioning=None) for path in folder.rglob("[0-9]*.parquet")])
-
-
-def assert_same_files(out: Path, n_rows: int) -> None:
-    assert_equal(rows_below(out), answers(n_rows))
 
 
 def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(cluster, folder, monkeypatch):
@@ -215,10 +187,10 @@ def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(
     assert sorted(outcome.status for outcome in outcomes)[:2] == ["current", "current"]
     names = [f"day={part % 2}/{part}.parquet" for part in (0, 2, 4, 1, 3, 5)]
     assert [outcome.task.name for outcome in outcomes] == names
-    assert_same_files(folder / "out", 600)
+    assert_equal(rows_below(folder / "out"), answers(600))
     again = score_files(["in"], "out", ScorerSpec("mini"))
     assert [(outcome.status, outcome.n_rows) for outcome in again] == [("current", 100)] * 6
-    assert_same_files(folder / "out", 600)
+    assert_equal(rows_below(folder / "out"), answers(600))
 
 
 def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
@@ -232,56 +204,20 @@ def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
     assert rows_below(folder / "out").num_rows == 600
 
 
-def descendants(pid: int) -> list[int]:
-    """The processes below a process, of those that Ray started for it."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            number, parent = int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
-            found.append((number, parent))
-    below, known = [pid], {pid}
-    for known_pid in below:
-        below += [number for number, parent in found if parent == known_pid and number not in known]
-    return below[1:]
-
-
-def scores_a_file(pid: int) -> bool:
-    return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").startswith("ray::score_one_file")
-
-
-def kill_what_scores_a_file(target: Path, times: int, killed: list[bool]) -> None:
-    """Kills workers of this process's Ray while they score a file, and notes whether the output was there then."""
-    deadline = time.monotonic() + LONG_ENOUGH
-    while len(killed) < times and time.monotonic() < deadline:
-        for pid in descendants(os.getpid()):
-            with contextlib.suppress(OSError):  # it has ended
-                if scores_a_file(pid):
-                    os.kill(pid, signal.SIGSTOP)  # so that what is seen is so when it dies
-                    if scores_a_file(pid):
-                        killed.append(target.exists())
-                        os.kill(pid, signal.SIGKILL)
-                    os.kill(pid, signal.SIGCONT)
-        time.sleep(0.001)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("times", [1, 4])
 def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(cluster, tmp_path, times):
-    pq.write_table(answers(150_000), tmp_path / "0.parquet")
-    target = tmp_path / "out" / "0.parquet"
-    killed: list[bool] = []
-    killer = threading.Thread(target=kill_what_scores_a_file, args=(target, times, killed))
-    killer.start()
-    [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
-    killer.join()
-    assert killed == [False] * times
+    source, target, killed = tmp_path / "0.parquet", tmp_path / "out" / "0.parquet", tmp_path / "killed"
+    pq.write_table(answers(150_000), source)
+    spec = mortal_spec(killed, times)
+    [outcome] = score_files([source], target.parent, spec)
+    assert len(os.listdir(killed)) == times
     if times == 4:
         assert outcome.status == "failed"
-        assert outcome.error.startswith(f"{tmp_path / '0.parquet'}: every worker of Ray died: ")
+        assert outcome.error.startswith(f"{source}: every worker of Ray died: ")
         assert not target.exists()
-        [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
+        [outcome] = score_files([source], target.parent, spec)
     assert (outcome.status, outcome.n_rows) == ("scored", 150_000)
-    assert_same_files(target.parent, 150_000)
+    assert_equal(rows_below(target.parent), answers(150_000))
 
 
 def test_ray_knows_of_few_files_at_a_time(cluster, folder, monkeypatch):
@@ -291,7 +227,7 @@ def test_ray_knows_of_few_files_at_a_time(cluster, folder, monkeypatch):
     monkeypatch.setattr(ray, "wait", lambda tasks, **options: waited_for.append(len(tasks)) or wait(tasks, **options))
     score_files([folder / "in"], folder / "out", ScorerSpec("mini"))
     assert waited_for == [2, 2, 2, 2, 2, 1]
-    assert_same_files(folder / "out", 600)
+    assert_equal(rows_below(folder / "out"), answers(600))
 
 
 STARVING = """
@@ -322,7 +258,7 @@ def test_scoring_never_keeps_all_cores_from_reading(tmp_path, nodes, n_cores, ac
         pq.write_table(answers(50, 50 * part), tmp_path / f"{part}.parquet")
     given = f"nodes, n_cores, actors, folder = {nodes}, {n_cores}, {actors}, {str(tmp_path)!r}"
     found = subprocess.run(
-        [sys.executable, "-c", given + STARVING], capture_output=True, text=True, timeout=LONG_ENOUGH, check=False
+        [sys.executable, "-c", given + STARVING], capture_output=True, text=True, timeout=300, check=False
     )
     assert found.stdout.split()[-1:] == ["200"], found.stderr[-3000:]
 

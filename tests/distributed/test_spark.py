@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import sys
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from makers.documented import documented_example
-from makers.engines import engine
+from makers.engines import engine, mortal_spec
 from makers.frames import bits
 from makers.frames import rows as rows_of
-from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
-from pfgen_fast.tables.table_job import TableJob
 
 pyspark = engine("pyspark")
 pytestmark = [
@@ -32,9 +30,15 @@ pytestmark = [
 SPEC = ScorerSpec("mini")
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+def java_home():
+    """The home of Java 17 or later: the one that is set, on the path, or that the distribution installed."""
+    on_path = Path(shutil.which("java") or "none").resolve().parent.parent
+    for home in (os.environ.get("JAVA_HOME", "none"), on_path, *sorted(Path("/usr/lib/jvm").glob("*"))):
+        release = Path(home, "release")
+        found = release.exists() and re.search(r'^JAVA_VERSION="(\d+)', release.read_text("utf-8"), re.MULTILINE)
+        if found and int(found[1]) >= 17:
+            return home
+    return None
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +46,11 @@ def spark(tmp_path_factory):
     """A session on the loopback with two cores, in which a task is tried four times; it serves Spark Connect too."""
     home = java_home()
     if home is None:
-        (pytest.fail if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.skip)(MISSING)
+        missing = "Spark needs Java 17 or later, and there is none: apt-get install openjdk-17-jre-headless"
+        (pytest.fail if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.skip)(missing)
     folder = tmp_path_factory.mktemp("spark")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free_port = server.getsockname()[1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(home))
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
@@ -61,7 +68,7 @@ def spark(tmp_path_factory):
             "sql.session.timeZone": "Asia/Tokyo",
             "plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
             "connect.grpc.binding.address": "127.0.0.1",
-            "connect.grpc.binding.port": str(free_port()),
+            "connect.grpc.binding.port": str(free_port),
         }
         builder = SparkSession.builder.master("local[2,4]")
         session = builder.config(map={f"spark.{name}": value for name, value in settings.items()}).getOrCreate()
@@ -90,26 +97,20 @@ def expected_scores(rows, **options):
     return {name: table[name] for name in table.columns[1:]}
 
 
-def test_rows_are_those_of_a_single_process_bit_for_bit(spark):
+@pytest.mark.parametrize("settings", [{}, {"maxRecordsPerBatch": "7", "useLargeVarTypes": "true"}])
+def test_rows_are_those_of_a_single_process_bit_for_bit(spark, settings):
     rows = answers_to(3000)
-    found = as_columns(score(frame_of(spark, rows, n_partitions=5), SPEC))
+    for name, value in settings.items():
+        spark.conf.set(f"spark.sql.execution.arrow.{name}", value)
+    try:
+        found = as_columns(score(frame_of(spark, rows, n_partitions=5), SPEC))
+    finally:
+        for name in settings:
+            spark.conf.unset(f"spark.sql.execution.arrow.{name}")
     expected = expected_scores(rows)
     assert list(found) == ["id", "question", "answer", *expected]
     assert list(zip(found["id"], found["question"], found["answer"], strict=True)) == rows
     assert all(bits(found[name]) == bits(values) for name, values in expected.items())
-
-
-def test_small_batches_of_arrow_change_nothing(spark):
-    rows = answers_to(500)
-    frame = score(frame_of(spark, rows), SPEC, columns=["average"])
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
-    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
-    try:
-        found = as_columns(frame)
-    finally:
-        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
-        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
-    assert bits(found["average"]) == bits(expected_scores(rows)["average"])
 
 
 @pytest.mark.parametrize("n_rows", [0, 1])
@@ -133,47 +134,31 @@ def test_only_rows_that_pass_stay_and_a_missing_answer_may_have_null_scores(spar
 
 
 SCHEMA = """
-    id long not null, question string not null, answer string, flag boolean, small tinyint, real float,
+    id long not null, `{}` string not null, `{}` string, Fluency string, flag boolean, small tinyint, real float,
     sum decimal(38,9), day date, moment timestamp, clock timestamp_ntz, span interval day to second,
     bytes binary, list array<int>,
     pair struct<left: string, right: array<double>>, map map<string, struct<n: int>>, none void
 """
 
 
-def test_columns_of_other_types_come_out_as_they_came_in(spark):
+@pytest.mark.parametrize("names", [("question", "answer"), ("the.question", "an `answer")])
+def test_columns_of_any_type_and_name_come_out_as_they_came_in(spark, names):
     moment = datetime(1950, 3, 1, 12, 30, 15, 123456, tzinfo=timezone.utc)
     full = (
-        *(True, -128, 0.1, Decimal("12345678901234567890123456789.123456789"), date(1, 1, 1), moment),
+        *("mine", True, -128, 0.1, Decimal("12345678901234567890123456789.123456789"), date(1, 1, 1), moment),
         *(datetime(9999, 12, 31, 23, 59, 59, 999999), timedelta(days=-3, microseconds=7), bytearray(b"\0\xff")),
-        *([1, None], ("l", [0.1, None]), {"k": (None,), "": (2,)}, None),
+        *([1, 2], ("l", [0.1, None]), {"k": (None,), "": (2,)}, None),
     )
     rows = [(1, "Q07", "Ice floats.", *full), (2, "Q08", "", *[None] * len(full))]
-    frame = spark.createDataFrame(rows, SCHEMA).repartition(2)
-    scored = score(frame, SPEC, columns=["average"])
-    assert scored.drop("average").schema == frame.schema
+    types = pyspark.sql.types
+    question, answer = names
+    schema = types.StructType.fromDDL(SCHEMA.format(*(name.replace("`", "``") for name in names)))
+    schema[question].metadata, schema["list"].dataType.containsNull = {"comment": "an id"}, False
+    frame = spark.createDataFrame(rows, schema).repartition(2)
+    scored = score(frame, SPEC, question_column=question, answer_column=answer, columns=["average"])
+    assert scored.schema.fields == [*schema.fields, types.StructField("average", types.DoubleType(), nullable=True)]
     assert scored.drop("average").orderBy("id").collect() == frame.orderBy("id").collect()
     assert bits(as_columns(scored)["average"]) == bits(expected_scores(rows)["average"])
-
-
-def test_fields_keep_their_metadata_and_whether_they_may_be_null(spark):
-    types = pyspark.sql.types
-    fields = [
-        types.StructField("question", types.StringType(), nullable=False, metadata={"comment": "an id"}),
-        types.StructField("answer", types.StringType(), nullable=True),
-        types.StructField("list", types.ArrayType(types.LongType(), containsNull=False), nullable=False),
-    ]
-    frame = spark.createDataFrame([("Q07", "Ice.", [1])], types.StructType(fields))
-    scored = score(frame, SPEC, columns=["average"])
-    assert scored.schema.fields == [*fields, types.StructField("average", types.DoubleType(), nullable=True)]
-    assert scored.first()["list"] == [1]
-
-
-def test_names_with_dots_backticks_and_spaces_are_names_like_others(spark):
-    schema = "Fluency string, `the.question` string, `an ``answer` string"  # that score is not appended
-    frame = spark.createDataFrame([("mine", "Q07", "Ice floats.")], schema)
-    scored = score(frame, SPEC, question_column="the.question", answer_column="an `answer", columns=["average"])
-    assert scored.columns == [*frame.columns, "average"]
-    assert tuple(scored.first())[:3] == ("mine", "Q07", "Ice floats.")
 
 
 @pytest.mark.parametrize(
@@ -210,47 +195,11 @@ def test_a_node_without_the_suite_says_so(spark, make_suite):
     assert str(folder) in last_line(raised)
 
 
-def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
-    seen = []
-
-    class Frame:
-        """A frame that keeps what would be sent."""
-
-        def __getattr__(self, name):
-            return getattr(frame, name)
-
-        def mapInArrow(self, function, schema):  # noqa: N802
-            seen.append(function)
-
-    frame = spark.createDataFrame([], "question string, answer string")
-    for spec in (SPEC, ScorerSpec("mini", threads=3)):
-        score(Frame(), spec)
-    sent = [cell.cell_contents for function in seen for cell in function.__closure__]
-    assert [job.spec.threads for job in sent if isinstance(job, TableJob)] == [1, 3]
-
-
-def mortal_spec(marker):
-    """A spec whose process kills itself, once, when it has scored 65,536 rows and asks for the scorer again."""
-
-    class MortalSpec(ScorerSpec):
-        n_groups = 0
-
-        @property
-        def scorer(self):
-            self.n_groups += 1
-            if self.n_groups == 2:
-                try:
-                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-                except FileExistsError:
-                    pass
-                else:
-                    os.kill(os.getpid(), signal.SIGKILL)
-            return ScorerSpec("mini", threads=1).scorer
-
-        def __reduce__(self):
-            return type(self), ("mini",), {"threads": 1}
-
-    return MortalSpec("mini", threads=1)
+def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark, monkeypatch):
+    asked = []
+    monkeypatch.setattr(ScorerSpec, "with_threads", lambda spec, threads: asked.append(threads) or spec)
+    score(spark.createDataFrame([], "question string, answer string"), SPEC)
+    assert asked == [1]
 
 
 def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_path):
@@ -261,7 +210,7 @@ def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_
     scored = score(frame, mortal_spec(tmp_path / "killed"), columns=["average"])
     scored.write.parquet(str(tmp_path / "out"))
     found = as_columns(spark.read.parquet(str(tmp_path / "out")))
-    assert (tmp_path / "killed").exists()
+    assert os.listdir(tmp_path / "killed") == ["0"]
     assert found["id"] == list(range(len(rows)))
     assert bits(found["average"]) == bits(np.tile(expected_scores(answers)["average"], 300))
 

@@ -173,7 +173,7 @@ def test_hostile_runs_are_harmless(tmp_path, mini):
     assert log.eval.model.endswith("run")
 
 
-def test_what_cannot_be_a_log_is_one_sentence(run, tmp_path, mini):
+def test_runs_that_cannot_become_a_log_are_one_sentence(run, tmp_path, mini):
     with pytest.raises(PfgenError, match=r"run\.txt: expected a file \*\.eval or \*\.json$"):
         pfgen.write_eval_log(run, tmp_path / "run.txt", suite=mini)
     make_run(tmp_path / "two" / "b", trial_lines(mini, 1))

@@ -18,6 +18,10 @@ def score_texts(module):
     module.score("question", "answer", ScorerSpec("mini"))
 
 
+def log_run(module):
+    module.log_run(None)
+
+
 def score_frame(module):
     module.score(None, ScorerSpec("mini"))
 
@@ -37,10 +41,13 @@ def score_frame(module):
         ("integrations.inspect_ai", "inspect_ai", "inspect", on_import),
         ("integrations.lighteval", "lighteval.metrics.utils.metric_utils", "lighteval", on_import),
         ("integrations.lm_eval", "datasets", "lm-eval", lambda module: module.documents()),
+        ("integrations.mlflow", "mlflow", "mlflow", log_run),
         ("integrations.nemo_curator", "nemo_curator.stages.base", "nemo-curator", on_import),
         ("integrations.polars", "polars", "polars", score_texts),
+        ("integrations.tensorboard", "tensorboard.summary.writer.event_file_writer", "tensorboard", log_run),
         ("integrations.trl", "datasets", "trl", lambda module: module.make_dataset("mini")),
         ("integrations.verl", "pyarrow", "verl", lambda module: module.write_dataset("train.parquet", "mini")),
+        ("integrations.wandb", "wandb", "wandb", log_run),
     ],
 )
 def test_without_a_package_the_error_names_its_extra(monkeypatch, name, package, extra, use):

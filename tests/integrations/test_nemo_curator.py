@@ -1,4 +1,4 @@
-"""The filter for NeMo Curator: in its executors, and the stage alone."""
+"""The filter for NeMo Curator: the documented pipeline in its executors, and the stage alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine
-from makers.generated_answers import WHERE, column, passing, scores_of, write_parts
+from makers.frames import bits
+from makers.generated_answers import passing, scores_of, write_parts
 from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
@@ -33,30 +34,18 @@ import os, ray
 ray.init(address="local", num_cpus=6)
 os.environ["RAY_ADDRESS"] = ray.get_runtime_context().gcs_address
 """
-PROGRAM = f"""{RAY}
-import sys
-from importlib import import_module
-from nemo_curator.pipeline import Pipeline
-from nemo_curator.stages.text.io.reader import JsonlReader
-from nemo_curator.stages.text.io.writer import ParquetWriter
-from pfgen_fast.integrations.nemo_curator import PfgenScoreFilter
-
-stage = PfgenScoreFilter("mini", where=sys.argv[3], columns=["average", "fluency"])
-pipeline = Pipeline("p", stages=[JsonlReader("in", files_per_partition=1), stage, ParquetWriter("out")])
-pipeline.run(getattr(import_module(sys.argv[1]), sys.argv[2])())
-"""
-EXECUTORS = [("ray_data", "RayDataExecutor"), ("xenna", "XennaExecutor")]
 
 
 @pytest.fixture
 def run(tmp_path, rows, monkeypatch):
-    """Runs a pipeline with the filter over four files, in a process and on a Ray of its own."""
+    """Runs the documented pipeline over four files, in a process with its own Ray."""
     write_parts(tmp_path / "in", rows)
     monkeypatch.setenv("PYTHONPATH", str(Path(pfgen_fast.__file__).parent.parent))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
 
-    def go(module="", executor="", program=PROGRAM):
-        command = [sys.executable, "-c", program, f"nemo_curator.backends.{module}", executor, WHERE]
+    def go(module="ray_data", executor="RayDataExecutor"):
+        example = documented_example("RayDataExecutor").replace("RayDataExecutor", executor)
+        command = [sys.executable, "-c", RAY + example.replace("backends.ray_data", f"backends.{module}")]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=TIME_LIMIT, cwd=tmp_path, encoding="utf-8", env=os.environ
         )
@@ -66,37 +55,41 @@ def run(tmp_path, rows, monkeypatch):
     return go
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=["ray", "xenna"])
-def test_a_pipeline_keeps_what_the_single_process_keeps_bit_for_bit(run, rows, scorer, executor):
+@pytest.mark.parametrize("executor", [(), ("xenna", "XennaExecutor")], ids=["ray", "xenna"])
+def test_the_documented_pipeline_keeps_what_the_single_process_keeps_bit_for_bit(run, rows, scorer, executor):
     done, found = run(*executor)
     assert done.returncode == 0, done.stderr
     table, stays = passing(rows, scorer)
     assert [{key: row[key] for key in rows[0]} for row in found] == [rows[i] for i in stays]
-    for name in ("average", "fluency"):
-        assert column(found, name) == table[name][stays].tobytes()
+    assert bits(row["average"] for row in found) == table.average[stays].tobytes()
 
 
 def test_a_document_that_cannot_be_scored_stops_the_pipeline_with_one_sentence(run, tmp_path):
     with (tmp_path / "in" / "3.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"id": "bad", "question": "Q77", "text": "x"}\n')
-    done, _ = run(*EXECUTORS[0])
+    done, _ = run()
     assert done.returncode != 0
     assert "3.jsonl: row 101 of the batch, column 'question': unknown question 'Q77'" in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize("kind", ["arrow", "large", "object", "str"])
-def test_a_batch_stays_what_it_is(rows, scorer, kind):
+@pytest.mark.parametrize("least", [0.4, 9.0])
+def test_a_batch_stays_what_it_is(rows, scorer, kind, least):
     arrow = pa.Table.from_pylist(rows)
     if kind == "large":
         data = arrow.cast(pa.schema([(name, pa.large_string()) for name in arrow.column_names]))
     else:
         data = arrow if kind == "arrow" else pd.DataFrame(rows, dtype=kind).set_index(np.arange(N) + 7)
-    result = PfgenScoreFilter(ScorerSpec("mini"), 0.4).process(DocumentBatch("made", data, _metadata={"of": "test"}))
-    average = scores_of(rows, scorer).average
+    stage = PfgenScoreFilter(ScorerSpec("mini"), least, columns=["average", "fluency"])
+    result = stage.process(DocumentBatch("made", data, _metadata={"of": "test"}))
+    table = scores_of(rows, scorer)
+    stays = np.flatnonzero(table.average >= least)
     assert isinstance(result.data, type(data))
-    assert (result.dataset_name, result._metadata) == ("made", {"of": "test"})
-    assert np.array(result.data["id"]).tolist() == [rows[i]["id"] for i in np.flatnonzero(average >= 0.4)]
-    assert np.array(result.data["average"]).tobytes() == average[average >= 0.4].tobytes()
+    assert (result.dataset_name, result._metadata, result.num_items) == ("made", {"of": "test"}, len(stays))
+    assert result.get_columns() == ["id", "question", "text", "average", "fluency"]
+    assert np.array(result.data["id"]).tolist() == [rows[i]["id"] for i in stays]
+    for name in ("average", "fluency"):
+        assert np.array(result.data[name]).tobytes() == table[name][stays].tobytes()
     assert "average" not in (data.column_names if isinstance(data, pa.Table) else data)
 
 
@@ -108,14 +101,9 @@ def test_missing_answers_are_an_error_or_dropped(in_pandas):
     with pytest.raises(TrialsError, match=r"^task '' of 'made': row 2 of the batch, column 'a': "):
         PfgenScoreFilter("mini", 0, **fields).process(batch)
     assert PfgenScoreFilter("mini", 0, nulls="null", **fields).process(batch).num_items == 1
-    scored = PfgenScoreFilter("mini", nulls="null", prefix="pfgen_", **fields).process(batch)
-    assert scored.to_pyarrow()["pfgen_average"].is_null(nan_is_null=True).to_pylist() == [False, True]
-
-
-def test_a_batch_of_which_nothing_stays_is_empty_and_keeps_its_columns():
-    batch = DocumentBatch("made", pa.table({"question": ["Q07"], "text": ["x"]}))
-    result = PfgenScoreFilter("mini", 0.9).process(batch)
-    assert (result.num_items, result.get_columns()) == (0, ["question", "text", "average"])
+    stage = PfgenScoreFilter("mini", nulls="null", prefix="pfgen_", **fields)
+    assert stage.process(batch).to_pyarrow()["pfgen_average"].is_null(nan_is_null=True).to_pylist() == [False, True]
+    assert (stage.inputs(), stage.outputs()) == ((["data"], ["q", "a"]), (["data"], ["q", "a", "pfgen_average"]))
 
 
 def test_columns_that_do_not_fit_are_one_sentence():
@@ -123,16 +111,3 @@ def test_columns_that_do_not_fit_are_one_sentence():
     for message, names in columns.items():
         with pytest.raises(TrialsError, match=rf"^task '' of 'made': {message}"):
             PfgenScoreFilter("mini").process(DocumentBatch("made", pa.table({name: ["Q07"] for name in names})))
-
-
-def test_a_stage_says_what_it_reads_and_leaves():
-    stage = PfgenScoreFilter("mini", 0.4, question_field="q", columns=["average", "fluency"])
-    assert stage.inputs() == (["data"], ["q", "text"])
-    assert stage.outputs() == (["data"], ["q", "text", "average", "fluency"])
-
-
-def test_the_documented_example_keeps_the_rows_that_pass(run, rows, scorer):
-    done, found = run(program=RAY + documented_example("RayDataExecutor"))
-    assert done.returncode == 0, done.stderr
-    _, stays = passing(rows, scorer)
-    assert [row["id"] for row in found] == [rows[i]["id"] for i in stays]

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from makers.documented import DOCS
 from makers.engines import integration
-from makers.reward_server import serving
+from makers.frames import run_python_blocks
+from makers.reward_server import TOKEN, serving
 from pfgen_fast import PfgenError
 from pfgen_fast.integrations import openrlhf as ours
 
@@ -41,22 +42,13 @@ def executor():
 
 
 @pytest.mark.integrations
-def test_its_client_gets_the_rewards_of_the_scorer(executor, scorer):
-    with serving("--suite", "mini") as running:
-        made = executor(f"{running.url}/get_reward")
+def test_its_client_gets_the_rewards_of_the_scorer_and_shows_a_token_that_is_in_the_address(executor, scorer):
+    with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": TOKEN}) as running:
+        made = executor(running.url.replace("//", f"//trainer:{TOKEN}@") + "/get_reward")
         [found] = asyncio.run(made._fetch_rewards_via_http(QUERIES, PROMPTS, LABELS))
     expected = scorer.score("Q07", ANSWERS)
     assert found["rewards"] == found["scores"] == expected.average.tolist()
     assert found["extra_logs"]["helpfulness"] == expected.helpfulness.tolist()
-
-
-@pytest.mark.integrations
-def test_its_client_shows_a_token_that_is_in_the_address(executor, scorer):
-    token = "a-token-of-this-test-0123456789"
-    with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": token}) as running:
-        made = executor(running.url.replace("//", f"//trainer:{token}@") + "/get_reward")
-        [found] = asyncio.run(made._fetch_rewards_via_http(QUERIES, PROMPTS, LABELS))
-    assert found["rewards"] == scorer.reward("Q07", ANSWERS).tolist()
 
 
 @pytest.mark.integrations
@@ -104,8 +96,6 @@ def test_the_suite_and_the_mode_are_those_of_the_environment(scorer, monkeypatch
         ours.reply(QUERIES, PROMPTS, LABELS)
 
 
-def test_the_documented_example_runs(monkeypatch, capsys):
-    text = (DOCS / "integrations" / "openrlhf.md").read_text(encoding="utf-8")
-    [block] = [part.partition("```")[0] for part in text.split("```python\n")[1:]]
-    exec(block, {})
+def test_the_documented_example_runs(capsys):
+    assert run_python_blocks(DOCS / "integrations" / "openrlhf.md") == 1
     assert capsys.readouterr().out.startswith("[0.3533")

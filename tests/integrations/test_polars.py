@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from makers.effort import examples, share
 from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
 from makers.strategies import answers
-from pfgen_fast import PfgenError, Scorer, TrialsError
+from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.integrations.polars import score
 from pfgen_fast.tables.table_job import TableJob
 
@@ -169,13 +169,6 @@ def test_what_cannot_be_scored_is_one_sentence(engine, changes, sentence):
     frame = pl.DataFrame({"q": ["Q07", "Q08", "Q09"], "a": ["x", "y", "z"]})
     with pytest.raises(FAULTS, match="row 3 of 3, column 'q': unknown question 'Q09'"):
         frame.select(score(pl.col("q").str.strip_chars(), "a", SPEC))
-
-
-def test_a_score_that_does_not_exist_is_told_before_anything_is_read():
-    with pytest.raises(PfgenError, match="columns: no score 'averge'; there are fluency, "):
-        score("question", "answer", SPEC, column="averge")
-    with pytest.raises(ValueError, match="nulls"):
-        score("question", "answer", SPEC, nulls="zero")
 
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch):

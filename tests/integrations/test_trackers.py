@@ -40,9 +40,10 @@ def checkpoints(mini, tmp_path):
 
 @pytest.fixture
 def documented(mini, tmp_path):
-    """Runs the examples of a page of the documentation, and returns their number."""
-    scored_run(tmp_path / "result" / "org" / "model", mini)
-    return lambda page: run_python_blocks(DOCS / page)
+    """Runs the examples of a page of the documentation, which score a run; returns the outcome and their number."""
+    outcome = scored_run(tmp_path / "result" / "org" / "model", mini)
+    outcome.path.unlink()
+    return outcome, lambda page: run_python_blocks(DOCS / page)
 
 
 # ---- MLflow
@@ -71,10 +72,14 @@ def artifact(store, run_id: str, path: str) -> str:
     return store.artifacts.load_text(f"runs:/{run_id}/{path}")
 
 
-def test_mlflow_gets_all_of_a_run(store, mini, outcome):
-    run_id = mlflow.log_run(outcome)
-    expected = tracked(outcome)
-    run = store.get_run(run_id)
+def test_the_documented_examples_log_all_of_a_run_to_mlflow(store, mini, documented):
+    outcome, run_examples = documented
+    assert run_examples("integrations/mlflow.md") == 2
+    found = store.search_runs(experiment_names=["pfgen"], output_format="list")
+    runs = {run.info.run_name: run for run in found}
+    assert runs.keys() == {"org/model", "my-training"}
+    expected, run = tracked(outcome), runs["org/model"]
+    run_id = run.info.run_id
     assert run.data.metrics == expected.metrics
     assert run.data.params == {"pfgen.model": "org/model", "pfgen.mode": "qa", "pfgen.temperature": "1.0"}
     assert run.data.tags["pfgen.signature"] == outcome.signature
@@ -122,10 +127,6 @@ def test_more_metrics_than_mlflow_takes_at_a_time(store, outcome):
     assert len(store.get_run(mlflow.log_run(outcome.path, report=False)).data.metrics) > 2100
 
 
-def test_the_documented_examples_of_mlflow_run(store, documented):
-    assert documented("integrations/mlflow.md") == 2
-
-
 # ---- TensorBoard
 
 
@@ -146,15 +147,16 @@ def text(found, name: str) -> str:
     return tensor.tensor_proto.string_val[0].decode()
 
 
-def test_tensorboard_gets_all_of_a_run(read, mini, outcome, tmp_path):
-    folder = tensorboard.log_run(outcome, into=tmp_path / "logs")
-    assert folder == str(tmp_path / "logs")
+def test_the_documented_example_logs_all_of_a_run_to_tensorboard(read, mini, documented):
+    outcome, run_examples = documented
+    assert run_examples("integrations/tensorboard.md") == 1
+    folder = Path("runs/my-training")
     expected, found = tracked(outcome), read(folder)
     scalars = {name: [(event.step, event.value) for event in found.Scalars(name)] for name in found.Tags()["scalars"]}
-    assert scalars == {name: [(0, float(np.float32(value)))] for name, value in expected.metrics.items()}
-    assert (tmp_path / "logs" / "pfgen-report.html").read_text(encoding="utf-8") == expected.page
+    assert scalars == {name: [(500, float(np.float32(value)))] for name, value in expected.metrics.items()}
+    assert (folder / "pfgen-report-500.html").read_text(encoding="utf-8") == expected.page
     about = text(found, "run")
-    for part in (outcome.signature.replace("|", "&#124;"), "* temperature: 1.0", "pfgen-report.html"):
+    for part in (outcome.signature.replace("|", "&#124;"), "* temperature: 1.0", "pfgen-report-500.html"):
         assert part in about
     head, rule, *rows = text(found, "questions").splitlines()
     assert head.startswith("| question_id | question | score |")
@@ -176,16 +178,11 @@ def test_texts_of_answers_are_no_markup_of_tensorboard(read, outcome):
     written = outcome.path.read_text(encoding="utf-8")
     answer = tracked(outcome).tables["answers"].rows[0][1]
     outcome.path.write_text(written.replace(answer, "<script>a</script> | b\\n[c](d)" + "e" * 10_000), encoding="utf-8")
-    tensorboard.log_run(outcome, into="logs", report=False)
+    assert tensorboard.log_run(outcome, into="logs", report=False) == "logs"
     shown = text(read("logs"), "answers")
     assert "<script>" not in shown
     assert "&#60;script&#62;a&#60;/script&#62; &#124; b" in shown
     assert max(map(len, shown.splitlines())) < 1000
-
-
-def test_the_documented_example_of_tensorboard_runs(read, documented):
-    assert documented("integrations/tensorboard.md") == 1
-    assert [event.step for event in read("runs/my-training").Scalars("pfgen/score")] == [500]
 
 
 # ---- Weights & Biases
@@ -258,9 +255,12 @@ def logged(folder: Path, run_id: str) -> dict[str, Any]:
     return found
 
 
-def test_wandb_gets_all_of_a_run(offline, outcome, tmp_path):
-    run_id = wandb.log_run(outcome)
+def test_the_documented_examples_log_all_of_a_run_to_wandb(offline, documented, tmp_path):
+    outcome, run_examples = documented
+    assert run_examples("integrations/wandb.md") == 2
     assert offline.run is None
+    run_id, *others = {path.stem.removeprefix("run-") for path in tmp_path.rglob("run-*.wandb")} - {"my-training"}
+    assert others == []
     expected, found = tracked(outcome), logged(tmp_path, run_id)
     (row,) = found["rows"]
     assert {name: value for name, value in row.items() if name in expected.metrics} == expected.metrics
@@ -302,9 +302,3 @@ def test_the_active_run_of_wandb_stays_open(offline, outcome, tmp_path):
     found = [(row["pfgen/step"], row["pfgen/score"]) for row in rows if "pfgen/score" in row]
     assert found == [(50, outcome.summary.score)]
     assert [row["pfgen/score"] for row in logged(tmp_path, other)["rows"]] == [outcome.summary.score]
-
-
-@pytest.mark.usefixtures("offline")
-def test_the_documented_examples_of_wandb_run(documented, tmp_path):
-    assert documented("integrations/wandb.md") == 2
-    assert logged(tmp_path, "my-training")["rows"]

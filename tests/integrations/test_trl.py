@@ -52,7 +52,7 @@ def test_the_content_of_a_message_may_have_parts(content, answer):
 
 
 @pytest.mark.parametrize("bad", [None, 3, b"It", {"content": "It"}, [None], message(3), message({"type": "text"})])
-def test_what_is_no_completion_is_one_clear_sentence(bad):
+def test_invalid_completions_are_one_clear_sentence(bad):
     with pytest.raises(PfgenError, match="expected a completion, which is a text or messages, not "):
         answer_in(bad, "chat")
     for part in (None, "It", {"type": "text"}, {"type": "text", "text": 3}):
@@ -99,9 +99,9 @@ def test_a_part_of_the_score_may_be_the_reward(scorer):
         make_reward("mini", metric="length")
 
 
-@pytest.fixture(scope="module")
-def trained(tiny_model, tmp_path_factory):
-    """A training of TRL on two tasks by four rewards: what it logged, its table of completions, and each call."""
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+def test_trl_trains_on_several_tasks_and_rewards_at_once(tiny_model, tmp_path, scorer):
     trl, datasets = integration("trl"), integration("datasets")
     calls = []
 
@@ -126,7 +126,7 @@ def trained(tiny_model, tmp_path_factory):
         reward_funcs=[*map(recorded, ours), sums],
         train_dataset=datasets.concatenate_datasets([prompts, other]),
         args=trl.GRPOConfig(
-            output_dir=str(tmp_path_factory.mktemp("grpo")),
+            output_dir=str(tmp_path),
             reward_weights=[1.0, 0.5, 0.0, 0.01],
             max_steps=3,
             logging_steps=1,
@@ -147,14 +147,7 @@ def trained(tiny_model, tmp_path_factory):
 
     trainer.log = keep
     trainer.train()
-    return trainer.state.log_history, tables, calls
-
-
-@pytest.mark.integrations
-@pytest.mark.filterwarnings("ignore")
-def test_trl_trains_on_several_tasks_and_rewards_at_once(trained, scorer):
-    history, tables, calls = trained
-    steps = [entry for entry in history if "reward" in entry]
+    steps = [entry for entry in trainer.state.log_history if "reward" in entry]
     assert len(steps) == 3
     assert len(calls) == 9
     of_score = [call for call in calls if call[0] == "pfgen_score"]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,31 +18,27 @@ PARTS = ("fluency", "truthfulness", "helpfulness")
 PAGE = DOCS / "integrations" / "verl.md"
 
 
-def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer(scorer):
-    good, bad = scorer.reward("Q07", ["Ice is less dense than water.", "Because."]).tolist()
-    question = scorer.suite["Q07"].question
-    assert compute_score("pfgen", "Well. A: Ice is less dense than water. Q: And", "Q07", suite="mini") == good
-    assert compute_score("pfgen", "Because.\n\nQ:", question, {}, suite="mini", mode="completion") == bad
-    assert compute_score_batched(["pfgen"] * 2, ["Because.", ""], ["Q07"] * 2, suite="mini") == [bad, 0.0]
-
-
-def test_the_parts_are_beside_the_reward_which_may_be_one_of_them(scorer):
-    answers = ["Ice is less dense than water.", "Because."]
+def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer_or_one_of_its_parts(scorer):
+    answers = ["Ice is less dense than water.", "Because.", ""]
     table = scorer.score("Q07", answers)
-    found = compute_score_batched(["pfgen"] * 2, answers, ["Q07"] * 2, suite="mini", metric="fluency", parts=True)
+    good, bad, _ = table.average.tolist()
+    question = scorer.suite["Q07"].question
+    assert compute_score("pfgen", f"Well. A: {answers[0]} Q: And", "Q07", suite="mini") == good
+    assert compute_score("pfgen", "Because.\n\nQ:", question, {}, suite="mini", mode="completion") == bad
+    batch = ["pfgen"] * 3, answers, ["Q07"] * 3
+    assert compute_score_batched(*batch, suite="mini") == [good, bad, 0.0]
+    found = compute_score_batched(*batch, suite="mini", metric="fluency", parts=True)
     expected = {"score": table.fluency.tolist()} | {part: table[part].tolist() for part in PARTS}
-    assert found == [{name: column[row] for name, column in expected.items()} for row in range(2)]
+    assert found == [{name: column[row] for name, column in expected.items()} for row in range(3)]
 
 
-def test_what_cannot_be_rewarded_is_one_clear_sentence(tmp_path):
+def test_arguments_without_a_reward_are_one_clear_sentence():
     with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
         compute_score("pfgen", "a", "Q77", suite="mini")
     with pytest.raises(PfgenError, match="unknown mode 'chatty'; expected one of completion, qa, chat"):
         compute_score("pfgen", "a", "Q07", suite="mini", mode="chatty")
     with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truth"):
         compute_score("pfgen", "a", "Q07", suite="mini", metric="length")
-    with pytest.raises(PfgenError, match="no such folder"):
-        compute_score("pfgen", "a", "Q07", suite=str(tmp_path / "none"))
     with pytest.raises(TypeError, match="'suite'"):  # ids of two suites are often the same, so none is taken by itself
         compute_score("pfgen", "a", "Q07")
 
@@ -159,34 +152,6 @@ def test_the_batch_manager_and_the_evaluation_of_verl_give_the_same(
     assert [reward("pfgen", f"A: {text}", question) for question, text in zip(questions, kept, strict=True)] == (
         table.average.tolist()
     )
-
-
-@pytest.mark.integrations
-def test_workers_in_processes_of_ray_give_the_same(verl, mini, scorer, tiny_model, tmp_path, monkeypatch):
-    """In a process of its own, for what verl and Ray leave behind."""
-    config = verl("reward.num_workers=2")
-    _, data, questions, kept = make_batch(config, tiny_model, mini, tmp_path, monkeypatch)
-    integration("omegaconf").OmegaConf.save(config, tmp_path / "config.yaml")
-    data.save_to_disk(tmp_path / "batch")
-    script = """
-import json, os, sys, ray
-from omegaconf import OmegaConf
-from verl import DataProto
-from verl.experimental.reward_loop.reward_loop import RewardLoopManager
-ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}})
-found = RewardLoopManager(OmegaConf.load("config.yaml")).compute_rm_score(DataProto.load_from_disk("batch"))
-print(json.dumps({name: found.non_tensor_batch[name].tolist() for name in ("score", "fluency")}))
-"""
-    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, sys.path)))
-    run = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300
-    )
-    assert run.returncode == 0, run.stderr
-    table = scorer.score(questions, kept)
-    assert json.loads(run.stdout.splitlines()[-1]) == {
-        "score": table.average.tolist(),
-        "fluency": table.fluency.tolist(),
-    }
 
 
 @pytest.mark.integrations

@@ -10,17 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pfgen_fast import Scorer, ScoreTable
 
-from .frames import rows as columns_of_rows
-
-WHERE = "average >= 0.4 and helpfulness > 0"
-"""A filter that some generated rows pass."""
-
-
-def generated_rows(n: int) -> list[dict[str, Any]]:
-    """Rows with the keys `id`, `question` and `text`, which have no empty text."""
-    columns = columns_of_rows(n).values()
-    return [{"id": f"{i:05}", "question": key, "text": text or "."} for i, key, text in zip(*columns, strict=True)]
-
 
 def scores_of(rows: list[dict[str, Any]], scorer: Scorer) -> ScoreTable:
     """The scores of the single process."""
@@ -28,7 +17,7 @@ def scores_of(rows: list[dict[str, Any]], scorer: Scorer) -> ScoreTable:
 
 
 def passing(rows: list[dict[str, Any]], scorer: Scorer) -> tuple[ScoreTable, NDArray[np.intp]]:
-    """The scores of the single process, and the numbers of the rows that pass `WHERE`."""
+    """The scores of the single process, and the numbers of the rows that pass the filter of the documented examples."""
     table = scores_of(rows, scorer)
     found = np.flatnonzero((table.average >= 0.4) & (table.helpfulness > 0))
     assert len(rows) / 10 < len(found) < len(rows) * 9 / 10
@@ -41,8 +30,3 @@ def write_parts(folder: Path, rows: list[dict[str, Any]]) -> None:
     for part in range(4):
         lines = "".join(json.dumps(row) + "\n" for row in rows[part::4])
         (folder / f"{part}.jsonl").write_text(lines, encoding="utf-8")
-
-
-def column(found: list[dict[str, Any]], name: str) -> bytes:
-    """The bytes of a column of scores, so that they can be compared bit for bit."""
-    return np.array([row[name] for row in found], dtype=np.float64).tobytes()

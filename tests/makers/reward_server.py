@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import json
 import os
 import re
@@ -17,11 +18,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import pyarrow as pa
+from pfgen_fast import Suite
 
 HTTP = httpx.Client(verify=False, trust_env=False, timeout=60)
 atexit.register(HTTP.close)
 SECONDS = 60
 """How long a test waits for what must happen at once; never waited for in full."""
+
+TOKEN = "a-token-of-these-tests-0123456789"
+ARROW = "application/vnd.apache.arrow.stream"
 
 _WITH_LIMITS = """
 import json, sys
@@ -30,6 +36,27 @@ from pfgen_fast.serving.limits import Limits
 from pfgen_fast.serving.server import serve
 sys.exit(not serve(Scorer("mini", threads=1), port=0, limits=Limits(**json.loads(sys.argv[1])), workers=1))
 """
+
+
+def batch_of_all_kinds() -> dict[str, list[str]]:
+    """Questions by id and by text, and answers of every kind."""
+    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
+    suite = Suite.load("mini")
+    pairs = [
+        (name, answer)
+        for question in suite
+        for name in (question.question_id, question.question)
+        for answer in (*question.answers["A"][:5], *odd)
+    ]
+    return {"questions": [name for name, _ in pairs], "answers": [answer for _, answer in pairs]}
+
+
+def stream(table: pa.Table, *, max_chunksize: int | None = None, **options: Any) -> bytes:
+    """A table as an Arrow stream."""
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table, max_chunksize=max_chunksize)
+    return sink.getvalue()
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,14 @@ def score(source, target, scorer, **options):
     return score_table(source, target, scorer, **{"question_column": "q", "answer_column": "a", **options})
 
 
-def score_lines(scorer, tmp_path, lines: bytes, target: str = "out.jsonl", **options) -> str:
-    (tmp_path / "in.jsonl").write_bytes(lines)
-    score(tmp_path / "in.jsonl", tmp_path / target, scorer, **options)
-    return (tmp_path / target).read_bytes().decode() if target != "out.parquet" else ""
+def score_content(scorer, folder: Path, content: bytes | str, names: str = "in.csv out.csv", **options) -> bytes:
+    """Scores a file with this content, and returns the content of the other file."""
+    source, target = map(folder.joinpath, names.split())
+    source.write_bytes(content if isinstance(content, bytes) else content.encode())
+    score(source, target, scorer, **options)
+    return target.read_bytes()
+
+
+def score_lines(scorer, folder: Path, lines: bytes | str, target: str = "out.jsonl", **options) -> str:
+    """The output of JSON lines; escapes where it is not text."""
+    return score_content(scorer, folder, lines, f"in.jsonl {target}", **options).decode(errors="backslashreplace")

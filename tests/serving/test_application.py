@@ -99,7 +99,7 @@ def test_work_of_a_client_that_left_is_dropped(scorer_that_waits):
     assert scorer_that_waits.asked == ["first", "stays"]
 
 
-def test_who_waits_for_too_long_is_told_to_come_again(scorer_that_waits):
+def test_a_request_that_waits_for_too_long_gets_503(scorer_that_waits):
     async def steps(application):
         first = Request(application, "first")
         await asyncio.to_thread(scorer_that_waits.begun.acquire)
@@ -114,7 +114,7 @@ def test_who_waits_for_too_long_is_told_to_come_again(scorer_that_waits):
     assert scorer_that_waits.asked == ["first"]
 
 
-def test_what_takes_too_long_to_score_is_not_asked_for_again_and_holds_its_place(scorer_that_waits):
+def test_a_batch_that_takes_too_long_gets_413_and_keeps_its_place(scorer_that_waits):
     async def steps(application):
         request = Request(application, "first")
         await request.task
@@ -179,8 +179,8 @@ def test_a_limit_is_a_number_of_seconds(seconds):
 
 def test_a_request_may_name_the_address_that_the_server_listens_on():
     guard = Guard(None, 8771, "127.0.0.2")
-    guard.check({"host": "127.0.0.2:8771"})
-    guard.check({"host": "LOCALHOST:8771"})
+    for host in ("127.0.0.2:8771", "LOCALHOST:8771"):
+        guard.check({"host": host})
     with pytest.raises(Refusal, match=r"Host: expected 127\.0\.0\.2:8771 or localhost:8771"):
         guard.check({"host": "127.0.0.3:8771"})
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import functools
 import pickle
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
+import httpx
 import numpy as np
 import pytest
 from makers.documented import documented_example
-from makers.reward_server import serving
+from makers.reward_server import TOKEN, batch_of_all_kinds, serving
 from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.errors import ServingError
 from pfgen_fast.serving.client import RewardClient
-
-TOKEN = "a-token-of-this-test-0123456789"
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +30,8 @@ def client(server):
         yield made
 
 
-def test_rewards_and_scores_equal_those_of_the_scorer(client, mini, scorer):
-    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
-    names = [name for question in mini for name in (question.question_id, question.question)]
-    pairs = [(name, answer) for name in names for answer in (*mini[name].answers["A"][:3], *odd)]
-    questions, answers = map(list, zip(*pairs, strict=True))
+def test_rewards_and_scores_equal_those_of_the_scorer(client, scorer):
+    questions, answers = batch_of_all_kinds().values()
     assert client.reward(questions, answers).tobytes() == scorer.reward(questions, answers).tobytes()
     assert client.reward("Q07", answers).tobytes() == scorer.reward("Q07", answers).tobytes()
     assert client.reward("Q07", []).tolist() == []
@@ -64,7 +58,7 @@ def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer)
     assert np.ravel(found).tolist() == scorer.reward("Q07", answers).tolist() * 2
 
 
-def test_what_cannot_be_scored_is_named_with_its_rows(client):
+def test_answers_that_cannot_be_scored_are_named_with_their_rows(client):
     with pytest.raises(TrialsError, match=r"Q99.*in rows 0 to 0"):
         client.reward("Q99", ["Ice."])
     with pytest.raises(TrialsError, match=r"answers\[0\]: expected a text, not null, in rows 7 to 8"):
@@ -78,37 +72,24 @@ def test_what_cannot_be_scored_is_named_with_its_rows(client):
 GOOD = (200, {}, {"rewards": [0.5], "signature": "s"})
 
 
-@contextlib.contextmanager
-def replying(*replies):
-    """A server that sends these replies one after the other: a status, headers and JSON, or None to hang up."""
-    left = list(replies)
+@pytest.fixture
+def replying(monkeypatch):
+    """Makes a client of a server that sends these replies: a status, headers and JSON, or None to hang up."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            reply = left.pop(0)
-            if reply is None:
-                self.close_connection = True
-                return
-            status, headers, value = reply
-            body = json.dumps(value).encode()
-            self.send_response(status)
-            for name, text in {**headers, "Content-Length": str(len(body))}.items():
-                self.send_header(name, text)
-            self.end_headers()
-            self.wfile.write(body)
+    def client_of(*replies, **options):
+        left = list(replies)
 
-        def log_message(self, *arguments):
-            pass
+        def reply(request):
+            if not left or (given := left.pop(0)) is None:
+                raise httpx.RemoteProtocolError("Server disconnected")
+            status, headers, value = given
+            return httpx.Response(status, headers=headers, json=value)
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}", left
-        finally:
-            server.shutdown()
-            thread.join()
+        server = httpx.MockTransport(reply)
+        monkeypatch.setattr(httpx, "Client", functools.partial(httpx.Client, transport=server))
+        return RewardClient("http://127.0.0.1:1", **options), left
+
+    return client_of
 
 
 @pytest.fixture
@@ -120,23 +101,43 @@ def waits(monkeypatch):
     return slept
 
 
-def test_a_busy_server_is_asked_again_when_it_says(waits):
+def test_a_busy_server_is_asked_again_when_it_says(waits, replying):
     busy = {"error": "busy"}
     replies = [(429, {"Retry-After": "3"}, busy), None, (503, {}, busy), (429, {"Retry-After": "9999"}, busy), GOOD]
-    with replying(*replies) as (url, left), RewardClient(url) as client:
-        assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
+    client, left = replying(*replies)
+    assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
     assert left == []
     assert waits == [3.0, 0.2, 0.4, 30.0]
 
 
-def test_a_restart_of_a_minute_is_waited_for(waits):
-    with replying(*[None] * 16, GOOD) as (url, left), RewardClient(url) as client:
-        assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
+def test_a_restart_of_a_minute_is_waited_for(waits, replying):
+    client, left = replying(*[None] * 16, GOOD)
+    assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
     assert left == []
     assert waits[:8] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
     assert 50 < sum(waits) < 60
-    with RewardClient(url) as client, pytest.raises(ServingError, match=r"cannot be reached.*\(retried for 60 s\)"):
+    with pytest.raises(ServingError, match=r"cannot be reached.*\(retried for 60 s\)"):
         client.reward("Q07", ["Ice."])
+
+
+@pytest.mark.parametrize(
+    ("replies", "sentence"),
+    [
+        ([(429, {}, {"error": "too\nbusy"})] * 3, r"too\\nbusy"),
+        ([(500, {}, [])], "status 500"),
+        ([None] * 3, "cannot be reached: Server disconnected"),
+        *(
+            ([(200, {}, reply)], "the reply is not from a reward server")
+            for reply in ([], {}, {"rewards": 3, "signature": "s"}, {"rewards": [], "signature": "s"})
+        ),
+    ],
+)
+def test_the_client_gives_up_with_one_sentence(waits, replying, replies, sentence):
+    client, left = replying(*replies, retry_seconds=0.2)
+    with pytest.raises(ServingError, match=sentence):
+        client.reward("Q07", ["Ice."])
+    assert left == []
+    assert waits == pytest.approx([0.1] * (len(replies) - 1))
 
 
 def test_a_password_in_the_address_is_the_token_and_no_token_is_shown(server, scorer):
@@ -155,13 +156,6 @@ def test_a_password_in_the_address_is_the_token_and_no_token_is_shown(server, sc
     assert TOKEN not in str(error.value)
 
 
-@pytest.mark.parametrize("reply", [[], {}, {"rewards": 3, "signature": "s"}, {"rewards": [], "signature": "s"}])
-def test_a_reply_of_something_else_is_told(reply):
-    told = pytest.raises(ServingError, match="the reply is not from a reward server")
-    with replying((200, {}, reply)) as (url, _), RewardClient(url) as client, told:
-        client.reward("Q07", ["Ice."])
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -176,19 +170,6 @@ def test_a_reply_of_something_else_is_told(reply):
 def test_arguments_of_the_client_are_checked(options, sentence):
     with pytest.raises(ServingError, match=sentence):
         RewardClient(**{"url": "http://127.0.0.1:8000", **options})
-
-
-def test_it_gives_up_with_one_sentence(waits):
-    def refused(url, sentence):
-        with RewardClient(url, retry_seconds=0.2) as client, pytest.raises(ServingError, match=sentence):
-            client.reward("Q07", ["Ice."])
-
-    with replying(*[(429, {}, {"error": "too\nbusy"})] * 3, (500, {}, [])) as (url, left):
-        refused(url, r"too\\nbusy")
-        refused(url, "status 500")
-        assert left == []
-    refused(url, "cannot be reached")
-    assert waits == pytest.approx([0.1, 0.1, 0.1, 0.1])
 
 
 def test_the_documented_client_runs(monkeypatch, capsys):

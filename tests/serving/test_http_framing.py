@@ -6,8 +6,8 @@ import asyncio
 import functools
 import itertools
 import json
-import logging
 import re
+import unittest
 
 import pytest
 from hypothesis import given
@@ -63,24 +63,6 @@ def application():
     return Application(Scorer("mini"), Guard(None, 80), LIMITS)
 
 
-class Faults(logging.Handler):
-    """Errors in the logs of the server and of asyncio."""
-
-    def __init__(self):
-        super().__init__(logging.ERROR)
-        self.found = []
-
-    def emit(self, record):
-        self.found.append(record.getMessage())
-
-    def __enter__(self):
-        logging.getLogger().addHandler(self)
-
-    def __exit__(self, *exception):
-        logging.getLogger().removeHandler(self)
-        assert self.found == []
-
-
 def connected(app):
     """A connection to an application, and what the server knows of it."""
     config = uvicorn.Config(app, http=bounded_protocol(LIMITS), lifespan="off", log_config=None)
@@ -114,7 +96,7 @@ def exchange(pieces, *, ends=True):
             await asyncio.sleep(0)
         return wire.sent
 
-    with Faults():
+    with unittest.TestCase().assertNoLogs(level="ERROR"):
         return asyncio.run(asyncio.wait_for(talk(), SECONDS))
 
 
@@ -238,11 +220,15 @@ LONG = b"POST /reward HTTP/1.1\r\nHost: localhost:80\r\nX: %s\r\n\r\n"
         (chunked(b"{}", [1], trailers=b"X: " + b"y" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
         (chunked(b"{}", [1], b";" + b"x" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
         (GOOD * (MAX_PIPELINED + 2), 429, f"{MAX_PIPELINED} requests wait"),
+        (b"GARBAGE\r\n\r\n", 400, "not valid HTTP"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), 400, "not valid HTTP"),  # of TLS
+        (post(b"{}", Content_Length="x", Host=HOST), 400, "not valid HTTP"),
+        (post(b"{}", Content_Length="-1", Host=HOST), 400, "not valid HTTP"),
     ],
-    ids=["head-by-a-bit", "just-no-head", "headers", "path", "trailer", "extension", "pipelined"],
+    ids=lambda value: ascii(value)[:30],
 )
 @pytest.mark.parametrize("size", [1 << 20, 1000], ids=["at-once", "in-pieces"])
-def test_what_is_no_content_is_bounded(sent, status, sentence, size):
+def test_framing_is_bounded_and_must_be_http(sent, status, sentence, size):
     pieces = [sent[begin : begin + size] for begin in range(0, len(sent), size)]
     found = replies_in(exchange(pieces))
     if status == 429 and size == 1000:  # reading rests until the first requests are answered

@@ -129,9 +129,10 @@ def test_every_type_keeps_every_digit_as_json(column):
 
 
 MOMENT = datetime.datetime(2024, 2, 29, 12, 30, 1, 250_000)
+UUIDS = pa.array([uuid.UUID(int=1).bytes, None], pa.binary(16))
 SHOWN = {
     "half": (pa.array([0.5, None], pa.float32()).cast(pa.float16()), 0.5),
-    "uuid": (pa.array([uuid.UUID(int=1).bytes, None], pa.binary(16)), "00000000-0000-0000-0000-000000000001"),
+    "uuid": (pa.ExtensionArray.from_storage(pa.uuid(), UUIDS), "00000000-0000-0000-0000-000000000001"),
     "time": (pa.array([MOMENT.time(), None]), "12:30:01.250000"),
     "moment": (pa.array([MOMENT, None], pa.timestamp("us", "UTC")), "2024-02-29T12:30:01.250000+00:00"),
     "nanosecond": (pa.array([1, None]).cast(pa.timestamp("ns")), "1970-01-01T00:00:00.000000001"),
@@ -139,13 +140,32 @@ SHOWN = {
     "parts": (pa.array([[{"price": decimal.Decimal("1.10")}], []]), [{"price": "1.10"}]),
     "map": (pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64())), [["k", 1]]),
 }
+COLUMNS_SHOWN = {name: column for name, (column, _) in SHOWN.items()}
+
+
+def test_types_and_metadata_of_parquet_are_kept(scorer, tmp_path):
+    columns = {
+        "q": pa.array(["Q07", "Q08"]).dictionary_encode(),
+        "a": pa.array(["Ice floats.", "氷"], pa.large_string()),
+        **COLUMNS_SHOWN,
+    }
+    fields = [pa.field(name, column.type, metadata={"about": name}) for name, column in columns.items()]
+    table = pa.table(columns, schema=pa.schema(fields, {"made": "by hand"}))
+    pa.parquet.write_table(pa.concat_tables([table, table.slice(1)]), tmp_path / "in.parquet", row_group_size=2)
+    given = pa.parquet.read_table(tmp_path / "in.parquet")
+    score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, batch_size=3)
+    written = pa.parquet.read_table(tmp_path / "out.parquet")
+    kept = written.select(given.column_names)
+    assert kept.schema.equals(given.schema.with_metadata(kept.schema.metadata), check_metadata=True)
+    assert written.schema.metadata[b"made"] == b"by hand"
+    assert kept.equals(given)
+    expected = pa.table(scorer.score(given["q"].to_pylist(), given["a"].to_pylist())).drop(["question_id"])
+    assert written.drop(given.column_names).equals(expected.combine_chunks())
 
 
 @pytest.mark.parametrize("target", ["out.jsonl", "out.json", "out.csv", "out.tsv"])
 def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, target):
-    columns = {name: column for name, (column, _) in SHOWN.items()}
-    columns["uuid"] = pa.ExtensionArray.from_storage(pa.uuid(), columns["uuid"])
-    pa.parquet.write_table(pa.table({"q": ["Q07"] * 2, "a": ["", ""], **columns}), tmp_path / "in.parquet")
+    pa.parquet.write_table(pa.table({"q": ["Q07"] * 2, "a": ["", ""], **COLUMNS_SHOWN}), tmp_path / "in.parquet")
     score(tmp_path / "in.parquet", tmp_path / target, scorer)
     first, second = read_table(tmp_path / target)
     expected = {name: value for name, (_, value) in SHOWN.items()}
@@ -164,7 +184,7 @@ def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, targ
         (pa.array([DAY_SECONDS], pa.int32()).cast(pa.time32("s")), "hour must be in"),
     ],
 )
-def test_what_text_cannot_hold_is_refused_by_name(scorer, tmp_path, column, problem):
+def test_values_that_text_cannot_hold_are_refused_with_their_column(scorer, tmp_path, column, problem):
     pa.parquet.write_table(pa.table({"q": ["Q07"], "a": [""], "other": column}), tmp_path / "in.parquet")
     with pytest.raises(TrialsError, match=rf"in\.parquet, column 'other': cannot be written as text: {problem}"):
         score(tmp_path / "in.parquet", tmp_path / "out.csv", scorer)

@@ -31,7 +31,7 @@ def test_each_table_is_scored_into_one_of_its_name_and_not_again(tmp_path, spec)
 
 
 @pytest.mark.parametrize("change", ["longer", "same size", "output gone", "output cut", "records and outputs gone"])
-def test_what_changed_is_scored_again(tmp_path, spec, change):
+def test_changed_files_are_scored_again(tmp_path, spec, change):
     names = make_inputs(tmp_path / "in")
     score_files([tmp_path / "in"], tmp_path / "out", spec)
     source, target = tmp_path / "in" / names[1], tmp_path / "out" / names[1]
@@ -92,7 +92,7 @@ def test_outputs_of_other_jobs_and_of_other_sources_are_kept(tmp_path, spec):
     assert statuses(score_files([tmp_path / "moved"], tmp_path / "out", spec)) == ["current"]
 
 
-def test_tables_of_others_in_the_output_folder_are_refused(tmp_path, spec):
+def test_foreign_tables_in_the_output_directory_are_refused(tmp_path, spec):
     make_inputs(tmp_path / "in")
     foreign = write(tmp_path / "out", "old/other.parquet")
     (tmp_path / "out" / "notes.txt").write_text("no table")

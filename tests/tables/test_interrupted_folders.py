@@ -74,23 +74,13 @@ def test_two_processes_at_one_folder_give_every_row_once(tmp_path, spec):
     assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["current"] * 10
 
 
-def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec, monkeypatch):
-    from pfgen_fast.tables.folders import scoring as folders
-
+def test_the_second_process_keeps_the_output_of_the_first(tmp_path, spec):
     write(tmp_path / "in", "a.jsonl")
     [task] = plan_files([tmp_path / "in"], tmp_path / "out")
     job = TableJob(spec)
-    looked = folders._finished
-    calls: list[int] = []
-
-    def first_comes_between(task, job, again):
-        calls.append(1)
-        if len(calls) == 2:
-            assert score_one_file(task, job).status == "scored"
-        return looked(task, job, again)
-
-    monkeypatch.setattr(folders, "_finished", first_comes_between)
-    assert score_one_file(task, job).status == "current"
+    between: list[str] = []
+    outcome = score_one_file(task, job, on_batch=lambda n: between.append(score_one_file(task, job).status))
+    assert (outcome.status, between) == ("current", ["scored"])
     assert len(ids(tmp_path / "out")) == 3
     assert sorted(os.listdir(tmp_path / "out")) == ["_pfgen_fast", "a.jsonl"]
 

@@ -25,7 +25,7 @@ def numbers(n: int, made: list[int], error: Exception | None = None):
         raise error
 
 
-def test_what_is_read_ahead_comes_in_order_and_an_error_after_it():
+def test_items_that_are_read_ahead_come_in_order_and_an_error_after_them():
     with reading_ahead(numbers(1000, [])) as items:
         assert list(items) == list(range(1000))
     taken = []

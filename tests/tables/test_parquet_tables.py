@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import json
-import math
 
 import pyarrow
 import pyarrow.parquet
@@ -54,7 +51,7 @@ def test_a_later_batch_that_does_not_fit(scorer, tmp_path, misfit):
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_what_parquet_cannot_hold(scorer, tmp_path):
+def test_values_that_parquet_cannot_hold_are_refused(scorer, tmp_path):
     with pytest.raises(TrialsError, match=r"in\.jsonl: cannot be written as Parquet: "):
         score_lines(scorer, tmp_path, b'{"q": "Q07", "a": "", "x": {}}', "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
@@ -68,40 +65,6 @@ def test_a_new_key_does_not_fit_into_csv(scorer, tmp_path):
 
 
 # Parquet.
-
-
-def rich_table() -> pyarrow.Table:
-    """Chunked columns of many types, with metadata of the schema and of a field."""
-    moment = datetime.datetime(2024, 2, 29, 12, 30, 1, 250_000)
-    columns = {
-        "q": pyarrow.array(["Q07", "Q08", "Q07"]).dictionary_encode(),
-        "a": pyarrow.array(["Ice floats.", "", "氷"], pyarrow.large_string()),
-        "i": pyarrow.array([1, None, 3], pyarrow.int8()),
-        "f": pyarrow.array([0.5, math.nan, math.inf], pyarrow.float32()),
-        "moment": pyarrow.array([moment, None, moment], pyarrow.timestamp("us", "UTC")),
-        "price": pyarrow.array([decimal.Decimal("1.10")] * 3),
-        "parts": pyarrow.array([[{"day": moment.date()}], [], None]),
-        "map": pyarrow.array([[("k", 1)]] * 3, pyarrow.map_(pyarrow.string(), pyarrow.int64())),
-    }
-    about = {"i": {"about": "i"}}
-    fields = [pyarrow.field(name, column.type, metadata=about.get(name)) for name, column in columns.items()]
-    table = pyarrow.table(columns, schema=pyarrow.schema(fields, {"made": "by hand"}))
-    return pyarrow.concat_tables([table, table.slice(1)])
-
-
-def test_types_and_metadata_of_parquet_are_kept(scorer, tmp_path):
-    pyarrow.parquet.write_table(rich_table(), tmp_path / "in.parquet", row_group_size=2)
-    given = pyarrow.parquet.read_table(tmp_path / "in.parquet")
-    score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, batch_size=3)
-    written = pyarrow.parquet.read_table(tmp_path / "out.parquet")
-    kept = written.select(given.column_names)
-    assert kept.schema.equals(given.schema.with_metadata(kept.schema.metadata), check_metadata=True)
-    assert written.schema.metadata[b"made"] == b"by hand"
-    assert kept.drop(["f"]).equals(given.drop(["f"]))
-    assert str(kept["f"].to_pylist()) == str(given["f"].to_pylist())
-    scores = scorer.score(given["q"].to_pylist(), given["a"].to_pylist())
-    expected = pyarrow.table(scores).drop(["question_id"])
-    assert written.select(list(SCORES)).equals(expected.combine_chunks())
 
 
 @pytest.mark.parametrize("source", ["in.jsonl", "in.json"])

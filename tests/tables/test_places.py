@@ -97,15 +97,12 @@ def test_folders_elsewhere_are_like_folders_here(some, tmp_path, spec, source, t
     assert len(content.splitlines()) == 3
     assert "average" in json.loads(content.splitlines()[0])
     assert [one.status for one in score_files([given], folder, spec)] == ["current"] * 3
-
-
-def test_a_changed_or_missing_file_elsewhere_is_scored_again(some, spec):
-    score_files(["memory://in"], "memory://out", spec)
-    some.pipe("/in/a.jsonl", TABLE + TABLE)
-    some.rm("/out/day=1/b.jsonl")
-    some.pipe("/out/day=2/c.jsonl", b"half")
-    assert [one.status for one in score_files(["memory://in"], "memory://out", spec)] == ["scored"] * 3
-    assert some.cat("/out/a.jsonl").count(b"\n") == 6
+    storage_of(given).write(f"{given}/a.jsonl", TABLE + TABLE)
+    storage.remove(f"{folder}/day=1/b.jsonl")
+    storage.write(f"{folder}/day=2/c.jsonl", b"half")
+    assert [(one.status, one.n_rows) for one in score_files([given], folder, spec)] == [
+        *(("scored", 6), ("scored", 3), ("scored", 3))
+    ]
 
 
 def test_globs_elsewhere_match_and_hidden_names_are_passed_over(some):
@@ -144,56 +141,62 @@ def test_errors_name_the_url_and_not_the_file_that_was_fetched(some, spec):
         ("memory://in", "https://me:secret@host/out", "https://host/out: cannot be written: https:// is read-only"),
     ],
 )
-def test_places_that_cannot_be_used_are_told_in_one_sentence(some, source, target, told):
+def test_places_that_cannot_be_used_are_refused_in_one_sentence(some, source, target, told):
     with pytest.raises(PfgenError) as refused:
         plan_files([source], target)
     assert str(refused.value) == told
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (PermissionError("Access Denied"), "memory://in/a.jsonl: cannot be read: permission denied (Access Denied)"),
-        (TimeoutError(), "memory://in/a.jsonl: cannot be read: TimeoutError"),
-        (RuntimeError("at http://me:secret@host\n"), "memory://in/a.jsonl: cannot be read: at http://host\\n"),
-    ],
-)
-def test_whatever_a_protocol_raises_is_one_sentence(some, spec, monkeypatch, error, told):
-    def fail(self, path, *rest, **options):
+def raising(error):
+    def fail(self, *rest, **options):
         raise error
 
-    monkeypatch.setattr(type(some), "get_file", fail)
+    return fail
+
+
+def comes_short(self, source, target, **options):
+    Path(target).write_bytes(TABLE[:-1])
+
+
+@pytest.mark.parametrize(
+    ("get_file", "told"),
+    [
+        (raising(PermissionError("Access Denied")), "cannot be read: permission denied (Access Denied)"),
+        (raising(TimeoutError()), "cannot be read: TimeoutError"),
+        (raising(RuntimeError("at http://me:secret@host\n")), "cannot be read: at http://host\\n"),
+        (comes_short, f"received {len(TABLE) - 1} bytes, expected {len(TABLE)}; the file was changed or cut off"),
+    ],
+)
+def test_a_file_that_cannot_be_fetched_fails_with_one_sentence(some, spec, monkeypatch, get_file, told):
+    monkeypatch.setattr(type(some), "get_file", get_file)
     [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
-    assert (outcome.status, outcome.error) == ("failed", told)
+    assert (outcome.status, outcome.error) == ("failed", f"memory://in/a.jsonl: {told}")
 
 
-def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(some, spec, monkeypatch):
-    def fail(self, *rest, **options):
-        raise PermissionError("Access Denied")
-
-    monkeypatch.setattr(type(some), "pipe_file", fail)
+def test_a_place_that_cannot_be_written_is_named_before_anything_is_scored(some, spec, monkeypatch):
+    monkeypatch.setattr(type(some), "pipe_file", raising(PermissionError("Access Denied")))
     with pytest.raises(
         PfgenError, match=r"^memory://out/_pfgen_fast/README\.txt: cannot be written: permission denied"
     ):
         score_files(["memory://in"], "memory://out", spec)
 
 
-def test_a_file_that_comes_short_is_not_scored(some, spec, monkeypatch):
-    def short(self, source, target, **options):
-        Path(target).write_bytes(TABLE[:-1])
-
-    monkeypatch.setattr(type(some), "get_file", short)
-    [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
-    n = len(TABLE)
-    assert (
-        outcome.error == f"memory://in/a.jsonl: received {n - 1} bytes, expected {n}; the file was changed or cut off"
-    )
+def test_an_output_whose_upload_was_broken_off_is_scored_again(some, spec, monkeypatch):
+    score_files(["memory://in"], "memory://out", spec)
+    monkeypatch.setattr(type(some), "put_file", raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        score_files(["memory://in"], "memory://out", spec, again=True)
+    monkeypatch.undo()
+    assert not some.exists("/out/a.jsonl")
+    outcomes = score_files(["memory://in"], "memory://out", spec)
+    assert [one.status for one in outcomes] == ["scored", "current", "current"]
 
 
 # Fetching.
 
 
-def test_the_next_file_is_fetched_while_one_is_in_use(some, monkeypatch):
+def test_the_next_file_is_fetched_while_one_is_in_use_and_nothing_outlives_fetching(some, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching_module.tempfile, "tempdir", str(tmp_path))
     places = [f"memory://in/{name}" for name in ("a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl")]
     fetched = threading.Event()
     get_file = type(some).get_file
@@ -211,18 +214,12 @@ def test_the_next_file_is_fetched_while_one_is_in_use(some, monkeypatch):
         assert first.path.read_bytes() == TABLE
         assert fetching.get(1).path.read_bytes() == TABLE
         assert not first.path.exists()
-
-
-def test_no_thread_and_no_file_outlives_fetching(some, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching_module.tempfile, "tempdir", str(tmp_path))
-    with Fetching(["memory://in/a.jsonl", "memory://in/day=1/b.jsonl"]) as fetching:
-        fetching.get(0)
         assert len(os.listdir(tmp_path)) == 1
     assert os.listdir(tmp_path) == []
     assert not [thread for thread in threading.enumerate() if "fetching" in thread.name]
 
 
-def test_what_is_no_longer_wanted_is_not_fetched_to_its_end(some, monkeypatch):
+def test_fetching_stops_within_a_file_that_is_no_longer_needed(some, monkeypatch):
     begun = threading.Event()
 
     def endless(self, source, target, callback, **options):

@@ -1,11 +1,8 @@
-"""`s3://` against a server of moto on the loopback: folders in and out, a rerun, a kill, what is missing or denied."""
+"""`s3://` against a server of moto on the loopback: directories in and out, a rerun, missing and denied files."""
 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,8 +57,8 @@ def put(client: Any, key: str, n_rows: int = ROWS) -> None:
     client.put_object(Bucket="box", Key=key, Body="".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
-def put_some(client: Any, n_files: int = 4) -> list[str]:
-    names = [f"day={number}/x.jsonl" for number in range(n_files)]
+def put_some(client: Any) -> list[str]:
+    names = [f"day={number}/x.jsonl" for number in range(4)]
     for name in names:
         put(client, f"in/{name}")
     return names
@@ -87,41 +84,15 @@ def test_a_folder_of_a_bucket_is_scored_into_another_and_a_rerun_scores_what_cha
     outcomes = score_files(["s3://box/in"], "s3://box/out", spec)
     assert statuses(outcomes) == ["current", "scored", "scored", "current"]
     assert len(rows_out(s3)) == len(set(rows_out(s3))) == 4 * ROWS + 1
-    with pytest.raises(PfgenError, match=r"^s3://box/out/day=0/x\.jsonl: was scored with another filter"):
-        score_files(["s3://box/in"], "s3://box/out", spec, where="average > 0")
 
 
-SCORE = """
-import sys, time
-from pfgen_fast import ScorerSpec
-from pfgen_fast.tables.folders.scoring import score_files
-score_files(["s3://box/in"], "s3://box/out", ScorerSpec("mini"), on_outcome=lambda one: print(one.status, flush=True))
-"""
-
-
-def test_after_a_kill_every_row_is_there_once(s3, spec):
-    names = put_some(s3, 12)
-    with subprocess.Popen([sys.executable, "-c", SCORE], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for _ in range(3):
-            assert process.stdout.readline() == "scored\n"
-        process.send_signal(signal.SIGKILL)
-    outcomes = score_files(["s3://box/in"], "s3://box/out", spec)
-    assert statuses(outcomes)[:3] == ["current"] * 3
-    assert set(statuses(outcomes)) <= {"current", "scored"}
-    assert rows_out(s3) == sorted(f"in/{name} {row}" for name in names for row in range(ROWS))
-
-
-def test_a_missing_bucket_is_told_before_anything_is_scored(s3, spec):
+def test_a_missing_bucket_is_named_before_anything_is_scored(s3, spec):
     put_some(s3)
-    with pytest.raises(PfgenError) as refused:
+    with pytest.raises(PfgenError, match=r"^s3://nowhere/in: no such file or folder\Z"):
         score_files(["s3://nowhere/in"], "s3://box/out", spec)
-    assert str(refused.value) == "s3://nowhere/in: no such file or folder"
-    with pytest.raises(PfgenError) as refused:
+    told = r"^s3://nowhere/out/_pfgen_fast/README\.txt: cannot be written: there is no such [^\n]*\Z"
+    with pytest.raises(PfgenError, match=told):
         score_files(["s3://box/in"], "s3://nowhere/out", spec)
-    told = "s3://nowhere/out/_pfgen_fast/README.txt: cannot be written: there is no such "
-    assert str(refused.value).startswith(told)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_denied_key_does_not_stop_the_others(s3, spec):
@@ -134,24 +105,17 @@ def test_a_denied_key_does_not_stop_the_others(s3, spec):
     assert str(outcomes[1].error).startswith(f"s3://box/in/{names[1]}: cannot be read: permission denied")
 
 
-@pytest.mark.parametrize("lack", ["[Cc]redentials", r"127\.0\.0\.1:9"])
-def test_without_credentials_or_server_the_url_is_told(s3, spec, monkeypatch, tmp_path, lack):
+def test_without_credentials_the_url_is_named(s3, spec, monkeypatch, tmp_path):
     import s3fs
 
-    if "9" in lack:
-        settings = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}
-        monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
-    else:
-        settings = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), str(tmp_path / "none"))
-        settings["AWS_EC2_METADATA_DISABLED"] = "true"
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-            monkeypatch.delenv(name)
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
     s3fs.S3FileSystem.clear_instance_cache()
-    with pytest.raises(PfgenError, match=rf"^s3://box/in: cannot be read: .*{lack}") as refused:
+    with pytest.raises(PfgenError, match=r"^s3://box/in: cannot be read: .*[Cc]redentials[^\n]*\Z"):
         score_files(["s3://box/in"], tmp_path / "out", spec)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_key_that_looks_like_a_chain_of_protocols_is_a_name(s3, spec):

@@ -5,30 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from makers.effort import examples
+from makers.scored_tables import score_content
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.tables import text_form
 from pfgen_fast.tables.formats import column_names, table_rows
-from pfgen_fast.tables.streaming import score_table
 
 ENCODINGS = ["utf-8", "utf-8-sig", "cp932", "euc-jp", "iso2022_jp", "utf-16", "utf-16-le", "utf-32", "utf-7"]
 MARKS = {"utf-8-sig": b"\xef\xbb\xbf", "utf-16": b"\xff\xfe", "utf-32": b"\xff\xfe\0\0"}
-
-
-def score(source: Path, target: Path, scorer, **options) -> bytes:
-    score_table(source, target, scorer, question_column="q", answer_column="a", **options)
-    return target.read_bytes()
-
-
-def score_content(scorer, folder: Path, content: bytes | str, names: str = "in.csv out.csv", **options) -> bytes:
-    source, target = map(folder.joinpath, names.split())
-    source.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return score(source, target, scorer, **options)
 
 
 def table_text(rows: list[list[str]], *, delimiter: str = ",", line_end: str = "\n") -> str:
@@ -102,7 +90,7 @@ def test_a_character_that_the_encoding_lacks_is_named_with_its_line(scorer, tmp_
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_the_names_of_columns_are_told_without_reading_the_table(tmp_path):
+def test_the_names_of_columns_are_found_without_reading_the_table(tmp_path):
     (tmp_path / "in.tsv").write_text("q\tthe answer\nQ07\n")
     with pytest.raises(TrialsError, match="line 2: 1 fields"):
         column_names(tmp_path / "in.tsv")
@@ -129,15 +117,15 @@ def test_cells_come_out_as_they_went_in(
     monkeypatch.setattr(text_form, "_BLOCK_BYTES", block_bytes)
     rows = [["q", "a", "note"], *(["Q07", *pair] for pair in cells)]
     before, after = ("\t" if suffix == ".tsv" else "," for suffix in suffixes)
-    source, target = tmp_path / f"in{suffixes[0]}", tmp_path / f"out{suffixes[1]}"
-    source.write_bytes(table_text(rows, delimiter=before, line_end=line_end).encode(encoding))
-    written = score(source, target, scorer, encoding=encoding, batch_size=batch_size)
+    content = table_text(rows, delimiter=before, line_end=line_end).encode(encoding)
+    given = scorer, tmp_path, content, f"in{suffixes[0]} out{suffixes[1]}"
+    written = score_content(*given, encoding=encoding, batch_size=batch_size)
     assert written.startswith(MARKS.get(encoding, b""))
     assert [row[:3] for row in rows_of(written, encoding, delimiter=after)] == rows
     header, end, _ = written.decode(encoding).partition(line_end)
     assert (end, header[-1]) == (line_end, "B")  # of `truthfulness_B`
     assert written.decode(encoding).endswith(line_end)
-    assert score(source, tmp_path / target.name, scorer, encoding=encoding, batch_size=100) == written
+    assert score_content(*given, encoding=encoding, batch_size=100) == written
 
 
 @examples(100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])

@@ -8,7 +8,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from makers.scored_tables import ROWS, SCORES, pack, read_table, score, score_lines, write_table
+from makers.scored_tables import ROWS, SCORES, pack, read_table, score, score_content, score_lines, write_table
 from pfgen_fast import TrialsError
 
 # JSON lines.
@@ -128,15 +128,9 @@ def test_a_damaged_compressed_file_is_refused(scorer, tmp_path, suffix, damage):
 # CSV.
 
 
-def score_csv(scorer, tmp_path, text: str | bytes, target: str = "out.csv", **options) -> str:
-    (tmp_path / "in.csv").write_bytes(text.encode() if isinstance(text, str) else text)
-    score(tmp_path / "in.csv", tmp_path / target, scorer, **options)
-    return (tmp_path / target).read_bytes().decode()
-
-
 @pytest.mark.parametrize("field", ["", "x" * 1_000_000])
 def test_a_field_may_be_empty_or_long(scorer, tmp_path, field):
-    written = score_csv(scorer, tmp_path, f"q,a\nQ07,{field}\n", nulls="null")
+    written = score_content(scorer, tmp_path, f"q,a\nQ07,{field}\n", nulls="null").decode()
     assert written.splitlines()[1].startswith(f"Q07,{field},0.0,")
 
 
@@ -153,7 +147,7 @@ BAD_CSV = {
 @pytest.mark.parametrize("text", BAD_CSV)
 def test_bad_csv(scorer, tmp_path, text, batch_size):
     with pytest.raises(TrialsError) as caught:
-        score_csv(scorer, tmp_path, text, batch_size=batch_size)
+        score_content(scorer, tmp_path, text, batch_size=batch_size)
     assert BAD_CSV[text] in str(caught.value)
     assert not (tmp_path / "out.csv").exists()
 

@@ -65,7 +65,7 @@ def test_a_table_that_is_not_finished_leaves_the_old_one(tmp_path, kind):
         ("nowhere/texts.csv", "there is no folder"),
     ],
 )
-def test_what_cannot_be_written_is_said_before_any_work(tmp_path, name, message):
+def test_invalid_targets_are_refused_before_any_work(tmp_path, name, message):
     with pytest.raises(PfgenError, match=message):
         check_value_table(tmp_path / name)
     with pytest.raises(PfgenError, match=r"^-: expected a file that ends with "):

@@ -3,14 +3,6 @@
 Every worker process makes the scorer once, from a spec of a few hundred bytes. By default Ray scores in tasks. It fuses
 them with the tasks that read, so blocks are not copied. A task holds its core only while it works, so scoring cannot
 block reading. Actors hold their cores to the end; use them for a fixed number of scorers.
-
-Example:
-    >>> import ray, pfgen_fast                                                      # doctest: +SKIP
-    >>> from pfgen_fast.distributed.ray import score                                # doctest: +SKIP
-    >>> spec = pfgen_fast.ScorerSpec("mini")                                        # doctest: +SKIP
-    >>> answers = ray.data.read_parquet("answers/")                                 # doctest: +SKIP
-    >>> good = score(answers, spec, columns=["average"], where="average >= 0.6")    # doctest: +SKIP
-    >>> good.write_parquet("good/")                                                 # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -43,18 +43,6 @@ def score(
 
     If a row cannot be scored, the job fails with the `PythonException` of Spark. Its last line is the error of this
     package, with the partition (`spark_partition_id()`), the host, and the row of the partition, counted from 1.
-
-    Example:
-        ::
-
-            from pfgen_fast import ScorerSpec
-            from pfgen_fast.distributed import spark as pfgen_spark
-            from pyspark.sql import SparkSession
-
-            session = SparkSession.builder.getOrCreate()
-            answers = session.createDataFrame([("Q07", "Ice floats.")], ["question", "answer"])
-            scored = pfgen_spark.score(answers, ScorerSpec("mini"), columns=["average"])
-            scored.write.mode("overwrite").parquet("scored")
     """
     types = optional("pyspark.sql.types", extra="spark", needed_for="Spark")
     job = TableJob(spec, question_column, answer_column, columns, nulls, where)

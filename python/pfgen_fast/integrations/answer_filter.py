@@ -39,8 +39,6 @@ class AnswerFilter:
     Attributes:
         spec: The specification from which workers make the scorer.
         names: The name of the field of each kept score.
-        question: The name of the field with the questions.
-        answer: The name of the field with the answers.
         columns: The computed scores: first the kept scores, then other scores that the condition compares.
 
     Example:

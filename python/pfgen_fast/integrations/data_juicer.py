@@ -97,7 +97,9 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer is optional
         if self.as_fields:
             self.answers.check_has_no_scores(samples, "the samples")
         questions, answers = samples[self.answers.question], samples[self.answers.answer]
-        scores = self.answers.scores(questions, answers, _location)
+        scores = self.answers.scores(
+            questions, answers, lambda row: "the samples" if row is None else f"sample {row + 1} of a batch"
+        )
         stats = samples[_constant.Fields.stats]
         found = {key: values_or_none(scores[name]) for name, key in self.keys.items()}
         for key, values in {**found, self.passes_key: self.answers.passing(scores).tolist()}.items():
@@ -111,7 +113,3 @@ class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer is optional
     def process_batched(self, samples: Any) -> list[bool]:
         """Whether each sample is kept, according to its stats."""
         return [stat[self.passes_key] for stat in samples[_constant.Fields.stats]]
-
-
-def _location(row: int | None) -> str:
-    return "the samples" if row is None else f"sample {row + 1} of a batch"

@@ -84,9 +84,14 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove is option
         """Writes scores into the metadata of all documents; returns True, or False with the reason, for each one."""
         for document in batch:
             self._answers.check_has_no_scores(document.metadata, _location(document))
+            if self._question_key not in document.metadata:
+                there = ", ".join(map(repr, document.metadata)) or "none"
+                problem = f"no {self._question_key!r} in its metadata; there are {there}"
+                raise TrialsError(f"{_location(document)}: {problem}")
+        key = self._answer_key
         scores = self._answers.scores(
-            [self._question(document) for document in batch],
-            [self._answer(document) for document in batch],
+            [document.metadata[self._question_key] for document in batch],
+            [document.text if key is None else document.metadata.get(key) for document in batch],
             lambda row: "the documents" if row is None else _location(batch[row]),
         )
         for column, name in self._answers.names.items():
@@ -97,18 +102,6 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove is option
         passing = self._answers.passing(scores).tolist()
         reasons = [NO_SCORE if lacks else SCORE for lacks in self._answers.without_score(scores).tolist()]
         return [True if passes else (False, reason) for passes, reason in zip(passing, reasons, strict=True)]
-
-    def _question(self, document: Document) -> Any:
-        try:
-            return document.metadata[self._question_key]
-        except KeyError:
-            raise TrialsError(
-                f"{_location(document)}: no {self._question_key!r} in its metadata; there are "
-                f"{', '.join(map(repr, document.metadata)) or 'none'}"
-            ) from None
-
-    def _answer(self, document: Document) -> Any:
-        return document.text if self._answer_key is None else document.metadata.get(self._answer_key)
 
 
 def _location(document: Document) -> str:

@@ -177,18 +177,6 @@ def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suit
         TrialsError: The run cannot be read, or a question is unknown.
         SuiteError: The suite is missing or invalid.
         PfgenError: The path has another extension or cannot be written.
-
-    Example:
-        >>> import json, tempfile
-        >>> from inspect_ai.log import read_eval_log
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> trials, log = Path(folder.name, "trials.jsonl"), Path(folder.name, "run.eval")
-        >>> question = Suite.load("mini")["Q07"].question
-        >>> _ = trials.write_text(json.dumps({"question": question, "answer": "Ice floats."}))
-        >>> write_eval_log(folder.name, log, suite="mini")
-        >>> read_eval_log(log).samples[0].scores["pfgen_score"].value["average"]
-        0.02259
-        >>> folder.cleanup()
     """
     path = Path(path)
     if path.suffix not in (".eval", ".json"):
@@ -206,7 +194,6 @@ def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suit
 
 
 def _score(table: ScoreTable, row: int, answer: str) -> Score:
-    """The score of a row in the type of Inspect."""
     details = table.details(row)
     unmet = [f"{name or 'a rule without a name'}: {score:.2f}" for name, score in details["helpfulness_results"]]
     return _scorer.Score(

@@ -156,7 +156,6 @@ def pfgen_task(
 
 
 def _document(line: dict[str, Any], task_name: str) -> Doc:
-    """A line of the prompts as a document."""
     return _requests.Doc(
         task_name=task_name,
         query=line["prompt"],

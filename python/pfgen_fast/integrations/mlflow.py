@@ -55,7 +55,6 @@ def log_run(
 
 @contextmanager
 def _active(mlflow: Any, into: str | None, name: str) -> Iterator[str]:
-    """Activates the MLflow run, and yields its id."""
     active = mlflow.active_run()
     # Filters of MLflow have no escapes, so quotes in names are replaced.
     wanted = in_one_line(into or name, 200).replace("'", "_")

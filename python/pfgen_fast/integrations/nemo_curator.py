@@ -90,7 +90,8 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator i
     def process(self, task: DocumentBatch) -> DocumentBatch:
         """Returns the batch with the kept documents; errors contain the file or task, and the row, counted from 1."""
         pa = optional("pyarrow", extra=_EXTRA, needed_for=_NEEDED_FOR)
-        location = _location(task)
+        files: Sequence[str] = task._metadata.get("source_files") or ()
+        location = str(files[0]) if len(files) == 1 else f"task {task.task_id!r} of {task.dataset_name!r}"
         self._answers.check_has_fields(task.get_columns(), location)
         self._answers.check_has_no_scores(task.get_columns(), location)
         in_arrow = isinstance(task.data, pa.Table)
@@ -114,9 +115,3 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator i
         return _tasks.DocumentBatch(
             dataset_name=task.dataset_name, data=data, _metadata=task._metadata, _stage_perf=task._stage_perf
         )
-
-
-def _location(task: DocumentBatch) -> str:
-    """The file of a batch if it has exactly one source file; otherwise the task."""
-    files: Sequence[str] = task._metadata.get("source_files") or ()
-    return str(files[0]) if len(files) == 1 else f"task {task.task_id!r} of {task.dataset_name!r}"

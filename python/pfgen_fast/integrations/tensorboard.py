@@ -71,7 +71,6 @@ def _list(named: Mapping[str, str]) -> str:
 
 
 def _table(table: Table) -> str:
-    """A table in Markdown."""
     rules = ["---"] * len(table.columns)
     return "".join(map(markdown_row, (table.columns, rules, *(map(_cell, row) for row in table.rows))))
 

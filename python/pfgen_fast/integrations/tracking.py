@@ -86,19 +86,6 @@ def tracked(
     Raises:
         TrialsError: There is no result, or it belongs to another suite.
         PfgenError: The prefix is invalid, the run was not scored, or Jinja is missing.
-
-    Example:
-        >>> import json, tempfile
-        >>> from pfgen_fast.runs import RunScorer
-        >>> from pfgen_fast.runs.trials import find_runs
-        >>> suite = Suite.load("mini")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     lines = [json.dumps({"question": q.question, "answer": q.answers["A"][0]}) for q in suite]
-        ...     _ = Path(folder, "trials.jsonl").write_text("\\n".join(lines))
-        ...     (outcome,) = RunScorer(suite=suite).score(find_runs([folder]))
-        ...     found = tracked(outcome)
-        >>> found.metrics["pfgen/score"] == outcome.summary.score, found.tags["signature"] == outcome.signature
-        (True, True)
     """
     if not prefix or _UNSAFE.search(prefix):
         raise PfgenError(f"prefix {in_one_line(prefix)!r}: expected letters, digits, '_' and '-'")
@@ -120,7 +107,6 @@ def tracked(
 
 
 def _result_of(run: Run) -> tuple[RunResult, Path | None]:
-    """The result of a run and its directory."""
     if isinstance(run, RunResult):
         return run, None
     if isinstance(run, Outcome) and run.error:

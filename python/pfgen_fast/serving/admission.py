@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from types import TracebackType
 from typing import Any
 
 from .limits import Gone, Limits, Refusal, too_busy
@@ -33,7 +32,7 @@ class Place:
     def __enter__(self) -> Place:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._work is None or self._work.done():
             self._give_back()
         else:

@@ -117,7 +117,6 @@ class Application:
         return show()
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
-        """The reply of a worker."""
         submitted = self._workers.submit(work)
         future = asyncio.wrap_future(submitted)
         place.keep_until(future)

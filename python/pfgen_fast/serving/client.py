@@ -5,6 +5,7 @@ It needs httpx (`pip install 'pfgen-fast[serve]'`), but no suite.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -137,16 +138,12 @@ class RewardClient:
             raise TrialsError(f"rows {first} to {last} cannot be sent: {problem}") from None
         response = self._response(f"{self.url}/{path}", body)
         if response.status_code == 200:
-            try:
-                reply = orjson.loads(response.content)
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+                reply: dict[str, Any] = orjson.loads(response.content)
                 columns = [reply["rewards"]] if path == "reward" else list(reply["scores"].values())
-                is_whole = all(len(column) == len(batch["answers"]) for column in columns) and "signature" in reply
-            except (ValueError, KeyError, TypeError, AttributeError):
-                is_whole = False
-            if not is_whole:
-                raise ServingError(f"{self.url}: the reply is not from a reward server")
-            whole: dict[str, Any] = reply
-            return whole
+                if all(len(column) == len(batch["answers"]) for column in columns) and "signature" in reply:
+                    return reply
+            raise ServingError(f"{self.url}: the reply is not from a reward server")
         if response.status_code in (400, 413):
             raise TrialsError(f"{_sentence(response)}, in rows {first} to {last}")
         raise ServingError(f"{self.url}: {_sentence(response)}")

@@ -71,7 +71,8 @@ def serve(
         timeout_keep_alive=limits.idle_seconds,
         timeout_graceful_shutdown=limits.seconds,
     )
-    server = _server(uvicorn, config, lambda: on_start(_address(listening)))
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    server = _server(uvicorn, config, lambda: on_start(address))
     with _signals_of_ours():
         server.run(sockets=[listening])
     application.close()
@@ -127,8 +128,3 @@ def _listening(host: str, port: int, *, has_token: bool) -> socket.socket:
         reason = getattr(error, "strerror", None) or error
         raise ServingError(f"port {port} of {host} cannot be used: {reason}") from None
     return bound
-
-
-def _address(bound: socket.socket) -> str:
-    host, port = bound.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

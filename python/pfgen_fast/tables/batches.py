@@ -120,8 +120,6 @@ def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
 
 
 def _difference(batch: Any, schema: Any) -> str:
-    """Describes how the columns of a batch differ from the expected columns."""
-
     def told(field: Any) -> str:
         return f"{field.name!r} ({field.type}{'' if field.nullable else ' not null'})"
 
@@ -132,7 +130,6 @@ def _difference(batch: Any, schema: Any) -> str:
 
 
 def _groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
-    """Batches that are scored together."""
     group: list[Any] = []
     n_rows = n_bytes = 0
     for batch in batches:

@@ -31,8 +31,6 @@ _MAX_SHOWN = 200
 
 @dataclass(frozen=True)
 class _ArrowRows:
-    """Rows of a Parquet file."""
-
     source: str  # name of the file
     columns: Any  # rows, as a record batch
     full_schema: Any  # schema of the file

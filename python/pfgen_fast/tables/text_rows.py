@@ -200,7 +200,6 @@ def json_text(value: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Replaces NaN and infinities in a value by None."""
     if isinstance(value, dict):
         return {key: _finite(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -52,16 +52,6 @@ def score_samples(
 
     Raises:
         TrialsError: The file cannot be read, a line is not a sample of such a task, or a question is unknown.
-
-    Example:
-        >>> import json, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> samples = Path(folder.name, "samples_qa_2026.jsonl")
-        >>> sample = {"doc": {"input": "Why does ice float on water?"}, "resps": [[" Ice floats."]]}
-        >>> _ = samples.write_text(json.dumps(sample))
-        >>> score_samples(samples, "mini").table.average.tolist()
-        [0.02259]
-        >>> folder.cleanup()
     """
     path = Path(path)
     if mode is not None:

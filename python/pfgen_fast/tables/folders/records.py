@@ -175,7 +175,6 @@ def read_folder(
 
 
 def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """Describes the difference between two jobs."""
     parts = [
         f"{'other' if name.endswith('s') else 'another'} {name} "
         f"({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
