@@ -36,8 +36,8 @@ class _Place(NamedTuple):
 def draw_heat_map(chart: HeatMap) -> Any:
     """Draws all rows below the names of the columns, with the scale below them."""
     rows: list[HeatRow | str] = [line for group in chart.groups for line in (group.title, *group.rows)]
-    cells = list(_places(rows))
-    names = _width([line.name for line in rows if isinstance(line, HeatRow)])
+    cells, titles = list(_places(rows)), [group.title for group in chart.groups]
+    names = _width([*titles, *(row.name for row in rows if isinstance(row, HeatRow))])
     n_cells = max((len(of) for line in rows if isinstance(line, HeatRow) for of in line.columns), default=1)
     column = max(_CELL_WIDTH * n_cells, _width([name[: drawing.LONGEST_NAME] for name in chart.columns])) * (1 + _GAP)
     foot = 0.75 + 0.17 * len(chart.legend) + _SCALE_HEIGHT

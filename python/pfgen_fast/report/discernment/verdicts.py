@@ -1,4 +1,4 @@
-"""What an evaluator notices, does not notice, and lowers its scores for without a reason: a sentence for each.
+"""What an evaluator notices, does not notice, and penalises without a reason: a sentence for each.
 
 Every kind that is not noticed is named with its d and interval, because a test cannot prove that there is no effect.
 """
@@ -29,7 +29,7 @@ def verdict_sentences(result: Result) -> list[str]:
     """Three sentences on a result, or one if no damage changes any score."""
     if never_moves(result):
         return [f"{result.title} never moves: no damage changes any of its scores."]
-    return [_noticed(result), _not_noticed(result), _punished(result)]
+    return [_noticed(result), _not_noticed(result), _penalised(result)]
 
 
 def never_moves(result: Result) -> bool:
@@ -93,12 +93,13 @@ def _noticed(result: Result) -> str:
 def _not_noticed(result: Result) -> str:
     missed = [f"{words_of(kind)} ({'; '.join(map(_as_test, rows))})" for kind, rows in not_noticed(result).items()]
     raised = [f"{words_of(kind)} ({'; '.join(map(_as_reward, rows))})" for kind, rows in rewarded(result).items()]
+    blind = result.rows("profile", verdict="blind")
+    unclear = [row for row in blind if is_unclear(result, row["kind"], row["metric"])]
+    open_kinds = [f"{words_of(row['kind'])} ({in_one_line(row['metric'], 40)})" for row in unclear]
     n_texts = max((row["n_items"] for row in result.damage()), default=0)
-    if missed:
-        said = f"With {_counted(n_texts, 'text')}, {result.title} does not notice, at any degree: {_listed(missed)}"
-    else:
-        said = f"{result.title} has no score that misses a kind of damage at every degree"
-    return f"{said}{_after('; it even rewards: ', raised)}."
+    said = "does not notice, at any degree: " if missed else "misses no kind of damage completely"
+    more = f"{_after('; it even rewards: ', raised)}{_after('; too few scores change to tell: ', open_kinds)}"
+    return f"With {_counted(n_texts, 'text')}, {result.title} {said}{_listed(missed)}{more}."
 
 
 def _as_test(row: Row) -> str:
@@ -112,20 +113,20 @@ def _as_reward(row: Row) -> str:
     )
 
 
-def _punished(result: Result) -> str:
+def _penalised(result: Result) -> str:
     known = [row for row in result.rows("controls") if row["noticed"] is not None]
     kinds = dict.fromkeys(row["kind"] for row in known)
     lowering = [kind for kind in kinds if having(known, kind=kind, noticed=True)]
     others = [words_of(kind) for kind in kinds if kind not in lowering]
     if not kinds:
-        return f"No change that should not matter was tested, so {result.title} may also fall with harmless changes."
-    of = f"of {_counted(len(kinds), 'change')} that should not matter"
+        return f"No harmless change was tested, so {result.title} may also penalise harmless changes."
+    of = f"of {_counted(len(kinds), 'harmless change')}"
     if not lowering:
         most = max((row["d"] for row in defined(known)), default=0.0)
-        return f"{result.title} falls with none {of} (d {most:.1f} at most): {_listed(others)}."
+        return f"{result.title} penalises none {of} (d {most:.1f} at most): {_listed(others)}."
     costs = [_cost(result, having(known, kind=kind, noticed=True)) for kind in lowering]
-    said = f"{result.title} falls without a reason with {len(lowering)} {of}: {_listed(costs)}"
-    return f"{said}{_after('; it does not fall with: ', others)}."
+    said = f"{result.title} penalises {len(lowering)} {of}: {_listed(costs)}"
+    return f"{said}{_after('; it does not penalise: ', others)}."
 
 
 def _cost(result: Result, noticed: Sequence[Row]) -> str:
@@ -133,7 +134,7 @@ def _cost(result: Result, noticed: Sequence[Row]) -> str:
     row = dearest(result, noticed)
     said = f"{in_one_line(row['metric'], 40)} falls by {number_text(row['mean_drop'])}, d {d_text(row)}"
     cheaper = next(heaviest_below(result, row["metric"], row["mean_drop"]), None)
-    less = f"; {name_of(cheaper)}: only by {number_text(cheaper['mean_drop'])}" if cheaper else ""
+    less = f", and only by {number_text(cheaper['mean_drop'])} for {name_of(cheaper)}" if cheaper else ""
     return f"{words_of(row['kind'])} ({said}{less})"
 
 

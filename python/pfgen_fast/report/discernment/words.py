@@ -74,13 +74,16 @@ def answer(results: Sequence[Result]) -> str:
     if not averages:
         return "No evaluator has a discernment score."
     value, name = max(averages, key=lambda pair: pair[0])
-    return f"Of {len(results)} results that of {name} has the highest average discernment score, {value:.1f}."
+    return f"Of {len(results)} results, {name} has the highest average discernment score, {value:.1f}."
 
 
-def sentences(results: Sequence[Result]) -> list[str]:
-    """The verdicts on each result; if there are several results, the best of them comes first."""
+def sentences(results: Sequence[Result], agreement: Sequence[Remarks]) -> list[str]:
+    """The verdicts on each result; if there are several results, a comparison of them comes first."""
     said = [sentence for result in results for sentence in verdict_sentences(result)]
-    return said if len(results) == 1 else [answer(results), *said]
+    compared = [sentence for remarks in agreement for sentence in remarks.sentences]
+    return (
+        said if len(results) == 1 else [" ".join([answer(results), *(compared if len(compared) == 1 else ())]), *said]
+    )
 
 
 def paragraph(results: Sequence[Result]) -> str:

@@ -47,6 +47,7 @@ def finding_of(
     names = labels(found)
     named = ", ".join(names) if len(names) <= _MANY else f"{len(names)} evaluators"
     pairs = agreements or {}
+    agreement = agreement_remarks(pairs, names)
     return Finding(
         NAME,
         answer(of_tasks),
@@ -55,9 +56,9 @@ def finding_of(
         tuple(pictures(of_tasks)),
         tuple(_notes(found, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
-        remarks=(*remarks(of_tasks), *agreement_remarks(pairs, names), work_done(found, names)),
+        remarks=(*remarks(of_tasks), *agreement, work_done(found, names)),
         comparisons=tuple(one for result in of_tasks for one in _comparisons(result)),
-        sentences=tuple(sentences(of_tasks)),
+        sentences=tuple(sentences(of_tasks, agreement)),
         example=next(filter(None, map(_example, of_tasks)), None),
     )
 
