@@ -22,7 +22,7 @@ def test_a_lowered_question_is_seen_at_that_question():
     assert found.levels["all"][0] == 4 * 36 * 4
     questions = zip(found.pairing.questions, found.questions, strict=True)
     ((question, one),) = (pair for pair in questions if pair[1].same != 1)
-    assert question.labels == ("letters", "thanks", 2)
+    assert question.labels == ("letters", "thanks", 3)
     assert -0.25 <= one.mean_difference < -0.2
     assert found.levels["stories"][1]["same"].value == 1
     difference = found.levels["letters"][1]["mean_difference"]

@@ -206,7 +206,7 @@ def test_ngram_scores_stand_beside_checklists_answer_by_answer(answered, mini, c
     assert code == 0
     rows = json.loads(printed)["tables"]["questions"]
     assert len(rows) == 5 * 3
-    of_first = {row["method"]: row["Spearman"] for row in rows if row["number"] == 0}
+    of_first = {row["method"]: row["Spearman"] for row in rows if row["number"] == 1}
     assert of_first["n-gram fluency"] > 0.5
 
 

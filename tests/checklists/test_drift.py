@@ -23,7 +23,7 @@ def test_damage_is_found_with_its_place_and_size():
     pairs = [pair for model in FIRST for pair in zip(damaged[model], FIRST[model], strict=True)]
     true = [one.scores[1] - before.scores[1] for one, before in pairs if one.id.startswith("fable")]
     question, shift = found.questions[0]
-    assert question.labels == ("stories", "fable", 1)
+    assert question.labels == ("stories", "fable", 2)
     assert shift.size == pytest.approx(sum(true) / len(true))
     assert shift.has_moved
     assert [one.has_moved for _, one in found.questions].count(True) == 1
@@ -33,7 +33,7 @@ def test_damage_is_found_with_its_place_and_size():
     assert (found.parts["letters"].size, found.parts["letters"].has_moved) == (0, False)
     answer = drift(side(FIRST), side(damaged), draws=20).answer
     assert answer.startswith("The judge has drifted")
-    assert "question 1 of stories/fable" in answer
+    assert "question 2 of stories/fable" in answer
 
 
 def test_a_judge_that_only_trembles_has_not_drifted():
@@ -103,4 +103,4 @@ def test_sentinels_are_compared_with_the_former_judgements(tmp_path, call):
             (path / model / "sentinels").mkdir(exist_ok=True)
             again.rename(path / model / "sentinels" / f"{time}.jsonl")
     _, printed, _ = call("checklists", "drift", path, "--sentinels", "--suite", suite, "--draws", "10")
-    assert "question 3 of letters/complaint" in printed
+    assert "question 4 of letters/complaint" in printed
