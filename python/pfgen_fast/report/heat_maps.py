@@ -35,7 +35,9 @@ class _Place(NamedTuple):
 
 def draw_heat_map(chart: HeatMap) -> Any:
     """Draws all rows below the names of the columns, with the scale below them."""
-    rows: list[HeatRow | str] = [line for group in chart.groups for line in (group.title, *group.rows)]
+    rows: list[HeatRow | str] = []
+    for group in chart.groups:
+        rows += [group.title, *group.rows]
     cells, titles = list(_places(rows)), [group.title for group in chart.groups]
     names = _width([*titles, *(row.name for row in rows if isinstance(row, HeatRow))])
     n_cells = max((len(of) for line in rows if isinstance(line, HeatRow) for of in line.columns), default=1)
