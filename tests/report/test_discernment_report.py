@@ -150,7 +150,6 @@ def test_damage_that_is_missed_has_its_interval_because_the_test_proves_no_absen
 @pytest.mark.parametrize(
     "sentence",
     [
-        r"fluency notices 5 of 5 kinds.* 1 % of characters deleted \(0\.0\d\d\), 20 % of statements negated \(",
         r"helpfulness does not notice, at any degree: all statements negated \(d 0\.0 \(0\.0 to 0\.0\), drop 0\.000\)",
         r".*statements negated: it looks for keywords and for nothing else \(docs/scoring\.md, section 4\)",
         r"truthfulness rewards \d+ % of characters cut off the end \(the mean rises by [<\d.]+, reverse d \d\.\d\)",

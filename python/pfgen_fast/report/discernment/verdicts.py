@@ -5,7 +5,7 @@ Every kind that is not noticed is named with its d and interval, because a test 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...files.untrusted_text import in_one_line
 from .rows import (
@@ -91,8 +91,8 @@ def _noticed(result: Result) -> str:
 
 
 def _not_noticed(result: Result) -> str:
-    missed = [f"{words_of(kind)} ({'; '.join(map(_as_test, rows))})" for kind, rows in not_noticed(result).items()]
-    raised = [f"{words_of(kind)} ({'; '.join(map(_as_reward, rows))})" for kind, rows in rewarded(result).items()]
+    missed = [f"{words_of(kind)} ({_some(map(_as_test, rows))})" for kind, rows in not_noticed(result).items()]
+    raised = [f"{words_of(kind)} ({_some(map(_as_reward, rows))})" for kind, rows in rewarded(result).items()]
     blind = result.rows("profile", verdict="blind")
     unclear = [row for row in blind if is_unclear(result, row["kind"], row["metric"])]
     open_kinds = [f"{words_of(row['kind'])} ({in_one_line(row['metric'], 40)})" for row in unclear]
@@ -100,6 +100,12 @@ def _not_noticed(result: Result) -> str:
     said = "does not notice, at any degree: " if missed else "misses no kind of damage completely"
     more = f"{_after('; it even rewards: ', raised)}{_after('; too few scores change to tell: ', open_kinds)}"
     return f"With {_counted(n_texts, 'text')}, {result.title} {said}{_listed(missed)}{more}."
+
+
+def _some(scores: Iterable[str]) -> str:
+    """What is said of some scores, bounded in length."""
+    first, *others = listed = list(scores)
+    return "; ".join(listed) if len(listed) <= 2 else f"{first}; {len(others)} more scores"
 
 
 def _as_test(row: Row) -> str:
@@ -144,7 +150,7 @@ def dearest(result: Result, noticed: Sequence[Row]) -> Row:
     return max(noticed, key=lambda row: (row["metric"] in wholes, row["mean_drop"]))
 
 
-def _after(words: str, parts: Sequence[str] | Iterator[str]) -> str:
+def _after(words: str, parts: Iterable[str]) -> str:
     """The parts behind some words; empty if there are no parts."""
     listed = list(parts)
     return f"{words}{_listed(listed)}" if listed else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 
 from ...discernment.gradation import UNNOTICED
 from ...discernment.result import Discernment
@@ -11,14 +10,12 @@ from ...experiments.finding import Remarks
 from ...files.untrusted_text import in_one_line
 from ...statistics.evaluator_agreement import Agreement
 from .rows import (
-    AT_CEILING,
     Result,
     Row,
     d_text,
     defined,
     having,
     interval_text,
-    is_at_ceiling,
     name_of,
     number_text,
     raw_name,
@@ -113,7 +110,6 @@ def remarks(results: Sequence[Result]) -> Iterator[Remarks]:
     for result in results:
         if not never_moves(result):
             parts = {
-                f"What {result.title} notices": [*_noticed(result), *_saturated(result)],
                 f"What {result.title} does not notice, or rewards": [*_missed(result), *_rewarded(result)],
                 f"Changes that should not matter to {result.title}": [*_controls(result)],
             }
@@ -152,41 +148,6 @@ def work_done(found: Sequence[Discernment], names: Sequence[str]) -> Remarks:
         cost = "" if work.cost is None else f" for about {work.cost:,.2f}"
         said.append(f"{name}: {texts}, {work.n_missing:,} scores missing{asked}{cost}; {work.seconds:,.1f} s.")
     return Remarks("What was done", tuple(said))
-
-
-def _noticed(result: Result) -> Iterator[str]:
-    """For each metric, the kinds that it notices, the degree from which it does, and how far its mean falls there."""
-    for metric in result.metrics:
-        profile = [row for row in result.rows("profile", metric=metric) if row["verdict"] is not None]
-        first = [cell for row in profile if (cell := _first_noticed(result, row)) is not None]
-        found = [f"{name_of(cell)} ({number_text(cell['mean_drop'])})" for cell in first]
-        if found:
-            kinds = "1 kind" if len(profile) == 1 else f"{len(profile)} kinds"
-            said = f"{metric} notices {len(found)} of {kinds}, from this degree on (in brackets how far its mean falls)"
-            yield f"{said}: {_listed(found)}."
-
-
-def _first_noticed(result: Result, row: Row) -> Row | None:
-    """The cell of the degree from which the kind is noticed, with 100 items or, if there are fewer, with all items."""
-    cells, degree = result.damage(kind=row["kind"], metric=row["metric"]), row["detectable_at_100"]
-    if degree is not None:
-        return next((cell for cell in cells if degree in (cell["degree"], raw_name(cell))), None)
-    noticed = list(takewhile(lambda cell: bool(cell["noticed"]), reversed(defined(cells))))
-    return noticed[-1] if noticed else None
-
-
-def _saturated(result: Result) -> Iterator[str]:
-    of_metrics = []
-    for metric in result.metrics:
-        cells = defined(result.damage(metric=metric))
-        at_ceiling = sum(is_at_ceiling(cell) and cell["n"] >= AT_CEILING * cell["n_items"] for cell in cells)
-        if at_ceiling:
-            of_metrics.append(f"{metric} {at_ceiling} of {len(cells)}")
-    if of_metrics:
-        yield (
-            f"At the ceiling, where d says no more than that nearly all scores fall: {', '.join(of_metrics)}. There "
-            "drops and curves say more."
-        )
 
 
 def _missed(result: Result) -> Iterator[str]:
