@@ -29,7 +29,7 @@ def measured(one, suite):
 
 
 def question(found, category, number):
-    return next(one for one in found.questions if one.question.labels[1:] == (category, number))
+    return next(one for one in found.questions if (one.question.labels[1], one.question.number) == (category, number))
 
 
 def with_verdict(number, verdict):

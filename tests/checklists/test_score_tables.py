@@ -108,7 +108,7 @@ def test_texts_say_what_is_missing_how_lengths_were_met_and_which_models_are_ali
     assert [row[name] for name in ("length", "answers", "words")] == ["2k", "3", "10"]
     assert [row[name] for name in ("error", "shortfall", "long enough %")] == ["10.0", "10.0", "0.0"]
     table = text_tables.by_question(scores, scores.models[1])
-    assert (table.heads, table.rows[0]) == (("category", "0", "1"), ("tales/common", "1.000", "0.500"))
+    assert (table.heads, table.rows[0]) == (("category", "1", "2"), ("tales/common", "1.000", "0.500"))
     assert text_tables.group_letters(scores) == ["", "", ""]
     assert text_tables.group_letters(replace(scores, groups=((0, 1), (1, 2)))) == ["a", "ab", "b"]
 

@@ -25,7 +25,7 @@ def test_a_lowered_question_is_seen_at_that_question():
     assert found.levels["all"][0] == 4 * 36 * 4
     questions = zip(found.pairing.questions, found.questions, strict=True)
     ((question, one),) = (pair for pair in questions if pair[1].same != 1)
-    assert question.labels == ("letters", "thanks", 2)
+    assert question.labels == ("letters", "thanks", 3)
     assert -0.25 <= one.mean_difference < -0.2
     assert found.levels["stories"][1]["same"].value == 1
     difference = found.levels["letters"][1]["mean_difference"]
@@ -141,7 +141,7 @@ def test_damage_is_found_with_its_place_and_size():
     pairs = [pair for model in FIRST for pair in zip(damaged[model], FIRST[model], strict=True)]
     true = [one.scores[1] - before.scores[1] for one, before in pairs if one.id.startswith("fable")]
     question, shift = found.questions[0]
-    assert question.labels == ("stories", "fable", 1)
+    assert question.labels == ("stories", "fable", 2)
     assert shift.size == pytest.approx(sum(true) / len(true))
     assert shift.has_moved
     assert [one.has_moved for _, one in found.questions].count(True) == 1
@@ -151,7 +151,7 @@ def test_damage_is_found_with_its_place_and_size():
     assert (found.parts["letters"].size, found.parts["letters"].has_moved) == (0, False)
     answer = drift(side(FIRST), side(damaged), draws=20).answer
     assert answer.startswith("The judge has drifted")
-    assert "question 1 of stories/fable" in answer
+    assert "question 2 of stories/fable" in answer
 
 
 def test_a_judge_that_only_trembles_has_not_drifted():
@@ -201,7 +201,7 @@ def test_the_command_ends_with_1_if_asked_to_check_and_two_versions_in_one_path_
     path = written(tmp_path / "runs", {model: [*FIRST[model], *new[model]] for model in FIRST})
     code, printed, said = call("checklists", "drift", path, *options)
     assert code == 1
-    assert "most of all question 1 of stories/fable" in printed
+    assert "most of all question 2 of stories/fable" in printed
     assert "was judge-1 and is judge-2" in said
 
 
@@ -213,4 +213,4 @@ def test_sentinels_are_compared_with_the_former_judgements(tmp_path, call):
             (path / model / "sentinels").mkdir(exist_ok=True)
             again.rename(path / model / "sentinels" / f"{time}.jsonl")
     _, printed, _ = call("checklists", "drift", path, "--sentinels", "--suite", suite, "--draws", "10")
-    assert "question 3 of letters/complaint" in printed
+    assert "question 4 of letters/complaint" in printed

@@ -51,7 +51,7 @@ def test_a_suite_is_shown_with_questions_and_weights_or_as_json(call) -> None:
     assert code == 0
     assert out.startswith("essays-en (en): 7 tasks and 1 with a wanted length (1k), 2 areas, 3 categories\n")
     assert "  how_things_work: 3 tasks, 5 questions, weights 30.0 20.0 15.0 15.0 20.0\n" in out
-    assert "    4  20.00  Is the answer without any flaw" in out
+    assert "    5  20.00  Is the answer without any flaw" in out
     assert err == "note: the weights of essays-en are a guess, not fitted to anybody's marks\n"
 
     shown, suite = json.loads(call("checklists", "show", "essays-ja", "--json")[1]), ChecklistSuite.load("essays-ja")

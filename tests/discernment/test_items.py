@@ -82,7 +82,7 @@ def test_a_column_that_is_named_must_be_there(tmp_path):
     path = write(tmp_path, ROWS)
     assert problem(path, columns=ItemColumns({"context": "contxt"})) == (
         "items.jsonl: unknown column 'contxt'; expected one of context, text, id, task, question, references, "
-        "alternative, perturbed, language"
+        "alternative, perturbed, language; did you mean 'context'?"
     )
     with pytest.raises(DiscernmentError, match="unknown key of an item 'txt'; expected one of text, "):
         ItemColumns({"txt": "summary"})

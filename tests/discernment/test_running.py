@@ -72,7 +72,7 @@ def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
     assert row["reason"] == "nothing to damage"
     cell = one(found.cells, kind="number_change", degree="200")
     assert cell["d"] is cell["mean_drop"] is cell["few"] is cell["share_lower"] is None
-    assert "Task headlines: number_change is impossible for all items: nothing to damage." in found.notes
+    assert "Task headlines: The damage 'numbers changed' is impossible for all items: nothing to damage." in found.notes
     total = one(found.summary, score="d", scope="all")
     assert (total["n_perturbations"], total["n_defined"]) == (7, 2)
     assert one(found.profile, kind="number_change")["verdict"] is None
@@ -83,7 +83,7 @@ def test_a_cell_with_too_few_items_is_undefined():
     texts = ["Ice does not float."] * 12 + [f"One and {n}7 seals swim." for n in range(6)]
     items = [CollectionItem(str(n), text, "headlines", "en") for n, text in enumerate(texts)]
     found, enough = (discerned(items=items, plan=a_plan("number_change/1000"), min_items=n) for n in (10, 6))
-    note = "Task headlines: 1 perturbation is undefined, because too few items have scores: number_change/1000."
+    note = "Task headlines: 1 perturbation is undefined, because too few items have scores: all numbers changed."
     assert (found.cells["d"], found.notes) == ([None], (note,))
     assert enough.cells["d"][0] > 1
 
@@ -105,7 +105,7 @@ def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
         assert some.work.n_missing == n_missing
     many = with_missing(4, 15)
     assert (many.cells["d"], many.cells["n_missing"]) == ([None], [4])
-    named = "because more than 20 % of the scores are missing: char_delete/300 (similarity)."
+    named = "because more than 20 % of the scores are missing: 30 % of characters deleted (similarity)."
     assert many.warnings == (f"Task headlines: 1 cell is undefined, {named}",)
     no_original = ByText({"length": lambda item, text: math.inf if text == some_items()[0].text else len(text)})
     found = discerned(no_original, a_collection(15), a_plan("char_delete"))

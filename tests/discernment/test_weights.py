@@ -107,7 +107,8 @@ def test_unknown_metrics_and_kinds_are_refused(tmp_path):
     plan = [perturbation("negate", k=1)]
     weights = open_weights(written(tmp_path / "weights.csv", HEAD + "t,negate,fluencey,1\n"))
     assert problem(weights.matrix, "t", plan, NGRAM).endswith(
-        "line 2: unknown metric of the task t 'fluencey'; expected one of fluency, truthfulness, helpfulness"
+        "line 2: unknown metric of the task t 'fluencey'; expected one of fluency, truthfulness, helpfulness; "
+        "did you mean 'fluency'?"
     )
     weights = open_weights(written(tmp_path / "weights.csv", HEAD + "t,negate,fluency,1\nt,negat,fluency,1\n"))
     assert "weights.csv, line 3: unknown kind 'negat'; expected one of negate, " in problem(

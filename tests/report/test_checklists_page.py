@@ -55,8 +55,8 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, widt
     assert tab.faults() == []
     body = open_task(tab)
     body.locator(".answer-of summary").first.click()
-    body.locator(".beside-verdicts").first.wait_for()
-    boxes = [box.bounding_box() for box in body.locator(".beside-verdicts > div").all()[:2]]
+    body.locator(".beside-answer").first.wait_for()
+    boxes = [box.bounding_box() for box in body.locator(".beside-answer > div").all()[:2]]
     assert (boxes[0]["y"] == boxes[1]["y"]) == (width == 1100)
     body.locator(".answer-of details summary").last.click()
     assert body.evaluate("element => element.scrollWidth <= element.clientWidth")
@@ -70,8 +70,13 @@ def test_the_table_of_models_is_sorted_marks_gaps_and_can_be_taken_along(open_ta
     begins = {round(bar.bounding_box()["x"]) for bar in page.locator("#models .whisker").all()}
     assert len({len(figure) for figure in figures}) > 1  # of different lengths
     assert len(begins) == 1
-    page.locator("#models").get_by_role("button", name="Average").click(click_count=2)  # by all digits
-    assert page.locator("#models tbody th a").all_inner_texts() == ["gamma", "beta", "Alpha 7B"]
+    heads, models = page.locator("#models thead th"), page.locator("#models tbody th a")
+    for number in range(heads.count()):
+        heads.nth(number).locator("button").click()
+        assert heads.nth(number).get_attribute("aria-sort") in ("ascending", "descending")
+    for name, order in (("Place", 1), ("Average", 1), ("Average", -1)):  # by all digits
+        page.locator("#models").get_by_role("button", name=name).click()
+        assert models.all_inner_texts() == ["Alpha 7B", "beta", "gamma"][::order]
     cell = page.locator('#models tbody tr:has-text("beta") td.gaps')
     assert cell.locator(".gap").inner_text().startswith("1 missing, as zero")
     page.locator("#gaps summary").click()
@@ -92,7 +97,7 @@ def test_a_cell_of_the_heat_map_leads_to_its_answers_and_a_category_to_the_means
     tab.page.get_by_label("Category").first.select_option(label="reports/weather")
     assert tab.fragment == "questions=reports/weather"
     row = tab.page.locator("#question-table tbody tr").nth(1)
-    assert row.inner_text().split("\t")[0] == "1. Are numbers given?"
+    assert row.inner_text().split("\t")[0] == "2. Are numbers given?"
     assert row.locator("td").count() == 4  # the weight, and three models
 
 
@@ -109,6 +114,8 @@ def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab,
     body.get_by_role("button", name="Alpha 7B").click()
     answer = body.locator('.answer-of[data-model="0"]')
     assert answer.locator(".answer").first.inner_text().startswith("alpha answers letter_3")
+    assert "A reason for question 0 about letter_3." in answer.inner_text()
+    answer.get_by_text("1 question at the best level").click()
     assert "A reason for question 1 about letter_3." in answer.inner_text()
     answer.get_by_text("Request 1 and its reply").click()
     answer.locator("details .answer.sent").first.wait_for()  # made when the request is opened
@@ -119,6 +126,24 @@ def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab,
     facts = answer.locator("details p.quiet").first.inner_text()
     assert "judge-2025" in facts
     assert "answered by judge-2025-01-01 fp_7" in facts
+
+
+def test_which_verdict_cost_an_answer_most_takes_two_clicks_to_its_reason(open_tab, path):
+    page = open_tab(path, viewport={"width": 1400, "height": 900}).page
+    page.evaluate("clicks = 0; document.addEventListener('click', () => clicks++, true); begin = performance.now()")
+    page.locator("#tasks tbody th a", has_text="letter_3").click()
+    row = page.locator(".glance tbody tr", has_text="beta")
+    assert page.locator(".glance thead th").all_inner_texts()[3:] == ["Costs most", "1", "2"]  # counted from 1
+    assert row.locator("td").nth(2).inner_text() == "1: −45.0"  # 60 points, of which the verdict 0.25 leaves a quarter
+    row.get_by_role("button").click()
+    first, second = page.locator('.answer-of[data-model="1"] .verdicts > li').all()
+    assert [li.get_attribute("value") for li in (first, second)] == ["1", "2"]
+    assert "0.25 −45.0 Does it ask for one thing?" in first.inner_text()
+    reason = first.locator(".reason")
+    assert reason.inner_text() == "A reason for question 0 about letter_3."
+    assert reason.bounding_box()["y"] < 900
+    assert page.evaluate("clicks") == 2
+    assert page.evaluate("performance.now() - begin") < 2000
 
 
 def test_verdicts_without_an_answer_are_shown_and_missing_answers_named(open_tab, path):

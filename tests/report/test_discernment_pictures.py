@@ -26,22 +26,26 @@ def one():
 
 
 def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one):
-    panels = {panel.title: panel for panel in picture_of(one, "heat").panels}
-    assert list(panels) == ["characters", "words", "sentences", "controls"]
-    words, sentences = panels["words"], panels["sentences"]
-    assert np.isnan(words.values[words.rows.index("number_change/200")]).all()
-    assert words.texts[words.rows.index("number_change/200")] == ("", "", "", "")
-    assert words.texts[words.rows.index("negate/200")][2] == "0.0"
-    assert words.values[words.rows.index("negate/200"), 2] == 0
-    assert words.is_hatched[:, 2].tolist() == [True] * 5 + [False] * 5 + [True]  # no or three scores change
-    assert sentences.texts[sentences.rows.index("truncate/800")][1].endswith("↑")
-    assert sentences.values[sentences.rows.index("truncate/800"), 1] < -0.5
-    assert sentences.texts[sentences.rows.index("answer_swap/1000")][0].startswith("≥")
+    chart = picture_of(one, "heat")
+    titles = ["characters", "words", "sentences", "changes that should not matter: a fall is a fault"]
+    assert [group.title for group in chart.groups] == titles
+    rows = {row.name: row.columns for group in chart.groups for row in group.rows}
+    assert {len(columns) for columns in rows.values()} == {len(METRICS)}
+    assert [len(rows[name][0]) for name in ("characters deleted, 1 to 30 %", "text replaced by another")] == [5, 1]
+    assert {cell.text for cells in rows["numbers changed, 20 to 100 %"] for cell in cells} == {"–"}
+    still = rows["statements negated, 20 to 100 %"][2][0]
+    assert (still.value, still.text, still.is_hatched) == (0, "0.0", False)  # no score changes
+    assert "20 % of statements negated, helpfulness: d 0.0" in still.meaning
+    assert rows["own kind (major)"][2][0].is_hatched  # three scores change
+    cut = rows["characters cut off the end, 10 to 80 %"][1][-1]
+    assert cut.text.endswith("↑")
+    assert cut.value < -0.5
+    assert rows["text replaced by another"][0][0].text.startswith("≥")
 
 
 def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst_control(one):
     chart = picture_of(one, "curves")
-    titles = ["char_delete (n = 40)", "negate (n = 30)", "truncate (n = 40)"]
+    titles = ["characters deleted (n = 40)", "statements negated (n = 30)", "characters cut off the end (n = 40)"]
     assert [panel.title for panel in chart.panels] == titles
     panel = chart.panels[0]
     assert [line.name for line in panel.lines] == [metric.name for metric in METRICS]
@@ -108,7 +112,7 @@ def test_texts_on_the_heat_map_can_be_read_in_both_themes():
     style = source("experiment.css")
     themes = re.findall(r"--diverging-(\d): light-dark\((#\w{6}), (#\w{6})\)", style)
     assert [light for _, light, _ in themes] == list(DIVERGING)
-    rules = re.findall(r"((?::is\()?\.on-diverging-[^{]*)text \{ fill: ([^;]*); \}", style)
+    rules = re.findall(r"((?::is\()?\.on-diverging-[^{\n]*)\{ color: ([^;]*); \}", style)
     fills = {number: fill for classes, fill in rules for number in re.findall(r"on-diverging-(\d)", classes)}
     for number, *grounds in themes:
         texts = re.findall(r"#\w{3}", fills[number])
@@ -134,8 +138,3 @@ def test_a_bar_that_is_undefined_is_a_dash(one):
     panel = dataclasses.replace(chart.panels[0], series=(undefined,))
     figure = drawn(dataclasses.replace(chart, panels=(panel,)))
     assert [text.get_text() for text in figure.axes[0].texts] == ["–"]
-
-
-def test_the_cells_of_a_heat_map_are_equally_high_in_all_panels(one):
-    panels = drawn(picture_of(one, "heat")).axes[:4]
-    assert len({round(axes.get_position().height / axes.get_ylim()[0], 6) for axes in panels}) == 1

@@ -13,9 +13,10 @@ from makers.pages import check_policy
 from makers.undrawn import leave_out_drawing
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment import discern
+from pfgen_fast.discernment.kinds import KINDS, in_words
 from pfgen_fast.discernment.originals import from_suite
-from pfgen_fast.discernment.paper import Published
-from pfgen_fast.discernment.plan import Plan, perturbation
+from pfgen_fast.discernment.paper import Published, datasets, paper_plan
+from pfgen_fast.discernment.plan import Plan, perturbation, perturbations_named
 from pfgen_fast.discernment.result import Example
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.evaluators.ngram import NgramEvaluator
@@ -116,23 +117,46 @@ def test_what_a_test_took_is_in_no_table_because_it_differs_where_a_test_goes_on
 # --- words
 
 
-def test_the_answer_counts_what_is_noticed_and_which_controls_are(one):
+def test_three_sentences_say_what_is_noticed_missed_with_its_figures_and_punished_without_a_reason(one):
     assert one.question == "How well does ngram notice damage?"
-    assert re.match(r"ngram notices \d+ of 22 kinds and degrees of damage, with d [\d.]+ on average", one.answer)
-    assert "1 of 2 changes that should not matter" in one.answer
+    noticed, missed, punished = one.sentences
+    assert one.answer == " ".join(one.sentences)
+    assert noticed.startswith("ngram notices 5 of 5 kinds of damage with at least one of its 4 scores, and ")
+    assert noticed.endswith(" with every score: characters deleted, text replaced by another.")
+    assert missed.startswith(
+        "With 40 texts, ngram does not notice, at any degree: statements negated (helpfulness: d 0.0,"
+    )
+    assert re.search(r"; it even rewards: characters cut off the end \(truthfulness rises by [\d.]+, reverse d", missed)
+    assert punished.startswith("ngram penalises 1 of 2 harmless changes: ")
+    assert re.search(
+        r"other punctuation marks \(average falls by 0\.0\d\d, d ≥?\d\.\d, and only by 0\.0\d\d for all", punished
+    )
+    assert punished.endswith("; it does not penalise: same text scored again.")
+    assert "The d of ngram is" in one.paragraph
+
+
+def test_damage_that_is_missed_has_its_interval_because_the_test_proves_no_absence():
+    found = a_discernment()
+    cells = {name: list(values) for name, values in found.cells.items()}
+    for row in range(len(cells["d"])):
+        if (cells["kind"][row], cells["metric"][row]) == ("negate", "helpfulness"):
+            cells["n"][row], cells["few"][row], cells["d"][row] = 20, False, 0.6
+            cells["d_low"][row], cells["d_high"][row] = 0.1, 1.9
+    finding = finding_of([dataclasses.replace(found, cells=cells)])
+    assert "statements negated (helpfulness: d 0.6, 95 % interval 0.1 to 1.9)" in finding.sentences[1]
+    assert "does not prove that there is no effect" in finding.paragraph
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
-        r"fluency notices 5 of 5 kinds.*char_delete/10 \(0\.0\d\d\), negate/200 \(",
-        r"helpfulness is blind, at any degree, to negate/1000 \(d 0\.0, drop 0\.000\)",
-        r".*negate: it looks for keywords and for nothing else \(docs/scoring\.md, section 4\)",
-        r"truthfulness rewards truncate/\d+ \(the mean rises by [<\d.]+, reverse d \d\.\d\)",
+        r"helpfulness does not notice, at any degree: all statements negated \(d 0\.0 \(0\.0 to 0\.0\), drop 0\.000\)",
+        r".*statements negated: it looks for keywords and for nothing else \(docs/scoring\.md, section 4\)",
+        r"truthfulness rewards \d+ % of characters cut off the end \(the mean rises by [<\d.]+, reverse d \d\.\d\)",
         r".*leaving out costs nothing \(docs/scoring\.md, section 3\)",
-        r"punctuation lowers .*fluency \(d ≥?\d\.\d, drop 0\.1\d\d\)",
-        r"punctuation lowers .*It costs average more than negate/1000 \(0\.0\d\d\)",
-        r"Not noticed: identity\.",
+        r"other punctuation marks lowers .*fluency \(d ≥?\d\.\d, drop 0\.1\d\d\)",
+        r"other punctuation marks lowers .*It costs average more than .*all statements negated \(0\.0\d\d\)",
+        r"Not noticed: same text scored again\.",
         r".*fluency 0\.50",
     ],
 )
@@ -149,7 +173,7 @@ def test_a_control_that_is_undefined_is_neither_noticed_nor_not():
                 controls[name][row] = None
     finding = finding_of([dataclasses.replace(found, controls=controls)])
     assert "Not noticed" not in said(finding)
-    assert "1 of 1 change that should not matter lower" in finding.answer
+    assert "1 of 1 harmless change" in finding.sentences[2]
 
 
 def test_only_our_own_scores_are_explained_by_our_rules():
@@ -160,7 +184,7 @@ def test_only_our_own_scores_are_explained_by_our_rules():
 
 def test_an_evaluator_that_never_moves_is_said_to():
     found = a_discernment("constant")
-    values = {"n": 0, "d": 0.0, "rank_biserial": None, "noticed": False}
+    values = {"n": 0, "d": 0.0, "rank_biserial": None, "noticed": False, "mean_drop": 0.0}
     still = {name: [value] * len(found.cells["d"]) for name, value in values.items()}
     finding = finding_of([dataclasses.replace(found, cells={**found.cells, **still})])
     assert finding.answer == "constant never moves: no damage changes any of its scores."
@@ -196,6 +220,7 @@ def test_several_evaluators_stand_side_by_side():
     cells = table(finding, "cells")
     assert {row[0] for row in cells.rows} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.readable().columns
+    assert len(finding.sentences) == 1 + 3 + 3
     for each in finding_of(found[:1]).tables:  # a column that is the same everywhere is in the file only
         assert not {"evaluator", "task"} & set(each.readable().columns) or each.name in ("work", "examples")
 
@@ -241,12 +266,44 @@ def test_assumed_weights_are_called_assumed_wherever_they_are_used():
 
 def test_examples_are_grouped_by_kind_with_all_scores_of_a_text_in_one_place(one):
     (comparison,) = one.comparisons
-    assert [group.title for group in comparison.groups][:2] == ["char_delete", "negate"]
+    assert [group.title for group in comparison.groups][:2] == ["characters deleted", "statements negated"]
     titles = [pair.title for group in comparison.groups for pair in group.pairs]
     assert len(titles) == len({(example.perturbation, example.item) for example in a_discernment().examples})
-    assert re.match(r"char_delete/10, item item \d+: fluency [\d.]+ → [\d.]+ \((largest|smallest) drop\)", titles[0])
+    first = r"1 % of characters deleted, item item \d+: fluency [\d.]+ → [\d.]+ \((largest|smallest) drop\)"
+    assert re.match(first, titles[0])
     assert any("; " in title for title in titles)
     assert [piece.text for piece in comparison.groups[0].pairs[0].after if piece.is_changed] == ["へ", "本当？"]
+
+
+def test_the_first_example_is_a_text_whose_damage_a_metric_does_not_notice_with_all_scores(one):
+    title = r"Example of ngram: all statements negated, not noticed by helpfulness \(item item \d+: fluency .* → "
+    assert re.match(f"{title}.*, average ", one.example.title)
+    assert [text for text, change in one.example.in_one if change == "deleted"] == ["に"]
+    assert one.example.to_markdown() in one.to_markdown()
+    assert finding_of([a_discernment(examples=())]).example is None
+
+
+def test_every_kind_and_degree_has_its_own_words():
+    plans = [Plan(perturbations_named(name)) for name in KINDS] + [paper_plan(name) for name in datasets()]
+    for plan in plans:
+        words = [in_words(one.kind, one.degree, one.permille, one.k) for one in plan.perturbations]
+        assert len(set(words)) == len(words)
+        assert not [text for text in words if re.search(r"[_/{}]", text) or text in KINDS]
+    assert len({in_words(name) for name in KINDS}) == len(KINDS)
+    named = [("char_delete", "", 100, None), ("char_swap", "k1", None, 1), ("word_drop", "minor", None, 5),
+             ("sentence_delete", "1000", 1000, None), ("grammar_error", "minor", None, None),
+             ("own {kind}", "x", None, None)]  # fmt: skip
+    assert [in_words(*of) for of in named] == [
+        *("10 % of characters deleted", "1 character pair swapped", "5 words deleted here and there"),
+        *("all sentences but one deleted", "grammar errors (minor)", "own {kind} (x)"),
+    ]
+
+
+def test_readers_see_words_where_the_files_have_names(one):
+    shown = one.to_markdown() + " ".join(one.first) + one.paragraph
+    codes = ("char_delete", "answer_swap", "n80", "drop_per_100_permille", "detectable_at", "sentence_")
+    assert [code for code in codes if code in shown] == []
+    assert table(one, "profile").columns[-2:] == ("drop_per_100_permille", "verdict")
 
 
 HOSTILE = "</script><img src=x onerror=alert(1)> \u202e\u2066abc \x00\x1b[31m \ud800 &amp; \"'` |*_[a](b)\n# $x$ =1+1"
@@ -304,6 +361,6 @@ def test_published_figures_stand_beside_ours_of_the_same_data_set():
 
 def test_what_too_few_scores_tell_is_not_called_blindness():
     words = said(finding_of([discern(NgramEvaluator(Scorer("mini")), from_suite(Suite.load("mini")), draws=0)]))
-    assert re.search(r"^Too few scores change.*word_repeat", words, re.MULTILINE)
-    (blind,) = re.findall(r"^helpfulness is blind.*", words, re.MULTILINE)
-    assert ("negate" in blind, "word_repeat" in blind) == (True, False)
+    assert re.search(r"^Too few scores change.*words doubled", words, re.MULTILINE)
+    (blind,) = re.findall(r"^helpfulness does not notice.*", words, re.MULTILINE)
+    assert ("statements negated" in blind, "words doubled" in blind) == (True, False)

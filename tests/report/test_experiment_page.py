@@ -133,8 +133,8 @@ def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, pages, scheme, wid
     assert [path.name for path in pages] == ["trial.html", "index.html", "discernment.html", "index.html"]
     for path in pages:
         tab = open_tab(path, viewport={"width": width, "height": 800}, color_scheme=scheme)
-        tab.page.locator(".fold, .comparison > details:first-of-type").evaluate_all(
-            "all => all.forEach(one => { one.open = true; })"
+        tab.page.locator("details").evaluate_all(
+            "all => all.forEach(one => { one.open = one.matches('.fold, :first-of-type'); })"
         )
         assert tab.page.evaluate("document.documentElement.scrollWidth") == width
         assert tab.faults() == []
@@ -147,8 +147,9 @@ def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, pages, scheme, wid
 def test_examples_are_hidden_until_their_kind_is_opened(open_tab, pages):
     page = open_tab(pages[2]).page
     changes = page.locator(".comparison ins")
+    page.locator(".comparison > summary").first.click()
     assert not changes.first.is_visible()
-    page.locator(".comparison summary").first.focus()
+    page.locator(".comparison details summary").first.focus()
     page.keyboard.press("Enter")
     assert changes.first.is_visible()
     assert changes.first.inner_text() == "へ"

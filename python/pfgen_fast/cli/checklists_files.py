@@ -169,8 +169,8 @@ class _Show:
             for (of_area, category), checklist in loaded.checklists.items():
                 if of_area == area:
                     print_line(f"  {_category_line(loaded, area, category, checklist)}")
-                    for number, question in enumerate(checklist.questions if self.questions else ()):
-                        print_line(f"    {number}  {checklist.weights[number]:5.2f}  {shown(question)}")
+                    for number, question in enumerate(checklist.questions if self.questions else (), start=1):
+                        print_line(f"    {number}  {checklist.weights[number - 1]:5.2f}  {shown(question)}")
         print_line((f"hash: {loaded.hash}", "dim"))
 
 

@@ -31,12 +31,9 @@ def show_finding(
 
 def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
     """Prints the sentences of a finding, without notes that were printed before."""
-    stdout().print(styled((shown(finding.answer), "bold")))
+    for sentence in finding.first:
+        stdout().print(styled((shown(sentence), "bold")))
     for sentence in finding.notes:
         if sentence not in is_said:
             note(sentence)
     stdout().print(shown(finding.paragraph))
-    for remarks in finding.remarks:
-        stdout().print(styled((shown(remarks.title), "bold")))
-        for sentence in remarks.sentences:
-            stdout().print(f"* {shown(sentence)}")

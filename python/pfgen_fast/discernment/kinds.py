@@ -45,9 +45,11 @@ class Kind:
 
     name: str
     level: Level  # level of the damage; `control` for changes that should not matter
+    words: str  # what is done to a text, for readers, with the sites of a degree in braces: `{words} doubled`
     ladder: str | None = None  # usual degrees, a key of `LADDERS`; None for controls, and for kinds that a model makes
     method: Method = "rule"  # whether a rule or a language model makes the damaged text
     needs: Need | None = None  # other input of the rule: texts of other items, or the item's alternative
+    all_sites: str | None = None  # words for 1,000 per mille; by default `all` and the sites
 
     @property
     def has_degrees(self) -> bool:
@@ -61,34 +63,34 @@ class Kind:
 
 
 _ALL = (
-    Kind("char_delete", "character", "fine"),
-    Kind("char_typo", "character", "fine"),
-    Kind("char_swap", "character", "fine"),
-    Kind("char_repeat", "character", "fine"),
-    Kind("word_delete", "word", "words"),
-    Kind("word_drop", "word", "words"),
-    Kind("word_swap", "word", "words"),
-    Kind("word_repeat", "word", "words"),
-    Kind("number_change", "word", "coarse"),
-    Kind("term_swap", "word", "coarse", needs="donors"),
-    Kind("function_word", "word", "coarse"),
-    Kind("negate", "word", "coarse"),
-    Kind("sentence_reorder", "sentence", "coarse"),
-    Kind("sentence_delete", "sentence", "coarse"),
-    Kind("sentence_repeat", "sentence", "coarse"),
-    Kind("sentence_insert", "sentence", "coarse", needs="donors"),
-    Kind("answer_swap", "sentence", "once", needs="donors"),
-    Kind("wrong_ending", "sentence", "once", needs="alternative"),
-    Kind("truncate", "sentence", "cut"),
-    Kind("loop", "sentence", "coarse"),
-    Kind("fictional_entity", "word", method="model"),
-    Kind("grammar_error", "word", method="model"),
-    Kind("rewrite_insert", "sentence", method="model"),
-    Kind("identity", "control"),
-    Kind("newline", "control"),
-    Kind("punctuation", "control"),
-    Kind("width", "control"),
-    Kind("paraphrase", "control", method="model"),
+    Kind("char_delete", "character", "{characters} deleted", "fine"),
+    Kind("char_typo", "character", "{characters} mistyped", "fine"),
+    Kind("char_swap", "character", "{character pairs} swapped", "fine"),
+    Kind("char_repeat", "character", "{characters} doubled", "fine"),
+    Kind("word_delete", "word", "{words} deleted in a row", "words"),
+    Kind("word_drop", "word", "{words} deleted here and there", "words"),
+    Kind("word_swap", "word", "{word pairs} swapped", "words"),
+    Kind("word_repeat", "word", "{words} doubled", "words"),
+    Kind("number_change", "word", "{numbers} changed", "coarse"),
+    Kind("term_swap", "word", "{terms} exchanged", "coarse", needs="donors"),
+    Kind("function_word", "word", "{function words} exchanged", "coarse"),
+    Kind("negate", "word", "{statements} negated", "coarse"),
+    Kind("sentence_reorder", "sentence", "{sentences} reordered", "coarse"),
+    Kind("sentence_delete", "sentence", "{sentences} deleted", "coarse", all_sites="all sentences but one"),
+    Kind("sentence_repeat", "sentence", "{sentences} doubled", "coarse"),
+    Kind("sentence_insert", "sentence", "{sentences} followed by a foreign one", "coarse", needs="donors"),
+    Kind("answer_swap", "sentence", "text replaced by another", "once", needs="donors"),
+    Kind("wrong_ending", "sentence", "ending replaced by a wrong one", "once", needs="alternative"),
+    Kind("truncate", "sentence", "{characters} cut off the end", "cut"),
+    Kind("loop", "sentence", "{characters} added by a loop", "coarse", all_sites="as many characters again"),
+    Kind("fictional_entity", "word", "invented names", method="model"),
+    Kind("grammar_error", "word", "grammar errors", method="model"),
+    Kind("rewrite_insert", "sentence", "sentences repeated in other words", method="model"),
+    Kind("identity", "control", "same text scored again"),
+    Kind("newline", "control", "line break at the end"),
+    Kind("punctuation", "control", "other punctuation marks"),
+    Kind("width", "control", "full-width letters and digits"),
+    Kind("paraphrase", "control", "paraphrase of the whole text", method="model"),
 )
 
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
@@ -101,3 +103,24 @@ ALIASES: Mapping[str, str] = {"random_ending": "answer_swap", "random_answer": "
 def rule_of(name: str) -> str:
     """The key of `KINDS` that the name of a kind stands for; the name itself if it is unknown."""
     return ALIASES.get(name, name)
+
+
+def in_words(kind: str, degree: str = "", permille: int | None = None, k: int | None = None) -> str:
+    """The damage for readers: `10 % of characters deleted`, or without a degree `characters deleted`.
+
+    An unknown kind, whose texts were given, keeps its name.
+    """
+    known = KINDS.get(rule_of(kind))
+    if known is None:
+        return f"{kind} ({degree})" if degree else kind
+    before, _, rest = known.words.partition("{")
+    sites, _, after = rest.partition("}")
+    if k is not None and sites:
+        sites = f"{k:,} {sites.removesuffix('s') if k == 1 else sites}"
+    elif permille == 1000 and sites:
+        sites = known.all_sites or f"all {sites}"
+    elif permille is not None and sites:
+        sites = f"{permille / 10:g} % of {sites}"
+    elif degree and permille is None:
+        after += f" ({degree})"
+    return f"{before}{sites}{after}"

@@ -11,7 +11,9 @@ from ..errors import SuiteError
 from ..evaluators.ngram import NgramEvaluator
 from ..files.untrusted_text import few_names, in_one_line
 from .cells import TaskCells
+from .kinds import in_words
 from .originals import known_originals
+from .plan import Perturbation
 from .result import Scored
 from .scoring import Scoring
 
@@ -58,13 +60,14 @@ def _impossible(task: TaskCells) -> Iterator[str]:
         rows = [i for i, perturbation in enumerate(task.scores.perturbations) if perturbation.kind == kind]
         if not n_possible[rows].any():
             reason = task.scores.perturbed[rows[0]].reason
-            yield f"{in_one_line(kind)} is impossible for all items: {in_one_line(reason or 'no text')}."
+            name = in_one_line(in_words(kind))
+            yield f"The damage '{name}' is impossible for all items: {in_one_line(reason or 'no text')}."
 
 
 def _undefined(task: TaskCells) -> Iterator[str]:
     """A note on perturbations that are possible for too few items."""
     few = (task.scores.n_possible > 0) & ~task.has_items
-    names = [in_one_line(task.scores.perturbations[i].name) for i in np.flatnonzero(few)]
+    names = [_words(task.scores.perturbations[i]) for i in np.flatnonzero(few)]
     if names:
         yield f"{_counted(names, 'perturbation')} undefined, because too few items have scores: {_listed(names)}."
 
@@ -72,7 +75,7 @@ def _undefined(task: TaskCells) -> Iterator[str]:
 def _lacking_scores(task: TaskCells) -> Iterator[str]:
     lacks_scores = task.has_items[:, None] & ~task.is_defined
     names = [
-        f"{in_one_line(task.scores.perturbations[i].name)} ({in_one_line(task.scores.metrics[j].name)})"
+        f"{_words(task.scores.perturbations[i])} ({in_one_line(task.scores.metrics[j].name)})"
         for i, j in zip(*np.nonzero(lacks_scores), strict=True)
     ]
     if names:
@@ -117,6 +120,10 @@ def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
             f"The originals score {own:.3f} on average, less than half of the {of_references:.3f} of the suite's "
             "reference answers: their scores have little room to fall, so the figures say little."
         )
+
+
+def _words(one: Perturbation) -> str:
+    return in_one_line(in_words(one.kind, one.degree, one.permille, one.k))
 
 
 def _of(task: TaskCells) -> str:

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..statistics.correlation import Floats
 
 MAX_ROWS = 120
@@ -59,23 +56,38 @@ class Matrix:
     n_digits: int = 5  # digits after the decimal point
 
 
-@dataclass(frozen=True, eq=False)
-class HeatPanel:
-    """A panel of coloured cells with texts."""
+@dataclass(frozen=True)
+class HeatCell:
+    """A coloured cell with a text."""
 
-    title: str  # title of the panel
-    rows: tuple[str, ...]  # names of the rows, from the top
-    columns: tuple[str, ...]  # names of the columns
-    values: Floats  # values that the colours stand for, from -1 to 1, row by row; NaN if undefined
-    texts: tuple[tuple[str, ...], ...]  # texts of the cells, row by row
-    is_hatched: NDArray[np.bool_]  # which cells are hatched
+    value: float  # value that the colour stands for, from -1 to 1; NaN if undefined
+    text: str
+    meaning: str  # what the cell stands for, with its figures
+    is_hatched: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class HeatRow:
+    """A row of a heat map: for each column, one or more cells, which share its width."""
+
+    name: str
+    columns: tuple[tuple[HeatCell, ...], ...]
+
+
+@dataclass(frozen=True)
+class HeatGroup:
+    """Rows under a title."""
+
+    title: str
+    rows: tuple[HeatRow, ...]
+
+
+@dataclass(frozen=True)
 class HeatMap:
-    """Panels of cells whose colours show the sign of a value and its distance from 0."""
+    """Cells whose colours show the sign of a value and its distance from 0."""
 
-    panels: tuple[HeatPanel, ...]
+    columns: tuple[str, ...]  # names of the columns
+    groups: tuple[HeatGroup, ...]  # rows from the top
     label: str  # name of the values
     legend: tuple[str, ...] = ()  # explanations of texts and hatches, one in each line
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from ..files.cells import csv_text, markdown_row
 from ..files.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
 from ..statistics.correlation import COEFFICIENTS, Correlation
-from .chart_data import Chart
+from .chart_data import Chart, HeatMap
 
 Cell = str | int | float | bool | None
 """The value of a table cell; None is an empty cell."""
@@ -32,8 +32,9 @@ class Table:
     # floats are finite; a value that cannot be computed is None, and the finding says why
     rows: tuple[tuple[Cell, ...], ...]
     n_digits: int = 4  # digits after the decimal point in readable form; CSV files have 12 significant digits
-    # columns in readable form; None for all columns. A table that shows no column is only written as CSV
-    shown: tuple[str, ...] | None = None
+    # columns in readable form, or another table as the readable form; None for all columns. A table that shows no
+    # column is only written as CSV
+    shown: tuple[str, ...] | Table | None = None
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -65,9 +66,9 @@ class Table:
         return any(isinstance(row[column], str | bool) for row in self.rows)
 
     def readable(self) -> Table:
-        """The table with only the columns of its readable form."""
-        if self.shown is None:
-            return self
+        """The table in its readable form."""
+        if self.shown is None or isinstance(self.shown, Table):
+            return self.shown or self
         places = [self.columns.index(name) for name in self.shown]
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
         return replace(self, columns=self.shown, rows=rows, shown=None)
@@ -110,6 +111,8 @@ class Piece:
 Pieces = tuple[Piece, ...]
 """A text as consecutive pieces."""
 
+Change = Literal["equal", "deleted", "inserted"]
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -118,6 +121,23 @@ class Pair:
     title: str  # description of the change and its effect
     before: Pieces
     after: Pieces  # text after the change; it has the same unchanged pieces in the same order
+
+    @property
+    def in_one(self) -> list[tuple[str, Change]]:
+        """Both texts as one text in pieces."""
+        found: list[tuple[str, Change]] = []
+        after = list(self.after)
+        for piece in self.before:
+            while not piece.is_changed and after and after[0].is_changed:
+                found.append((after.pop(0).text, "inserted"))
+            found.append((piece.text, "deleted") if piece.is_changed else (after.pop(0).text, "equal"))
+        return [*found, *((piece.text, "inserted") for piece in after)]
+
+    def to_markdown(self) -> str:
+        """The title and the text, with deleted parts in [-...-] and new parts in {+...+}."""
+        forms = {"equal": "{}", "deleted": "[-{}-]", "inserted": "{{+{}+}}"}
+        text = "".join(forms[change].format(text) for text, change in self.in_one)
+        return f"{markdown_text(self.title)}\n\n{markdown_block(text)}"
 
 
 @dataclass(frozen=True)
@@ -138,13 +158,9 @@ class Comparison:
     after: str = "after"  # name of the texts after the change
 
     def to_markdown(self) -> str:
-        """The first pair of each group as one Markdown text, with deleted parts in [-...-] and new parts in {+...+}."""
-        blocks = [f"## {markdown_text(self.title)}"]
-        for group in self.groups:
-            pair = group.pairs[0]
-            blocks += [f"**{markdown_text(group.title)}**: {markdown_text(pair.title)}"]
-            blocks += [markdown_block(_in_one(pair))]
-        return "\n\n".join(blocks)
+        """The first pair of each group."""
+        pairs = (f"**{markdown_text(group.title)}**: {group.pairs[0].to_markdown()}" for group in self.groups)
+        return "\n\n".join((f"## {markdown_text(self.title)}", *pairs))
 
 
 @dataclass(frozen=True)
@@ -161,21 +177,31 @@ class Finding:
     runs: tuple[str, ...] = ()  # names of the runs; pages link to them
     remarks: tuple[Remarks, ...] = ()  # parts of the result as sentences
     comparisons: tuple[Comparison, ...] = ()  # texts before and after changes
+    sentences: tuple[str, ...] = ()  # result in a few sentences, which pages and terminals show instead of the answer
+    example: Pair | None = None  # text before and after a change, which is shown below the sentences
 
     def to_markdown(self) -> str:
         """The finding as Markdown, with links to pictures in the same folder."""
-        blocks = [f"# {markdown_text(self.name)}", f"**{markdown_text(self.answer)}**"]
+        blocks = [f"# {markdown_text(self.name)}"]
+        blocks += [f"**{markdown_text(sentence)}**" for sentence in self.first]
         if self.notes:
             blocks.append(_listed(self.shown_notes))
+        if self.example is not None:
+            blocks.append(self.example.to_markdown())
+        maps = [picture for picture in self.pictures if isinstance(picture.chart, HeatMap)]
+        others = [picture for picture in self.pictures if picture not in maps]
+        blocks += map(self._picture_markdown, maps)
         blocks.append(markdown_text(self.paragraph))
         blocks += [remarks.to_markdown() for remarks in self.remarks]
-        for picture in self.pictures:
-            title = markdown_text(picture.title)
-            blocks += [f"## {title}", f"!{markdown_link(picture.title, self.file_name(picture) + '.svg')}"]
+        blocks += map(self._picture_markdown, others)
         blocks += [comparison.to_markdown() for comparison in self.comparisons]
         for table in self.shown_tables:
             blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]
         return "\n\n".join(blocks) + "\n"
+
+    def _picture_markdown(self, picture: Picture) -> str:
+        link = markdown_link(picture.title, self.file_name(picture) + ".svg")
+        return f"## {markdown_text(picture.title)}\n\n!{link}"
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as data for JSON, with full digits: sentences, and tables as lists of rows."""
@@ -187,6 +213,11 @@ class Finding:
             "notes": list(self.notes),
             "tables": {table.name: table.to_dicts() for table in self.tables},
         }
+
+    @property
+    def first(self) -> list[str]:
+        """The sentences that readers see first, bounded in length and safe to print."""
+        return [in_one_line(sentence, _LONGEST_REMARK) for sentence in self.sentences or (self.answer,)]
 
     @property
     def shown_notes(self) -> list[str]:
@@ -216,19 +247,6 @@ def with_interval(found: Correlation, n_digits: int = 3) -> str:
 
 def _listed(sentences: Iterable[str]) -> str:
     return "\n".join(f"* {markdown_text(sentence)}" for sentence in sentences)
-
-
-def _in_one(pair: Pair) -> str:
-    """Both texts of a pair as one text."""
-    text, after = "", list(pair.after)
-    for piece in pair.before:
-        while not piece.is_changed and after and after[0].is_changed:
-            text += f"{{+{after.pop(0).text}+}}"
-        if piece.is_changed:
-            text += f"[-{piece.text}-]"
-        else:
-            text += after.pop(0).text
-    return text + "".join(f"{{+{piece.text}+}}" for piece in after)
 
 
 def _shortest(cell: Cell) -> Cell:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ..experiments.chart_data import HeatMap
 from ..experiments.finding import Finding, Table
 from ..files.untrusted_text import in_one_line, link_target, utf8
 from ..files.writing import write_whole
 from .charts import drawn
 from .drawing import stored_alike
 from .experiments_index import Record, write_index
+from .heat_maps import level_of
 from .inline_svg import Link, inline_svg
 from .templating import library, markup, page_text
 
@@ -66,6 +68,8 @@ def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
         finding=finding,
         report=report,
         notes=finding.shown_notes,
+        heat_maps=[picture for picture in finding.pictures if isinstance(picture.chart, HeatMap)],
+        level_of=level_of,
         pictures=[
             (
                 picture.title,

@@ -1,89 +1,114 @@
-"""Draws heat maps on a scale with a neutral middle: panels of cells with texts, packed into columns.
+"""Draws heat maps on a scale with a neutral middle: groups of rows, whose columns have one or more cells with texts.
 
-All sizes are in inches and are computed before drawing, so that cells have the same size in all panels.
+All sizes are in inches and are computed before drawing, so that all cells have the same height.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..experiments.chart_data import HeatMap, HeatPanel
+from ..experiments.chart_data import HeatCell, HeatMap, HeatRow
 from . import drawing
 from .drawing import DIVERGING, QUIET, UNDEFINED, bounded, plain
 
 ON_DIVERGING = "on-diverging-"
 """The id of a text on a colour of the scale, with the number of the colour."""
 
-_COLUMNS = 3
-_CELL_HEIGHT = 0.21
-_HEAD_ROWS = 3  # title and names of the columns above a panel, in rows
+_CELL_WIDTH, _CELL_HEIGHT = 0.4, 0.21
 _LETTER = 0.062  # of the font size 7
+_LONGEST_ROW = 60
 _MARGIN = 0.15
+_GAP = 0.04  # between columns, as a share of their width
 _SCALE_HEIGHT = 0.15
 
 
+class _Place(NamedTuple):
+    """A cell and its place: rows from the top, columns from the left."""
+
+    cell: HeatCell
+    y: int
+    x: float
+    width: float
+
+
 def draw_heat_map(chart: HeatMap) -> Any:
-    """Draws the panels with one scale below them."""
-    heights = [len(panel.rows) + _HEAD_ROWS for panel in chart.panels]
-    columns = _packed(heights)
-    n_rows = max(sum(heights[number] for number in column) for column in columns)
-    names = _width([name for panel in chart.panels for name in panel.rows])
-    cell = max(0.5, _width([name for panel in chart.panels for name in panel.columns]))
-    column_width = names + cell * max(len(panel.columns) for panel in chart.panels) + 2 * _MARGIN
+    """Draws all rows below the names of the columns, with the scale below them."""
+    rows: list[HeatRow | str] = []
+    for group in chart.groups:
+        rows += [group.title, *group.rows]
+    cells, titles = list(_places(rows)), [group.title for group in chart.groups]
+    names = _width([*titles, *(row.name for row in rows if isinstance(row, HeatRow))])
+    n_cells = max((len(of) for line in rows if isinstance(line, HeatRow) for of in line.columns), default=1)
+    column = max(_CELL_WIDTH * n_cells, _width([name[: drawing.LONGEST_NAME] for name in chart.columns])) * (1 + _GAP)
     foot = 0.75 + 0.17 * len(chart.legend) + _SCALE_HEIGHT
-    width, height = max(len(columns) * column_width, 4.5), n_rows * _CELL_HEIGHT + foot
+    field = len(chart.columns) * column, len(rows) * _CELL_HEIGHT
+    width, height = max(names + field[0] + 2 * _MARGIN, 4.5), field[1] + _CELL_HEIGHT * 1.5 + foot
     with drawing.style():
         figure = drawing.empty_figure(width, height)
         figure.set_layout_engine(None)
-        for place, column in enumerate(columns):
-            top = height
-            for number in column:
-                panel = chart.panels[number]
-                top -= (len(panel.rows) + _HEAD_ROWS) * _CELL_HEIGHT
-                size = cell * len(panel.columns), len(panel.rows) * _CELL_HEIGHT
-                cells = _draw_panel(_axes(figure, place * column_width + names + _MARGIN, top, *size), panel)
-        _draw_scale(figure, cells, chart, foot)
+        axes = _axes(figure, names + _MARGIN, foot, *field)
+        _draw_frame(axes, chart, rows)
+        _draw_cells(axes, cells)
+        _draw_scale(figure, axes, chart, foot)
     return figure
 
 
-def _draw_panel(axes: Any, panel: HeatPanel) -> Any:
-    scale = {"cmap": drawing.diverging(), "vmin": -1, "vmax": 1}
-    axes.set_facecolor(UNDEFINED)
-    cells = axes.pcolormesh(np.ma.masked_invalid(panel.values), edgecolors="white", linewidth=1, **scale)
+def level_of(value: float) -> int | None:
+    """The number of the colour that stands for a value; None if the value is undefined."""
+    return None if math.isnan(value) else int(min(max((value + 1) / 2, 0), 1 - 1e-9) * len(DIVERGING))
+
+
+def _places(rows: Sequence[HeatRow | str]) -> Iterator[_Place]:
+    for y, row in enumerate(rows):
+        for column, cells in enumerate(row.columns if isinstance(row, HeatRow) else ()):
+            width = (1 - _GAP) / max(1, len(cells))
+            yield from (_Place(cell, y, column + width * number, width) for number, cell in enumerate(cells))
+
+
+def _draw_frame(axes: Any, chart: HeatMap, rows: Sequence[HeatRow | str]) -> None:
     axes.grid(False)
-    axes.set_ylim(len(panel.rows), 0)
-    axes.set_title(plain(panel.title), fontsize=9, fontweight="bold")
+    axes.set_xlim(0, len(chart.columns))
+    axes.set_ylim(len(rows), 0)
     axes.xaxis.tick_top()
-    axes.set_xticks(np.arange(len(panel.columns)) + 0.5, list(map(bounded, panel.columns)), fontsize=7)
-    axes.set_yticks(np.arange(len(panel.rows)) + 0.5, list(map(bounded, panel.rows)), fontsize=7)
+    middles = [number + (1 - _GAP) / 2 for number in range(len(chart.columns))]
+    axes.set_xticks(middles, list(map(bounded, chart.columns)), fontsize=8, fontweight="bold")
+    named = [(y + 0.5, plain(row.name[:_LONGEST_ROW])) for y, row in enumerate(rows) if isinstance(row, HeatRow)]
+    axes.set_yticks([y for y, _ in named], [name for _, name in named], fontsize=7)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    for row, column in zip(*np.nonzero(panel.is_hatched), strict=True):
-        hatched = {"facecolor": "none", "edgecolor": QUIET, "linewidth": 0, "hatch": "////"}
-        axes.fill_between([column, column + 1], row, row + 1, **hatched)
-    for (row, column), value in np.ndenumerate(panel.values):
-        if panel.texts[row][column]:
-            _write_on(axes, row, column, value, panel.texts[row][column])
-    return cells
+    for y, row in enumerate(rows):
+        if isinstance(row, str):
+            beside = {"xycoords": ("axes fraction", "data"), "xytext": (-3, 0), "textcoords": "offset points"}
+            axes.annotate(plain(row), (0, y + 0.6), ha="right", va="center", fontsize=8, fontweight="bold", **beside)
 
 
-def _write_on(axes: Any, row: int, column: int, value: float, text: str) -> None:
-    level = None if np.isnan(value) else int(np.clip((value + 1) / 2, 0, 1 - 1e-9) * len(DIVERGING))
-    color = "white" if level in drawing.WHITE_ON else "black"
-    identity = None if level is None else f"{ON_DIVERGING}{level}"
-    place = {"ha": "center", "va": "center", "fontsize": 7}
-    axes.text(column + 0.5, row + 0.5, plain(text), gid=identity, color=color, **place)
+def _draw_cells(axes: Any, places: Sequence[_Place]) -> None:
+    for one in places:
+        level = level_of(one.cell.value)
+        color = UNDEFINED if level is None else DIVERGING[level]
+        box = {"y": one.y + 0.5, "width": one.width, "height": 0.94, "left": one.x}
+        axes.barh(**box, color=color, edgecolor="white", linewidth=0.5)
+        if one.cell.is_hatched:
+            axes.barh(**box, color="none", edgecolor=QUIET, linewidth=0, hatch="////")
+        text = {
+            "ha": "center",
+            "va": "center",
+            "fontsize": 7,
+            "color": "white" if level in drawing.WHITE_ON else "black",
+        }
+        identity = None if level is None else f"{ON_DIVERGING}{level}"
+        axes.text(one.x + one.width / 2, one.y + 0.5, plain(one.cell.text), gid=identity, **text)
 
 
-def _draw_scale(figure: Any, cells: Any, chart: HeatMap, foot: float) -> None:
+def _draw_scale(figure: Any, axes: Any, chart: HeatMap, foot: float) -> None:
     width, height = figure.get_size_inches()
     length = min(width - 4 * _MARGIN, 5.0)
     bottom = foot - 0.25 - _SCALE_HEIGHT
     below = _axes(figure, (width - length) / 2, bottom, length, _SCALE_HEIGHT)
-    scale = figure.colorbar(cells, cax=below, orientation="horizontal")
+    colors = axes.scatter([], [], c=[], cmap=drawing.diverging(), vmin=-1, vmax=1)
+    scale = figure.colorbar(colors, cax=below, orientation="horizontal")
     scale.outline.set_visible(False)
     scale.ax.tick_params(labelsize=7)
     for number, line in enumerate((chart.label, *chart.legend)):
@@ -91,23 +116,10 @@ def _draw_scale(figure: Any, cells: Any, chart: HeatMap, foot: float) -> None:
         figure.text(0.5, y, plain(line), ha="center", va="center", fontsize=7.5)
 
 
-def _packed(heights: Sequence[int]) -> list[list[int]]:
-    """Panels in columns of about the same height, in their order."""
-    n_columns = min(_COLUMNS, len(heights))
-    at_most = max([*heights, -(-sum(heights) // n_columns)])
-    columns: list[list[int]] = [[]]
-    for number, height in enumerate(heights):
-        is_full = sum(heights[other] for other in columns[-1]) + height > at_most
-        if columns[-1] and is_full and len(columns) < n_columns:
-            columns.append([])
-        columns[-1].append(number)
-    return columns
-
-
 def _width(names: Sequence[str]) -> float:
     """The width of the longest name; Japanese letters count twice."""
     return 0.1 + _LETTER * max(
-        sum(1 if one < "\u1100" else 2 for one in name[: drawing.LONGEST_NAME]) for name in names
+        (sum(1 if one < "\u1100" else 2 for one in name[:_LONGEST_ROW]) for name in names), default=0
     )
 
 

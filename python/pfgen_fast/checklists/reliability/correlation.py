@@ -211,7 +211,7 @@ def _question_tables(found: Correlated) -> list[Table]:
             column[answers] = [verdicts[found.places[answer]][number] for answer in answers.tolist()]
             for name in others:
                 one = found.over_answers(column, found.columns[name], answers)
-                rows.append((area, category, number, name, *_cells(one), text))
+                rows.append((area, category, number + 1, name, *_cells(one), text))
     columns = ("area", "category", "number", "method", *_COLUMNS, "question")
     return [Table("questions", "Questions of the checklists against other methods", columns, tuple(rows), 3)]
 

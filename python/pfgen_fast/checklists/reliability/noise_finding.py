@@ -109,7 +109,7 @@ def _extremes(questions: Sequence[QuestionUse]) -> list[str]:
 
 def _named(questions: Sequence[QuestionUse], figure: str) -> str:
     first = sorted(questions, key=lambda one: -getattr(one, figure))[:_LISTED]
-    listed = [f"{one.question.labels[1]} {one.question.number} ({getattr(one, figure):.2f})" for one in first]
+    listed = [f"{one.question.labels[1]} {one.question.labels[2]} ({getattr(one, figure):.2f})" for one in first]
     return f", most of all {', '.join(listed)}" if listed else ""
 
 
@@ -151,8 +151,15 @@ def _question_table(questions: Sequence[QuestionUse]) -> Table:
     order = sorted(questions, key=lambda one: -2.0 if one.between_models is None else one.between_models)
     rows: list[tuple[Cell, ...]] = [
         (
-            *(*one.question.labels, one.n, one.mean, one.best, one.between_models, one.like, one.repeats, one.words),
-            *(one.words_alone, one.alone, one.question.text),
+            *(*one.question.labels, one.n, one.mean, one.best, one.between_models),
+            *(
+                None if one.like is None else one.like + 1,
+                one.repeats,
+                one.words,
+                one.words_alone,
+                one.alone,
+                one.question.text,
+            ),
         )
         for one in order
     ]
@@ -196,7 +203,7 @@ def _panel(questions: Sequence[QuestionUse], figure: str, label: str) -> Points:
         np.array([one.between_models for one in questions], dtype=np.float64),
         label,
         "share of variance between models",
-        labels=tuple(f"{one.question.labels[1]} {one.question.number}" for one in questions),
+        labels=tuple(f"{one.question.labels[1]} {one.question.labels[2]}" for one in questions),
     )
 
 

@@ -45,8 +45,8 @@ class Question:
 
     @property
     def labels(self) -> tuple[str, str, int]:
-        """Area, category and number, as tables name it."""
-        return self.checklist.area, self.checklist.category, self.number
+        """Area, category and number from 1, as readers see it."""
+        return self.checklist.area, self.checklist.category, self.number + 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -128,13 +128,14 @@ def parts_of(scores: Scores, model: ModelScores) -> TextTable:
 
 
 def by_question(scores: Scores, model: ModelScores) -> TextTable:
-    """The mean verdict of one model on each question of each category; questions are numbered from 0."""
+    """The mean verdict of one model on each question of each category; questions are numbered from 1."""
     names = category_names(scores.suite)
     means = {key: found for key, found in question_means(model).items() if scores.method == "checklist"}
     most = max(map(len, means.values()), default=0)
     columns: Columns = [("category", lambda key: in_one_line(names[key], _LONGEST_NAME))]
     columns += [
-        (str(n), partial(lambda n, key: f"{means[key][n]:.3f}" if n < len(means[key]) else "", n)) for n in range(most)
+        (str(n + 1), partial(lambda n, key: f"{means[key][n]:.3f}" if n < len(means[key]) else "", n))
+        for n in range(most)
     ]
     return _table("Mean verdict on each question", columns, [key for key in names if key in means])
 

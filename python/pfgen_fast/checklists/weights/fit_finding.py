@@ -150,7 +150,7 @@ def _rows(one: CategoryFit) -> Iterator[tuple[Cell, ...]]:
         spread = astuple(one.spreads[number]) if one.spreads else (None,) * 5
         figures = (fitted.weights[number], fitted.raw[number], fitted.at_bound[number])
         before = checklist.weights[number] if checklist.has_weights else None
-        yield (checklist.area, checklist.category, number, *figures, before, *spread, text)
+        yield (checklist.area, checklist.category, number + 1, *figures, before, *spread, text)
 
 
 def _pictures(fit: Fit, table: Stability | None) -> Iterator[Picture]:
@@ -178,7 +178,7 @@ def _pictures(fit: Fit, table: Stability | None) -> Iterator[Picture]:
 def _ranges(rows: list[tuple[CategoryFit, int]], n_all: int) -> Ranges:
     has_draws = all(one.spreads for one, _ in rows)
     return Ranges(
-        tuple(f"{one.checklist.category} {number}" for one, number in rows),
+        tuple(f"{one.checklist.category} {number + 1}" for one, number in rows),
         np.array([one.fitted.weights[number] for one, number in rows]),
         np.array([one.spreads[number].low for one, number in rows]) if has_draws else None,
         np.array([one.spreads[number].high for one, number in rows]) if has_draws else None,

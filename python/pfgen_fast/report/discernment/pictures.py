@@ -11,11 +11,22 @@ from ...discernment.kinds import LEVELS
 from ...discernment.result import Curve, PerturbedScores
 from ...evaluators.evaluator import Metric
 from ...experiments import chart_data
-from ...experiments.chart_data import Bars, BarSeries, Chart, HeatPanel, Line, LinePanels, Points
+from ...experiments.chart_data import (
+    Bars,
+    BarSeries,
+    Chart,
+    HeatCell,
+    HeatGroup,
+    HeatMap,
+    HeatRow,
+    Line,
+    LinePanels,
+    Points,
+)
 from ...experiments.finding import Picture
 from ...files.untrusted_text import in_one_line
 from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant
-from .rows import Result, Row, d_text, is_rewarded, name_of
+from .rows import Result, Row, d_text, having, interval_text, is_rewarded, name_of, number_text, words_of
 from .tables import weighted_by
 
 _MAX_PAIRS = 200_000
@@ -27,7 +38,7 @@ _NOTHING = np.array([])
 def pictures(results: Sequence[Result]) -> list[Picture]:
     """All pictures."""
     by = weighted_by([result.found for result in results])
-    heat = "What {} notices: d, on colours for how consistently scores fall"
+    heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
     found: list[tuple[str, str, Chart | None]] = [
         *(("heat", heat.format(result.title), _heat(result)) for result in results),
         *(curves for result in results for curves in _curves(result)),
@@ -47,27 +58,50 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
 # --- heat map
 
 
-def _heat(result: Result) -> chart_data.HeatMap:
-    panels = []
+def _heat(result: Result) -> HeatMap:
+    groups = []
     for level in LEVELS:
-        rows: dict[str, list[Row]] = {}
-        for row in result.rows("cells", level=level):
-            rows.setdefault(name_of(row), []).append(row)
+        cells = result.rows("cells", level=level)
+        kinds = dict.fromkeys(row["kind"] for row in cells)
+        rows = tuple(_heat_row(having(cells, kind=kind), result.metrics) for kind in kinds)
         if rows:
-            title = "controls" if level == "control" else f"{level}s"
-            grid = [sorted(line, key=lambda row: result.metrics.index(row["metric"])) for line in rows.values()]
-            values = np.array([[_fall(row) for row in line] for line in grid])
-            texts = tuple(tuple(d_text(row) + (_REWARDED if is_rewarded(row) else "") for row in line) for line in grid)
-            is_hatched = np.array([[bool(row["few"]) for row in line] for line in grid])
-            panels.append(HeatPanel(title, tuple(rows), result.metrics, values, texts, is_hatched))
-    return chart_data.HeatMap(
-        tuple(panels),
-        "rank-biserial correlation: 1 all scores fall, -1 all rise",
+            groups.append(
+                HeatGroup(
+                    "changes that should not matter: a fall is a fault" if level == "control" else f"{level}s", rows
+                )
+            )
+    return HeatMap(
+        result.metrics,
+        tuple(groups),
+        "colour: 1 if all scores fall, -1 if all rise (rank-biserial correlation)",
         (
-            "number: d;  ≥ at the ceiling;  ↑ rewarded (reverse d of 1 or more)",
-            "grey: undefined;  hatched: fewer than 5 scores change",
+            "number: d, which is 1 at p = 0.05;  ≥ at the ceiling;  ↑ rewarded (reverse d of 1 or more)",
+            "grey: undefined;  hatched: only 1 to 4 scores change",
         ),
     )
+
+
+def _heat_row(rows: Sequence[Row], metrics: Sequence[str]) -> HeatRow:
+    """The row of a kind, with a cell for each degree below each metric."""
+    columns = tuple(tuple(map(_heat_cell, having(rows, metric=metric))) for metric in metrics)
+    first, last = rows[0], rows[-1]
+    if first["degree"] == last["degree"]:
+        return HeatRow(name_of(first), columns)
+    rates = first["permille"] is not None and last["permille"] is not None
+    ends = [f"{row['permille'] / 10:g}" if rates else str(row["degree"]).removeprefix("k") for row in (first, last)]
+    span = f"{ends[0]} to {ends[1]}{' %' if rates else ''}"
+    return HeatRow(f"{words_of(first['kind'])}, {in_one_line(span, 40)}", columns)
+
+
+def _heat_cell(row: Row) -> HeatCell:
+    of = f"{name_of(row)}, {in_one_line(row['metric'], 40)}"
+    if row["d"] is None:
+        n_texts = row["n_items"] + row["n_impossible"]
+        return HeatCell(float("nan"), "–", f"{of}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
+    said = f"d {d_text(row)}{interval_text(row)}, mean drop {number_text(row['mean_drop'])}"
+    changed = f"{row['n']:,} of {row['n_items']:,} scores change"
+    text = d_text(row) + (_REWARDED if is_rewarded(row) else "")
+    return HeatCell(_fall(row), text, f"{of}: {said}, {changed}", bool(row["few"]) and row["n"] > 0)
 
 
 def _fall(row: Row) -> float:
@@ -108,7 +142,7 @@ def _panels(
     for kind, (first, of_metrics) in by_kind.items():
         # A metric without a curve here still has its place, so that its colour is its own.
         shown = tuple(of_metrics.get(name, Line(name, _NOTHING, _NOTHING)) for name in levels)
-        title = f"{in_one_line(kind, 40)} (n = {first.n_items:,})"
+        title = f"{words_of(kind)} (n = {first.n_items:,})"
         # Degrees that are no rates are numbered, and have names.
         ticks = first.names if np.array_equal(first.permille, np.arange(len(first.names))) else ()
         panels.append(chart_data.LinePanel(title, shown, tuple(levels.values()), ticks))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...discernment.kinds import in_words
 from ...discernment.result import Columns, Discernment
 from ...files.untrusted_text import in_one_line
 
@@ -31,6 +32,11 @@ class Result:
     def metrics(self) -> tuple[str, ...]:
         """The names of the evaluator's metrics."""
         return tuple(metric.name for metric in self.found.scored.metrics)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """The perturbations of the plan in words, by name."""
+        return perturbation_words(self.found)
 
     def rows(self, table: str, **values: object) -> list[Row]:
         """The rows of a table of the test, such as `cells`, for the task and with these values."""
@@ -88,8 +94,18 @@ def defined(rows: Iterable[Row]) -> list[Row]:
 
 
 def name_of(row: Row) -> str:
-    """The name of a row's perturbation."""
+    """The damage of a row in words; without its degree if the row is about all degrees of a kind."""
+    return words_of(row["kind"], row.get("degree") or "", row.get("permille"), row.get("k"))
+
+
+def raw_name(row: Row) -> str:
+    """The name of a row's perturbation: `char_delete/30`."""
     return f"{row['kind']}/{row['degree']}" if row.get("degree") else str(row["kind"])
+
+
+def words_of(kind: str, degree: str = "", permille: int | None = None, k: int | None = None) -> str:
+    """The damage in words, safe to print."""
+    return in_one_line(in_words(kind, degree, permille, k), 120)
 
 
 def d_text(row: Row) -> str:
@@ -98,6 +114,25 @@ def d_text(row: Row) -> str:
         return ""
     text = f"{row['d']:.1f}" if row["d"] < 100 else f"{row['d']:.0f}"
     return f"≥{text}" if is_at_ceiling(row) else text
+
+
+def perturbation_words(found: Discernment) -> dict[str, str]:
+    """The perturbations of a test in words, by name."""
+    return {one.name: words_of(one.kind, one.degree, one.permille, one.k) for one in found.scored.plan.perturbations}
+
+
+def interval_text(row: Row, form: str = " ({low:.1f} to {high:.1f})") -> str:
+    """The 95 % interval of the d of a row, behind its d; empty without a bootstrap."""
+    low, high = row["d_low"], row["d_high"]
+    return "" if low is None or high is None else form.format(low=low, high=high)
+
+
+def number_text(value: float) -> str:
+    """A drop with three digits, more of them if it is large."""
+    if 0 < abs(value) < 0.0005:
+        return "<0.001" if value > 0 else ">-0.001"
+    digits = max(0, 3 - len(str(int(abs(value))))) if abs(value) >= 1 else 3
+    return f"{value:.{digits}f}"
 
 
 def is_at_ceiling(row: Row) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ...discernment import result
-from ...discernment.result import Columns, Discernment
+from ...discernment.result import Discernment
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Cell, Table
 from ...files.untrusted_text import in_one_line
 from ...statistics.evaluator_agreement import Agreement
+from .rows import Row, name_of, perturbation_words
 
 Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]
 """By the numbers of two tests, in the order of the report, their agreement by task (`discernment.agreement`)."""
@@ -24,36 +26,87 @@ _WORK_COLUMNS = (
     *("evaluator_signature", "signature"),
 )
 _AGREEMENT_COLUMNS = ("first", "second", "task", "difference", "low", "high", "kendall", "n_perturbations")
+
+_NAMES: Mapping[str, str] = {
+    "n_items": "texts",
+    "n_impossible": "impossible",
+    "n_changed": "changed texts",
+    "edit_share": "share of edited characters",
+    "n_perturbations": "kinds and degrees",
+    "n_defined": "defined",
+    "minimum_at": "lowest for",
+    "n": "changed scores",
+    "mean_original": "mean of originals",
+    "mean_drop": "mean drop",
+    "share_lower": "share of lower scores",
+    "d_low": "d from",
+    "d_high": "d to",
+    "ceiling_d": "highest possible d",
+    "exact_d": "d of the exact test",
+    "reverse_d": "d of rises",
+    "rank_biserial": "consistency of falls",
+    "few": "too few changes",
+    "printed_d": "d as in the paper",
+    "weighted_d": "weighted d",
+    "calibrated_d": "calibrated d",
+    "detectable_at_100": "noticed from, 100 texts",
+    "detectable_at_20": "noticed from, 20 texts",
+    "n80": "texts for a power of 80 %",
+    "drop_per_100_permille": "drop for 10 % of damage",
+    "relative_drop": "drop relative to noticed damage",
+    **{
+        f"{name}_{end}": f"{name} {way}"
+        for name in ("average", "minimum")
+        for end, way in (("low", "from"), ("high", "to"))
+    },
+}
+"""The names of columns for readers; other columns have the same name as in the files."""
+
+_VERDICTS: Mapping[str, str] = {"blind": "does not notice"}
+
+_SUMMARY_SHOWN = (
+    *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined", "average", "average_low", "average_high"),
+    *("minimum", "minimum_low", "minimum_high", "minimum_at"),
+)
+_PROFILE_SHOWN = (
+    *("evaluator", "task", "damage", "metric", "verdict", "detectable_at_100", "detectable_at_20", "n80"),
+    *("monotonicity", "drop_per_100_permille"),
+)
+_CONTROLS_SHOWN = (
+    *("evaluator", "task", "damage", "metric", "n_items", "n_impossible", "d", "d_low", "d_high", "reverse_d"),
+    *("mean_drop", "relative_drop", "share_lower", "noticed"),
+)
 _CELLS_SHOWN = (
-    *("evaluator", "task", "kind", "degree", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
+    *("evaluator", "task", "damage", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
     *("rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
 )
 _PERTURBATIONS_SHOWN = (
-    *("evaluator", "task", "kind", "degree", "method", "n_items", "n_impossible", "reason", "n_changed", "edit_share"),
+    *("evaluator", "task", "damage", "method", "n_items", "n_impossible", "reason", "n_changed", "edit_share"),
     *("d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
 )
+"""The columns for readers; `damage` is the kind, with its degree, in words."""
 
 
 def tables(found: Sequence[Discernment]) -> list[Table]:
     """All tables, the shortest first."""
     by = weighted_by(found)
-    title, controls = (
-        "Controls: changes that should not matter",
-        [one.controls for one in found if one.controls["kind"]],
-    )
+    stacked = partial(_stacked, found)
     return [
-        _stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, [one.summary for one in found], 2),
-        _stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, [one.profile for one in found], 3),
-        *([_stacked("controls", title, result.CONTROL_COLUMNS, controls, 3)] if controls else []),
-        _stacked(
+        stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2, _SUMMARY_SHOWN),
+        stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3, _PROFILE_SHOWN),
+        *(
+            [stacked("controls", "Changes that should not matter", result.CONTROL_COLUMNS, 3, _CONTROLS_SHOWN)]
+            if any(one.controls["kind"] for one in found)
+            else []
+        ),
+        stacked(
             "perturbations",
             f"Each kind and degree, its metrics combined{by}",
             result.PERTURBATION_COLUMNS,
-            [one.perturbations for one in found],
             2,
             _PERTURBATIONS_SHOWN,
         ),
-        _stacked("cells", "Each metric", result.CELL_COLUMNS, [one.cells for one in found], 3, _CELLS_SHOWN),
+        stacked("cells", "Each metric", result.CELL_COLUMNS, 3, _CELLS_SHOWN),
         _work(found),
         *_examples(found),
     ]
@@ -67,16 +120,44 @@ def weighted_by(found: Sequence[Discernment]) -> str:
 
 
 def _stacked(
-    name: str,
-    title: str,
-    columns: tuple[str, ...],
-    parts: Sequence[Columns],
-    n_digits: int,
-    shown: tuple[str, ...] | None = None,
+    found: Sequence[Discernment], name: str, title: str, columns: Sequence[str], n_digits: int, shown: Sequence[str]
 ) -> Table:
-    rows = tuple(row for part in parts for row in zip(*(part[column] for column in columns), strict=True))
-    same = {each for each in ("evaluator", "task") if len({row[columns.index(each)] for row in rows}) < 2}
-    return Table(name, title, columns, rows, n_digits, tuple(each for each in shown or columns if each not in same))
+    """A table of all tests, whose readable form has the damage in words."""
+    rows: list[tuple[Cell, ...]] = []
+    read: list[tuple[Cell, ...]] = []
+    for one in found:
+        words = perturbation_words(one)
+        for row in zip(*(getattr(one, name)[column] for column in columns), strict=True):
+            rows.append(row)
+            named = dict(zip(columns, row, strict=True))
+            read.append(tuple(_read(column, named, words) for column in shown))
+    kept = [place for place, each in enumerate(shown) if each not in ("evaluator", "task") or _varies(read, place)]
+    heads = tuple(_NAMES.get(shown[place], shown[place]) for place in kept)
+    readable = Table(name, title, heads, tuple(tuple(row[place] for place in kept) for row in read), n_digits)
+    return Table(name, title, tuple(columns), tuple(rows), n_digits, readable)
+
+
+def _varies(rows: Sequence[Sequence[Cell]], place: int) -> bool:
+    return len({row[place] for row in rows}) > 1
+
+
+def _read(column: str, row: Row, words: Mapping[str, str]) -> Cell:
+    """The cell of a column for readers; `words` has the perturbations in words, by name."""
+    if column == "damage":
+        return name_of(row)
+    value: Cell = row[column]
+    if not isinstance(value, str):
+        return value
+    if column.startswith("detectable_at_"):
+        return _degree(value)
+    scope, _, part = value.partition(":")
+    if column == "scope" and part:
+        return f"{part}s" if scope == "level" else f"degree {_degree(part)}"
+    return {"minimum_at": words, "score": _NAMES, "verdict": _VERDICTS}.get(column, {}).get(value, value)
+
+
+def _degree(name: str) -> str:
+    return f"{int(name) / 10:g} %" if name.isdecimal() else name
 
 
 def _work(found: Sequence[Discernment]) -> Table:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 
 from ...discernment.gradation import UNNOTICED
 from ...discernment.result import Discernment
 from ...experiments.finding import Remarks
 from ...files.untrusted_text import in_one_line
 from ...statistics.evaluator_agreement import Agreement
-from .rows import AT_CEILING, Result, Row, d_text, defined, having, is_at_ceiling, is_control, is_rewarded, name_of
+from .rows import (
+    Result,
+    Row,
+    d_text,
+    defined,
+    having,
+    interval_text,
+    name_of,
+    number_text,
+    raw_name,
+    words_of,
+)
 from .tables import Agreements
+from .verdicts import dearest, hardest, heaviest_below, is_unclear, never_moves, rewarded, verdict_sentences
 
 _MANY = 24
 
@@ -53,36 +64,52 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
 
 
 def answer(results: Sequence[Result]) -> str:
-    """The finding in one sentence."""
+    """The finding in short."""
     if len(results) == 1:
-        return _in_short(results[0])
+        return " ".join(verdict_sentences(results[0]))
     averages = [(row["average"], one.title) for one in results if (row := one.summary("d", "all")) and row["average"]]
     if not averages:
         return "No evaluator has a discernment score."
     value, name = max(averages, key=lambda pair: pair[0])
-    return f"Of {len(results)} results that of {name} has the highest average discernment score, {value:.1f}."
+    return f"Of {len(results)} results, {name} has the highest average discernment score, {value:.1f}."
+
+
+def sentences(results: Sequence[Result], agreement: Sequence[Remarks]) -> list[str]:
+    """The verdicts on each result; if there are several results, a comparison of them comes first."""
+    said = [sentence for result in results for sentence in verdict_sentences(result)]
+    compared = [sentence for remarks in agreement for sentence in remarks.sentences]
+    return (
+        said if len(results) == 1 else [" ".join([answer(results), *(compared if len(compared) == 1 else ())]), *said]
+    )
 
 
 def paragraph(results: Sequence[Result]) -> str:
     """Explains the figures."""
     ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
     most = f" With these items, it can hardly exceed {max(ceilings):.1f}." if ceilings else ""
+    averages = "".join(f" {said}" for result in results if (said := _average(result)))
     return (
         "Texts were damaged in known ways and degrees, and scored separately from their originals. The discernment "
         "score d shows how consistently the damaged texts got lower scores: it is the p-value of a paired rank test on "
-        f"a logarithmic scale, where 1 stands for p = 0.05.{most} It grows with the number of items. The mean drop "
-        "shows how far scores fall."
+        f"a logarithmic scale, where 1 stands for p = 0.05.{most} It grows with the number of items, and a d below 1 "
+        "does not prove that there is no effect. The mean drop shows how far scores fall."
+        f"{averages}"
     )
 
 
+def _average(result: Result) -> str:
+    row = result.summary("d", "all")
+    if row is None or row["average"] is None:
+        return ""
+    lowest = result.words.get(row["minimum_at"], row["minimum_at"])
+    return f"The d of {result.title} is {row['average']:.1f} on average and {row['minimum']:.1f} at least ({lowest})."
+
+
 def remarks(results: Sequence[Result]) -> Iterator[Remarks]:
-    """Yields the remarks on each result; if there are several results, a summary of each comes first."""
-    if len(results) > 1:
-        yield Remarks("In short", tuple(map(_in_short, results)))
+    """Yields the remarks on each result."""
     for result in results:
-        if not _never_moves(result):
+        if not never_moves(result):
             parts = {
-                f"What {result.title} notices": [*_noticed(result), *_saturated(result)],
                 f"What {result.title} does not notice, or rewards": [*_missed(result), *_rewarded(result)],
                 f"Changes that should not matter to {result.title}": [*_controls(result)],
             }
@@ -123,106 +150,44 @@ def work_done(found: Sequence[Discernment], names: Sequence[str]) -> Remarks:
     return Remarks("What was done", tuple(said))
 
 
-def _in_short(result: Result) -> str:
-    if _never_moves(result):
-        return f"{result.title} never moves: no damage changes any of its scores."
-    rows = [row for row in result.rows("perturbations") if not is_control(row)]
-    noticed = sum(bool(row["noticed"]) for row in rows)
-    text = (
-        f"{result.title} notices {noticed} of {_counted(len(rows), 'kind and degree', 'kinds and degrees')} of damage"
-    )
-    row = result.summary("d", "all")
-    if row is not None and row["average"] is not None:
-        text += f", with d {row['average']:.1f} on average and {row['minimum']:.1f} at least ({row['minimum_at']})"
-    known = [row for row in result.rows("controls") if row["noticed"] is not None]
-    if known:
-        lowering, controls = ({row["kind"] for row in of} for of in (having(known, noticed=True), known))
-        of = _counted(len(controls), "change", "changes")
-        text += f"; {len(lowering)} of {of} that should not matter lower a score of it"
-    return f"{text}."
-
-
-def _never_moves(result: Result) -> bool:
-    known = defined(result.damage())
-    return bool(known) and all(row["n"] == 0 for row in known)
-
-
-def _noticed(result: Result) -> Iterator[str]:
-    """For each metric, the kinds that it notices, the degree from which it does, and how far its mean falls there."""
-    for metric in result.metrics:
-        profile = [row for row in result.rows("profile", metric=metric) if row["verdict"] is not None]
-        first = [cell for row in profile if (cell := _first_noticed(result, row)) is not None]
-        found = [f"{name_of(cell)} ({_number(cell['mean_drop'])})" for cell in first]
-        if found:
-            kinds = _counted(len(profile), "kind", "kinds")
-            said = f"{metric} notices {len(found)} of {kinds}, from this degree on (in brackets how far its mean falls)"
-            yield f"{said}: {_listed(found)}."
-
-
-def _first_noticed(result: Result, row: Row) -> Row | None:
-    """The cell of the degree from which the kind is noticed, with 100 items or, if there are fewer, with all items."""
-    cells, degree = result.damage(kind=row["kind"], metric=row["metric"]), row["detectable_at_100"]
-    if degree is not None:
-        return next((cell for cell in cells if degree in (cell["degree"], name_of(cell))), None)
-    noticed = list(takewhile(lambda cell: bool(cell["noticed"]), reversed(defined(cells))))
-    return noticed[-1] if noticed else None
-
-
-def _saturated(result: Result) -> Iterator[str]:
-    of_metrics = []
-    for metric in result.metrics:
-        cells = defined(result.damage(metric=metric))
-        at_ceiling = sum(is_at_ceiling(cell) and cell["n"] >= AT_CEILING * cell["n_items"] for cell in cells)
-        if at_ceiling:
-            of_metrics.append(f"{metric} {at_ceiling} of {len(cells)}")
-    if of_metrics:
-        yield (
-            f"At the ceiling, where d says no more than that nearly all scores fall: {', '.join(of_metrics)}. There "
-            "drops and curves say more."
-        )
-
-
 def _missed(result: Result) -> Iterator[str]:
     for metric in result.metrics:
         profile = result.rows("profile", metric=metric)
         unnoticed = [row["kind"] for row in having(profile, verdict="blind")]
-        unclear = [kind for kind in unnoticed if _is_unclear(result, kind, metric)]
+        unclear = [kind for kind in unnoticed if is_unclear(result, kind, metric)]
         if blind := [kind for kind in unnoticed if kind not in unclear]:
-            most = [cell for kind in blind for cell in _hardest(result, kind, metric)]
-            drops = [f"{name_of(cell)} (d {d_text(cell)}, drop {_number(cell['mean_drop'])})" for cell in most]
-            yield f"{metric} is blind, at any degree, to {_listed(drops)}.{_why(result, metric, blind)}"
+            most = [cell for kind in blind for cell in hardest(result, kind, metric)]
+            drops = [
+                f"{name_of(cell)} (d {d_text(cell)}{interval_text(cell)}, drop {number_text(cell['mean_drop'])})"
+                for cell in most
+            ]
+            yield f"{metric} does not notice, at any degree: {_listed(drops)}.{_why(result, metric, blind)}"
         if unclear:
-            yield f"Too few scores change to say whether {metric} notices {_listed(unclear)}: it takes more items."
+            yield f"Too few scores change to say whether {metric} notices {_kinds(unclear)}: it takes more items."
         if late := having(profile, verdict="needs much"):
             yield f"{metric} needs much damage by {_listed([_from_where(result, row) for row in late])}."
 
 
-def _is_unclear(result: Result, kind: str, metric: str) -> bool:
-    """Whether scores only fell, but too few of them for the damage to count as noticed."""
-    cells = result.damage(kind=kind, metric=metric)
-    return any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells)
-
-
 def _from_where(result: Result, row: Row) -> str:
     """A kind with the degree from which it is noticed, or with the single degrees at which it is."""
-    if row["detectable_at_100"] not in (None, UNNOTICED):
-        return f"{row['kind']} (from {row['detectable_at_100']} on)"
     cells = result.damage(kind=row["kind"], metric=row["metric"])
-    degrees = ", ".join(str(cell["degree"]) for cell in cells if cell["noticed"])
-    return f"{row['kind']} (only at {degrees or 'no degree'})"
+    if row["detectable_at_100"] not in (None, UNNOTICED):
+        first = next(cell for cell in cells if row["detectable_at_100"] in (cell["degree"], raw_name(cell)))
+        return f"{words_of(row['kind'])} (from {name_of(first)} on)"
+    noticed = ", ".join(name_of(cell) for cell in cells if cell["noticed"])
+    return f"{words_of(row['kind'])} (only {noticed or 'at no degree'})"
 
 
 def _rewarded(result: Result) -> Iterator[str]:
+    strongest = [row for rows in rewarded(result).values() for row in rows]
     for metric in result.metrics:
-        rewarded = list(filter(is_rewarded, result.damage(metric=metric)))
-        kinds = list(dict.fromkeys(row["kind"] for row in rewarded))
-        strongest = [max(having(rewarded, kind=kind), key=lambda row: row["reverse_d"]) for kind in kinds]
+        own = having(strongest, metric=metric)
         said = [
-            f"{name_of(row)} (the mean rises by {_number(-row['mean_drop'])}, reverse d {row['reverse_d']:.1f})"
-            for row in strongest
+            f"{name_of(row)} (the mean rises by {number_text(-row['mean_drop'])}, reverse d {row['reverse_d']:.1f})"
+            for row in own
         ]
         if said:
-            yield f"{metric} rewards {_listed(said)}.{_why(result, metric, kinds)}"
+            yield f"{metric} rewards {_listed(said)}.{_why(result, metric, [row['kind'] for row in own])}"
 
 
 def _controls(result: Result) -> Iterator[str]:
@@ -232,13 +197,13 @@ def _controls(result: Result) -> Iterator[str]:
     for kind in dict.fromkeys(row["kind"] for row in controls):
         noticed = having(controls, kind=kind, noticed=True)
         if noticed:
-            drops = [f"{row['metric']} (d {d_text(row)}, drop {_number(row['mean_drop'])})" for row in noticed]
+            drops = [f"{row['metric']} (d {d_text(row)}, drop {number_text(row['mean_drop'])})" for row in noticed]
             why = _why(result, noticed[0]["metric"], [kind])
-            yield f"{kind} lowers {_listed(drops)}.{why}{_cheaper(result, noticed)}"
+            yield f"{words_of(kind)} lowers {_listed(drops)}.{why}{_cheaper(result, noticed)}"
     kinds = dict.fromkeys(row["kind"] for row in defined(controls))
     unnoticed = [kind for kind in kinds if not having(defined(controls), kind=kind, noticed=True)]
     if unnoticed:
-        yield f"Not noticed: {_listed(unnoticed)}."
+        yield f"Not noticed: {_kinds(unnoticed)}."
     specificity = [f"{name} {share:.2f}" for name, share in result.found.specificity.items() if share is not None]
     if specificity:
         yield f"Specificity, the share of such changes that are not noticed: {', '.join(specificity)}."
@@ -246,20 +211,10 @@ def _controls(result: Result) -> Iterator[str]:
 
 def _cheaper(result: Result, noticed: Sequence[Row]) -> str:
     """The kinds that cost less than a control at their highest degree, if possible for the metric of the total."""
-    wholes = {metric.name for metric in result.found.scored.metrics if not metric.combined}
-    control = max(noticed, key=lambda row: (row["metric"] in wholes, row["mean_drop"]))
-    kinds = dict.fromkeys(row["kind"] for row in result.damage(metric=control["metric"]))
-    cheaper = [
-        f"{name_of(cell)} ({_number(cell['mean_drop'])})"
-        for kind in kinds
-        for cell in _hardest(result, kind, control["metric"])
-        if cell["mean_drop"] < control["mean_drop"]
-    ]
+    control = dearest(result, noticed)
+    cells = heaviest_below(result, control["metric"], control["mean_drop"])
+    cheaper = [f"{name_of(cell)} ({number_text(cell['mean_drop'])})" for cell in cells]
     return f" It costs {control['metric']} more than {_listed(cheaper)}." if cheaper else ""
-
-
-def _hardest(result: Result, kind: str, metric: str) -> list[Row]:
-    return defined(result.damage(kind=kind, metric=metric))[-1:]
 
 
 def _why(result: Result, metric: str, kinds: Sequence[str]) -> str:
@@ -274,7 +229,11 @@ def reasons(evaluator: str, metric: str, kinds: Sequence[str]) -> list[str]:
     for kind in kinds:
         if kind in known:
             by_reason.setdefault(known[kind], []).append(kind)
-    return [f"{', '.join(of)}: {reason}" for reason, of in by_reason.items()]
+    return [f"{_kinds(of)}: {reason}" for reason, of in by_reason.items()]
+
+
+def _kinds(kinds: Sequence[str]) -> str:
+    return _listed([words_of(kind) for kind in kinds])
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -282,15 +241,3 @@ def _listed(parts: Sequence[str]) -> str:
     shown = [in_one_line(part, 120) for part in parts[:_MANY]]
     more = f" and {len(parts) - _MANY:,} more" if len(parts) > _MANY else ""
     return ", ".join(shown) + more
-
-
-def _counted(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
-
-
-def _number(value: float) -> str:
-    """A drop with three digits, more of them if it is large."""
-    if 0 < abs(value) < 0.0005:
-        return "<0.001" if value > 0 else ">-0.001"
-    digits = max(0, 3 - len(str(int(abs(value))))) if abs(value) >= 1 else 3
-    return f"{value:.{digits}f}"

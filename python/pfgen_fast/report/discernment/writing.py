@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ...discernment.agreement import comparison_warnings
@@ -15,9 +16,10 @@ from ..differences import marked
 from ..findings import write_finding
 from .paper import paper_tables
 from .pictures import pictures
-from .rows import Result, labels, results
+from .rows import Result, labels, raw_name, results, words_of
 from .tables import Agreements, agreement_tables, tables
-from .words import agreement_remarks, answer, paragraph, remarks, work_done
+from .verdicts import not_noticed
+from .words import agreement_remarks, answer, paragraph, remarks, sentences, work_done
 
 NAME = "discernment"
 """The beginning of the names of all files."""
@@ -45,6 +47,7 @@ def finding_of(
     names = labels(found)
     named = ", ".join(names) if len(names) <= _MANY else f"{len(names)} evaluators"
     pairs = agreements or {}
+    agreement = agreement_remarks(pairs, names)
     return Finding(
         NAME,
         answer(of_tasks),
@@ -53,8 +56,10 @@ def finding_of(
         tuple(pictures(of_tasks)),
         tuple(_notes(found, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
-        remarks=(*remarks(of_tasks), *agreement_remarks(pairs, names), work_done(found, names)),
+        remarks=(*remarks(of_tasks), *agreement, work_done(found, names)),
         comparisons=tuple(one for result in of_tasks for one in _comparisons(result)),
+        sentences=tuple(sentences(of_tasks, agreement)),
+        example=next(filter(None, map(_example, of_tasks)), None),
     )
 
 
@@ -73,8 +78,51 @@ def _notes(found: Sequence[Discernment], names: Sequence[str]) -> list[str]:
 # --- examples
 
 
+def _example(result: Result) -> Pair | None:
+    """A text with the highest degree of damage that some metric does not notice, or else with any damage.
+
+    Of several texts, it is the one with the fewest changes.
+    """
+    missed = {raw_name(row): {row["metric"] for row in rows} for rows in not_noticed(result).values() for row in rows}
+    found = []
+    for of_kind in _examples(result).values():
+        for (perturbation, item), (first, *_) in of_kind.items():
+            pair = Pair("", *marked(first.original, first.damaged))
+            n_changed = sum(len(text) for text, change in pair.in_one if change != "equal")
+            found.append((perturbation not in missed, n_changed, perturbation, item, pair))
+    if not found:
+        return None
+    *_, perturbation, item, pair = min(found, key=lambda one: one[:2])
+    unseen = f", not noticed by {in_one_line(', '.join(missed[perturbation]))}" if perturbation in missed else ""
+    title = f"Example of {result.title}: {result.words.get(perturbation, perturbation)}{unseen}"
+    return replace(pair, title=in_one_line(f"{title} (item {item}: {_scores(result, perturbation, item)})", 1000))
+
+
+def _scores(result: Result, perturbation: str, item: str) -> str:
+    """All scores of an item, before and after a perturbation."""
+    scored = result.found.scored
+    number = next((number for number, one in enumerate(scored.collection.items) if one.id == item), None)
+    scores = next((one.scores for one in scored.perturbed if one.perturbation.name == perturbation), None)
+    if number is None or scores is None:
+        return "scores unknown"
+    return ", ".join(
+        f"{in_one_line(name, 40)} {_score(scored.originals[name][number])} → {_score(scores[name][number])}"
+        for name in result.metrics
+    )
+
+
 def _comparisons(result: Result) -> list[Comparison]:
     """The items whose scores fell most and least in each cell, by kind of damage; none if there are no examples."""
+    groups = tuple(
+        PairGroup(words_of(kind), tuple(_pair(result, examples) for examples in of_kind.values()))
+        for kind, of_kind in _examples(result).items()
+    )
+    title = f"Examples of {result.title}: the largest and the smallest drop of each score"
+    return [Comparison(title, groups, "original", "damaged")] if groups else []
+
+
+def _examples(result: Result) -> dict[str, dict[tuple[str, str], list[Example]]]:
+    """The examples by kind, then by perturbation and item."""
     kinds = {one.name: one.kind for one in result.found.scored.plan.perturbations}
     tasks = {item.id: item.task for item in result.found.scored.collection.items}
     by_kind: dict[str, dict[tuple[str, str], list[Example]]] = {}
@@ -82,22 +130,18 @@ def _comparisons(result: Result) -> list[Comparison]:
         if tasks.get(example.item, result.task) == result.task:
             of_kind = by_kind.setdefault(kinds.get(example.perturbation, example.perturbation), {})
             of_kind.setdefault((example.perturbation, example.item), []).append(example)
-    groups = tuple(
-        PairGroup(in_one_line(kind), tuple(map(_pair, of_kind.values()))) for kind, of_kind in by_kind.items()
-    )
-    title = f"Examples of {result.title}: the largest and the smallest drop of each score"
-    return [Comparison(title, groups, "original", "damaged")] if groups else []
+    return by_kind
 
 
-def _pair(examples: Sequence[Example]) -> Pair:
+def _pair(result: Result, examples: Sequence[Example]) -> Pair:
     """A damaged text with all the scores that it is an example for."""
     first = examples[0]
     said = "; ".join(
         f"{in_one_line(one.metric, 40)} {_score(one.original_score)} → {_score(one.damaged_score)} ({one.which} drop)"
         for one in examples
     )
-    title = f"{in_one_line(first.perturbation)}, item {in_one_line(first.item, 40)}: {said}"
-    return Pair(title, *marked(first.original, first.damaged))
+    title = f"{result.words.get(first.perturbation, first.perturbation)}, item {in_one_line(first.item, 40)}: {said}"
+    return Pair(in_one_line(title, 1000), *marked(first.original, first.damaged))
 
 
 def _score(value: float) -> str:

@@ -22,7 +22,7 @@ function sortedRows(rows, column, isNumber, isAscending) {
   return keyed.map(([, row]) => row);
 }
 
-/** Puts a button into each head of a table; numbers are sorted from the highest first, texts from A. */
+/** Puts a button into each head of a table; numbers are sorted from the highest first (places, which are `rising`, from 1), texts from A. */
 function makeSortable(table) {
   const heads = [...table.tHead.rows[0].cells];
   for (const head of heads) {
@@ -30,7 +30,7 @@ function makeSortable(table) {
     button.addEventListener("click", () => {
       const isNumber = head.classList.contains("number");
       const before = head.getAttribute("aria-sort");
-      const isAscending = before ? before === "descending" : !isNumber;
+      const isAscending = before ? before === "descending" : !isNumber || head.classList.contains("rising");
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", isAscending ? "ascending" : "descending");
       const body = table.tBodies[0];

@@ -20,14 +20,14 @@ function meansTable({ category, means, n }) {
   const head = make("tr", {}, make("th", { scope: "col" }, "Question"), make("th", { scope: "col", className: "number" }, "Weight"),
     ...shown.map((model) => make("th", { scope: "col" }, make("span", {}, make("bdi", {}, overview.models[model].name)))));
   const rows = questions.map((question, number) => make("tr", {},
-    make("th", { scope: "row", className: "question-text" }, `${number}. `, make("bdi", { title: question }, shortened(question, 90))),
+    make("th", { scope: "row", className: "question-text" }, `${number + 1}. `, make("bdi", { title: question }, shortened(question, 90))),
     make("td", { className: "number" }, weights[number].toFixed(1)),
     ...shown.map((model) => make("td", { className: tintClass(means[model][number]), title: `${overview.models[model].name}: ${means[model][number].toFixed(4)}, ${counted(n[model])} tasks` }, means[model][number].toFixed(2)))));
   return make("table", { className: "heat-table" }, make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
 function questionList({ questions, weights }) {
-  return make("ol", { className: "questions", start: 0 }, ...questions.map((question, number) =>
+  return make("ol", { className: "questions" }, ...questions.map((question, number) =>
     make("li", {}, make("bdi", {}, question), make("span", { className: "quiet" }, ` weight ${weights[number].toFixed(1)}`))));
 }
 

@@ -32,17 +32,41 @@ function verdictChip(verdict) {
   return make("span", { className: `verdict ${tintClass(verdict)}` }, String(Number(verdict.toFixed(3))));
 }
 
-/** A question with its verdict; a long question is shown whole on demand. */
-function askedQuestion(question, verdict) {
-  if (question.length <= N_QUESTION) return make("p", {}, verdictChip(verdict), " ", make("bdi", {}, question));
-  return make("details", {}, make("summary", {}, verdictChip(verdict), " ", make("bdi", {}, shortened(question, N_QUESTION))), make("div", {}, make("bdi", {}, question)));
+/** A question with its verdict and cost; a long question is shown whole on demand. */
+function askedQuestion(question, verdict, cost) {
+  const head = [verdictChip(verdict), " ", ...(cost > 0 ? [make("b", { className: "cost", title: "points of the score" }, costText(cost)), " "] : [])];
+  if (question.length <= N_QUESTION) return make("p", {}, ...head, make("bdi", {}, question));
+  return make("details", {}, make("summary", {}, ...head, make("bdi", {}, shortened(question, N_QUESTION))), make("div", {}, make("bdi", {}, question)));
 }
 
-/** Each question with its verdict and reason. */
-function verdictList(questions, scores, reasons) {
-  return make("ol", { className: "verdicts", start: 0 }, ...questions.map((question, number) => make("li", {},
-    askedQuestion(question, scores[number]),
-    reasons?.[number] ? make("p", { className: "reason" }, make("bdi", {}, reasons[number])) : "")));
+/** The points that a verdict costs: the weight of its question times the distance to the best level. */
+function costOf(verdict, weight) {
+  return weight * (overview.levels.at(-1) - verdict);
+}
+
+function costText(cost) {
+  return `−${cost.toFixed(1)}`;
+}
+
+/** The numbers of the questions, with the verdicts that cost most first. */
+function byCost(scores, weights) {
+  const costs = scores.map((verdict, number) => costOf(verdict, weights[number]));
+  return costs.map((cost, number) => ({ number, cost })).sort((a, b) => b.cost - a.cost || a.number - b.number);
+}
+
+/** Each question with its verdict and reason; questions that cost nothing are folded. */
+function verdictList({ questions, weights }, scores, reasons) {
+  const item = ({ number, cost }) => make("li", { value: number + 1 },
+    askedQuestion(questions[number], scores[number], cost),
+    reasons?.[number] ? make("p", { className: "reason" }, make("bdi", {}, reasons[number])) : "");
+  const list = (found) => make("ol", { className: "verdicts" }, ...found.map(item));
+  const inOrder = byCost(scores, weights);
+  const costly = inOrder.filter(({ cost }) => cost > 0);
+  const free = inOrder.filter(({ cost }) => cost <= 0);
+  return [
+    costly.length ? list(costly) : make("p", {}, "No verdict costs a point."),
+    ...(free.length ? [make("details", {}, make("summary", {}, `${free.length} ${free.length === 1 ? "question" : "questions"} at the best level`), list(free))] : []),
+  ];
 }
 
 function judgementHead({ judge, version, rating, tries, cut, stale, fault }) {
@@ -57,11 +81,11 @@ function judgementHead({ judge, version, rating, tries, cut, stale, fault }) {
   return parts.join(" · ");
 }
 
-function judgementElement(judgement, questions) {
+function judgementElement(judgement, category) {
   const head = judgementHead(judgement);
   const nodes = head ? [make("p", { className: judgement.fault || judgement.stale ? "missing" : "quiet" }, make("bdi", {}, head))] : [];
   const { scores, reasons } = judgement;
-  if (scores && scores.length === questions.length) nodes.push(verdictList(questions, scores, reasons));
+  if (scores && scores.length === category.questions.length) nodes.push(...verdictList(category, scores, reasons));
   else if (scores) nodes.push(make("p", {}, `Rating: ${scores.join(", ")}`), ...(reasons ?? []).filter(Boolean).map((reason) => make("p", { className: "reason" }, make("bdi", {}, reason))));
   return make("div", { className: "judgement" }, ...nodes);
 }
@@ -96,7 +120,13 @@ function answerFacts(entry) {
   return parts.join(" · ");
 }
 
-function answerElement(entry, content, questions, isOpen) {
+/** The question whose verdict costs an answer most: its number and its points; empty if no verdict costs a point. */
+function dearest({ verdicts }, { questions, weights }) {
+  const [first] = verdicts?.length === questions.length ? byCost(verdicts, weights) : [];
+  return first?.cost > 0 ? `${first.number + 1}: ${costText(first.cost)}` : "";
+}
+
+function answerElement(entry, content, category, isOpen) {
   const { name } = overview.models[entry.model];
   const trial = entry.trial ? ` (trial ${entry.trial})` : "";
   const score = entry.score === undefined ? make("b", { className: "state" }, entry.state) : make("b", {}, entry.score.toFixed(2));
@@ -105,10 +135,10 @@ function answerElement(entry, content, questions, isOpen) {
       ? make("p", { className: "quiet" }, "The run holds no text of this answer.")
       : textBox(entry.answer, entry.length, `Answer of ${name}`);
     const judgements = entry.judgements.length
-      ? entry.judgements.map((judgement) => judgementElement(judgement, questions))
+      ? entry.judgements.map((judgement) => judgementElement(judgement, category))
       : [make("p", { className: "quiet" }, "There is no judgement.")];
     const asked = (entry.asked ?? []).map((one, number) => askedElement(one, number, content, entry));
-    return [make("div", { className: "beside-verdicts" }, make("div", {}, text), make("div", { tabIndex: 0, role: "group", ariaLabel: `Verdicts on the answer of ${name}` }, ...judgements)), ...asked];
+    return [make("div", { className: "beside-answer" }, make("div", { tabIndex: 0, role: "group", ariaLabel: `Verdicts on the answer of ${name}` }, ...judgements), make("div", {}, text)), ...asked];
   }, { isOpen, className: "answer-of" });
   element.dataset.model = entry.model;
   return element;
@@ -117,19 +147,23 @@ function answerElement(entry, content, questions, isOpen) {
 // ---- The task
 
 /** All verdicts at a glance, a row for each answer. */
-function verdictTable(entries, questions, opened) {
+function verdictTable(entries, category, opened) {
+  const { questions } = category;
   const judged = entries.filter(({ verdicts }) => verdicts);
   if (!judged.length) return [];
   const isByQuestion = judged[0].verdicts.length === questions.length;
-  const heads = isByQuestion ? questions.map((question, number) => make("th", { scope: "col", className: "number", title: question }, String(number))) : [make("th", { scope: "col", className: "number" }, "Rating")];
+  const heads = isByQuestion ? questions.map((question, number) => make("th", { scope: "col", className: "number", title: question }, String(number + 1))) : [make("th", { scope: "col", className: "number" }, "Rating")];
   const rows = judged.map((entry) => {
     const button = make("button", { type: "button", className: "name-button" }, make("bdi", {}, overview.models[entry.model].name), entry.trial ? ` (${entry.trial})` : "");
     button.addEventListener("click", () => opened(entry));
     return make("tr", {}, make("th", { scope: "row" }, button), make("td", { className: "number" }, entry.score.toFixed(2)),
       make("td", { className: "number" }, entry.words === null ? "–" : counted(entry.words)),
+      ...(isByQuestion ? [make("td", { className: "number" }, dearest(entry, category) || "–")] : []),
       ...entry.verdicts.map((verdict) => make("td", { className: isByQuestion ? `number ${tintClass(verdict)}` : "number" }, String(Number(verdict.toFixed(2))))));
   });
-  const table = make("table", { className: "glance" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Model"), make("th", { scope: "col", className: "number" }, "Score"), make("th", { scope: "col", className: "number" }, "Words"), ...heads)), make("tbody", {}, ...rows));
+  const named = [["Model", ""], ["Score", "number"], ["Words", "number"], ...(isByQuestion ? [["Costs most", "number"]] : [])];
+  const firstHeads = named.map(([name, className]) => make("th", { scope: "col", className }, name));
+  const table = make("table", { className: "glance" }, make("thead", {}, make("tr", {}, ...firstHeads, ...heads)), make("tbody", {}, ...rows));
   return [make("div", { className: "scroller", role: "region", ariaLabel: "Verdicts of all answers", tabIndex: 0 }, table)];
 }
 
@@ -151,7 +185,7 @@ async function taskContent(task) {
   const category = overview.categories[overview.tasks.category[task]];
   const entries = entriesInOrder(content.entries);
   const isAlone = entries.length === 1 || state.filters.has("model");
-  const answers = entries.map((entry) => [entry, answerElement(entry, content, category.questions, isAlone)]);
+  const answers = entries.map((entry) => [entry, answerElement(entry, content, category, isAlone)]);
   const open = async (entry) => {
     const [, element] = answers.find(([one]) => one === entry);
     await element.opened();
@@ -165,10 +199,10 @@ async function taskContent(task) {
   return [
     folded([make("b", {}, "Instruction"), make("span", { className: "quiet" }, wanted, " ", notWhole)], () => [content.n_instruction
       ? textBox(content.instruction, content.n_instruction, "Instruction")
-      : make("p", { className: "quiet" }, "The suite has no instruction.")], { isOpen: true }),
+      : make("p", { className: "quiet" }, "The suite has no instruction.")], { isOpen: !isAlone, className: "instruction" }),
     ...(content.reference === null ? [] : [folded([make("b", {}, "Reference")], () => [textBox(content.reference, [...content.reference].length, "Reference")])]),
-    folded([make("b", {}, "Checklist")], () => [questionList(category)], { isOpen: !isAlone }),
-    ...(isAlone ? [] : verdictTable(entries, category.questions, open)),
+    folded([make("b", {}, "Checklist")], () => [questionList(category)]),
+    ...(isAlone ? [] : verdictTable(entries, category, open)),
     ...(without.length ? [make("p", { className: "missing" }, "Missing: ", ...without.flatMap((model, number) => [number ? ", " : "", make("bdi", {}, overview.models[model].name)]))] : []),
     ...answers.map(([, element]) => element),
   ];

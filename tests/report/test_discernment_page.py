@@ -1,0 +1,53 @@
+"""The page of discernment in a browser: questions of readers, and the clicks that their answers take."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from makers.discernments import a_discernment
+from makers.undrawn import leave_out_drawing
+from pfgen_fast.report.discernment import write_discernment
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_drawing(patch)
+        return write_discernment([a_discernment()], tmp_path_factory.mktemp("page"))[0]
+
+
+def is_in_view(page, element):
+    box = element.bounding_box()
+    size = page.viewport_size
+    return box["y"] >= 0 and box["y"] + box["height"] <= size["height"] and box["x"] + box["width"] <= size["width"]
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_what_the_evaluator_does_not_notice_is_seen_without_a_click_or_scrolling(open_tab, path, size):
+    page = open_tab(path, viewport={"width": size[0], "height": size[1]}).page
+    sentence = page.locator("#answer p", has_text="does not notice")
+    assert is_in_view(page, sentence)
+    assert "statements negated (helpfulness: d 0.0, no score changes)" in sentence.inner_text()
+    assert page.evaluate("performance.now()") < 3000
+    is_wide = size[0] == 1400
+    assert is_in_view(page, page.locator(".example .compared")) or not is_wide
+    assert is_in_view(page, page.locator(".heat-map th", has_text="characters deleted")) or not is_wide
+
+
+def test_the_heat_map_is_a_table_in_words_and_everything_behind_it_is_folded(open_tab, path):
+    page = open_tab(path, viewport={"width": 1400, "height": 900}).page
+    cells = page.locator(".heat-map tr", has_text="statements negated").locator("td").nth(2).locator("span")
+    assert cells.all_inner_texts() == ["0.0"] * 5
+    assert cells.last.get_attribute("title").startswith("all statements negated, helpfulness: d 0.0")
+    assert page.locator(".example del").all_inner_texts() == ["deleted", "に"]
+    folded = [summary.inner_text() for summary in page.locator("main > details > summary").all()]
+    assert [re.sub(r"\s*\(\d+\)", "", name) for name in folded][-3:] == [
+        "Pictures",
+        "Examples of ngram: the largest and the smallest drop of each score",
+        "Tables",
+    ]
+    assert page.locator("main > details[open]").count() == 0
+    assert not page.locator("main > details table").first.is_visible()
