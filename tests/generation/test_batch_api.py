@@ -164,3 +164,20 @@ def test_one_bad_file_does_not_stop_the_others(mini, tmp_path):
     with pytest.raises(TrialsError, match=r"bad\.jsonl, line 2"):
         import_batch([bad], mini, config, output=tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_a_batch_for_gemini_becomes_its_run(mini, tmp_path, call):
+    command = ("prompts", "-s", "mini", "--mode", "qa", "--format", "openai-batch", "-e", "gemini", "--multi-choice")
+    assert call(*command, "-m", "google/gemini-test", "-o", tmp_path / "b.jsonl")[0] == 0
+    lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (lines[0]["url"], lines[0]["body"]["model"]) == ("/v1/chat/completions", "gemini-test")
+    config = read_config(tmp_path / "b.config.json")
+    assert (config["engine"], config["model"], config["multi_choice"]) == ("gemini", "google/gemini-test", True)
+    choices = [{"message": {"content": text}} for text in ("no", "yes")]
+    response = {"status_code": 200, "body": {"choices": choices}}
+    replies = [reply(line["custom_id"], "", response=response) for line in lines]
+    made = import_batch([write(tmp_path / "out.jsonl", replies)], mini, config, output=tmp_path / "result")
+    assert (made.n_new, made.problems) == (8, ())
+    assert answers_by_trial(made.folder) == {1: ["yes"] * 8}
+    with pytest.raises(EngineError, match="the engine vllm has no batch files; expected one of openai,"):
+        batch_config(mini, SETTING, engine="vllm")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from makers.fault_server import Gate, answering, echo, refusing, serving
+from makers.fault_server import Gate, answering, echo, serving
 from makers.runs import files_of
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.generating import Generation
@@ -40,15 +40,6 @@ def test_answers_of_former_weights_are_told_by_their_age(tmp_path, call, monkeyp
     for path in packed.parent.glob("trial_*.jsonl"):
         path.unlink()
     assert told in " ".join(call(*arguments)[2].split())
-
-
-def test_the_command_ends_in_one_line_without_a_trace(tmp_path, call, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-SECRET")
-    with serving(lambda request: refusing(401, "wrong: sk-SECRET")) as server:
-        found = call(*generate_arguments(server, tmp_path))
-    refusal = "the key in OPENAI_API_KEY was refused: HTTP 401: wrong: [key]"
-    assert found == (2, "", f"error: {server.base_url}, model org/m: {refusal}\n")
-    assert not list(tmp_path.iterdir())
 
 
 def test_one_object_of_options_makes_and_scores_the_run_of_the_command(mini, tmp_path, call):
