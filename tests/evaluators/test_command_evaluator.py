@@ -165,37 +165,18 @@ def test_kept_scores_follow_the_files_that_the_command_names(evaluator, tmp_path
     assert scored(changed, TEXTS) == {"length": [12, 12, 5]}
 
 
-def test_the_signature_names_command_files_and_version(tmp_path):
+def test_the_signature_names_command_files_and_version(tmp_path, monkeypatch):
     (tmp_path / "score.sh").write_text("1")
     commands = ["python3 x", "python3 y", [str(tmp_path / "score.sh")]]
     signatures = {CommandEvaluator(each).signature for each in commands}
     signatures |= {CommandEvaluator("python3 x", version="2").signature}
-    (tmp_path / "score.sh").write_text("2")
+    (tmp_path / "score.sh").write_text("2222")
     signatures |= {CommandEvaluator(commands[2]).signature}
     signatures |= {CommandEvaluator("python3 x", metrics=[Metric("a", higher_is_better=False)]).signature}
     assert len(signatures) == 6
     assert CommandEvaluator("python3 x", name="own").signature == 'command:[["python3", "x"], [null, null], ""]'
-
-
-def test_a_large_file_is_known_by_its_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "_HASHED_BYTES", 3)
-    (tmp_path / "model").write_bytes(b"1234")
-    assert '"4 bytes"' in CommandEvaluator(["score", str(tmp_path / "model")]).signature
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            "no-such-program-at-all x",
-            "evaluator no-such-program-at-all x: cannot be started: No such file or directory",
-        ),
-        (["./a\x00b"], "cannot be started: embedded null byte"),
-    ],
-)
-def test_a_program_that_cannot_be_started_is_named(line, message):
-    with pytest.raises(DiscernmentError, match=message):
-        scored(CommandEvaluator(line), TEXTS)
+    monkeypatch.setattr(command, "_HASHED_BYTES", 3)  # the signature has only the size of larger files
+    assert '"4 bytes"' in CommandEvaluator(commands[2]).signature
 
 
 @pytest.mark.parametrize(
@@ -206,11 +187,13 @@ def test_a_program_that_cannot_be_started_is_named(line, message):
         ([], {}, "expected a program"),
         ("x", {"time_limit": 0}, "evaluator x: time limit: expected a number of seconds above 0, not 0"),
         ("x", {"time_limit": float("nan")}, "expected a number of seconds above 0, not nan"),
+        ("no-such-program x", {}, "evaluator no-such-program x: cannot be started: No such file or directory"),
+        (["./a\x00b"], {}, "cannot be started: embedded null byte"),
     ],
 )
-def test_a_command_or_limit_that_is_none_is_refused(line, options, message):
+def test_an_invalid_command_or_time_limit_is_refused(line, options, message):
     with pytest.raises(DiscernmentError, match=message):
-        CommandEvaluator(line, **options)
+        scored(CommandEvaluator(line, **options), TEXTS)
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,7 @@ STORY = ["coherence", "consistency", "fluency"]
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+def _fixed_time(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # an entry says when its reply came
 
 
@@ -269,20 +267,3 @@ def test_progress_and_events_are_told(path):
     assert told == [(done, 36) for done in range(37)]
     assert (events.n_answers, events.n_retries, events.troubles) == (36, 1, {Trouble.SERVER_ERROR: 1})
     assert judge.spending.n_requests == 36
-
-
-# --- Servers that refuse (tests/judging and tests/discernment have servers that stall and lie) ---
-
-
-def test_a_request_that_is_refused_leaves_a_rating_missing(path):
-    def behave(request):
-        bad = "mat 2." in request.prompt and "Criterion: fluency" in request.prompt
-        return refusing(400, "content_filter") if bad else answering("[[4]]")
-
-    with serving(behave) as server:
-        judge = opened(server, path)
-        problem = judge.ask(ITEMS, text_column(TEXTS))
-        scores = scores_of(judge)
-    assert problem.startswith("2 requests had no reply (")
-    assert np.array_equal(scores["fluency"], [4, 4, np.nan, 4, 4, 4], equal_nan=True)
-    assert scores["coherence"].tolist() == [4] * 6

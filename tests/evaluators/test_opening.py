@@ -38,22 +38,17 @@ def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
         ("n-gram", "ngram"),
         ("tables:scores.csv", "table:FILE"),
         ("Judge", "judge"),
+        *((what, "") for what in ("", ":", "ngram:mini", "python", "python:", "command: ", "table", "judge:gpt")),
     ],
 )
-def test_an_unknown_evaluator_comes_with_the_list_the_nearest_first(what, nearest):
+def test_an_unknown_or_incomplete_evaluator_comes_with_the_list_the_nearest_first(what, nearest):
     with pytest.raises(DiscernmentError) as caught:
         open_evaluator(what)
     message = str(caught.value)
-    assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}, ")
+    assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}")
     assert sorted(message.partition(" of ")[2].split(", ")) == sorted(
         ["ngram", "metrics", "judge", "checklists:SUITE", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
     )
-
-
-@pytest.mark.parametrize("what", ["", ":", "ngram:mini", "python", "python:", "command: ", "table", "judge:gpt", "x\n"])
-def test_what_is_incomplete_is_unknown(what):
-    with pytest.raises(DiscernmentError, match=r"^unknown evaluator '.*'; expected one of "):
-        open_evaluator(what)
 
 
 @pytest.mark.parametrize(
