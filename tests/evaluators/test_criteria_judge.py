@@ -217,31 +217,26 @@ def test_the_signature_holds_what_decides_a_score(path, tmp_path):
 # --- Replay, budgets ---
 
 
-def test_offline_replays_and_says_how_many_ratings_are_missing(path):
+def test_a_replay_needs_all_ratings_unless_it_is_partial(path):
     with serving(moody) as server:
         asked = scores_of(opened(server, path), ITEMS[:4])
-    offline = open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path)
+    options = {"tasks": ["story"], "n_ratings": 2, "server": None}
+    offline, column = open_judge("org/judge", cache=path, **options), text_column(TEXTS)
     replayed = scores_of(offline, ITEMS[:4])
     assert all(np.array_equal(asked[name], replayed[name], equal_nan=True) for name in STORY)
     with pytest.raises(JudgingError, match=r"ratings\.jsonl: 12 of 36 ratings are missing; name a server"):
         scores_of(offline)
     with pytest.raises(JudgingError, match="12 of 36 ratings are missing"):
-        offline.ask(ITEMS, text_column(TEXTS))
+        offline.ask(ITEMS, column)
     with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
-        open_judge("org/judge", tasks=["story"], server=None, cache=path.with_name("none.jsonl"))
-
-
-def test_a_partial_replay_takes_what_is_complete(path):
-    with serving(moody) as server:
-        asked = scores_of(opened(server, path), ITEMS[:4])
-        lines = path.read_bytes().splitlines(keepends=True)
-        fluency = next(line for line in lines if b"cat 3." in line and b"Criterion: fluency" in line)
-        path.write_bytes(b"".join(line for line in lines if line != fluency))
-    judge = open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path, partial=True)
-    column = text_column(TEXTS)
-    assert judge.is_complete(ITEMS, column).tolist() == [True, True, True, False, False, False]
-    scores = judge.score(ITEMS, column)
-    assert judge.ask(ITEMS, column) is None
+        open_judge("org/judge", cache=path.with_name("none.jsonl"), **options)
+    lines = path.read_bytes().splitlines(keepends=True)
+    fluency = next(line for line in lines if b"cat 3." in line and b"Criterion: fluency" in line)
+    path.write_bytes(b"".join(line for line in lines if line != fluency))
+    partial = open_judge("org/judge", cache=path, partial=True, **options)
+    assert partial.is_complete(ITEMS, column).tolist() == [True, True, True, False, False, False]
+    scores = partial.score(ITEMS, column)
+    assert partial.ask(ITEMS, column) is None
     assert np.isnan(scores["fluency"][4:]).all()
     assert np.array_equal(scores["fluency"][:3], asked["fluency"][:3], equal_nan=True)
 
@@ -249,14 +244,12 @@ def test_a_partial_replay_takes_what_is_complete(path):
 def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
     prices, column = Prices(of_replies=1000), text_column(TEXTS)  # 0.3 for a reply at most
     judge = judge_of(path, FakeEngine(lambda request: "x" * 1200), spending=Spending(prices, 10.0))
-    problem = judge.ask(ITEMS, column)
-    assert problem == "the budget of 10 is used up after 33 requests (about 9.90); the next request may cost up to 0.3"
+    assert judge.ask(ITEMS, column).startswith("the budget of 10 is used up after 33 requests")
     with pytest.raises(JudgingError, match=r"the budget of 10 is used up .*; repeat the call to continue"):
         judge.score(ITEMS, column)
     more = judge_of(path, FakeEngine(lambda request: "[[3]]"), spending=Spending(prices, 30.0))
     assert more.ask(ITEMS, column) is None
     assert more.spending.n_requests == 6 * 3 * 5 - 33
-    assert more.score(ITEMS, column)["fluency"].shape == (6,)
 
 
 def test_progress_and_events_are_told(path):

@@ -52,8 +52,6 @@ def test_one_object_of_options_makes_and_scores_the_run_of_the_command(mini, tmp
     assert made.folder == generation.folder(mini, tmp_path / "library")
     names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in sorted(tmp_path.iterdir())]
     assert names[0] == names[1]
-    with pytest.raises(EngineError, match="examples: expected at least 0, not -1"):
-        Generation.of("ngram", examples=-1)
     with pytest.raises(EngineError, match="--device is an option of hf, transformers, not of ngram"):
         Generation.of("ngram", options={"device": "cpu"}).open(mini)
 

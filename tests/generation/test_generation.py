@@ -14,7 +14,7 @@ from makers.asked_engines import FakeEngine
 from makers.effort import examples
 from makers.runs import answers_by_trial, files_of
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.events import Trouble
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
 from pfgen_fast.generation.prompts import sampling_seed
@@ -33,7 +33,7 @@ def test_a_run_holds_what_the_rules_say(mini, tmp_path):
         output=tmp_path,
         on_progress=lambda *there: progress.append(there),
     )
-    assert engine.is_closed
+    assert engine.n_closed == 1
     assert generated.n_new == 16
     assert progress == [(n, 16) for n in range(17)]
     assert generated.folder.parent == tmp_path / "org" / "m"
@@ -151,31 +151,29 @@ def test_instructions_are_recorded_unless_they_are_the_published_ones(make_suite
 
 
 @pytest.mark.parametrize(
-    ("sampling", "message"),
+    ("options", "message"),
     [
         ({"temperature": -1}, "temperature: expected a number from 0, not -1.0"),
         ({"temperature": float("inf")}, "temperature: expected"),
         ({"top_p": 0}, "top_p: expected a number above 0 and up to 1, not 0.0"),
         ({"top_k": 0}, "top_k: expected at least 1, not 0"),
         ({"max_tokens": 0}, "max_tokens: expected at least 1, not 0"),
+        ({"examples": -1}, "examples: expected at least 0, not -1"),
+        ({"prefix": "\udcff"}, "prefix: expected a text that UTF-8 can encode"),
+        ({"stop": ["x", ""]}, "stop: expected texts that are not empty"),
+        ({"stop": ["\udcff"]}, "and that UTF-8 can encode"),
     ],
 )
-def test_sampling_that_cannot_be_is_refused(sampling, message):
+def test_an_invalid_setting_is_refused(options, message):
     with pytest.raises(EngineError, match=message):
-        Sampling(**sampling)
+        Generation.of("ngram", **options)
 
 
-def test_settings_that_cannot_be_and_engines_without_answers_leave_nothing(mini, tmp_path):
+def test_a_run_without_trials_leaves_nothing(mini, tmp_path):
     nothing = generate(mini, FakeEngine(lambda task: ""), Setting("m"), trials=2, output=tmp_path)
-    assert (nothing.run, sorted(nothing.failed)) == (None, [1, 2])  # no trial at all leaves no run
+    assert (nothing.run, sorted(nothing.failed)) == (None, [1, 2])
     with pytest.raises(EngineError, match="trials: expected a number from 1 to 999,999, not 0"):
         generate(mini, FakeEngine(lambda task: "x"), Setting("m"), trials=0, output=tmp_path)
-    with pytest.raises(EngineError, match="prefix: expected a text that UTF-8 can encode"):
-        Setting("m", prefix="\udcff")
-    with pytest.raises(EngineError, match="stop: expected texts that are not empty"):
-        Generation.of("ngram", stop=["x", ""])
-    with pytest.raises(EngineError, match="and that UTF-8 can encode"):
-        Generation.of("ngram", stop=["\udcff"])
     assert not list(tmp_path.iterdir())
 
 

@@ -102,7 +102,7 @@ def test_a_fault_that_passes_changes_no_answer_and_one_that_stays_costs_one_tria
     assert not list(again.folder.glob(".*"))
 
 
-@pytest.mark.parametrize("fault", ["gzip", "a long reply", "999", "no HTTP", "headers"])
+@pytest.mark.parametrize("fault", ["a long reply", "999", "no HTTP", "headers"])
 def test_a_server_that_sends_nothing_usable_is_given_up(mini, tmp_path, fault):
     reply, _, problem = FAULTS[fault]
     message = f"10 requests in a row have failed, the last with {problem}"
@@ -112,14 +112,9 @@ def test_a_server_that_sends_nothing_usable_is_given_up(mini, tmp_path, fault):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.fixture(scope="module")
-def bomb():
-    return gzip.compress(bytes(40_000_000), compresslevel=9)
-
-
 @pytest.mark.parametrize("status", [200, 500])
-def test_a_reply_that_was_compressed_unasked_is_not_decompressed(mini, tmp_path, bomb, status):
-    assert len(bomb) < 40_000
+def test_a_reply_that_was_compressed_unasked_is_not_decompressed(mini, tmp_path, status):
+    bomb = gzip.compress(bytes(40_000_000), compresslevel=9)
 
     def behave(request):
         assert request.headers["Accept-Encoding"] == "identity"
