@@ -118,13 +118,10 @@ def test_the_order_of_rows_changes_no_score(write):
     assert len(found) == 1
 
 
-def test_levels_are_read_where_they_are_given(write):
+def test_levels_are_those_of_kinds_and_are_read_where_they_are_given(write):
+    assert table.LEVELS == kinds.LEVELS
     scores = TableScores(write("a,original,f,1,\na,x,f,1,sentence\na,y,f,1,\n", f"{HEAD},level"))
     assert [scores.level_of(name) for name in ("x", "y", "z")] == ["sentence", None, None]
-
-
-def test_the_levels_are_those_of_kinds():
-    assert table.LEVELS == kinds.LEVELS
 
 
 def test_directions_and_scales_are_declared(write):

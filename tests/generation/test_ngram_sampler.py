@@ -28,10 +28,6 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-def one_question(*answers: str) -> Suite:
-    return Suite("made", (Question("Q", "why?", {"P": answers}),), "0" * 40)
-
-
 def by_the_rules(question, seeds, **options):
     """The answers that the rules give, from all sets of a question."""
     of_all_sets = [answer for answers in question.answers.values() for answer in answers]
@@ -146,15 +142,12 @@ def test_a_bad_seed_is_named(mini, seeds):
         NgramSampler(mini).sample("Q01", seeds)
 
 
-def test_an_unknown_question_and_one_without_the_sets_are_named():
+def test_an_unknown_question_one_without_the_sets_and_an_invalid_answer_are_named():
     questions = (Question("Q1", "one?", {"P": ("a",)}), Question("Q2", "two?", {"S": ("b",), "T": ("c",)}))
     sampler = NgramSampler(Suite("made", questions, "0" * 40), sets=["P"])
     with pytest.raises(TrialsError, match=r"^unknown question 'Q3' in suite made; nearest: 'Q2', 'Q1'\Z"):
         sampler.sample("Q3", [0])
     with pytest.raises(SuiteError, match=r"^suite made, question Q2: none of the sets 'P'; there are 'S', 'T'\Z"):
         sampler.sample("Q2", [0])
-
-
-def test_a_suite_made_by_hand_is_checked():
     with pytest.raises(SuiteError, match="expected a string, not int"):
-        NgramSampler(one_question("a", 5))
+        NgramSampler(Suite("made", (Question("Q", "why?", {"P": ("a", 5)}),), "0" * 40))

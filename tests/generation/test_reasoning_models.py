@@ -93,13 +93,6 @@ def test_unfinished_reasoning_is_an_empty_answer_that_is_not_asked_again(mini, t
     assert read_result(generated.score(mini).path).score == 0
 
 
-def test_an_answer_at_the_limit_of_tokens_is_named(tmp_path, call):
-    with serving(lambda request: completion({"content": "It"}, finish_reason="length")) as server:
-        code, _, err = call(*ASKING, "--base-url", server.base_url, "-o", tmp_path, "-n", "1")
-    assert code == 0
-    assert "8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
-
-
 def test_reasoning_is_kept_on_request(mini, tmp_path):
     text = f"<think>\n{WRONG}</think>It floats."
     with serving(lambda request: completion({"content": text})) as server:
@@ -193,13 +186,17 @@ def test_a_bad_option_is_refused_before_any_request(tmp_path, call, option, valu
     assert problem in " ".join(err.replace("│", " ").split())
 
 
-def test_a_model_that_reasons_although_it_should_not_is_named(tmp_path, call):
-    for content, is_warned in (("<think>\n\n</think>It floats.", False), ("<think>Hm.</think>It floats.", True)):
-        with serving(lambda request, content=content: completion({"content": content})) as server:
-            output = ("-n", "1", "-o", tmp_path / str(is_warned))
-            _, _, err = call(*ASKING, *output, "--disable-thinking", "--base-url", server.base_url)
-        assert "--disable-thinking sends /no_think" in err
-        assert ("the model reasons despite" in err) == is_warned
+@pytest.mark.parametrize(
+    ("content", "is_warned"), [("<think>\n\n</think>It floats.", False), ("<think>Hm.</think>It floats.", True)]
+)
+def test_reasoning_despite_its_option_and_answers_at_the_limit_are_named(tmp_path, call, content, is_warned):
+    with serving(lambda request: completion({"content": content}, finish_reason="length")) as server:
+        options = ("-n", "1", "-o", tmp_path, "--disable-thinking", "--base-url", server.base_url)
+        code, _, err = call(*ASKING, *options)
+    assert code == 0
+    assert "--disable-thinking sends /no_think" in err
+    assert ("the model reasons despite" in err) == is_warned
+    assert "8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
 
 
 def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):
