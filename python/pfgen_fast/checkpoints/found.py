@@ -57,9 +57,6 @@ class Checkpoints:
 
     A checkpoint is complete if its ready file exists. Without a ready file, it is complete if the Trainer's last file
     can be read and no file is newer, or if no file has changed for `unchanged_seconds`.
-
-    Raises:
-        EngineError: The pattern is not a regular expression, or a path or number is invalid.
     """
 
     folder: Path  # directory of a training run
@@ -97,10 +94,7 @@ class Checkpoints:
         return sorted((step, path) for step, path in steps if step is not None and path.is_dir())
 
     def complete(self) -> list[Checkpoint]:
-        """The complete checkpoints in the order of steps.
-
-        A checkpoint that vanishes is left out; one that cannot be read is left out with a warning.
-        """
+        """The complete checkpoints in the order of steps; warns about a checkpoint that cannot be read."""
         found = []
         for step, path in self.named():
             try:

@@ -175,12 +175,9 @@ def _split(command: str | Sequence[str]) -> list[str]:
 
 
 def _file_hash(argument: str, *, is_program: bool) -> str | None:
-    """The hash of a file in a command, or the size of a large file; None if the argument is not a file.
-
-    It is also None for a program on the PATH, because other machines may have other builds of the program.
-    """
+    """The hash of a file in a command, or the size of a large file; None if the argument is not a file."""
     path = Path(argument)
-    if is_program and path.name == argument:
+    if is_program and path.name == argument:  # a program on the PATH, of which other machines may have other builds
         return None
     try:
         if not path.is_file():

@@ -46,11 +46,7 @@ class RatingTemplate(Template):
 
 
 def read_template(source: str | Path = "default") -> RatingTemplate:
-    """Reads a judge's prompt, with the placeholders `{question}`, `{answer}` and, optionally, `{sample}`, `{language}`.
-
-    The first line may state the scale, such as `Scale: 1 to 5`, and is then not a part of the prompt. The default scale
-    is 1 to 10.
-    """
+    """Reads a judge's prompt; its first line may state another scale than 1 to 10, such as `Scale: 1 to 5`."""
     path = TEMPLATES.get(source, Path(source)) if isinstance(source, str) else source
     if isinstance(source, str) and not path.exists():
         raise JudgingError(
