@@ -18,6 +18,7 @@ import pytest
 from makers.killed_work import score_by_command
 from makers.kills import is_hidden, killed_everywhere
 from makers.programs import FAILS_AT_LAST, LENGTHS, scored, script
+from makers.reward_server import wait_until
 from pfgen_fast import DiscernmentError
 from pfgen_fast.evaluators import CommandEvaluator, Item, Metric, command, program
 from pfgen_fast.evaluators.evaluator import text_column
@@ -42,13 +43,6 @@ def is_running(pid):
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     return False
-
-
-def wait_until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_program_scores_texts_and_names_its_metrics(evaluator):

@@ -101,25 +101,19 @@ def test_a_score_is_the_mean_of_the_valid_ratings_of_its_metric(path):
     }
 
 
-def test_a_text_has_no_score_by_a_metric_of_another_task(path):
+def test_a_text_is_rated_only_by_the_wanted_metrics_of_its_task(path):
     items = [ITEMS[0], Item("t", "Ice floats.", "translation", language="en", context="Eis schwimmt.")]
-    engine = FakeEngine(lambda request: "[[4]]")
-    scores = scores_of(judge_of(path, engine, tasks=("story", "translation"), n_ratings=1), items)
-    rated = {name: (~np.isnan(column)).tolist() for name, column in scores.items()}
-    assert rated == {
+    engine, tasks = FakeEngine(lambda request: "[[4]]"), ("story", "translation")
+    scores = scores_of(judge_of(path, engine, tasks=tasks, n_ratings=1), items)
+    assert {name: (~np.isnan(column)).tolist() for name, column in scores.items()} == {
         "coherence": [True, False],
         "consistency": [True, False],
         "fluency": [True, True],
         "accuracy": [False, True],
     }
     assert len(engine.asked) == 5
-
-
-def test_only_the_metrics_that_are_wanted_are_asked_for(path):
-    engine = FakeEngine(lambda request: "[[4]]")
-    judge = judge_of(path, engine, only=("fluency",), n_ratings=1)
-    assert list(scores_of(judge)) == ["fluency"]
-    assert len(engine.asked) == 6
+    assert list(scores_of(judge_of(path, engine, only=("fluency",), n_ratings=1))) == ["fluency"]
+    assert len(engine.asked) == 5 + len(ITEMS) - 1
     with pytest.raises(JudgingError, match="the judge: unknown metric 'fluenci'; expected one of fluency, coh"):
         judge_of(path, only=("fluenci",))
 

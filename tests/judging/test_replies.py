@@ -20,11 +20,14 @@ def keep(path, *pairs):
             add(request(number), reply)
 
 
-def test_an_entry_holds_key_request_and_reply_and_when_it_came(tmp_path, monkeypatch):
+def test_an_entry_holds_request_and_reply_when_it_came_and_what_the_server_said_of_it(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    path = tmp_path / "new" / "replies.jsonl"
-    keep(path, (1, "[[3]] \ud800 水"))
-    (line,) = path.read_text(encoding="utf-8").splitlines()
+    path, said = tmp_path / "new" / "replies.jsonl", Details("stop", "judge-2024-08-06", "fp_1")
+    kept = Replies(path)
+    with kept.adding() as add:
+        add(request(0), "yes", said)
+        add(request(1), "[[3]] \ud800 水")
+    line = path.read_text(encoding="utf-8").splitlines()[1]
     assert json.loads(line) == {
         "key": request(1).key,
         "request": request(1).record(),
@@ -35,21 +38,11 @@ def test_an_entry_holds_key_request_and_reply_and_when_it_came(tmp_path, monkeyp
         "time": "2023-11-14T22:13:20+00:00",
     }
     assert list(json.loads(line))[:3] == ["key", "request", "reply"]
-    assert Replies(path)[request(1).key] == "[[3]] \ud800 水"
-    assert [path.name for path in path.parent.iterdir()] == ["replies.jsonl"]  # no lock is left
-
-
-def test_what_the_server_said_of_a_reply_is_kept_with_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    path = tmp_path / "replies.jsonl"
-    said = Details("stop", "judge-2024-08-06", "fp_1")
-    kept = Replies(path)
-    with kept.adding() as add:
-        add(request(0), "yes", said)
-        add(request(1), "no")
     for replies in (kept, Replies(path)):
+        assert replies[request(1).key] == "[[3]] \ud800 水"
         assert [replies.details(request(number).key) for number in range(3)] == [said, Details(), Details()]
         assert [replies.time(request(number).key) for number in (0, 2)] == ["2023-11-14T22:13:20+00:00", None]
+    assert [path.name for path in path.parent.iterdir()] == ["replies.jsonl"]  # no lock is left
 
 
 def test_entries_of_earlier_versions_and_of_other_programs_are_read(tmp_path):

@@ -19,8 +19,7 @@ from ..files.untrusted_text import in_one_line
 USUAL_PATTERN = r"(?:checkpoint|iter|global_step|step|epoch)[-_]?(\d+)"
 """The names that common trainers give to checkpoints; the group is the step."""
 
-_LAST_FILE = "trainer_state.json"
-"""The file that Hugging Face's Trainer writes last."""
+_LAST_FILE = "trainer_state.json"  # the file that Hugging Face's Trainer writes last
 
 _NOT_WEIGHTS = re.compile(
     r"(\.|optimizer|scheduler|scaler|rng_state|trainer_state|training_args|events\.out).*|.*(\.md|\.log|_results\.json)",

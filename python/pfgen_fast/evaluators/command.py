@@ -28,8 +28,7 @@ from .user_code import OutsideEvaluator, Receive, Request, Scores
 _HASHED_BYTES = 1 << 26
 """The maximum size of hashed files; of larger files in a command, such as models, the signature has only the size."""
 
-_GRACE_SECONDS = 10.0
-"""How long a program may run after it has scored all texts."""
+_GRACE_SECONDS = 10.0  # how long a program may run after it has scored all texts
 
 
 class CommandEvaluator(OutsideEvaluator):

@@ -27,7 +27,6 @@ TEMPLATES: Mapping[str, Path] = {
 """The packaged templates by name."""
 
 _PLACEHOLDERS = ("question", "sample", "answer", "language")
-_NEEDED = ("question", "answer")
 _HEAD = re.compile(r"Scale: *(\d{1,3}) to (\d{1,3}) *(?:\r?\n|\Z)\s*")
 USUAL_SCALE = Scale()
 
@@ -52,7 +51,7 @@ def read_template(source: str | Path = "default") -> RatingTemplate:
         raise JudgingError(
             f"{path}: no such file; expected a template, or the name of a packaged template: {', '.join(TEMPLATES)}"
         )
-    template = Template.read(path, placeholders=_PLACEHOLDERS, needed=_NEEDED)
+    template = Template.read(path, placeholders=_PLACEHOLDERS, needed=("question", "answer"))
     if not template.text.startswith("Scale:"):
         return RatingTemplate(template.text, template.placeholders)
     head = _HEAD.match(template.text)

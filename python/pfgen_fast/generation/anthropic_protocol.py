@@ -16,8 +16,7 @@ API_VERSION = "2023-06-01"
 """The version in requests. Newer versions refuse parameters of sampling."""
 
 _LEAST_THINKING_TOKENS = 1024
-_LEAST_TOP_P = 0.95
-"""The minimum top_p that Claude accepts together with reasoning."""
+_LEAST_TOP_P = 0.95  # minimum top_p that Claude accepts together with reasoning
 
 _THINKING = ("thinking", "redacted_thinking")
 _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

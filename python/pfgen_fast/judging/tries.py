@@ -21,8 +21,7 @@ from .requests import Judge, JudgeRequest
 Connect = Callable[[Judge], ModelEngine]
 """Opens the engine for a judge, such as `Server(...).engine`."""
 
-_AT_A_TIME = 2048
-"""The maximum number of requests in memory, because requests contain long texts."""
+_AT_A_TIME = 2048  # maximum number of requests in memory, because requests contain long texts
 
 
 class Tries(ABC):
