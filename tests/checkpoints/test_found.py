@@ -96,7 +96,7 @@ def test_a_checkpoint_that_vanishes_or_cannot_be_read_is_left_out(tmp_path, monk
 
 
 @pytest.mark.parametrize("n_bytes", [1000, 3 << 20])
-def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
+def test_a_digest_covers_the_files_that_affect_answers(tmp_path, n_bytes):
     weights = os.urandom(n_bytes)
     files = {"config__json": "{}", "optimizer__pt": "1", "trainer_state__json": "{}"}
     usual = add(tmp_path / "a", "checkpoint-1", weights, **files)
@@ -143,6 +143,6 @@ def test_weights_may_be_below(tmp_path):
         ({"ready_file": "/etc/passwd"}, "/etc/passwd: expected a path within a checkpoint"),
     ],
 )
-def test_options_that_cannot_be(tmp_path, options, message):
+def test_invalid_options_are_refused(tmp_path, options, message):
     with pytest.raises(EngineError, match=message):
         Checkpoints(tmp_path, **options)

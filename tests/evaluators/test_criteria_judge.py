@@ -160,7 +160,7 @@ def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path, task, n_p
         assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_expected, 0, 0)
 
 
-def test_an_estimate_counts_what_is_left_at_the_prices(path):
+def test_an_estimate_is_the_cost_of_the_missing_ratings(path):
     column, items = text_column(["a", "b", "a"]), ITEMS[:1] * 3
     judge = judge_of(path, FakeEngine(), n_ratings=1, spending=Spending(Prices(2, 8)))
     estimate = judge.estimate(items, column)
@@ -188,7 +188,7 @@ def test_again_asks_anew_with_other_seeds_and_the_same_budget(path):
     assert len({judge.signature, judge.again().signature, judge.again().again().signature}) == 3
 
 
-def test_the_signature_holds_what_decides_a_score(path, tmp_path):
+def test_the_signature_has_everything_that_affects_a_score(path, tmp_path):
     usual = judge_of(path).signature
     criteria = read_criteria()
     assert usual == (f'judge:"org/judge"|criteria:{criteria.hash}|temperature:0|max_tokens:300|ratings:5|seed:""')
@@ -246,7 +246,7 @@ def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
     assert more.spending.n_requests == 6 * 3 * 5 - 33
 
 
-def test_progress_and_events_are_told(path):
+def test_progress_and_events_are_reported(path):
     told, events = [], Events()
     with serving(lambda request: refusing(500, "busy") if request.number == 0 else moody(request)) as server:
         judge = opened(server, path)

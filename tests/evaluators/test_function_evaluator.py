@@ -177,7 +177,7 @@ def test_two_processes_cannot_add_to_one_cache(tmp_path):
 
 
 @pytest.mark.parametrize("n_before", [1, 3])
-def test_what_another_process_scored_meanwhile_is_not_scored_again(tmp_path, n_before):
+def test_texts_that_another_process_has_scored_are_not_scored_again(tmp_path, n_before):
     function, cache = Recording(), tmp_path / "scores.jsonl"
     late = FunctionEvaluator(function, name="f", cache=cache)
     scored(FunctionEvaluator(lengths, name="f", cache=cache), TEXTS[:n_before])
@@ -185,7 +185,7 @@ def test_what_another_process_scored_meanwhile_is_not_scored_again(tmp_path, n_b
     assert function.calls == ([TEXTS[1:]] if n_before == 1 else [])
 
 
-def test_progress_counts_what_is_not_kept(tmp_path):
+def test_progress_counts_the_texts_without_stored_scores(tmp_path):
     told = []
     evaluator = FunctionEvaluator(
         lengths, name="f", cache=tmp_path / "s.jsonl", on_progress=lambda done, total: told.append((done, total))
@@ -264,7 +264,7 @@ def test_a_class_or_object_with_the_protocol_is_an_evaluator(module, tmp_path, a
         (":f", "expected python:module:function"),
     ],
 )
-def test_what_cannot_be_imported_is_named(module, path, message):
+def test_an_evaluator_that_cannot_be_imported_is_named(module, path, message):
     module("number = 3\ndef length(items, texts): ...\nclass Needy:\n    def __init__(self, model): ...\n")
     module("1 / 0", "broken_module")
     module("import sys\nsys.exit(3)", "leaving_module")

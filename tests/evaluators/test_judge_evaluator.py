@@ -123,13 +123,13 @@ def test_a_score_is_the_mean_of_the_valid_ratings(path):
     assert ratings.asking.n_missing == 0
 
 
-def test_without_a_connection_what_is_kept_is_replayed(path):
+def test_without_a_connection_stored_replies_are_used(path):
     asked = evaluator_of(path, FakeEngine()).score([ITEM] * 2, text_column(["a", "b"]))["rating"]
     replayed = evaluator_of(path).score([ITEM] * 3, text_column(["b", "new", "a"]))["rating"]
     assert np.array_equal(replayed, [asked[1], np.nan, asked[0]], equal_nan=True)
 
 
-def test_the_signature_holds_what_decides_a_score(path):
+def test_the_signature_has_everything_that_affects_a_score(path):
     usual = evaluator_of(path).signature
     assert usual == (
         f'judge:"org/judge"|template:{PLAIN.hash}|language:"Japanese"|temperature:0|max_tokens:300|ratings:1|seed:""'
@@ -148,7 +148,7 @@ def test_the_signature_holds_what_decides_a_score(path):
     assert len({usual, *(evaluator_of(path, **change).signature for change in changes)}) == 10
 
 
-def test_what_cannot_be_judged_is_said(path):
+def test_an_item_without_question_and_zero_ratings_are_refused(path):
     with pytest.raises(JudgingError, match="item a: has no question"):
         evaluator_of(path).score([Item("a", "", "answers")], text_column(["x"]))
     with pytest.raises(JudgingError, match="ratings: expected at least 1, not 0"):

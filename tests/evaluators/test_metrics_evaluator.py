@@ -85,7 +85,7 @@ def test_nothing_in_common_and_nothing_at_all_score_zero(evaluator):
         (replace(ENGLISH, text="\nIce floats on water. "), "its text is one of its references"),
     ],
 )
-def test_what_cannot_be_compared_is_named(evaluator, item, message):
+def test_an_item_without_comparable_references_is_named(evaluator, item, message):
     with pytest.raises(DiscernmentError, match=message):
         evaluator.score([item], text_column(["x"]))
 
@@ -105,7 +105,7 @@ def test_a_missing_package_is_named(monkeypatch):
         MetricsEvaluator()
 
 
-def test_progress_is_told_and_the_signature_names_settings_and_versions():
+def test_progress_is_reported_and_the_signature_names_settings_and_versions():
     told = []
     evaluator = MetricsEvaluator(on_progress=lambda done, total: told.append((done, total)))
     evaluator.score([ENGLISH] * 200, text_column([f"Ice {number}" for number in range(200)]))

@@ -33,7 +33,7 @@ def test_scores_are_those_of_the_scorer_and_metrics_have_a_range(evaluator, scor
     )
 
 
-def test_what_cannot_be_scored_is_named(evaluator):
+def test_an_item_without_a_known_question_is_named(evaluator):
     with pytest.raises(TrialsError, match="item a: has no question"):
         evaluator.score([Item("a", "", "answers")], text_column(["x"]))
     with pytest.raises(TrialsError, match=r"questions\[1\]: .*Q99"):

@@ -52,7 +52,7 @@ class Returning:
         *((other, math.nan) for other in (None, "3", math.inf, 10**400, 1j, [3], np.array([3.0]), Decimal("nan"))),
     ],
 )
-def test_a_finite_number_is_a_score_and_anything_else_a_missing_one(value, score):
+def test_only_a_finite_number_is_a_score(value, score):
     assert score_of(value) == pytest.approx(score, rel=0, abs=0, nan_ok=True)
     assert type(score_of(value)) is float
 

@@ -71,7 +71,7 @@ def test_every_format_holds_the_same_scores(write, tmp_path):
 
 
 @pytest.mark.parametrize("cell", ["", "high", "nan", "inf", "-inf", "1e999", "1_000", "[[3]]"])
-def test_what_is_no_number_is_a_missing_score(write, cell):
+def test_a_cell_without_a_finite_number_is_a_missing_score(write, cell):
     scores = TableScores(write(f"a,original,f,1\na,x,f,{cell}\n"))
     assert lists(scores.perturbed("x", ["a"])) == {"f": [None]}
 
@@ -171,7 +171,7 @@ def test_a_table_that_breaks_the_rules_is_refused(write, head, rows, message):
     assert str(caught.value).startswith(str(path))
 
 
-def test_what_the_table_lacks_is_named(write):
+def test_unknown_names_and_missing_originals_are_named(write):
     path = write(ROWS)
     with pytest.raises(DiscernmentError, match=r"lacks the originals of 6 items: c0, c1, c2, c3, c4 and 1 more$"):
         TableScores(path).originals(["a", *(f"c{number}" for number in range(6))])

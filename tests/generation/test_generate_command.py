@@ -24,7 +24,7 @@ def generate_arguments(server, output, *more):
     ]
 
 
-def test_answers_of_former_weights_are_told_by_their_age(tmp_path, call, monkeypatch):
+def test_the_age_of_existing_answers_is_shown(tmp_path, call, monkeypatch):
     """A server gives a model's name to new weights, or does not run any more: nothing is asked."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
     with serving(echo) as server:
@@ -110,7 +110,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path, n
     assert n_asked <= n_needed + n_kills * (4 + n_empty)
 
 
-def test_ctrl_c_ends_in_one_line_and_keeps_what_came(tmp_path):
+def test_ctrl_c_ends_in_one_line_and_keeps_the_answers(tmp_path):
     gate = Gate(40)
 
     def behave(request):

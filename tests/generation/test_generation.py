@@ -22,7 +22,7 @@ from pfgen_fast.suite.questions import INSTRUCTIONS
 from pfgen_fast.suite.suite import Suite
 
 
-def test_a_run_holds_what_the_rules_say(mini, tmp_path):
+def test_a_run_follows_the_rules(mini, tmp_path):
     engine = FakeEngine(lambda task: f" A: {task.trial} {task.question_id} \n", order=reversed)
     progress = []
     generated = generate(
@@ -55,7 +55,7 @@ def test_a_run_holds_what_the_rules_say(mini, tmp_path):
     assert lzma.decompress((generated.folder / "trials.jsonl.xz").read_bytes()) == b"".join(sorted(lines))
 
 
-def test_what_is_there_is_not_asked_again(mini, tmp_path):
+def test_existing_answers_are_not_requested_again(mini, tmp_path):
     generate(mini, FakeEngine(lambda task: "x"), Setting("m"), trials=2, output=tmp_path)
     engine = FakeEngine(lambda task: "y")
     generated = generate(mini, engine, Setting("m"), trials=3, output=tmp_path)
@@ -91,7 +91,7 @@ def test_a_missing_answer_is_asked_ten_times_and_then_its_trial_fails(mini, tmp_
     empty=st.sets(st.tuples(st.integers(1, 3), st.integers(0, 7))),
     order=st.randoms(use_true_random=False),
 )
-def test_stopping_anywhere_changes_nothing_in_the_end(tmp_path_factory, mini, stops, empty, order):
+def test_stops_do_not_change_the_final_files(tmp_path_factory, mini, stops, empty, order):
     """Also if answers come in any order, and some only in the second round."""
     tmp_path = tmp_path_factory.mktemp("stop")
     nothing_at_first = {(trial, mini.questions[index].question) for trial, index in empty}
@@ -190,6 +190,6 @@ def test_a_missing_package_is_named_with_its_extra(mini, monkeypatch):
     ("engine", "message"),
     [("ngarm", "unknown engine 'ngarm'; expected one of anthropic, gemini, "), ("openai", "--model is needed")],
 )
-def test_an_unknown_engine_is_told_before_a_missing_model(call, engine, message):
+def test_an_unknown_engine_is_reported_before_a_missing_model(call, engine, message):
     code, _, err = call("generate", "--engine", engine, "--suite", "mini")
     assert (code, err.startswith(f"error: {message}")) == (2, True)

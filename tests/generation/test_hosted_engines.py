@@ -87,7 +87,7 @@ def test_every_question_is_answered_and_its_tokens_are_counted(mini, name, mode)
     assert not counted.troubles
 
 
-def test_what_claude_is_sent(mini):
+def test_a_request_to_claude(mini):
     (task, *_) = make_tasks(mini, 1, mode="chat")
     _, _, (request,) = answered("anthropic", mini, sampling=Sampling(temperature=0.5, top_k=7, stop=("Q:", "\n\n")))
     system, user = task.prompt.messages
@@ -106,7 +106,7 @@ def test_what_claude_is_sent(mini):
     assert TokenPrices(3, 15, 0.3).cost(0, 0, 1000) == 0  # more cached tokens than the prompt has earn no money
 
 
-def test_what_gemini_is_sent(mini):
+def test_a_request_to_gemini(mini):
     (task, *_) = make_tasks(mini, 1, mode="chat")
     sampling = Sampling(temperature=0.5, top_k=7, stop=("Q:", "\n\n"))
     _, _, (request,) = answered("gemini-native", mini, sampling=sampling, safety="BLOCK_NONE")
@@ -150,7 +150,7 @@ def test_reasoning_is_asked_for_and_is_no_part_of_the_answer(mini, name, options
     assert recorded == options
 
 
-def test_what_may_go_away_is_tried_again_after_the_pause_that_was_asked_for(mini, name):
+def test_temporary_failures_are_retried_after_the_demanded_pause(mini, name):
     overloaded = anthropic_error(529, "overloaded_error", "Overloaded")
     limited = anthropic_error(429, "rate_limit_error", "too many tokens", retry_after="0.2")
     if name == "gemini-native":
@@ -219,7 +219,7 @@ def test_a_reply_without_an_answer_says_why(mini, name, body, problem):
         ("gemini-native", {"safety": "NONE"}, "safety: expected BLOCK_LOW_AND_ABOVE or .* not NONE"),
     ],
 )
-def test_what_cannot_be_asked_is_said_at_once(name, options, message):
+def test_invalid_options_are_refused_when_the_engine_is_opened(name, options, message):
     with pytest.raises(EngineError, match=message):
         make_engine(name, **options)
 
@@ -251,7 +251,7 @@ def test_a_run_records_and_shows_its_usage_which_changes_neither_folder_nor_scor
     assert priced["signature"] == free["signature"]
 
 
-def test_a_run_that_ends_early_records_what_it_has_used(mini, tmp_path):
+def test_a_run_that_ends_early_records_its_usage(mini, tmp_path):
     def behave(request):
         if request.number < 3:
             return said("anthropic", "fine")
@@ -288,7 +288,7 @@ def failed_lines(name, request_names):
     return [*lines, result_line(name, request_names[len(lines)], "")]
 
 
-def test_a_batch_becomes_its_run_and_says_what_it_cost(mini, name, tmp_path, call):
+def test_a_batch_becomes_its_run_with_its_cost(mini, name, tmp_path, call):
     format, key, member = {
         "anthropic": ("anthropic-batch", "custom_id", "params"),
         "gemini-native": ("gemini-batch", "key", "request"),
@@ -328,7 +328,7 @@ def test_a_batch_becomes_its_run_and_says_what_it_cost(mini, name, tmp_path, cal
     assert (code, f"--format {format}: the engine openai has batches of the format openai-batch" in err) == (2, True)
 
 
-def test_a_question_that_a_batch_of_anthropic_cannot_name_is_said(mini):
+def test_a_name_that_anthropic_refuses_in_batches_is_an_error(mini):
     form = AnthropicForm("m", "chat", PLAIN)
     (task, *_) = make_tasks(mini, 1, mode="chat")
     assert form.batch_line("0123456-trial_001-Q01", task)["custom_id"] == "0123456-trial_001-Q01"

@@ -65,7 +65,7 @@ def test_the_sdk_of_anthropic_reads_the_same_from_the_same_request(mini):
         (anthropic_error(401, "authentication_error", "invalid x-api-key"), "AuthenticationError"),
     ],
 )
-def test_faults_are_what_the_sdk_of_anthropic_takes_for_them(fault, kind):
+def test_the_sdk_of_anthropic_recognises_our_errors(fault, kind):
     anthropic = integration("anthropic")
     with serving(lambda request: fault) as server:
         client = anthropic.Anthropic(base_url=server.base_url.removesuffix("/v1"), api_key=KEY, max_retries=0)
@@ -139,7 +139,7 @@ def test_the_sdk_of_gemini_reads_the_same_from_the_same_server(mini):
     assert form.details_in(ours) == Details(reply.candidates[0].finish_reason.value, reply.model_version)
 
 
-def test_faults_are_what_the_sdk_of_gemini_takes_for_them():
+def test_the_sdk_of_gemini_recognises_our_errors():
     integration("google.genai")
     from google import genai
     from google.genai import errors, types

@@ -57,7 +57,7 @@ def test_an_empty_answer_is_drawn_again(tmp_path):
     assert answers_by_trial(made.folder) == {trial: ["a"] for trial in range(1, 41)}
 
 
-def test_a_suite_without_sample_answers_will_do(make_suite, tmp_path):
+def test_a_suite_needs_no_sample_answers(make_suite, tmp_path):
     """The engine reads no prompt, so none is created."""
     suite = Suite.load(make_suite({}, {}))
     assert not (suite.folder / "questions.jsonl").exists()

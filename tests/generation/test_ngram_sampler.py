@@ -37,7 +37,7 @@ def by_the_rules(question, seeds, **options):
 
 @examples(150)
 @given(st.data())
-def test_the_core_draws_what_the_rules_say(data):
+def test_the_core_draws_the_answers_of_the_rules(data):
     suite, options = data.draw(strategies.suites()), data.draw(OPTIONS)
     seeds = data.draw(st.lists(SEEDS, min_size=1, max_size=5))
     sampler = NgramSampler(suite, threads=1, **options)
@@ -53,7 +53,7 @@ def test_the_core_draws_what_the_rules_say(data):
 @pytest.mark.parametrize(
     "cut", [{}, {"order": 2, "temperature": 0.7, "top_p": 0.9}, {"order": 8, "temperature": 1.5, "top_k": 7}]
 )
-def test_the_core_draws_what_the_rules_say_of_a_real_question(load, cut):
+def test_the_core_draws_the_answers_of_the_rules_to_a_real_question(load, cut):
     suite = load()
     question = suite.questions[2]
     assert NgramSampler(suite, **cut).sample(question.question_id, range(50)) == by_the_rules(
@@ -72,7 +72,7 @@ def test_the_power_is_a_power(x, y):
     assert math.isclose(ngram_rules.power(x, y), x**y, rel_tol=1e-13)
 
 
-def test_a_cut_comes_after_the_other():
+def test_top_p_is_applied_after_top_k():
     counts = Counter({ord("a"): 4, ord("b"): 4, ord("c"): 1, ngram_rules.END: 4})
     weights = {ord("a"): 4, ord("b"): 4, ngram_rules.END: 4, ord("c"): 1}
     assert list(ngram_rules.left(counts, 1, 1.0, None).items()) == list(weights.items())

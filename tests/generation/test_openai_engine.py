@@ -55,7 +55,7 @@ OF_CHAT = ({}, {"max_tokens_name": "max_completion_tokens"}, {"max_tokens": None
     ("mode", "sampling", "options", "changes"),
     [(mode, *each) for mode in MODES for each in (REQUESTS if mode == "completion" else [*REQUESTS, OF_CHAT])],
 )
-def test_a_request_carries_what_the_rules_say(mini, tmp_path, mode, sampling, options, changes):
+def test_a_request_follows_the_rules(mini, tmp_path, mode, sampling, options, changes):
     stop = [*STOP[mode], "<|end|>"]
     setting = Setting("org/m", mode, Sampling(stop=tuple(stop), **sampling))
     with serving(echo) as server:
@@ -79,7 +79,7 @@ def test_a_request_carries_what_the_rules_say(mini, tmp_path, mode, sampling, op
     assert recorded["stop"] == stop
 
 
-def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
+def test_concurrent_requests_are_limited(mini, tmp_path):
     lock, now, most = threading.Lock(), 0, 0
     three_at_once = threading.Barrier(3)  # 24 requests, each of which is answered only with two others
 
@@ -143,7 +143,7 @@ def test_a_pause_of_hours_is_an_error_and_not_waited_for(mini, tmp_path):
     ],
     ids=["401", "403", "404", "400", "422", "in a list", "301", "no quota"],
 )
-def test_what_concerns_all_requests_ends_in_one_line(mini, tmp_path, monkeypatch, reply, message):
+def test_an_error_that_concerns_all_requests_is_one_line(mini, tmp_path, monkeypatch, reply, message):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serving(lambda request: reply) as server, pytest.raises(EngineError, match=message) as caught:
         ask_server(mini, server, tmp_path, "chat", concurrency=2)
@@ -154,7 +154,7 @@ def test_what_concerns_all_requests_ends_in_one_line(mini, tmp_path, monkeypatch
     assert len(server.requests) <= 2
 
 
-def test_a_server_that_is_not_there_is_named_at_once(mini, tmp_path, waits):
+def test_an_unreachable_server_is_named_without_a_retry(mini, tmp_path, waits):
     with serving(echo) as server:
         pass
     with pytest.raises(EngineError, match=rf"{server.base_url}, model org/m: cannot be reached"):
@@ -170,7 +170,7 @@ def test_a_server_that_is_not_there_is_named_at_once(mini, tmp_path, waits):
         *("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2026 00:00:00 +99999999999999999999"),
     ],
 )
-def test_a_pause_that_cannot_be_read_is_none(wish):
+def test_an_invalid_retry_after_is_ignored(wish):
     assert _seconds(wish) == 0
 
 
@@ -248,7 +248,7 @@ def test_a_key_that_no_header_can_hold_is_refused_unseen(monkeypatch):
     assert "SECRET" not in str(caught.value)
 
 
-def test_an_engine_whose_answers_are_no_longer_wanted_stops_asking(mini):
+def test_a_closed_generator_of_answers_stops_the_requests(mini):
     async def take_one(engine):
         answers = engine.answers(make_tasks(mini, 1, mode="qa") * 20)
         first = await anext(answers)

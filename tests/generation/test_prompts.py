@@ -132,7 +132,7 @@ def test_kana_and_chinese_characters_make_a_question_japanese():
     assert list(map(language_of, others)) == ["en"] * 7
 
 
-def test_what_prompts_are_made_of_has_no_effect_on_scores(small):
+def test_instructions_and_sample_answers_do_not_affect_scores(small):
     before = Suite.load(small)
     table = Scorer(before).score("Q01", ["an answer"])
     (small / "suite.json").write_text('{"instructions": {"qa": "!"}}')
@@ -215,7 +215,7 @@ def test_white_space_around_the_parts_of_a_prompt_is_dropped(make_suite, mode):
     assert (own.text or own.messages[-1]["content"]).endswith("Q: a? \nA:" if mode == "completion" else "Q: a?")
 
 
-def test_what_cannot_be_asked_is_refused(mini, make_suite):
+def test_an_unknown_mode_an_invalid_trial_and_a_lone_surrogate_are_refused(mini, make_suite):
     with pytest.raises(EngineError, match="unknown mode 'talk'; expected one of completion, qa, chat"):
         make_tasks(mini, 1, mode="talk")
     with pytest.raises(EngineError, match="trials count from 1"):

@@ -66,7 +66,7 @@ def entries_of(generated):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_answer_is_what_follows_the_reasoning(mini, tmp_path, model):
+def test_the_answer_follows_the_reasoning(mini, tmp_path, model):
     with serving(lambda request: completion(MODELS[model](f"About {request.question}"))) as server:
         generated = run(mini, server, tmp_path, reasoning=Reasoning(tokens=1000))
     assert sorted(answers_of(generated)) == sorted(f"About {question.question}" for question in mini)
@@ -142,7 +142,7 @@ def test_a_refused_parameter_ends_the_command_with_the_option_that_helps(tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-def test_requests_have_what_the_options_say(tmp_path, call):
+def test_options_shape_the_requests(tmp_path, call):
     (tmp_path / "system.txt").write_text("Be kind.")
     arguments = (
         *("generate", "-e", "openai", "-m", "me/step-10", "--mode", "chat", "-s", "mini", "-o", tmp_path, "-n", "1"),

@@ -82,7 +82,7 @@ def test_a_run_is_replayed_trial_by_trial(mini, tmp_path):
     assert sorted(chain.from_iterable(packed.values())) == sorted(chain.from_iterable(expected(mini, 12).values()))
 
 
-def test_too_few_answers_are_said_with_the_question(mini, tmp_path):
+def test_too_few_answers_are_named_with_their_question(mini, tmp_path):
     write_jsonl(tmp_path / "in.jsonl", rows(mini)[:-1])
     with pytest.raises(EngineError, match=r"in\.jsonl: 2 answers to Q08, too few for trial 3"):
         replay(mini, tmp_path / "in.jsonl", tmp_path / "out")
@@ -107,7 +107,7 @@ def test_a_wrong_line_is_named(mini, tmp_path, line, message):
         replay(mini, tmp_path / "in.jsonl", tmp_path / "out")
 
 
-def test_an_input_must_be_one(mini, tmp_path):
+def test_an_input_that_is_not_one_run_or_table_is_refused(mini, tmp_path):
     with pytest.raises(EngineError, match=r"the engine replay needs an input with answers \(--input\)"):
         open_engine("replay", suite=mini, model="m", mode="qa")
     with pytest.raises(TrialsError, match="no run here"):

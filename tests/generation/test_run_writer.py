@@ -102,7 +102,7 @@ def test_answers_become_trials_in_the_order_of_the_questions(tmp_path, mini, mon
 
 @examples(50)
 @given(data=st.data())
-def test_a_cut_at_any_byte_changes_nothing_in_the_end(tmp_path_factory, mini, data):
+def test_a_cut_at_any_byte_does_not_change_the_final_files(tmp_path_factory, mini, data):
     tmp_path = tmp_path_factory.mktemp("cut")
     answers = data.draw(st.permutations([(trial, question.question) for trial in (1, 2) for question in mini]))
     with pytest.MonkeyPatch.context() as patch:
@@ -135,7 +135,7 @@ def test_damaged_lines_of_an_unfinished_trial_are_asked_again(tmp_path, mini):
     assert fill(run, mini, answers) == answers[3:]
 
 
-def test_a_folder_is_removed_if_nothing_came_to_be_in_it_unless_it_was_there(tmp_path, mini):
+def test_an_empty_folder_is_removed_unless_it_existed_before(tmp_path, mini):
     with contextlib.suppress(EngineError), writing_run(tmp_path / "a" / "b" / "c", CONFIG, mini):
         assert (tmp_path / "a" / "b" / "c").is_dir()
         raise EngineError("wrong key")

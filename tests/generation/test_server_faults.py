@@ -76,7 +76,7 @@ SENT_AGAIN = {Trouble.SERVER_ERROR, Trouble.TIMEOUT, Trouble.RATE_LIMIT, Trouble
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_that_passes_changes_no_answer_and_one_that_stays_costs_one_trial(mini, tmp_path, fault):
+def test_a_temporary_fault_changes_no_answer_and_a_lasting_one_fails_its_trial(mini, tmp_path, fault):
     """In trial 2, every question fails once and is answered the second time, except one, which always fails."""
     reply, kind, message = FAULTS[fault]
     second = [task.prompt.text for task in make_tasks(mini, 2, mode="completion")]
@@ -103,7 +103,7 @@ def test_a_fault_that_passes_changes_no_answer_and_one_that_stays_costs_one_tria
 
 
 @pytest.mark.parametrize("fault", ["a long reply", "999", "no HTTP", "headers"])
-def test_a_server_that_sends_nothing_usable_is_given_up(mini, tmp_path, fault):
+def test_asking_stops_after_ten_unusable_replies(mini, tmp_path, fault):
     reply, _, problem = FAULTS[fault]
     message = f"10 requests in a row have failed, the last with {problem}"
     with serving(lambda request: reply) as server, pytest.raises(EngineError, match=message) as caught:

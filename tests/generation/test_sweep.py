@@ -45,7 +45,7 @@ def fixed_time(monkeypatch):
         ),
     ],
 )
-def test_a_point_is_named_by_what_is_swept(engine, parameters, names):
+def test_a_point_is_named_by_the_swept_parameters(engine, parameters, names):
     assert [point.name for point in grid(engine, parameters)] == names
 
 
@@ -129,7 +129,7 @@ def test_points_are_the_runs_of_generate(mini, tmp_path, fixed_time):
     assert all(point.n_trials == 3 and not point.problems and len(point.curve) == 3 for point in measured)
 
 
-def test_a_resumed_sweep_has_the_same_table_and_says_what_it_added(tmp_path, call):
+def test_a_resumed_sweep_has_the_same_table_and_counts_new_answers(tmp_path, call):
     def swept(trials, name, *options):
         points = ["--order", 3, "--order", 5, "--trials", trials, "--output", tmp_path / name]
         code, out, err = call("sweep", "-e", "ngram", "-s", "mini", *points, "--table", tmp_path / "t.json", *options)
@@ -223,7 +223,7 @@ def test_a_trial_that_fails_counts_neither_for_the_interval_nor_for_the_stop(min
     assert [re.sub(r": no usable.*", "", problem) for problem in point.problems] == ["m: trial 1", "m: trial 3"]
 
 
-def test_points_that_make_the_same_run_and_senseless_wishes_are_refused(mini, tmp_path):
+def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path):
     points = grid("ngram", {"examples": [0, 20]})
     first, second = sweep(mini, points, trials=1, output=tmp_path)
     problem = "has the same run as examples 0, because the engine ngram ignores the differences"

@@ -64,11 +64,11 @@ def test_runs_that_differ_in_few_parameters_are_a_sweep():
     ],
     ids=["one", "equal", "unknown", "many parameters", "many values"],
 )
-def test_other_runs_are_none(configs):
+def test_other_runs_are_not_a_sweep(configs):
     assert swept_values(configs) is None
 
 
-def test_lines_hold_all_other_parameters_fast():
+def test_all_other_parameters_are_constant_along_a_line():
     points = [{"t": t, "mode": mode} for t in (1.0, 0.5, 10.0) for mode in ("qa", "chat")]
     of_t = lines(points, "t")
     assert [(line.name, line.points) for line in of_t] == [("mode qa", (2, 0, 4)), ("mode chat", (3, 1, 5))]

@@ -59,7 +59,7 @@ def test_reference_gives_every_answer_once_and_set_after_set(suite, tmp_path):
     assert generated(suite, "reference", tmp_path / "runs", sets=["S"])[0] == [trials[0][1]] * 2
 
 
-def test_a_suite_without_these_answers_is_told_so(suite, make_suite, tmp_path):
+def test_missing_answers_of_a_suite_are_named(suite, make_suite, tmp_path):
     with pytest.raises(EngineError, match=r"reference answers of suite .*: 20 answers to Q02, too few for trial 21"):
         generated(suite, "reference", tmp_path / "runs", trials=21)
     with pytest.raises(EngineError, match=r"the sample answers of suite .*: 1 answer to Q01, too few for trial 2"):

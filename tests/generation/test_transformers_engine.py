@@ -51,7 +51,7 @@ def test_answers_do_not_depend_on_how_batches_are_cut(mini, tiny_model, mode):
 
 
 @pytest.mark.models
-def test_temperature_0_takes_what_the_model_finds_likeliest(mini, tiny_model):
+def test_temperature_0_takes_the_most_likely_tokens(mini, tiny_model):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer, model = AutoTokenizer.from_pretrained(tiny_model), AutoModelForCausalLM.from_pretrained(tiny_model)
@@ -126,7 +126,7 @@ THINKS = "{% if enable_thinking is not defined %}<no word>{% elif enable_thinkin
         (THINKS, None, "<no word>"),
     ],
 )
-def test_the_prompt_of_a_chat_is_what_the_template_makes(mini, tiny_model, tmp_path, template, thinking, expected):
+def test_the_chat_template_makes_the_prompt(mini, tiny_model, tmp_path, template, thinking, expected):
     options = {"enable_thinking": thinking}
     if template is not None:
         (tmp_path / "chat.jinja").write_text(template)
@@ -239,7 +239,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line_and_leaves_nothing(
 
 @pytest.mark.models
 @pytest.mark.parametrize("device", ["cuda:77", "cuda", "no-such-device"])
-def test_a_device_that_is_not_there_is_said(mini, tiny_model, device, monkeypatch):
+def test_a_missing_device_is_named(mini, tiny_model, device, monkeypatch):
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

@@ -110,7 +110,7 @@ def test_every_request_has_the_prompt_and_the_seed_of_its_task(mini, fake_vllm, 
         )
 
 
-def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm, tmp_path):
+def test_options_reach_vllm_and_are_recorded_if_they_affect_answers(mini, fake_vllm, tmp_path):
     (tmp_path / "chat.jinja").write_text("{{ messages }}\n")
     engine = open_engine(
         "vllm",
@@ -142,7 +142,7 @@ def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm,
     assert set(usual.parameters.values()) == {None}
 
 
-def test_what_is_wrong_is_one_sentence(mini, fake_vllm, monkeypatch, tmp_path):
+def test_an_error_of_vllm_is_one_sentence(mini, fake_vllm, monkeypatch, tmp_path):
     with pytest.raises(EngineError, match=r"no/such cannot be loaded by vLLM: no/such is not a local folder and"):
         open_engine("vllm", suite=mini, model="no/such", mode="chat")
     engine = open_engine("vllm", suite=mini, model="m", mode="chat")

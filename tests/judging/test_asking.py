@@ -94,7 +94,7 @@ def test_tokens_and_costs_are_estimated_from_above(tmp_path):
 
 
 @pytest.mark.parametrize("lie", [Reply(b'{"choices": []}'), refusing(400, "no")], ids=["no choices", "refused"])
-def test_what_is_no_reply_is_not_kept_and_asked_again(tmp_path, lie):
+def test_an_unusable_reply_is_not_stored_and_requested_again(tmp_path, lie):
     path = tmp_path / "r.jsonl"
 
     def behave(request):
@@ -122,7 +122,7 @@ def test_an_empty_reply_counts_only_on_request(tmp_path):
         assert asking.ask(by_server(server, retries=0)).startswith("2 requests had no reply")
 
 
-def test_what_another_process_asked_meanwhile_is_not_asked_again(tmp_path):
+def test_requests_of_another_process_are_not_sent_again(tmp_path):
     first, second = (Asking(requests_of(1, 2, 3), Replies(tmp_path / "r.jsonl")) for _ in range(2))
     with Replies(tmp_path / "r.jsonl").adding() as keep:
         keep(requests_of(2)[0], "[[4]]")

@@ -20,7 +20,7 @@ def keep(path, *pairs):
             add(request(number), reply)
 
 
-def test_an_entry_holds_request_and_reply_when_it_came_and_what_the_server_said_of_it(tmp_path, monkeypatch):
+def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     path, said = tmp_path / "new" / "replies.jsonl", Details("stop", "judge-2024-08-06", "fp_1")
     kept = Replies(path)
@@ -55,7 +55,7 @@ def test_entries_of_earlier_versions_and_of_other_programs_are_read(tmp_path):
     assert Replies(path).details("k") == Details(None, "\\u001b[2J\\ud800", None)
 
 
-def test_what_is_torn_or_strange_is_passed_over(tmp_path):
+def test_incomplete_and_invalid_entries_are_skipped(tmp_path):
     path = tmp_path / "replies.jsonl"
     keep(path, (1, "one"))
     with path.open("ab") as file:

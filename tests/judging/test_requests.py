@@ -5,7 +5,7 @@ from __future__ import annotations
 from pfgen_fast.judging import Judge
 
 
-def test_the_key_is_that_of_files_that_are_there_already():
+def test_keys_are_those_of_existing_files():
     request = Judge("org/judge", 1.0, 300).request("Is 水 wet? {answer}", seed=818176819, name="rating 1")
     assert request.key == "c3f8310bc3b9d38e1b7cf56d6efd901708c765921038315e00850362e0b4775b"
 
@@ -26,7 +26,7 @@ def test_everything_that_decides_a_reply_is_part_of_the_key():
     assert Judge("j", temperature=0).request("text", seed=1, name="n").key == usual.key  # which is 0.0 by default
 
 
-def test_the_record_holds_what_was_sent_where_a_lone_surrogate_is_an_escape():
+def test_the_record_is_the_request_in_which_a_lone_surrogate_is_an_escape():
     record = Judge("org/judge", 0.5, 7).request("a\ud800b", seed=3, name="n", system="Be strict.").record()
     assert record == {
         "model": "org/judge",

@@ -33,7 +33,7 @@ def test_a_template_is_read_as_it_is(tmp_path):
         (None, "cannot be read: No such file"),
     ],
 )
-def test_a_template_that_does_not_do_is_refused(tmp_path, content, message):
+def test_an_invalid_template_is_refused(tmp_path, content, message):
     path = tmp_path / "prompt.txt"
     if content is not None:
         path.write_bytes(content)
