@@ -233,18 +233,22 @@ def test_a_run_records_and_shows_its_usage_which_changes_neither_folder_nor_scor
     with serving(service(name)) as server:
         priced, free = (json.loads(made(*options, "-n", 1, "--json")[1]) for options in (("a", *prices), ("b",)))
         code, out, err = made("a", *prices, "-n", 2)
+        options = {"base_url": server.base_url}
+        shared = Events(n_answers=1, n_prompt_tokens=5000, prices=TokenPrices(2, 10))  # of an earlier call
+        generation = Generation.of(name, model=NAMES[name], mode="chat", top_p=None, options=options)
+        generation.run(mini, trials=3, output=tmp_path / "a", events=shared)
     assert (code, "8 new answers" in out) == (0, True)
     assert "tokens: 800 in prompts" in err
     assert "cost 0.0032" in err
     assert priced["events"]["cost"] == pytest.approx(0.0032)
     folders = [Path(row["run"]) for row in (priced, free)]
     assert folders[0].relative_to(tmp_path / "a") == folders[1].relative_to(tmp_path / "b")
-    first, second = map(json.loads, (folders[0] / "usage.jsonl").read_text().splitlines())
+    first, *others = map(json.loads, (folders[0] / "usage.jsonl").read_text().splitlines())
     counts = {"n_answers": 8, "n_prompt_tokens": 800, "n_reply_tokens": 160}
     assert {key: first[key] for key in counts} == counts
     assert first["cost"] == pytest.approx((800 * 2 + 160 * 10) / 1e6)
     assert first["prices"] == {"of_prompts": 2, "of_replies": 10, "of_cached": None}
-    assert {key: second[key] for key in counts} == counts  # each line has the counts of one call
+    assert [{key: line[key] for key in counts} for line in others] == [counts] * 2  # each line has those of one call
     assert json.loads((folders[1] / "usage.jsonl").read_text())["cost"] is None
     assert not re.search("usage|price", (folders[0] / "config.json").read_text())
     assert priced["status"] == free["status"] == "scored"
