@@ -50,7 +50,7 @@ def test_compile_on_one_thread(
 
 def test_compile_on_two_threads(measure: Measure, inputs: Inputs, scorers: Mapping[int, Scorer]) -> None:
     taken = measure.seconds(2, partial(_compile, inputs, 2))
-    measure.row("  the same, 2 threads", taken, "s")
+    measure.row("  with 2 threads", taken, "s")
 
 
 def test_open(
@@ -80,4 +80,4 @@ def test_open(
     measure.row("unpickle a scorer in a process that has one", least["unpickle"], "ms")
     measure.row("first answer to a question after that, slowest of all questions", slowest * 1e3, "ms")
     measure.row("compiled file", on_disk / 1e6, "MB")
-    measure.row("resident memory when all of it is in use", resident / 1e6, "MB")
+    measure.row("resident memory with the whole index in use", resident / 1e6, "MB")

@@ -79,16 +79,19 @@ def test_some_runs(
         },
     )
     score = f"pfgen-fast score, {len(runs)} runs, from process start to last byte"
-    beside = "beside a Python that is running already, its"
-    in_pool = f"{_TO} in a process pool"
+    library = f"RunScorer, {len(runs)} runs, index in memory, in a running process"
     measure.row(f"floor: decompress + parse {len(runs)} runs, {threads} threads", floor, "s")
-    measure.row("  the same", len(mix) / floor, "answers/s")
-    measure.row("  the same in a process pool that is running already", of_pool, "s")
-    measure.row("  the same as a program, from process start to last byte", of_program, "s")
-    measure.row(score, from_start, "s", from_start / of_program, f"{_TO}, a program too")
-    measure.row(f"  {beside} processes", from_start, "s", from_start / of_pool, in_pool)
-    measure.row(f"  {beside} threads", from_start, "s", from_start / floor, _TO)
-    measure.row("the same runs, index in memory, in process", in_process, "s", in_process / floor, _TO)
+    measure.row("  in answers per second", len(mix) / floor, "answers/s")
+    measure.row("  in a running process pool", of_pool, "s")
+    measure.row("  in a new process, from process start to last byte", of_program, "s")
+    measure.row(score, from_start, "s", from_start / of_program, f"{_TO} in a new process")
+    measure.row(
+        "  compared with a running process pool", from_start, "s", from_start / of_pool, f"{_TO} in such a pool"
+    )
+    measure.row(
+        "  compared with threads of a running process", from_start, "s", from_start / floor, f"{_TO} in threads"
+    )
+    measure.row(library, in_process, "s", in_process / floor, f"{_TO} in threads")
 
 
 @pytest.mark.benchmark(group="runs", timer=processor_time)

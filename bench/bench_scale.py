@@ -162,16 +162,17 @@ def test_scale(
     what, unit = f"{n_rows:,} answers in Parquet", "s of processor time"
     over, slower = cost.processor / floor.processor, cost.clock / floor.clock
     measure.row(f"{what}: floor, pyarrow reads and writes the same columns", floor.processor, unit)
-    measure.row("  the same", floor.clock, "s")
+    measure.row("  elapsed time", floor.clock, "s")
     measure.row(f"{what}: pfgen-fast score", cost.processor, unit, over, "floor")
-    measure.row("  the same", cost.clock, "s", slower, "floor")
-    measure.row("  the same", n_rows / cost.clock, "answers/s")
-    measure.row("  the same: memory", cost.n_bytes / 1e6, "MB")
+    measure.row("  elapsed time", cost.clock, "s", slower, "floor")
+    measure.row("  in answers per second", n_rows / cost.clock, "answers/s")
+    measure.row("  memory", cost.n_bytes / 1e6, "MB")
     if judged:
         scoring = float(subprocess.check_output([sys.executable, "-c", _MEMORY, inputs.suite, source]))
         both = cost.processor / (scoring + floor.processor)
         measure.row(f"{what}: scoring in memory, 1 thread", scoring, unit)
-        measure.row(f"{what}: pfgen-fast score over floor and scoring", None, ratio=both, to="both", note="-")
+        compared = f"{what}: pfgen-fast score compared with floor plus scoring"
+        measure.row(compared, None, ratio=both, to="the sum of both", note="-")
     for actors in _WAYS if whole and importlib.util.find_spec("ray") else ():
         of_ray = Cost("-W", "ignore", "-c", _RAY, source, tmp_path / actors, inputs.suite, actors)
         of_ray()
@@ -180,7 +181,7 @@ def test_scale(
         clocks.setdefault(f"Ray Data, {actors}", {})[n_rows] = of_ray.clock
         rate = f"answers/s; {of_ray.n_bytes / 1e6:,.0f} MB"
         measure.row(f"{what}: Ray Data, {_WAYS[actors]}", of_ray.processor, unit)
-        measure.row("  the same", n_rows / of_ray.clock, rate)
+        measure.row("  in answers per second", n_rows / of_ray.clock, rate)
     for who, taken in clocks.items():
         if len(taken) == 3 or (len(taken) == 2 and not whole):
             measure.row(f"time against answers, {who}: exponent", exponent(taken))

@@ -72,8 +72,8 @@ def test_batches(measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path
     rate, of_scorer = n_calls * _BATCH / best["seconds"], len(batches) * _BATCH / scored
     what = f"server, batches of {_BATCH}, {n_connections} client{'s' * (n_connections > 1)}"
     measure.row(what, rate, "answers/s", rate / of_scorer, "the scorer in this process")
-    measure.row("  the same: p50", best["p50"] * 1e3, "ms")
-    measure.row("  the same: p99", best["p99"] * 1e3, "ms")
+    measure.row("  latency: p50", best["p50"] * 1e3, "ms")
+    measure.row("  latency: p99", best["p99"] * 1e3, "ms")
 
 
 def test_single_answers(
@@ -97,9 +97,9 @@ def test_single_answers(
     measure.seconds(1, lambda: found.append(_load(port, file, 64, n_calls)))
     grown = memory("VmRSS", server.pid) - before
     measure.row(f"server, {n_calls:,} requests of one answer, 64 clients", n_calls / found[0]["seconds"], "requests/s")
-    measure.row("  the same: p50", found[0]["p50"] * 1e3, "ms")
-    measure.row("  the same: p99", found[0]["p99"] * 1e3, "ms")
-    measure.row("  the same: growth of resident memory", grown / 1e6, "MB")
+    measure.row("  latency: p50", found[0]["p50"] * 1e3, "ms")
+    measure.row("  latency: p99", found[0]["p99"] * 1e3, "ms")
+    measure.row("  growth of resident memory", grown / 1e6, "MB")
 
 
 def _batches(mix: Mix, size: int, n: int) -> list[Mix]:

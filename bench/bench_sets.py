@@ -52,7 +52,7 @@ def test_rare_ngrams(measure: Measure, inputs: Inputs, suite: Suite) -> None:
     found = in_a_new_process("find_rare", inputs.suite, _asked(suite), n_answers)
     measure.seconds(1, lambda: REPORTED.add(found["seconds"]))
     what = f"rare 5-grams of {n_answers:,} answers, {found['n_code_points']:,} code points"
-    memory = "the same: memory of the process, the answers as list of str"
+    memory = "  memory of the process, with the answers as list of str"
     measure.row(what, found["seconds"], "s")
     measure.row(memory, found["n_bytes"] / 1e6, "MB")
 

@@ -94,7 +94,7 @@ def find_inputs(scratch: Path, *, trials: int = 100) -> Inputs:
 def published(checkout: Path) -> Inputs:
     everything = sorted({path.parent for path in checkout.glob("result/**/trials.jsonl*")})
     runs = evenly(everything, _MOST_RUNS)
-    about = f"published runs of pfgen-bench: {len(everything)} are in the checkout, and {len(runs)} of them are the mix"
+    about = f"published runs of pfgen-bench: {len(everything)} in the checkout, {len(runs)} of them in the mix"
     return Inputs(about, checkout / "data", runs, everything, published=True)
 
 

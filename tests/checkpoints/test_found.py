@@ -8,6 +8,7 @@ import time
 
 import pytest
 from pfgen_fast.checkpoints import Checkpoints
+from pfgen_fast.checkpoints.found import USUAL_PATTERN
 from pfgen_fast.errors import EngineError
 
 
@@ -25,30 +26,26 @@ def steps(checkpoints):
 
 
 @pytest.mark.parametrize(
-    ("name", "step"),
+    ("name", "pattern", "step"),
     [
-        ("checkpoint-100", 100),
-        ("iter_0001000", 1000),
-        ("global_step20", 20),
-        ("step-7", 7),
-        ("epoch_03", 3),
-        ("tmp-checkpoint-100", None),
-        ("checkpoint-100.tmp", None),
-        ("checkpoint-", None),
-        ("checkpoint-\u0663", None),
-        ("checkpoint-" + "9" * 40, None),
+        ("checkpoint-100", USUAL_PATTERN, 100),
+        ("iter_0001000", USUAL_PATTERN, 1000),
+        ("global_step20", USUAL_PATTERN, 20),
+        ("step-7", USUAL_PATTERN, 7),
+        ("epoch_03", USUAL_PATTERN, 3),
+        ("tmp-checkpoint-100", USUAL_PATTERN, None),
+        ("checkpoint-100.tmp", USUAL_PATTERN, None),
+        ("checkpoint-", USUAL_PATTERN, None),
+        ("checkpoint-\u0663", USUAL_PATTERN, None),
+        ("checkpoint-" + "9" * 40, USUAL_PATTERN, None),
+        ("ep2-tok500", r"ep\d+-tok\d+", 500),
+        ("ep2-tok500", r"ep(\d+)-tok\d+", 2),
+        ("checkpoint-1", r"ep\d+-tok\d+", None),
     ],
 )
-def test_names_of_trainers(tmp_path, name, step):
+def test_the_step_follows_from_the_name_and_the_pattern(tmp_path, name, pattern, step):
     add(tmp_path, name)
-    assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == ([] if step is None else [step])
-
-
-def test_a_pattern_of_ones_own(tmp_path):
-    for name in ("ep2-tok500", "ep1-tok250", "checkpoint-1"):
-        add(tmp_path, name)
-    assert steps(Checkpoints(tmp_path, r"ep\d+-tok\d+", unchanged_seconds=0)) == [250, 500]
-    assert steps(Checkpoints(tmp_path, r"ep(\d+)-tok\d+", unchanged_seconds=0)) == [1, 2]
+    assert steps(Checkpoints(tmp_path, pattern, unchanged_seconds=0)) == ([] if step is None else [step])
 
 
 def test_a_checkpoint_is_left_alone_until_it_is_complete(tmp_path, monkeypatch):
@@ -80,34 +77,26 @@ def test_files_newer_than_the_trainers_last_one_are_being_written(tmp_path):
     assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == [3]
 
 
-def test_a_link_to_nothing_is_no_file(tmp_path):
-    (add(tmp_path, "step-1") / "latest").symlink_to("nothing")
-    assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == [1]
-
-
-def test_a_checkpoint_that_vanishes_is_passed_over(tmp_path, monkeypatch):
+def test_a_checkpoint_that_vanishes_or_cannot_be_read_is_left_out(tmp_path, monkeypatch):
     for step in (1, 2):
-        add(tmp_path, f"step-{step}")
+        (add(tmp_path, f"step-{step}") / "latest").symlink_to("nothing")  # which is no file
     found = Checkpoints(tmp_path, unchanged_seconds=0)
+    assert steps(found) == [1, 2]
     named = found.named()
     monkeypatch.setattr(Checkpoints, "named", lambda self: named)
     shutil.rmtree(tmp_path / "step-1")
     assert steps(found) == [2]
 
-
-def test_a_checkpoint_that_cannot_be_read_is_passed_over_with_a_warning(tmp_path, monkeypatch):
-    add(tmp_path, "step-1")
-
     def refuse(folder):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("pfgen_fast.checkpoints.found._files", refuse)
-    with pytest.warns(RuntimeWarning, match="step-1: cannot be read: Permission denied"):
-        assert steps(Checkpoints(tmp_path, unchanged_seconds=0)) == []
+    with pytest.warns(RuntimeWarning, match="step-[12]: cannot be read: Permission denied"):
+        assert steps(found) == []
 
 
 @pytest.mark.parametrize("n_bytes", [1000, 3 << 20])
-def test_a_digest_follows_from_what_shapes_answers(tmp_path, n_bytes):
+def test_a_digest_covers_the_files_that_affect_answers(tmp_path, n_bytes):
     weights = os.urandom(n_bytes)
     files = {"config__json": "{}", "optimizer__pt": "1", "trainer_state__json": "{}"}
     usual = add(tmp_path / "a", "checkpoint-1", weights, **files)
@@ -154,6 +143,6 @@ def test_weights_may_be_below(tmp_path):
         ({"ready_file": "/etc/passwd"}, "/etc/passwd: expected a path within a checkpoint"),
     ],
 )
-def test_options_that_cannot_be(tmp_path, options, message):
+def test_invalid_options_are_refused(tmp_path, options, message):
     with pytest.raises(EngineError, match=message):
         Checkpoints(tmp_path, **options)

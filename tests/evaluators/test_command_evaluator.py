@@ -18,6 +18,7 @@ import pytest
 from makers.killed_work import score_by_command
 from makers.kills import is_hidden, killed_everywhere
 from makers.programs import FAILS_AT_LAST, LENGTHS, scored, script
+from makers.reward_server import wait_until
 from pfgen_fast import DiscernmentError
 from pfgen_fast.evaluators import CommandEvaluator, Item, Metric, command, program
 from pfgen_fast.evaluators.evaluator import text_column
@@ -42,13 +43,6 @@ def is_running(pid):
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     return False
-
-
-def wait_until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_program_scores_texts_and_names_its_metrics(evaluator):
@@ -88,11 +82,11 @@ def test_it_reads_row_id_question_context_and_text(evaluator, tmp_path):
     ],
     ids=["backwards", "at the end", "much stderr", "closes stdout", "blank lines", "before it reads"],
 )
-def test_it_may_answer_when_and_how_it_likes(evaluator, body):
+def test_it_may_write_its_scores_in_any_order_and_at_any_time(evaluator, body):
     assert scored(evaluator(body), TEXTS) == SCORES
 
 
-def test_more_than_pipes_hold_goes_in_and_out(evaluator):
+def test_input_and_output_may_be_larger_than_the_buffers_of_pipes(evaluator):
     body = "for each in asked():\n    print(json.dumps({'row': each['row'], 'scores': {'n': len(each['text'])}, "
     body += "'x': 'y' * 3000}))\n"
     texts = [f"{number:04}" * 2000 for number in range(300)]
@@ -111,7 +105,7 @@ for each in asked():
     assert np.array_equal(found["b"], [missing, 2.5, missing, 1e99, missing], equal_nan=True)
 
 
-def test_stderr_is_shown_harmless(evaluator, capfd):
+def test_stderr_is_shown_with_escaped_control_characters(evaluator, capfd):
     body = r"""
 sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100 %\n\r\n" + "氷".encode() + b"\nlast")
 """
@@ -165,37 +159,18 @@ def test_kept_scores_follow_the_files_that_the_command_names(evaluator, tmp_path
     assert scored(changed, TEXTS) == {"length": [12, 12, 5]}
 
 
-def test_the_signature_names_command_files_and_version(tmp_path):
+def test_the_signature_names_command_files_and_version(tmp_path, monkeypatch):
     (tmp_path / "score.sh").write_text("1")
     commands = ["python3 x", "python3 y", [str(tmp_path / "score.sh")]]
     signatures = {CommandEvaluator(each).signature for each in commands}
     signatures |= {CommandEvaluator("python3 x", version="2").signature}
-    (tmp_path / "score.sh").write_text("2")
+    (tmp_path / "score.sh").write_text("2222")
     signatures |= {CommandEvaluator(commands[2]).signature}
     signatures |= {CommandEvaluator("python3 x", metrics=[Metric("a", higher_is_better=False)]).signature}
     assert len(signatures) == 6
     assert CommandEvaluator("python3 x", name="own").signature == 'command:[["python3", "x"], [null, null], ""]'
-
-
-def test_a_large_file_is_known_by_its_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "_HASHED_BYTES", 3)
-    (tmp_path / "model").write_bytes(b"1234")
-    assert '"4 bytes"' in CommandEvaluator(["score", str(tmp_path / "model")]).signature
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            "no-such-program-at-all x",
-            "evaluator no-such-program-at-all x: cannot be started: No such file or directory",
-        ),
-        (["./a\x00b"], "cannot be started: embedded null byte"),
-    ],
-)
-def test_a_program_that_cannot_be_started_is_named(line, message):
-    with pytest.raises(DiscernmentError, match=message):
-        scored(CommandEvaluator(line), TEXTS)
+    monkeypatch.setattr(command, "_HASHED_BYTES", 3)  # the signature has only the size of larger files
+    assert '"4 bytes"' in CommandEvaluator(commands[2]).signature
 
 
 @pytest.mark.parametrize(
@@ -206,11 +181,13 @@ def test_a_program_that_cannot_be_started_is_named(line, message):
         ([], {}, "expected a program"),
         ("x", {"time_limit": 0}, "evaluator x: time limit: expected a number of seconds above 0, not 0"),
         ("x", {"time_limit": float("nan")}, "expected a number of seconds above 0, not nan"),
+        ("no-such-program x", {}, "evaluator no-such-program x: cannot be started: No such file or directory"),
+        (["./a\x00b"], {}, "cannot be started: embedded null byte"),
     ],
 )
-def test_a_command_or_limit_that_is_none_is_refused(line, options, message):
+def test_an_invalid_command_or_time_limit_is_refused(line, options, message):
     with pytest.raises(DiscernmentError, match=message):
-        CommandEvaluator(line, **options)
+        scored(CommandEvaluator(line, **options), TEXTS)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +202,7 @@ def test_a_command_or_limit_that_is_none_is_refused(line, options, message):
     ],
     ids=["sleeps", "ignores SIGTERM", "closes all", "blank lines", "only stderr", "has a child"],
 )
-def test_a_program_that_neither_reads_nor_ends_is_ended_by_the_time_limit(evaluator, tmp_path, body, monkeypatch):
+def test_a_program_without_scores_ends_at_the_time_limit(evaluator, tmp_path, body, monkeypatch):
     monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
     begin = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
     own = evaluator(begin + body, time_limit=1.5)
@@ -242,14 +219,14 @@ def test_the_time_limit_begins_anew_with_each_score(evaluator):
     assert scored(evaluator(body, time_limit=1.7), [*TEXTS, "more"])["length"] == [11, 11, 4, 4]
 
 
-def test_a_program_that_has_scored_everything_may_not_go_on_for_ever(evaluator, monkeypatch):
+def test_a_program_must_end_after_its_last_score(evaluator, monkeypatch):
     monkeypatch.setattr(command, "_GRACE_SECONDS", 0.3)
     monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
     assert scored(evaluator(LENGTHS + "time.sleep(600)\n"), TEXTS) == SCORES
     assert scored(evaluator(LENGTHS + "os.close(1)\ntime.sleep(600)\n"), TEXTS) == SCORES
 
 
-def test_what_a_program_started_is_ended_with_it(evaluator, tmp_path, monkeypatch):
+def test_children_of_a_program_end_with_it(evaluator, tmp_path, monkeypatch):
     monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
     pid = tmp_path / "pid"
     body = f"""
@@ -265,7 +242,7 @@ time.sleep(600)
     wait_until(lambda: not is_running(int(pid.read_text())))
 
 
-def test_no_thread_and_no_pipe_stays_open(evaluator):
+def test_threads_and_pipes_are_closed(evaluator):
     before, files = threading.active_count(), len(os.listdir("/dev/fd"))
     for body in (LENGTHS, FAILS_AT_LAST, "print('x', flush=True)\ntime.sleep(600)\n"):
         with contextlib.suppress(DiscernmentError):
@@ -275,7 +252,7 @@ def test_no_thread_and_no_pipe_stays_open(evaluator):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for other processes")
-def test_ctrl_c_ends_the_program_and_keeps_what_is_scored(tmp_path):
+def test_ctrl_c_ends_the_program_and_keeps_its_scores(tmp_path):
     body = LENGTHS.replace("for", f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\nfor", 1)
     body = body.replace("    say", "    if each['row']:\n        time.sleep(600)\n    say")
     line = script(tmp_path / "score.py", body)
@@ -300,7 +277,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
-def test_a_kill_at_any_change_costs_what_was_under_way(tmp_path, most):
+def test_a_kill_at_any_change_loses_only_requests_in_progress(tmp_path, most):
     whole, attempts = killed_everywhere(tmp_path, score_by_command, most=most)
     assert len(attempts) == most or sum(attempt.point.startswith("line") for attempt in attempts) == 3
     for attempt in attempts:

@@ -22,9 +22,7 @@ STORY = ["coherence", "consistency", "fluency"]
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+def _fixed_time(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # an entry says when its reply came
 
 
@@ -103,25 +101,19 @@ def test_a_score_is_the_mean_of_the_valid_ratings_of_its_metric(path):
     }
 
 
-def test_a_text_has_no_score_by_a_metric_of_another_task(path):
+def test_a_text_is_rated_only_by_the_wanted_metrics_of_its_task(path):
     items = [ITEMS[0], Item("t", "Ice floats.", "translation", language="en", context="Eis schwimmt.")]
-    engine = FakeEngine(lambda request: "[[4]]")
-    scores = scores_of(judge_of(path, engine, tasks=("story", "translation"), n_ratings=1), items)
-    rated = {name: (~np.isnan(column)).tolist() for name, column in scores.items()}
-    assert rated == {
+    engine, tasks = FakeEngine(lambda request: "[[4]]"), ("story", "translation")
+    scores = scores_of(judge_of(path, engine, tasks=tasks, n_ratings=1), items)
+    assert {name: (~np.isnan(column)).tolist() for name, column in scores.items()} == {
         "coherence": [True, False],
         "consistency": [True, False],
         "fluency": [True, True],
         "accuracy": [False, True],
     }
     assert len(engine.asked) == 5
-
-
-def test_only_the_metrics_that_are_wanted_are_asked_for(path):
-    engine = FakeEngine(lambda request: "[[4]]")
-    judge = judge_of(path, engine, only=("fluency",), n_ratings=1)
-    assert list(scores_of(judge)) == ["fluency"]
-    assert len(engine.asked) == 6
+    assert list(scores_of(judge_of(path, engine, only=("fluency",), n_ratings=1))) == ["fluency"]
+    assert len(engine.asked) == 5 + len(ITEMS) - 1
     with pytest.raises(JudgingError, match="the judge: unknown metric 'fluenci'; expected one of fluency, coh"):
         judge_of(path, only=("fluenci",))
 
@@ -168,7 +160,7 @@ def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path, task, n_p
         assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_expected, 0, 0)
 
 
-def test_an_estimate_counts_what_is_left_at_the_prices(path):
+def test_an_estimate_is_the_cost_of_the_missing_ratings(path):
     column, items = text_column(["a", "b", "a"]), ITEMS[:1] * 3
     judge = judge_of(path, FakeEngine(), n_ratings=1, spending=Spending(Prices(2, 8)))
     estimate = judge.estimate(items, column)
@@ -196,7 +188,7 @@ def test_again_asks_anew_with_other_seeds_and_the_same_budget(path):
     assert len({judge.signature, judge.again().signature, judge.again().again().signature}) == 3
 
 
-def test_the_signature_holds_what_decides_a_score(path, tmp_path):
+def test_the_signature_has_everything_that_affects_a_score(path, tmp_path):
     usual = judge_of(path).signature
     criteria = read_criteria()
     assert usual == (f'judge:"org/judge"|criteria:{criteria.hash}|temperature:0|max_tokens:300|ratings:5|seed:""')
@@ -219,31 +211,26 @@ def test_the_signature_holds_what_decides_a_score(path, tmp_path):
 # --- Replay, budgets ---
 
 
-def test_offline_replays_and_says_how_many_ratings_are_missing(path):
+def test_a_replay_needs_all_ratings_unless_it_is_partial(path):
     with serving(moody) as server:
         asked = scores_of(opened(server, path), ITEMS[:4])
-    offline = open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path)
+    options = {"tasks": ["story"], "n_ratings": 2, "server": None}
+    offline, column = open_judge("org/judge", cache=path, **options), text_column(TEXTS)
     replayed = scores_of(offline, ITEMS[:4])
     assert all(np.array_equal(asked[name], replayed[name], equal_nan=True) for name in STORY)
     with pytest.raises(JudgingError, match=r"ratings\.jsonl: 12 of 36 ratings are missing; name a server"):
         scores_of(offline)
     with pytest.raises(JudgingError, match="12 of 36 ratings are missing"):
-        offline.ask(ITEMS, text_column(TEXTS))
+        offline.ask(ITEMS, column)
     with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
-        open_judge("org/judge", tasks=["story"], server=None, cache=path.with_name("none.jsonl"))
-
-
-def test_a_partial_replay_takes_what_is_complete(path):
-    with serving(moody) as server:
-        asked = scores_of(opened(server, path), ITEMS[:4])
-        lines = path.read_bytes().splitlines(keepends=True)
-        fluency = next(line for line in lines if b"cat 3." in line and b"Criterion: fluency" in line)
-        path.write_bytes(b"".join(line for line in lines if line != fluency))
-    judge = open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path, partial=True)
-    column = text_column(TEXTS)
-    assert judge.is_complete(ITEMS, column).tolist() == [True, True, True, False, False, False]
-    scores = judge.score(ITEMS, column)
-    assert judge.ask(ITEMS, column) is None
+        open_judge("org/judge", cache=path.with_name("none.jsonl"), **options)
+    lines = path.read_bytes().splitlines(keepends=True)
+    fluency = next(line for line in lines if b"cat 3." in line and b"Criterion: fluency" in line)
+    path.write_bytes(b"".join(line for line in lines if line != fluency))
+    partial = open_judge("org/judge", cache=path, partial=True, **options)
+    assert partial.is_complete(ITEMS, column).tolist() == [True, True, True, False, False, False]
+    scores = partial.score(ITEMS, column)
+    assert partial.ask(ITEMS, column) is None
     assert np.isnan(scores["fluency"][4:]).all()
     assert np.array_equal(scores["fluency"][:3], asked["fluency"][:3], equal_nan=True)
 
@@ -251,17 +238,15 @@ def test_a_partial_replay_takes_what_is_complete(path):
 def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
     prices, column = Prices(of_replies=1000), text_column(TEXTS)  # 0.3 for a reply at most
     judge = judge_of(path, FakeEngine(lambda request: "x" * 1200), spending=Spending(prices, 10.0))
-    problem = judge.ask(ITEMS, column)
-    assert problem == "the budget of 10 is used up after 33 requests (about 9.90); the next request may cost up to 0.3"
+    assert judge.ask(ITEMS, column).startswith("the budget of 10 is used up after 33 requests")
     with pytest.raises(JudgingError, match=r"the budget of 10 is used up .*; repeat the call to continue"):
         judge.score(ITEMS, column)
     more = judge_of(path, FakeEngine(lambda request: "[[3]]"), spending=Spending(prices, 30.0))
     assert more.ask(ITEMS, column) is None
     assert more.spending.n_requests == 6 * 3 * 5 - 33
-    assert more.score(ITEMS, column)["fluency"].shape == (6,)
 
 
-def test_progress_and_events_are_told(path):
+def test_progress_and_events_are_reported(path):
     told, events = [], Events()
     with serving(lambda request: refusing(500, "busy") if request.number == 0 else moody(request)) as server:
         judge = opened(server, path)
@@ -269,20 +254,3 @@ def test_progress_and_events_are_told(path):
     assert told == [(done, 36) for done in range(37)]
     assert (events.n_answers, events.n_retries, events.troubles) == (36, 1, {Trouble.SERVER_ERROR: 1})
     assert judge.spending.n_requests == 36
-
-
-# --- Servers that refuse (tests/judging and tests/discernment have servers that stall and lie) ---
-
-
-def test_a_request_that_is_refused_leaves_a_rating_missing(path):
-    def behave(request):
-        bad = "mat 2." in request.prompt and "Criterion: fluency" in request.prompt
-        return refusing(400, "content_filter") if bad else answering("[[4]]")
-
-    with serving(behave) as server:
-        judge = opened(server, path)
-        problem = judge.ask(ITEMS, text_column(TEXTS))
-        scores = scores_of(judge)
-    assert problem.startswith("2 requests had no reply (")
-    assert np.array_equal(scores["fluency"], [4, 4, np.nan, 4, 4, 4], equal_nan=True)
-    assert scores["coherence"].tolist() == [4] * 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 
 import numpy as np
@@ -48,48 +49,29 @@ def module(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-def test_a_function_scores_texts_and_names_its_metrics():
-    evaluator = FunctionEvaluator(lengths, name="lengths")
+def test_a_function_scores_different_texts_in_batches_and_names_its_metrics():
+    function = Recording()
+    evaluator = FunctionEvaluator(function, name="lengths", batch=2)
     assert evaluator.metrics == ()
     assert scored(evaluator, TEXTS) == {"length": [11, 11, 4], "words": [2, 2, 1]}
+    assert function.calls == [TEXTS[:2], TEXTS[2:]]
     assert evaluator.metrics == (Metric("length"), Metric("words"))
     assert scored(evaluator, []) == {"length": [], "words": []}
-
-
-def test_it_gets_the_items_and_the_texts_in_their_places():
-    def seen(items, texts):
-        assert all(type(each) is str for each in texts)
-        return {"own": [item.text == text for item, text in zip(items, texts, strict=True)]}
-
-    items = items_of(TEXTS)
-    found = FunctionEvaluator(seen, name="seen").score(items, text_column(["Ice floats.", "other", None]))
-    assert np.array_equal(found["own"], [1, 0, np.nan], equal_nan=True)
-
-
-def test_equal_requests_are_sent_once():
-    function = Recording()
-    item = items_of(TEXTS)[0]
-    found = FunctionEvaluator(function, name="f").score([item] * 4, text_column(["a", "bb", "a", None]))
+    function.calls.clear()
+    found = evaluator.score(items_of(TEXTS[:1]) * 4, text_column(["a", "bb", "a", None]))
     assert function.calls == [["a", "bb"]]
     assert np.array_equal(found["length"], [1, 2, 1, np.nan], equal_nan=True)
-
-
-def test_texts_come_in_batches():
-    function = Recording()
-    scored(FunctionEvaluator(function, name="f", batch=2), TEXTS)
-    assert function.calls == [TEXTS[:2], TEXTS[2:]]
     with pytest.raises(DiscernmentError, match=r"evaluator f: batch: expected at least 1, not 0"):
         FunctionEvaluator(lengths, name="f", batch=0)
 
 
-def test_directions_are_declared_by_name():
-    evaluator = FunctionEvaluator(lengths, name="f", lower_is_better=["length"])
-    scored(evaluator, TEXTS)
-    assert evaluator.metrics == (Metric("length", False), Metric("words"))
-    assert evaluator.signature.endswith('|lower_is_better:["length"]')
-    misspelt = FunctionEvaluator(lengths, name="f", lower_is_better=["lenght"])
-    with pytest.raises(DiscernmentError, match="evaluator f: unknown metric 'lenght'; expected one of length, words"):
-        scored(misspelt, TEXTS)
+def test_a_function_gets_each_text_with_its_item():
+    def seen(items, texts):
+        assert all(type(each) is str for each in texts)
+        return {"own": [item.text == text for item, text in zip(items, texts, strict=True)]}
+
+    found = FunctionEvaluator(seen, name="seen").score(items_of(TEXTS), text_column(["Ice floats.", "other", None]))
+    assert np.array_equal(found["own"], [1, 0, np.nan], equal_nan=True)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 256])
@@ -133,11 +115,6 @@ def test_too_few_and_too_many_scores_are_named_with_their_row(function, message)
         scored(FunctionEvaluator(function, name="f"), TEXTS)
 
 
-def test_no_score_of_any_metric_is_an_error():
-    with pytest.raises(DiscernmentError, match="evaluator f: returned no score of any metric for 3 texts"):
-        scored(FunctionEvaluator(lambda items, texts: {}, name="f"), TEXTS)
-
-
 def test_a_metric_that_comes_later_is_refused():
     evaluator = FunctionEvaluator(lambda items, texts: {texts[0]: [1] * len(texts)}, name="f")
     scored(evaluator, ["fluency"])
@@ -155,24 +132,16 @@ def test_an_interrupt_is_no_error_of_the_function():
         scored(FunctionEvaluator(interrupted, name="f"), TEXTS)
 
 
-def test_kept_scores_are_not_asked_for_again(tmp_path):
+def test_kept_scores_are_not_asked_for_again_nor_are_missing_ones(tmp_path):
     cache = tmp_path / "made" / "scores.jsonl"
-    first = scored(FunctionEvaluator(lengths, name="f", cache=cache), TEXTS)
-    function = Recording()
-    evaluator = FunctionEvaluator(function, name="f", cache=cache)
-    assert scored(evaluator, TEXTS) == first
-    assert evaluator.metrics == (Metric("length"), Metric("words"))
-    assert function.calls == []
-    assert scored(evaluator, [*TEXTS, "new"])["length"] == [11, 11, 4, 3]
-    assert function.calls == [["new"]]
-
-
-def test_a_missing_score_is_kept_too(tmp_path):
-    function = Recording(lambda items, texts: {"s": [float("nan")] * len(texts)})
+    function = Recording(lambda items, texts: {"length": [len(text) if " " in text else math.nan for text in texts]})
+    missing = pytest.approx(math.nan, nan_ok=True)
     for _ in range(2):
-        found = scored(FunctionEvaluator(function, name="f", cache=tmp_path / "scores.jsonl"), TEXTS)
-        assert np.isnan(found["s"]).all()
-    assert len(function.calls) == 1
+        evaluator = FunctionEvaluator(function, name="f", cache=cache)
+        assert scored(evaluator, TEXTS) == {"length": [11, 11, missing]}
+        assert evaluator.metrics == (Metric("length"),)
+    assert scored(evaluator, [*TEXTS, "a b"])["length"] == [11, 11, missing, 3]
+    assert function.calls == [TEXTS, ["a b"]]
 
 
 def test_kept_scores_depend_on_all_that_a_function_sees(tmp_path):
@@ -208,7 +177,7 @@ def test_two_processes_cannot_add_to_one_cache(tmp_path):
 
 
 @pytest.mark.parametrize("n_before", [1, 3])
-def test_what_another_process_scored_meanwhile_is_not_scored_again(tmp_path, n_before):
+def test_texts_that_another_process_has_scored_are_not_scored_again(tmp_path, n_before):
     function, cache = Recording(), tmp_path / "scores.jsonl"
     late = FunctionEvaluator(function, name="f", cache=cache)
     scored(FunctionEvaluator(lengths, name="f", cache=cache), TEXTS[:n_before])
@@ -216,7 +185,7 @@ def test_what_another_process_scored_meanwhile_is_not_scored_again(tmp_path, n_b
     assert function.calls == ([TEXTS[1:]] if n_before == 1 else [])
 
 
-def test_progress_counts_what_is_not_kept(tmp_path):
+def test_progress_counts_the_texts_without_stored_scores(tmp_path):
     told = []
     evaluator = FunctionEvaluator(
         lengths, name="f", cache=tmp_path / "s.jsonl", on_progress=lambda done, total: told.append((done, total))
@@ -227,11 +196,16 @@ def test_progress_counts_what_is_not_kept(tmp_path):
 
 
 def test_a_function_is_opened_by_its_name(module):
-    name = module("def lengths(items, texts):\n    return {'length': [len(text) for text in texts]}\n")
+    name = module(
+        "def lengths(items, texts):\n    return {'length': [len(text) for text in texts], 'n': [1] * len(texts)}\n"
+    )
     evaluator = open_evaluator(f"python:{name}:lengths", lower_is_better=["length"])
     assert evaluator.name == f"{name}:lengths"
-    assert scored(evaluator, TEXTS) == {"length": [11, 11, 4]}
-    assert evaluator.metrics == (Metric("length", False),)
+    assert scored(evaluator, TEXTS) == {"length": [11, 11, 4], "n": [1, 1, 1]}
+    assert evaluator.metrics == (Metric("length", False), Metric("n"))
+    assert evaluator.signature.endswith('|lower_is_better:["length"]')
+    with pytest.raises(DiscernmentError, match="lengths: unknown metric 'lenght'; expected one of length, n"):
+        scored(open_evaluator(f"python:{name}:lengths", lower_is_better=["lenght"]), TEXTS)
 
 
 def test_the_signature_follows_the_source_of_the_module(module):
@@ -290,7 +264,7 @@ def test_a_class_or_object_with_the_protocol_is_an_evaluator(module, tmp_path, a
         (":f", "expected python:module:function"),
     ],
 )
-def test_what_cannot_be_imported_is_named(module, path, message):
+def test_an_evaluator_that_cannot_be_imported_is_named(module, path, message):
     module("number = 3\ndef length(items, texts): ...\nclass Needy:\n    def __init__(self, model): ...\n")
     module("1 / 0", "broken_module")
     module("import sys\nsys.exit(3)", "leaving_module")

@@ -17,7 +17,7 @@ def items_of(*questions):
     return [Item(str(number), "", "answers", question=question) for number, question in enumerate(questions)]
 
 
-def test_scores_are_those_of_the_scorer(evaluator, scorer):
+def test_scores_are_those_of_the_scorer_and_metrics_have_a_range(evaluator, scorer):
     texts = ["Ice floats because it is less dense.", "", "Microwaves move water."]
     scores = evaluator.score(items_of("Q07", "Q07", "Q08"), text_column(texts))
     table = scorer.score(["Q07", "Q07", "Q08"], texts)
@@ -25,9 +25,6 @@ def test_scores_are_those_of_the_scorer(evaluator, scorer):
     for name, values in scores.items():
         assert values.tobytes() == table[name].tobytes()
     assert evaluator.signature == scorer.signature
-
-
-def test_metrics_say_their_range_and_which_are_combined(evaluator):
     assert evaluator.metrics == (
         Metric("fluency", low=0.0),
         Metric("truthfulness", low=0.0),
@@ -36,7 +33,7 @@ def test_metrics_say_their_range_and_which_are_combined(evaluator):
     )
 
 
-def test_what_cannot_be_scored_is_named(evaluator):
+def test_an_item_without_a_known_question_is_named(evaluator):
     with pytest.raises(TrialsError, match="item a: has no question"):
         evaluator.score([Item("a", "", "answers")], text_column(["x"]))
     with pytest.raises(TrialsError, match=r"questions\[1\]: .*Q99"):

@@ -28,8 +28,6 @@ def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
     judge = open_evaluator("judge", model="org/judge", tasks=["qa"], server=None, cache=tmp_path / "replies.jsonl")
     assert judge.name == "judge"
     assert [metric.name for metric in judge.metrics] == ["answer_quality"]
-    with pytest.raises(DiscernmentError, match="evaluator judge: needs the option model"):
-        open_evaluator("judge")
 
 
 @pytest.mark.parametrize(
@@ -38,23 +36,17 @@ def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
         ("n-gram", "ngram"),
         ("tables:scores.csv", "table:FILE"),
         ("Judge", "judge"),
+        *((what, "") for what in ("", ":", "ngram:mini", "python", "python:", "command: ", "table", "judge:gpt")),
     ],
 )
-def test_an_unknown_evaluator_comes_with_the_list_the_nearest_first(what, nearest):
+def test_an_unknown_or_incomplete_evaluator_comes_with_the_list_the_nearest_first(what, nearest):
     with pytest.raises(DiscernmentError) as caught:
         open_evaluator(what)
     message = str(caught.value)
-    assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}, ")
-    assert message.endswith(f"; did you mean '{nearest}'?")
+    assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}")
     assert sorted(message.partition(" of ")[2].partition(";")[0].split(", ")) == sorted(
         ["ngram", "metrics", "judge", "checklists:SUITE", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
     )
-
-
-@pytest.mark.parametrize("what", ["", ":", "ngram:mini", "python", "python:", "command: ", "table", "judge:gpt", "x\n"])
-def test_what_is_incomplete_is_unknown(what):
-    with pytest.raises(DiscernmentError, match=r"^unknown evaluator '.*'; expected one of "):
-        open_evaluator(what)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +58,7 @@ def test_what_is_incomplete_is_unknown(what):
             "ngram: unknown option 'profil'; expected one of profile, suite",
         ),
         ("ngram", {}, "ngram: needs the option suite"),
+        ("judge", {}, "judge: needs the option model"),
         ("command:x", {"time_limits": 3}, "command: unknown option 'time_limits'; expected one of time_limit, "),
         ("python:a:b", {"path": "x"}, "python: unknown option 'path'; expected one of "),
     ],

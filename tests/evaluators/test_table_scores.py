@@ -71,21 +71,18 @@ def test_every_format_holds_the_same_scores(write, tmp_path):
 
 
 @pytest.mark.parametrize("cell", ["", "high", "nan", "inf", "-inf", "1e999", "1_000", "[[3]]"])
-def test_what_is_no_number_is_a_missing_score(write, cell):
+def test_a_cell_without_a_finite_number_is_a_missing_score(write, cell):
     scores = TableScores(write(f"a,original,f,1\na,x,f,{cell}\n"))
     assert lists(scores.perturbed("x", ["a"])) == {"f": [None]}
 
 
-def test_a_text_in_json_is_no_number(tmp_path):
-    rows = [{"item": "a", "perturbation": name, "metric": "f", "score": "3"} for name in ("original", "x")]
+def test_ids_in_json_may_be_numbers_but_a_score_may_be_no_text(tmp_path):
+    cells = ((7, 1), (8.0, "3"), ("9", 2.5))
+    rows = [{"item": item, "perturbation": "original", "metric": "f", "score": score} for item, score in cells]
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert lists(TableScores(tmp_path / "s.jsonl").originals(["a"])) == {"f": [None]}
-
-
-def test_numbers_as_ids_are_read_as_they_are_written(tmp_path):
-    rows = [{"item": item, "perturbation": "original", "metric": "f", "score": 1} for item in (7, 8.0, "9")]
-    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert TableScores(tmp_path / "s.jsonl").items == ("7", "8", "9")
+    scores = TableScores(tmp_path / "s.jsonl")
+    assert scores.items == ("7", "8", "9")
+    assert lists(scores.originals(["7", "8", "9"])) == {"f": [1, None, 2.5]}
 
 
 def test_ratings_and_replicates_are_averaged(write):
@@ -121,13 +118,10 @@ def test_the_order_of_rows_changes_no_score(write):
     assert len(found) == 1
 
 
-def test_levels_are_read_where_they_are_given(write):
+def test_levels_are_those_of_kinds_and_are_read_where_they_are_given(write):
+    assert table.LEVELS == kinds.LEVELS
     scores = TableScores(write("a,original,f,1,\na,x,f,1,sentence\na,y,f,1,\n", f"{HEAD},level"))
     assert [scores.level_of(name) for name in ("x", "y", "z")] == ["sentence", None, None]
-
-
-def test_the_levels_are_those_of_kinds():
-    assert table.LEVELS == kinds.LEVELS
 
 
 def test_directions_and_scales_are_declared(write):
@@ -151,30 +145,16 @@ def test_items_that_the_collection_lacks_are_left_out_with_a_note(write):
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ("a,x,f,1\n", "no row with the perturbation 'original'"),
-        (ROWS + "c,newline,fluency,1\nd,newline,fluency,1\n", "has perturbed rows, but no original, of 2 items: c, d$"),
-        ("".join(f"{i},x,f,1\n" for i in range(8)) + "a,original,f,1\n", "8 items: 0, 1, 2, 3, 4 and 3 more$"),
-        (
-            "a,original,f,1\na,original,f,1\n",
-            "line 3: a second score of item a, original, f; expected one, or a column",
-        ),
-        (",original,f,1\n", "line 2: the column 'item' is empty; expected a name"),
-        ("a,original,f\n", "line 2: 3 fields; expected 4"),
-        ("", "no rows; expected the columns item, perturbation, metric, score"),
-    ],
-)
-def test_a_table_that_breaks_the_rules_is_refused(write, rows, message):
-    path = write(rows)
-    with pytest.raises(DiscernmentError, match=message) as caught:
-        TableScores(path)
-    assert str(caught.value).startswith(str(path))
-
-
-@pytest.mark.parametrize(
     ("head", "rows", "message"),
     [
+        (HEAD, "a,x,f,1\n", "no row with the perturbation 'original'"),
+        (HEAD, ROWS + "c,newline,f,1\nd,newline,f,1\n", "has perturbed rows, but no original, of 2 items: c, d$"),
+        (HEAD, "".join(f"{i},x,f,1\n" for i in range(8)) + "a,original,f,1\n", "8 items: 0, 1, 2, 3, 4 and 3 more$"),
+        (HEAD, '"a\x1b[2J\u202e",x,f,1\n"b",original,f,1\n', r"1 item: a\\u001b\[2J\\u202e"),
+        (HEAD, "a,original,f,1\n" * 2, "line 3: a second score of item a, original, f; expected one, or a column"),
+        (HEAD, ",original,f,1\n", "line 2: the column 'item' is empty; expected a name"),
+        (HEAD, "a,original,f\n", "line 2: 3 fields; expected 4"),
+        (HEAD, "", "no rows; expected the columns item, perturbation, metric, score"),
         ("item,metric,score", "a,f,1\n", "line 2: no column 'perturbation'; there are item, metric, score"),
         (f"{HEAD},level", "a,x,f,1,words\n", "line 2: unknown level 'words'; expected one of word, character"),
         (
@@ -184,34 +164,22 @@ def test_a_table_that_breaks_the_rules_is_refused(write, rows, message):
         ),
     ],
 )
-def test_columns_that_break_the_rules_are_refused(write, head, rows, message):
-    with pytest.raises(DiscernmentError, match=message):
-        TableScores(write(rows, head))
-
-
-def test_originals_that_the_table_lacks_are_named(write):
-    scores = TableScores(write(ROWS))
-    with pytest.raises(DiscernmentError, match=r"lacks the originals of 6 items: c0, c1, c2, c3, c4 and 1 more$"):
-        scores.originals(["a", *(f"c{number}" for number in range(6))])
-
-
-def test_an_unknown_perturbation_or_metric_is_named(write):
-    path = write(ROWS)
-    with pytest.raises(
-        DiscernmentError, match="unknown perturbation 'newlines'; expected one of newline, char_delete/30"
-    ):
-        TableScores(path).perturbed("newlines", ["a"])
-    with pytest.raises(DiscernmentError, match="unknown metric 'fluenci'; expected one of fluency, accuracy"):
-        TableScores(path, lower_is_better=["fluenci"])
-    with pytest.raises(DiscernmentError, match="unknown metric 'accuracy'; expected one of fluency"):
-        TableScores(path, metrics=[Metric("fluency")])
-
-
-def test_hostile_names_are_harmless_in_messages(write):
-    path = write('"a\x1b[2J\u202e",x,f,1\n"b",original,f,1\n')
-    with pytest.raises(DiscernmentError) as caught:
+def test_a_table_that_breaks_the_rules_is_refused(write, head, rows, message):
+    path = write(rows, head)
+    with pytest.raises(DiscernmentError, match=message) as caught:
         TableScores(path)
-    assert r"1 item: a\u001b[2J\u202e" in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_unknown_names_and_missing_originals_are_named(write):
+    path = write(ROWS)
+    with pytest.raises(DiscernmentError, match=r"lacks the originals of 6 items: c0, c1, c2, c3, c4 and 1 more$"):
+        TableScores(path).originals(["a", *(f"c{number}" for number in range(6))])
+    with pytest.raises(DiscernmentError, match="unknown perturbation 'newlines'; expected one of newline, char_delete"):
+        TableScores(path).perturbed("newlines", ["a"])
+    for options in ({"lower_is_better": ["fluenci"]}, {"metrics": [Metric("fluency")]}):
+        with pytest.raises(DiscernmentError, match=r"unknown metric '(fluenci|accuracy)'; expected one of fluency"):
+            TableScores(path, **options)
 
 
 def test_the_signature_follows_the_scores(write):

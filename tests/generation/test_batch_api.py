@@ -43,8 +43,10 @@ def test_a_line_is_a_request_of_the_batch_api(mini, mode):
 
 def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
-    usual = ("prompts", "-s", "mini", "--mode", "qa", "-n", 2, "--format", "openai-batch", "-m", "gpt")
-    assert call(*usual, "-o", "b.jsonl")[0] == 0
+    usual = ("prompts", "-s", "mini", "--mode", "qa", "-n", 2, "--format", "openai-batch")
+    code, _, err = call(*usual)
+    assert (code, "--format openai-batch needs --model and --output" in err) == (2, True)
+    assert call(*usual, "-m", "gpt", "-o", "b.jsonl")[0] == 0
     asked = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()]
     replies = [reply(line["custom_id"], f"A: {line['custom_id'][-3:]}") for line in reversed(asked)]
     refusal = {"status_code": 429, "body": {"error": {"message": "slow\x1b[2J"}}}
@@ -95,21 +97,36 @@ def test_a_request_that_failed_is_listed(mini, tmp_path, changes, problem):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("lines", "message"),
     [
-        ({}, "line 1: expected a 'custom_id' such as [0-9a-f]{7}-trial_001-Q01, not None"),
-        ({"custom_id": "request-1"}, "not request-1"),
-        ({"custom_id": "0000000-trial_000-Q01"}, "not 0000000-trial_000-Q01"),
-        ({"custom_id": f"0000000-trial_{'9' * 5000}-Q01"}, "not 0000000-trial_999"),
-        ({"custom_id": "0000000-trial_001-Q99"}, "not 0000000-trial_001-Q99"),
-        ({"custom_id": "0000000-trial_001-Q01"}, "belongs to a run 0000000 with other parameters, not to [0-9a-f]{7}"),
+        ([], r"out\.jsonl: no replies; expected one reply on each line"),
+        ([{}], "line 1: expected a 'custom_id' such as [0-9a-f]{7}-trial_001-Q01, not None"),
+        ([{"custom_id": "request-1"}], "not request-1"),
+        ([{"custom_id": "0000000-trial_000-Q01"}], "not 0000000-trial_000-Q01"),
+        ([{"custom_id": f"0000000-trial_{'9' * 5000}-Q01"}], "not 0000000-trial_999"),
+        ([{"custom_id": "0000000-trial_001-Q99"}], "not 0000000-trial_001-Q99"),
+        (
+            [{"custom_id": "0000000-trial_001-Q01"}],
+            "belongs to a run 0000000 with other parameters, not to [0-9a-f]{7}",
+        ),
     ],
 )
-def test_an_output_file_of_something_else_leaves_nothing(mini, tmp_path, line, message):
-    source = write(tmp_path / "out.jsonl", [line])
+def test_an_output_file_of_something_else_leaves_nothing_and_stops_no_other_file(mini, tmp_path, lines, message):
+    first, second, *_ = custom_ids(mini)
+    lost = [reply(first, "lost")] if lines else []
+    source, config = write(tmp_path / "out.jsonl", [*lines, *lost]), batch_config(mini, SETTING)
     with pytest.raises(TrialsError, match=message):
-        import_batch([source], mini, SETTING.config(mini, "openai"), output=tmp_path / "result")
+        import_batch([source], mini, config, output=tmp_path / "result")
     assert not (tmp_path / "result").exists()
+    replies = [reply(first, "one"), reply(second, "two"), reply(first, "three")]
+    good = write(tmp_path / "good.jsonl", replies)
+    found = import_batch([source, good], mini, config, output=tmp_path / "result")
+    assert found.n_new == 2
+    *refused, twice, unfinished = found.problems
+    assert all(re.search(f"{message}.*; no reply of this file is imported", each) for each in refused)
+    assert len(refused) == len(lines)
+    assert re.search(r"good\.jsonl, line 3 .*: this request has an earlier answer, which is kept", twice)
+    assert unfinished.startswith("trial 1: no usable answer to Q03, ")
 
 
 @pytest.mark.parametrize(
@@ -126,11 +143,6 @@ def test_wrong_parameters_are_refused(tmp_path, content, message):
         read_config(tmp_path / "c.json")
 
 
-def test_a_batch_needs_a_model_and_a_file(call):
-    code, _, err = call("prompts", "-s", "mini", "--format", "openai-batch")
-    assert (code, "--format openai-batch needs --model and --output" in err) == (2, True)
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_prompts_are_printed_as_they_are_sent(mini, mode, call):
     usual = ("prompts", "--suite", "mini", "--mode", mode, "--trials", 2, "--examples", 2, "--seed", "s")
@@ -141,26 +153,18 @@ def test_prompts_are_printed_as_they_are_sent(mini, mode, call):
         assert line.get("messages") == (None if task.prompt.messages is None else list(task.prompt.messages))
 
 
-def test_files_without_replies_are_refused(mini, tmp_path):
-    empty = [write(tmp_path / name, []) for name in ("output.jsonl", "errors.jsonl")]
-    with pytest.raises(TrialsError, match=r"errors\.jsonl: no replies; expected one reply on each line"):
-        import_batch(empty, mini, batch_config(mini, SETTING), output=tmp_path / "result")
-    assert not (tmp_path / "result").exists()
-    good = write(tmp_path / "good.jsonl", [reply(custom_ids(mini)[0], "one")])
-    assert import_batch([good, *empty], mini, batch_config(mini, SETTING), output=tmp_path / "result").n_new == 1
-
-
-def test_one_bad_file_does_not_stop_the_others(mini, tmp_path):
-    first, second, *_ = custom_ids(mini)
-    bad = write(tmp_path / "bad.jsonl", [reply(first, "lost"), reply(f"x-trial_{'1' * 5000}-Q01", "")])
-    good = write(tmp_path / "good.jsonl", [reply(first, "one"), reply(second, "two"), reply(first, "three")])
-    config = batch_config(mini, SETTING)
-    found = import_batch([bad, good], mini, config, output=tmp_path)
-    assert found.n_new == 2
-    assert re.search(
-        r"bad\.jsonl, line 2: expected a 'custom_id' .*; no reply of this file is imported", found.problems[0]
-    )
-    assert re.search(r"good\.jsonl, line 3 .*: this request has an earlier answer, which is kept", found.problems[1])
-    with pytest.raises(TrialsError, match=r"bad\.jsonl, line 2"):
-        import_batch([bad], mini, config, output=tmp_path / "other")
-    assert not (tmp_path / "other").exists()
+def test_a_batch_for_gemini_becomes_its_run(mini, tmp_path, call):
+    command = ("prompts", "-s", "mini", "--mode", "qa", "--format", "openai-batch", "-e", "gemini", "--multi-choice")
+    assert call(*command, "-m", "google/gemini-test", "-o", tmp_path / "b.jsonl")[0] == 0
+    lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (lines[0]["url"], lines[0]["body"]["model"]) == ("/v1/chat/completions", "gemini-test")
+    config = read_config(tmp_path / "b.config.json")
+    assert (config["engine"], config["model"], config["multi_choice"]) == ("gemini", "google/gemini-test", True)
+    choices = [{"message": {"content": text}} for text in ("no", "yes")]
+    response = {"status_code": 200, "body": {"choices": choices}}
+    replies = [reply(line["custom_id"], "", response=response) for line in lines]
+    made = import_batch([write(tmp_path / "out.jsonl", replies)], mini, config, output=tmp_path / "result")
+    assert (made.n_new, made.problems) == (8, ())
+    assert answers_by_trial(made.folder) == {1: ["yes"] * 8}
+    with pytest.raises(EngineError, match="the engine vllm has no batch files; expected one of openai,"):
+        batch_config(mini, SETTING, engine="vllm")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from makers.asked_engines import answers_to
@@ -19,7 +20,7 @@ from makers.hosted_servers import (
 )
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.anthropic_protocol import AnthropicForm
-from pfgen_fast.generation.batch_api import batch_config, batch_file, batch_lines, import_batch
+from pfgen_fast.generation.batch_api import batch_config, batch_file, import_batch, read_config
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.events import Events, TokenPrices, Trouble
 from pfgen_fast.generation.generating import Generation, Setting
@@ -86,7 +87,7 @@ def test_every_question_is_answered_and_its_tokens_are_counted(mini, name, mode)
     assert not counted.troubles
 
 
-def test_what_claude_is_sent(mini):
+def test_a_request_to_claude(mini):
     (task, *_) = make_tasks(mini, 1, mode="chat")
     _, _, (request,) = answered("anthropic", mini, sampling=Sampling(temperature=0.5, top_k=7, stop=("Q:", "\n\n")))
     system, user = task.prompt.messages
@@ -105,7 +106,7 @@ def test_what_claude_is_sent(mini):
     assert TokenPrices(3, 15, 0.3).cost(0, 0, 1000) == 0  # more cached tokens than the prompt has earn no money
 
 
-def test_what_gemini_is_sent(mini):
+def test_a_request_to_gemini(mini):
     (task, *_) = make_tasks(mini, 1, mode="chat")
     sampling = Sampling(temperature=0.5, top_k=7, stop=("Q:", "\n\n"))
     _, _, (request,) = answered("gemini-native", mini, sampling=sampling, safety="BLOCK_NONE")
@@ -149,7 +150,7 @@ def test_reasoning_is_asked_for_and_is_no_part_of_the_answer(mini, name, options
     assert recorded == options
 
 
-def test_what_may_go_away_is_tried_again_after_the_pause_that_was_asked_for(mini, name):
+def test_temporary_failures_are_retried_after_the_demanded_pause(mini, name):
     overloaded = anthropic_error(529, "overloaded_error", "Overloaded")
     limited = anthropic_error(429, "rate_limit_error", "too many tokens", retry_after="0.2")
     if name == "gemini-native":
@@ -218,35 +219,43 @@ def test_a_reply_without_an_answer_says_why(mini, name, body, problem):
         ("gemini-native", {"safety": "NONE"}, "safety: expected BLOCK_LOW_AND_ABOVE or .* not NONE"),
     ],
 )
-def test_what_cannot_be_asked_is_said_at_once(name, options, message):
+def test_invalid_options_are_refused_when_the_engine_is_opened(name, options, message):
     with pytest.raises(EngineError, match=message):
         make_engine(name, **options)
 
 
-def test_a_run_records_its_usage_where_it_changes_neither_folder_nor_score(mini, name, tmp_path):
+def test_a_run_records_and_shows_its_usage_which_changes_neither_folder_nor_score(mini, name, tmp_path, call):
+    def made(output, *options):
+        asked = ("generate", "-e", name, "-m", NAMES[name], "--mode", "chat", "--top-p", "none", "-s", "mini")
+        return call(*asked, "--base-url", server.base_url, "-o", tmp_path / output, *options)
+
+    prices = ("--prompt-price", 2, "--reply-price", 10)
     with serving(service(name)) as server:
-        options = {"base_url": server.base_url, "backoff": 0.001}
+        priced, free = (json.loads(made(*options, "-n", 1, "--json")[1]) for options in (("a", *prices), ("b",)))
+        code, out, err = made("a", *prices, "-n", 2)
+        options = {"base_url": server.base_url}
+        shared = Events(n_answers=1, n_prompt_tokens=5000, prices=TokenPrices(2, 10))  # of an earlier call
         generation = Generation.of(name, model=NAMES[name], mode="chat", top_p=None, options=options)
-        priced = generation.run(mini, trials=1, output=tmp_path / "a", events=Events(prices=TokenPrices(2, 10)))
-        free = generation.run(mini, trials=1, output=tmp_path / "b")
-        generation.run(mini, trials=2, output=tmp_path / "a", events=priced.events)
-    assert priced.folder.relative_to(tmp_path / "a") == free.folder.relative_to(tmp_path / "b")
-    first, second = map(json.loads, (priced.folder / "usage.jsonl").read_text().splitlines())
+        generation.run(mini, trials=3, output=tmp_path / "a", events=shared)
+    assert (code, "8 new answers" in out) == (0, True)
+    assert "tokens: 800 in prompts" in err
+    assert "cost 0.0032" in err
+    assert priced["events"]["cost"] == pytest.approx(0.0032)
+    folders = [Path(row["run"]) for row in (priced, free)]
+    assert folders[0].relative_to(tmp_path / "a") == folders[1].relative_to(tmp_path / "b")
+    first, *others = map(json.loads, (folders[0] / "usage.jsonl").read_text().splitlines())
     counts = {"n_answers": 8, "n_prompt_tokens": 800, "n_reply_tokens": 160}
     assert {key: first[key] for key in counts} == counts
     assert first["cost"] == pytest.approx((800 * 2 + 160 * 10) / 1e6)
     assert first["prices"] == {"of_prompts": 2, "of_replies": 10, "of_cached": None}
-    assert {key: second[key] for key in counts} == counts  # what was counted before belongs to the first line
-    assert json.loads((free.folder / "usage.jsonl").read_text())["cost"] is None
-    config = json.loads((priced.folder / "config.json").read_text())
-    assert "usage" not in str(config)
-    assert "price" not in str(config)
-    outcomes = [made.score(mini) for made in (priced, free)]
-    assert outcomes[0].signature == outcomes[1].signature
-    assert outcomes[0].status == outcomes[1].status == "scored"
+    assert [{key: line[key] for key in counts} for line in others] == [counts] * 2  # each line has those of one call
+    assert json.loads((folders[1] / "usage.jsonl").read_text())["cost"] is None
+    assert not re.search("usage|price", (folders[0] / "config.json").read_text())
+    assert priced["status"] == free["status"] == "scored"
+    assert priced["signature"] == free["signature"]
 
 
-def test_a_run_that_ends_early_records_what_it_has_used(mini, tmp_path):
+def test_a_run_that_ends_early_records_its_usage(mini, tmp_path):
     def behave(request):
         if request.number < 3:
             return said("anthropic", "fine")
@@ -283,16 +292,23 @@ def failed_lines(name, request_names):
     return [*lines, result_line(name, request_names[len(lines)], "")]
 
 
-def test_a_batch_becomes_its_run_and_says_what_it_cost(mini, name, tmp_path):
-    setting = Setting(NAMES[name], "chat", PLAIN)
-    lines = list(batch_lines(mini, setting, trials=1, engine=name))
-    key = "custom_id" if name == "anthropic" else "key"
-    body = lines[0]["params" if name == "anthropic" else "request"]
-    tasks = make_tasks(mini, 1, mode="chat")
+def test_a_batch_becomes_its_run_with_its_cost(mini, name, tmp_path, call):
+    format, key, member = {
+        "anthropic": ("anthropic-batch", "custom_id", "params"),
+        "gemini-native": ("gemini-batch", "key", "request"),
+    }[name]
+    command = ("prompts", "-s", "mini", "--mode", "chat", "--format", format, "-m", NAMES[name], "--top-p", "none")
+    assert call(*command, "-o", tmp_path / "b.json")[0] == 0
+    content = (tmp_path / "b.json").read_text()
+    lines = json.loads(content)["requests"] if name == "anthropic" else [*map(json.loads, content.splitlines())]
+    assert len({line[key] for line in lines}) == len(mini)
     with serving(service(name)) as server:
-        answers_to(make_engine(name, base_url=server.base_url, sampling=setting.sent_sampling), tasks[:1])
-    assert body == server.requests[0].body  # a batch asks what the engine asks
-    config = batch_config(mini, setting, engine=name)
+        engine = make_engine(name, base_url=server.base_url, sampling=Sampling(top_p=None, stop=()))
+        answers_to(engine, make_tasks(mini, 1, mode="chat")[:1])
+    assert lines[0][member] == server.requests[0].body  # a batch asks what the engine asks
+    config = read_config(tmp_path / "b.config.json")
+    expected = batch_config(mini, Setting(NAMES[name], "chat", PLAIN), engine=name)
+    assert config == {key: value for key, value in expected.items() if value is not None}
     output = tmp_path / "out.jsonl"
     rows = [result_line(name, line[key], f"Batched {at}") for at, line in enumerate(lines)]
     failed = failed_lines(name, [line[key] for line in lines])
@@ -304,36 +320,19 @@ def test_a_batch_becomes_its_run_and_says_what_it_cost(mini, name, tmp_path):
     assert ("too long" in made.refused[0], "is empty" in made.refused[-1], len(made.refused)) == (True, True, n_failed)
     assert made.failed
     output.write_text("\n".join(map(json.dumps, reversed(rows))), encoding="utf-8")
-    completed = import_batch([output], mini, config, output=tmp_path / "result")
-    assert (completed.n_new, completed.problems) == (n_failed, ())
-    assert len((completed.folder / "usage.jsonl").read_text().splitlines()) == 2
-    assert completed.score(mini).status == "scored"
-
-
-def test_the_commands_write_and_import_a_batch(call, name, tmp_path):
-    format, ending = {"anthropic": ("anthropic-batch", "json"), "gemini-native": ("gemini-batch", "jsonl")}[name]
-    path = tmp_path / f"b.{ending}"
-    line = ("prompts", "-s", "mini", "--mode", "chat", "--format", format, "-m", NAMES[name], "--top-p", "none")
-    assert call(*line, "-o", path)[0] == 0
-    assert json.loads((tmp_path / "b.config.json").read_text())["engine"] == name
-    if name == "anthropic":
-        names = [each["custom_id"] for each in json.loads(path.read_text())["requests"]]
-    else:
-        names = [json.loads(each)["key"] for each in path.read_text().splitlines()]
-    assert len(names) == len(set(names)) == 8
-    results = tmp_path / "results.jsonl"
-    results.write_text("\n".join(json.dumps(result_line(name, each, "Ice floats.")) for each in names))
     prices = ("--prompt-price", 1, "--reply-price", 5, "--cached-price", 1)
-    imported = ("import-batch", results, "-c", tmp_path / "b.config.json", "-s", "mini", "-o", tmp_path / "r", *prices)
-    code, out, err = call(*imported)
-    assert (code, "8 new answers" in out) == (0, True)
-    assert "tokens: 800 in prompts" in err
-    assert "cost 0.0016" in err
-    code, _, err = call(*line, "-e", "openai", "-o", path)
+    imported = ("import-batch", output, "-c", tmp_path / "b.config.json", "-s", "mini", "-o", tmp_path / "result")
+    code, out, err = call(*imported, *prices)
+    assert (code, f"{n_failed} new answers" in out) == (0, True)
+    assert f"tokens: {n_failed}00 in prompts" in err
+    assert f"cost {n_failed * 0.0002:.4f}" in err
+    assert len((made.folder / "usage.jsonl").read_text().splitlines()) == 2
+    assert (made.folder / "result.json").exists()
+    code, _, err = call(*command, "-e", "openai", "-o", tmp_path / "b.json")
     assert (code, f"--format {format}: the engine openai has batches of the format openai-batch" in err) == (2, True)
 
 
-def test_a_question_that_a_batch_of_anthropic_cannot_name_is_said(mini):
+def test_a_name_that_anthropic_refuses_in_batches_is_an_error(mini):
     form = AnthropicForm("m", "chat", PLAIN)
     (task, *_) = make_tasks(mini, 1, mode="chat")
     assert form.batch_line("0123456-trial_001-Q01", task)["custom_id"] == "0123456-trial_001-Q01"
@@ -342,16 +341,3 @@ def test_a_question_that_a_batch_of_anthropic_cannot_name_is_said(mini):
             form.batch_line(name, task)
     assert json.loads("".join(batch_file([], engine="anthropic"))) == {"requests": []}
     assert "".join(batch_file([])) == ""
-
-
-def test_the_command_shows_tokens_and_cost(call, name, tmp_path):
-    with serving(service(name)) as server:
-        line = ("generate", "-e", name, "-m", NAMES[name], "--mode", "chat", "--top-p", "none", "-s", "mini", "-n", 1)
-        prices = ("--prompt-price", 3, "--reply-price", 15)
-        code, out, err = call(*line, "--base-url", server.base_url, "-o", tmp_path, *prices)
-        assert code == 0, err
-        assert "8 new answers" in out
-        assert "tokens: 800 in prompts" in err
-        assert "cost 0.0048" in err
-        found = json.loads(call(*line, "--base-url", server.base_url, "-o", tmp_path / "j", *prices, "--json")[1])
-    assert found["events"]["cost"] == pytest.approx(0.0048)

@@ -5,10 +5,10 @@ Our engines are tested against the same servers, so a server that is wrong in a 
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
+from makers.asked_engines import answers_to
 from makers.engines import integration
 from makers.fault_server import serving
 from makers.hosted_servers import KEY, AnthropicService, anthropic_error, candidate, gemini_error, gemini_service
@@ -32,17 +32,6 @@ def _keys(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def engine_says(name, base_url, task):
-    async def ask():
-        engine = open_engine(name, model="org/claude-test", mode="chat", sampling=PLAIN, base_url=base_url)
-        try:
-            return [answer async for _, answer in engine.answers([task])]
-        finally:
-            await engine.close()
-
-    return asyncio.run(ask())
-
-
 def test_the_sdk_of_anthropic_reads_the_same_from_the_same_request(mini):
     anthropic = integration("anthropic")
     (task, *_) = make_tasks(mini, 1, mode="chat")
@@ -50,7 +39,8 @@ def test_the_sdk_of_anthropic_reads_the_same_from_the_same_request(mini):
     with serving(AnthropicService()) as server:
         client = anthropic.Anthropic(base_url=server.base_url.removesuffix("/v1"), api_key=KEY, max_retries=0)
         reply = client.messages.create(**form.path_and_body(task)[1])
-        assert engine_says("anthropic", server.base_url, task) == [reply.content[-1].text]
+        engine = open_engine("anthropic", model=form.model, mode="chat", sampling=PLAIN, base_url=server.base_url)
+        assert answers_to(engine, [task]) == {0: reply.content[-1].text}
     by_sdk, by_engine = server.requests
     ours = {name.lower(): value for name, value in by_engine.headers.items()}
     theirs = {name.lower(): value for name, value in by_sdk.headers.items()}
@@ -75,7 +65,7 @@ def test_the_sdk_of_anthropic_reads_the_same_from_the_same_request(mini):
         (anthropic_error(401, "authentication_error", "invalid x-api-key"), "AuthenticationError"),
     ],
 )
-def test_faults_are_what_the_sdk_of_anthropic_takes_for_them(fault, kind):
+def test_the_sdk_of_anthropic_recognises_our_errors(fault, kind):
     anthropic = integration("anthropic")
     with serving(lambda request: fault) as server:
         client = anthropic.Anthropic(base_url=server.base_url.removesuffix("/v1"), api_key=KEY, max_retries=0)
@@ -87,31 +77,23 @@ def test_faults_are_what_the_sdk_of_anthropic_takes_for_them(fault, kind):
 
 def test_a_batch_goes_through_the_sdk_of_anthropic_and_becomes_a_run(mini, tmp_path):
     anthropic = integration("anthropic")
+    from anthropic.types.messages import MessageBatchIndividualResponse
+
     setting = Setting("anthropic/claude-test", "chat", PLAIN)
-    document = json.loads(
-        "".join(batch_file(batch_lines(mini, setting, trials=2, engine="anthropic"), engine="anthropic"))
-    )
-    output = tmp_path / "results.jsonl"
+    lines = batch_lines(mini, setting, trials=2, engine="anthropic")
     with serving(AnthropicService()) as server:
         client = anthropic.Anthropic(base_url=server.base_url.removesuffix("/v1"), api_key=KEY, max_retries=0)
-        batch = client.messages.batches.create(**document)
+        batch = client.messages.batches.create(**json.loads("".join(batch_file(lines, engine="anthropic"))))
         assert client.messages.batches.retrieve(batch.id).processing_status == "ended"
-        output.write_bytes(_results_of(client, batch.id))
-    made = import_batch([output], mini, batch_config(mini, setting, engine="anthropic"), output=tmp_path / "result")
+        content = client.get(f"/v1/messages/batches/{batch.id}/results", cast_to=str)
+    for line in content.splitlines():
+        assert MessageBatchIndividualResponse.model_validate_json(line).result.type == "succeeded"
+    (tmp_path / "out.jsonl").write_text(content)
+    config = batch_config(mini, setting, engine="anthropic")
+    made = import_batch([tmp_path / "out.jsonl"], mini, config, output=tmp_path / "result")
     assert (made.n_new, made.problems) == (16, ())
     assert made.events.n_reply_tokens == 16 * 20
     assert made.score(mini).status == "scored"
-
-
-def _results_of(client, batch):
-    """The file of results, line by line as the SDK reads it."""
-    from anthropic.types.messages import MessageBatchIndividualResponse
-
-    content = client.get(f"/v1/messages/batches/{batch}/results", cast_to=str)
-    lines = content.splitlines()
-    for line in lines:
-        assert MessageBatchIndividualResponse.model_validate_json(line).result.type == "succeeded"
-    return content.encode()
 
 
 def test_the_sdk_of_gemini_reads_the_same_from_the_same_server(mini):
@@ -157,7 +139,7 @@ def test_the_sdk_of_gemini_reads_the_same_from_the_same_server(mini):
     assert form.details_in(ours) == Details(reply.candidates[0].finish_reason.value, reply.model_version)
 
 
-def test_faults_are_what_the_sdk_of_gemini_takes_for_them():
+def test_the_sdk_of_gemini_recognises_our_errors():
     integration("google.genai")
     from google import genai
     from google.genai import errors, types

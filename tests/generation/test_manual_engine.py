@@ -42,7 +42,7 @@ def test_an_empty_line_puts_a_question_off_and_ten_fail_its_trial(mini, tmp_path
     assert made.failed == {1: "trial 1: no usable answer to Q08 in 10 rounds (the line is empty)"}
 
 
-def test_what_was_typed_before_the_input_ended_is_kept(mini, tmp_path, monkeypatch, call):
+def test_answers_before_the_end_of_the_input_are_kept(mini, tmp_path, monkeypatch, call):
     typing(monkeypatch, "one", "two")
     code, _, err = call("generate", *OPTIONS, "--output", tmp_path)
     assert code == 2
@@ -92,7 +92,7 @@ def test_a_prompt_cannot_act_on_the_terminal(make_suite, monkeypatch, capsys, tm
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_ctrl_c_ends_at_once_and_keeps_what_was_typed(tmp_path):
+def test_ctrl_c_ends_at_once_and_keeps_the_typed_answers(tmp_path):
     """On a real terminal, while the process waits for a line."""
     import pty
 

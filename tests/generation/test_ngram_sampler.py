@@ -28,10 +28,6 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-def one_question(*answers: str) -> Suite:
-    return Suite("made", (Question("Q", "why?", {"P": answers}),), "0" * 40)
-
-
 def by_the_rules(question, seeds, **options):
     """The answers that the rules give, from all sets of a question."""
     of_all_sets = [answer for answers in question.answers.values() for answer in answers]
@@ -41,7 +37,7 @@ def by_the_rules(question, seeds, **options):
 
 @examples(150)
 @given(st.data())
-def test_the_core_draws_what_the_rules_say(data):
+def test_the_core_draws_the_answers_of_the_rules(data):
     suite, options = data.draw(strategies.suites()), data.draw(OPTIONS)
     seeds = data.draw(st.lists(SEEDS, min_size=1, max_size=5))
     sampler = NgramSampler(suite, threads=1, **options)
@@ -49,19 +45,20 @@ def test_the_core_draws_what_the_rules_say(data):
         assert sampler.sample(question.question_id, seeds) == by_the_rules(question, seeds, **options)
 
 
-@pytest.mark.parametrize("order", [1, 2, 4, 8])
-@pytest.mark.parametrize("cut", [{}, {"temperature": 0.7, "top_p": 0.9}, {"temperature": 1.5, "top_k": 7}])
-def test_the_core_draws_what_the_rules_say_of_the_packaged_suite(mini, order, cut):
-    expected = by_the_rules(mini["Q03"], range(40), order=order, **cut)
-    assert NgramSampler(mini, order=order, **cut).sample("Q03", range(40)) == expected
-
-
-@published.needs_published_runs
-def test_the_core_draws_what_the_rules_say_of_a_published_question():
-    question = published.suite().questions[0]
-    cut = {"order": 5, "temperature": 0.8, "top_p": 0.98}
-    expected = by_the_rules(question, range(100), **cut)
-    assert NgramSampler(published.suite(), **cut).sample(question.question_id, range(100)) == expected
+@pytest.mark.parametrize(
+    "load",
+    [lambda: Suite.load("mini"), pytest.param(published.suite, marks=published.needs_published_runs)],
+    ids=["packaged", "published"],
+)
+@pytest.mark.parametrize(
+    "cut", [{}, {"order": 2, "temperature": 0.7, "top_p": 0.9}, {"order": 8, "temperature": 1.5, "top_k": 7}]
+)
+def test_the_core_draws_the_answers_of_the_rules_to_a_real_question(load, cut):
+    suite = load()
+    question = suite.questions[2]
+    assert NgramSampler(suite, **cut).sample(question.question_id, range(50)) == by_the_rules(
+        question, range(50), **cut
+    )
 
 
 def test_the_numbers_drawn_are_those_of_splitmix64():
@@ -75,7 +72,7 @@ def test_the_power_is_a_power(x, y):
     assert math.isclose(ngram_rules.power(x, y), x**y, rel_tol=1e-13)
 
 
-def test_a_cut_comes_after_the_other():
+def test_top_p_is_applied_after_top_k():
     counts = Counter({ord("a"): 4, ord("b"): 4, ord("c"): 1, ngram_rules.END: 4})
     weights = {ord("a"): 4, ord("b"): 4, ngram_rules.END: 4, ord("c"): 1}
     assert list(ngram_rules.left(counts, 1, 1.0, None).items()) == list(weights.items())
@@ -145,15 +142,12 @@ def test_a_bad_seed_is_named(mini, seeds):
         NgramSampler(mini).sample("Q01", seeds)
 
 
-def test_an_unknown_question_and_one_without_the_sets_are_named():
+def test_an_unknown_question_one_without_the_sets_and_an_invalid_answer_are_named():
     questions = (Question("Q1", "one?", {"P": ("a",)}), Question("Q2", "two?", {"S": ("b",), "T": ("c",)}))
     sampler = NgramSampler(Suite("made", questions, "0" * 40), sets=["P"])
     with pytest.raises(TrialsError, match=r"^unknown question 'Q3' in suite made; nearest: 'Q2', 'Q1'\Z"):
         sampler.sample("Q3", [0])
     with pytest.raises(SuiteError, match=r"^suite made, question Q2: none of the sets 'P'; there are 'S', 'T'\Z"):
         sampler.sample("Q2", [0])
-
-
-def test_a_suite_made_by_hand_is_checked():
     with pytest.raises(SuiteError, match="expected a string, not int"):
-        NgramSampler(one_question("a", 5))
+        NgramSampler(Suite("made", (Question("Q", "why?", {"P": ("a", 5)}),), "0" * 40))

@@ -7,20 +7,22 @@ import contextlib
 import datetime
 import email.utils
 import json
+import re
 import threading
 from dataclasses import astuple
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from makers.asked_engines import ask_server, open_served
+from makers.asked_engines import answers_to, ask_server, open_served
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation import Setting, generate
+from pfgen_fast.generation import Events, Setting, Trouble, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import _Reply, _seconds
 from pfgen_fast.generation.openai_protocol import Details, GeminiForm, NoAnswer, RequestForm
-from pfgen_fast.generation.prompts import STOP, make_tasks
+from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
+from pfgen_fast.generation.protocol import Usage
 from pfgen_fast.runs.trials import Trials
 
 KEY = "sk-0123456789abcdefSECRET"
@@ -40,52 +42,44 @@ def waits(monkeypatch):
     return seconds
 
 
-@pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
+REQUESTS = [
+    ({}, {}, {}),
+    ({"top_p": None, "top_k": 7}, {}, {"top_p": None, "top_k": 7}),
+    ({}, {"enable_thinking": True}, {}),  # is recorded, and changes no request
+    ({}, {"enable_thinking": False}, {"prefix": "/no_think\n"}),  # as the published script does
+]
+OF_CHAT = ({}, {"max_tokens_name": "max_completion_tokens"}, {"max_tokens": None, "max_completion_tokens": 300})
+
+
 @pytest.mark.parametrize(
-    ("sampling", "options", "changes"),
-    [
-        ({}, {}, {}),
-        ({"top_p": None, "top_k": 7}, {}, {"top_p": None, "top_k": 7}),
-        ({}, {"enable_thinking": True}, {}),  # is recorded, and changes no request
-        ({}, {"enable_thinking": False}, {"prefix": "/no_think\n"}),  # as the published script does
-        ({}, {"max_tokens_name": "max_completion_tokens"}, {"max_tokens": None, "max_completion_tokens": 300}),
-    ],
+    ("mode", "sampling", "options", "changes"),
+    [(mode, *each) for mode in MODES for each in (REQUESTS if mode == "completion" else [*REQUESTS, OF_CHAT])],
 )
-def test_a_request_carries_what_the_rules_say(mini, tmp_path, mode, sampling, options, changes):
-    setting = Setting("org/m", mode, Sampling(stop=(*STOP[mode], "<|end|>"), **sampling))
+def test_a_request_follows_the_rules(mini, tmp_path, mode, sampling, options, changes):
+    stop = [*STOP[mode], "<|end|>"]
+    setting = Setting("org/m", mode, Sampling(stop=tuple(stop), **sampling))
     with serving(echo) as server:
-        if mode == "completion" and "max_tokens_name" in options:
-            with pytest.raises(EngineError, match="only chat models know max_completion_tokens"):
-                open_served(server, mode, **options)
-            return
         engine = open_served(server, mode, sampling=setting.sent_sampling, **options)
         generated = generate(mini, engine, setting, trials=1, output=tmp_path)
     assert not generated.failed
     assert server.paths == {"/v1/completions" if mode == "completion" else "/v1/chat/completions"}
     tasks = {task.question: task for task in make_tasks(mini, 1, mode=mode)}
-    expected = {"model": "org/m", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98}
-    expected |= {"stop": [*STOP[mode], "<|end|>"]} if mode == "completion" else {}
-    prefix, changed = changes.get("prefix", ""), {key: value for key, value in changes.items() if key != "prefix"}
+    expected = {"model": "org/m", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98, **changes}
+    prefix = expected.pop("prefix", "")
     for request in server.requests:
-        task, body = tasks[request.question], dict(request.body)
+        task = tasks[request.question]
+        first, *others = task.prompt.messages or [{}]
+        prompt = {"messages": [{**first, "content": prefix + first.get("content", "")}, *others], "seed": task.seed}
         if mode == "completion":
-            assert body.pop("prompt") == prefix + task.prompt.text
-        else:
-            first, *others = task.prompt.messages
-            assert body.pop("messages") == [{**first, "content": prefix + first["content"]}, *others]
-        wanted = {**expected, "seed": task.seed, **changed}
-        assert body == {key: value for key, value in wanted.items() if value is not None}
+            prompt = {"prompt": prefix + task.prompt.text, "stop": stop, "seed": task.seed}
+        assert request.body == {key: value for key, value in {**expected, **prompt}.items() if value is not None}
     recorded = json.loads((generated.folder / "config.json").read_text())
-    assert {name: recorded.get(name) for name in ("enable_thinking", "max_tokens_name", "top_k", "top_p")} == {
-        **dict.fromkeys(("enable_thinking", "max_tokens_name", "top_k")),
-        "top_p": 0.98,
-        **options,
-        **sampling,
-    }
-    assert recorded["stop"] == [*STOP[mode], "<|end|>"]
+    changeable = {"enable_thinking": None, "max_tokens_name": None, "top_k": None, "top_p": 0.98}
+    assert {name: recorded.get(name) for name in changeable} == {**changeable, **options, **sampling}
+    assert recorded["stop"] == stop
 
 
-def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
+def test_concurrent_requests_are_limited(mini, tmp_path):
     lock, now, most = threading.Lock(), 0, 0
     three_at_once = threading.Barrier(3)  # 24 requests, each of which is answered only with two others
 
@@ -105,17 +99,23 @@ def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
 
 
 @pytest.mark.parametrize("as_date", [False, True], ids=["seconds", "date"])
-def test_retry_after_is_honoured_by_all(mini, tmp_path, waits, as_date):
+def test_all_requests_honour_retry_after_and_the_pause_is_counted_once(mini, tmp_path, waits, as_date):
     def behave(request):
-        if request.number > 0:
+        if request.number > 1:
             return echo(request)
         moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=300)
         return refusing(429, "wait", Retry_After=email.utils.format_datetime(moment, usegmt=True) if as_date else "300")
 
+    told = []
+    events = Events(on_trouble=lambda trouble, what: told.append((trouble, what)))
     with serving(behave) as server:
-        assert not ask_server(mini, server, tmp_path, concurrency=1).failed
-    assert len(waits) == 1 + len(mini)  # the refused request, then each request that is sent
+        assert not ask_server(mini, server, tmp_path, concurrency=1, events=events).failed
+    assert len(waits) == 2 + 1 + len(mini)  # after two refused requests, and before each request but the first
     assert all(200 < seconds < 302 for seconds in waits)
+    assert events.paused_seconds == pytest.approx(300, abs=5)  # the second pause begins before the first has passed
+    kind, what = told[0]
+    assert kind is Trouble.RATE_LIMIT
+    assert re.fullmatch(r"HTTP 429: wait; next try in [23]\d\d s", what)
 
 
 def test_a_pause_of_hours_is_an_error_and_not_waited_for(mini, tmp_path):
@@ -137,12 +137,13 @@ def test_a_pause_of_hours_is_an_error_and_not_waited_for(mini, tmp_path):
         ),
         (refusing(400, "no template\nis\x1b[31m set"), r"requests of mode chat: HTTP 400: no .* is\\u001b\[31m"),
         (Reply(b'{"detail": "bad field"}', 422), "HTTP 422: bad field"),
+        (Reply(b"[" + refusing(400, "no field").body + b"]", 400), "HTTP 400: no field$"),  # as Google's servers do
         (Reply(b"", 301, {"Location": "/"}), r"HTTP 301: \(nothing\)"),
         (refusing(429, "insufficient_quota: pay"), "HTTP 429: insufficient_quota: pay"),
     ],
-    ids=["401", "403", "404", "400", "422", "301", "no quota"],
+    ids=["401", "403", "404", "400", "422", "in a list", "301", "no quota"],
 )
-def test_what_concerns_all_requests_ends_in_one_line(mini, tmp_path, monkeypatch, reply, message):
+def test_an_error_that_concerns_all_requests_is_one_line(mini, tmp_path, monkeypatch, reply, message):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serving(lambda request: reply) as server, pytest.raises(EngineError, match=message) as caught:
         ask_server(mini, server, tmp_path, "chat", concurrency=2)
@@ -153,7 +154,7 @@ def test_what_concerns_all_requests_ends_in_one_line(mini, tmp_path, monkeypatch
     assert len(server.requests) <= 2
 
 
-def test_a_server_that_is_not_there_is_named_at_once(mini, tmp_path, waits):
+def test_an_unreachable_server_is_named_without_a_retry(mini, tmp_path, waits):
     with serving(echo) as server:
         pass
     with pytest.raises(EngineError, match=rf"{server.base_url}, model org/m: cannot be reached"):
@@ -169,7 +170,7 @@ def test_a_server_that_is_not_there_is_named_at_once(mini, tmp_path, waits):
         *("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2026 00:00:00 +99999999999999999999"),
     ],
 )
-def test_a_pause_that_cannot_be_read_is_none(wish):
+def test_an_invalid_retry_after_is_ignored(wish):
     assert _seconds(wish) == 0
 
 
@@ -228,22 +229,26 @@ def test_a_short_key_and_a_part_of_a_word_are_no_secret(mini, tmp_path, monkeypa
         ({"base_url": "http://x/v1", "timeout": float("nan")}, "timeout: expected at least 0.001, not nan"),
         ({"base_url": "http://x/v1", "max_tokens_name": "n"}, "expected max_tokens or max_completion_tokens, not n"),
         ({"base_url": "http://x/v1", "retries": -1}, "retries: expected at least 0, not -1"),
+        (
+            {"mode": "completion", "max_tokens_name": "max_completion_tokens"},
+            "only chat models know max_completion_tok",
+        ),
     ],
 )
-def test_wrong_options_are_refused(mini, options, message):
+def test_wrong_options_are_refused(options, message):
     with pytest.raises(EngineError, match=message) as caught:
-        open_engine("openai", suite=mini, model="m", mode="qa", **options)
+        open_engine("openai", **{"model": "m", "mode": "qa", **options})
     assert "SECRET" not in str(caught.value)
 
 
-def test_a_key_that_no_header_can_hold_is_refused_unseen(mini, monkeypatch):
+def test_a_key_that_no_header_can_hold_is_refused_unseen(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "SECRET\u3042")
     with pytest.raises(EngineError, match="has characters that cannot be part of a key") as caught:
-        open_engine("openai", suite=mini, model="m", mode="qa")
+        open_engine("openai", model="m", mode="qa")
     assert "SECRET" not in str(caught.value)
 
 
-def test_an_engine_whose_answers_are_no_longer_wanted_stops_asking(mini):
+def test_a_closed_generator_of_answers_stops_the_requests(mini):
     async def take_one(engine):
         answers = engine.answers(make_tasks(mini, 1, mode="qa") * 20)
         first = await anext(answers)
@@ -294,3 +299,46 @@ def test_details_are_the_finish_reason_the_model_and_its_fingerprint():
     assert FORM.details_in(reply).version == "judge-2024\\n fp"
     assert FORM.details_in({"model": "m" * 201, "choices": []}) == Details()
     assert Details().version is None
+
+
+@pytest.mark.parametrize(
+    "usage", [None, [], "many", *({"prompt_tokens": number} for number in (-1, True, 10**30, 1e300, "7"))]
+)
+def test_a_reported_number_of_tokens_that_is_no_such_number_is_ignored(usage):
+    assert FORM.usage_in({"usage": usage}) == FORM.usage_in([usage]) == Usage()
+    reported = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 30}}
+    assert FORM.usage_in({"usage": reported}) == Usage(100, 7, 30)
+
+
+# Gemini's OpenAI-compatible endpoint
+
+
+@pytest.mark.parametrize("mode", ["qa", "chat"])
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [
+        ({}, {}),
+        ({"enable_thinking": False}, {"reasoning_effort": "none"}),
+        ({"omit": ["stop", "seed"], "served_model": "tuned"}, {"model": "tuned", "stop": None}),
+        ({"extra_body": {"seed": 3}}, {"seed": 3}),
+    ],
+)
+def test_a_request_to_gemini_has_only_what_it_accepts(mini, mode, options, changes):
+    form = GeminiForm("google/gemini-test", mode, Sampling(top_p=None, stop=("Q:",)), **options)
+    (task, *_) = make_tasks(mini, 1, mode=mode)
+    usual = {"model": "gemini-test", "max_tokens": 300, "temperature": 1.0, "stop": ["Q:"]}
+    expected = {**usual, "messages": list(task.prompt.messages), **changes}
+    found = {key: value for key, value in expected.items() if value is not None}
+    assert form.path_and_body(task) == ("/chat/completions", found)
+
+
+@pytest.mark.parametrize(("multi_choice", "expected"), [(True, "second"), (False, ""), (None, "")])
+def test_the_last_of_several_choices_of_gemini_counts_on_request(mini, monkeypatch, multi_choice, expected):
+    monkeypatch.setenv("GEMINI_API_KEY", "the-key")
+    choices = [{"message": {"content": text}} for text in ("first", "second")]
+    with serving(lambda request: Reply(json.dumps({"choices": choices}).encode())) as server:
+        options = {"base_url": server.base_url, "multi_choice": multi_choice}
+        engine = open_engine("gemini", model="m", mode="qa", sampling=Sampling(top_p=None), **options)
+        assert answers_to(engine, make_tasks(mini, 1, mode="qa")[:1]) == {0: expected}
+    assert server.requests[0].headers["Authorization"] == "Bearer the-key"
+    assert engine.parameters["multi_choice"] is multi_choice

@@ -8,9 +8,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from makers.runs import answers_by_trial
 from pfgen_fast.generation import Setting, generate
@@ -22,8 +22,8 @@ START_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
-def server(tiny_model, tmp_path_factory) -> Iterator[str]:
-    """Starts a server and yields its base URL."""
+def base_url(tiny_model, tmp_path_factory):
+    """Starts a server."""
     command = shutil.which("transformers", path=str(Path(sys.executable).parent))
     assert command, "transformers[serving] is not installed beside this Python"
     with socket.socket() as free:
@@ -35,46 +35,33 @@ def server(tiny_model, tmp_path_factory) -> Iterator[str]:
     with log.open("wb") as output:
         process = subprocess.Popen([command, *arguments], stdout=output, stderr=output, env=environment)
         try:
-            wait_until_ready(port, process, log)
+            wait_until_ready(f"http://127.0.0.1:{port}/health", process, log)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
-            process.terminate()
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            process.kill()
+            process.wait()
 
 
-def wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    import httpx
-
+def wait_until_ready(address, process, log):
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         try:
-            if httpx.get(f"http://127.0.0.1:{port}/health", trust_env=False).status_code == 200:
+            if httpx.get(address, trust_env=False).status_code == 200:
                 return
         except httpx.TransportError:
             time.sleep(0.2)
     pytest.fail(f"the server did not start: {log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
 
 
-def answers_of(mini, server, model, output, mode, sampling):
-    engine = open_engine("openai", suite=mini, model=str(model), mode=mode, sampling=sampling, base_url=server)
-    setting = Setting("tiny", mode, sampling, num_examples=3)
-    generated = generate(mini, engine, setting, trials=1, output=output)
-    assert not generated.failed
-    return answers_by_trial(generated.folder)[1]
-
-
 @pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
-def test_the_server_sees_the_prompt_that_the_engine_transformers_makes(mini, server, tiny_model, tmp_path, mode):
+def test_the_server_sees_the_prompt_that_the_engine_transformers_makes(mini, base_url, tiny_model, tmp_path, mode):
     """The most likely answer to a prompt is the same with every engine."""
-    sampling = Sampling(max_tokens=12, top_p=1e-9, stop=("Q:",))  # greedy; the server has no other way
+    sampling = Sampling(max_tokens=12, top_p=1e-9, stop=("Q:",))  # the server samples greedily only by such a top_p
     setting = Setting("tiny", mode, sampling, num_examples=3)
-    engine = open_engine(
-        "transformers", suite=mini, model=str(tiny_model), mode=mode, sampling=sampling, device="cpu", batch_size=1
-    )
-    local = generate(mini, engine, setting, trials=1, output=tmp_path / "local")
-    served = answers_of(mini, server, tiny_model, tmp_path / "served", mode, sampling)
-    assert served == answers_by_trial(local.folder)[1]
+    answers = []
+    for name, options in (("transformers", {"device": "cpu", "batch_size": 1}), ("openai", {"base_url": base_url})):
+        engine = open_engine(name, suite=mini, model=str(tiny_model), mode=mode, sampling=sampling, **options)
+        made = generate(mini, engine, setting, trials=1, output=tmp_path)
+        assert not made.failed
+        answers.append(answers_by_trial(made.folder))
+    assert answers[0] == answers[1]

@@ -109,7 +109,7 @@ def test_a_completion_prompt_by_hand(small):
     assert third.prompt.text == "## Examples\nQ: b?\nA: B.\n\nQ: c?\nA:"
 
 
-def test_another_language_needs_no_code(small):
+def test_texts_of_the_suite_replace_those_of_the_language_of_the_question(small, make_suite):
     texts = {"examples_heading": "# Examples", "question_heading": "# Question", "qa": "Answer.", "chat": "Reply."}
     (small / "suite.json").write_text(json.dumps({"instructions": texts}), encoding="utf-8")
     suite = Suite.load(small)
@@ -118,12 +118,9 @@ def test_another_language_needs_no_code(small):
     assert qa["content"] == "Answer.\n\n# Examples\nQ: c?\nA: C.\n\n# Question\nQ: a?"
     assert system["content"] == "! Reply.\n\n# Examples\nQ: c?\nA: C."
     assert user == {"role": "user", "content": "Q: a?"}
-
-
-def test_what_a_suite_does_not_say_goes_with_the_language_of_the_question(make_suite):
-    folder = make_suite({"question": "Why?"}, {"question": "なぜ？"})
-    (folder / "suite.json").write_text('{"instructions": {"question_heading": "# ?"}}')
-    english, japanese = make_tasks(Suite.load(folder), 1, mode="qa", num_examples=0)
+    (small / "suite.json").write_text('{"instructions": {"question_heading": "# ?"}}')
+    make_suite({"question": "Why?"}, {"question": "なぜ？"})
+    english, japanese, _ = make_tasks(Suite.load(small), 1, mode="qa", num_examples=0)
     assert english.prompt.messages[0]["content"] == f"{ENGLISH['qa']}\n\n## Examples\n\n# ?\nQ: Why?"
     assert japanese.prompt.messages[0]["content"] == f"{JAPANESE['qa']}\n\n## 回答例\n\n# ?\nQ: なぜ？"
 
@@ -135,7 +132,7 @@ def test_kana_and_chinese_characters_make_a_question_japanese():
     assert list(map(language_of, others)) == ["en"] * 7
 
 
-def test_what_prompts_are_made_of_has_no_effect_on_scores(small):
+def test_instructions_and_sample_answers_do_not_affect_scores(small):
     before = Suite.load(small)
     table = Scorer(before).score("Q01", ["an answer"])
     (small / "suite.json").write_text('{"instructions": {"qa": "!"}}')
@@ -218,7 +215,7 @@ def test_white_space_around_the_parts_of_a_prompt_is_dropped(make_suite, mode):
     assert (own.text or own.messages[-1]["content"]).endswith("Q: a? \nA:" if mode == "completion" else "Q: a?")
 
 
-def test_what_cannot_be_asked_is_refused(mini, make_suite):
+def test_an_unknown_mode_an_invalid_trial_and_a_lone_surrogate_are_refused(mini, make_suite):
     with pytest.raises(EngineError, match="unknown mode 'talk'; expected one of completion, qa, chat"):
         make_tasks(mini, 1, mode="talk")
     with pytest.raises(EngineError, match="trials count from 1"):

@@ -42,6 +42,10 @@ PUBLISHED = [
 ]
 
 
+JAPANESE = {"question": "なぜ？"}
+"""A question in the language of the published suite, because the texts of the prompts depend on it."""
+
+
 @pytest.fixture
 def nothing_is_loaded(monkeypatch):
     """Engines that need weights or a key open without."""
@@ -56,12 +60,6 @@ def nothing_is_loaded(monkeypatch):
         monkeypatch.setenv(variable, "key")
 
 
-@pytest.fixture
-def japanese(make_suite):
-    """A suite with the language of the published one, on which the texts of the prompts depend."""
-    return make_suite({"question": "なぜ？"})
-
-
 def folder_of(call, suite, options):
     arguments = options.replace("-T0", "--temperature 0").split()
     code, out, err = call("sweep", *arguments, "--suite", suite, "--dry-run", "--json")
@@ -72,9 +70,9 @@ def folder_of(call, suite, options):
 
 @pytest.mark.usefixtures("nothing_is_loaded")
 @pytest.mark.parametrize(("folder", "options"), PUBLISHED)
-def test_the_options_of_a_published_run_lead_to_its_folder(call, japanese, folder, options):
+def test_the_options_of_a_published_run_lead_to_its_folder(call, make_suite, folder, options):
     model = folder.rpartition("/")[0]
-    assert folder_of(call, japanese, f"{options} -m {model}") == f"result/{folder}"
+    assert folder_of(call, make_suite(JAPANESE), f"{options} -m {model}") == f"result/{folder}"
 
 
 def digits_of(config):
@@ -83,7 +81,8 @@ def digits_of(config):
 
 @pytest.mark.usefixtures("nothing_is_loaded")
 @pytest.mark.parametrize("engine", ["vllm", "hf"])
-def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(call, japanese, tmp_path, engine):
+def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(call, make_suite, tmp_path, engine):
+    suite = make_suite(JAPANESE)
     template = "{% for m in messages %}“{{ m['content'] }}”\n{% endfor %}\n"
     (tmp_path / "chat.jinja").write_text(template, encoding="utf-8")
     options = f"-e {engine} -m org/m --mode qa --path /weights --trust-remote-code --prefix Hi.\\n --stop <|end|>"
@@ -99,9 +98,9 @@ def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(ca
         "prefix": "Hi.\\n",  # as it was given, with a backslash
         "chat_template": template,
     }
-    folder = folder_of(call, japanese, f"{options} --chat-template {tmp_path / 'chat.jinja'}")
+    folder = folder_of(call, suite, f"{options} --chat-template {tmp_path / 'chat.jinja'}")
     assert folder == f"result/org/m/{digits_of(config)}"
     if engine == "vllm":
         more = f" --chat-template {tmp_path / 'chat.jinja'} --quantization fp8"
         config["quantization"] = "fp8"
-        assert folder_of(call, japanese, options + more) == f"result/org/m/{digits_of(config)}"
+        assert folder_of(call, suite, options + more) == f"result/org/m/{digits_of(config)}"

@@ -55,15 +55,12 @@ def test_recorded_examples_are_equal():
     assert [(reply.answer, reply.state) for reply in replies] == [(each["answer"], each["state"]) for each in recorded]
 
 
-def test_tags_of_the_user_are_added():
+def test_tags_of_the_user_are_pairs_of_different_texts_and_are_added():
     reply = answer_text("<a>x</a><think>y</think>It floats.<a>z", tags=[("<a>", "</a>")])
     assert (reply.answer, reply.state) == ("It floats.", "unfinished")
-
-
-@pytest.mark.parametrize("pair", [("", "</a>"), ("<a>", ""), ("<a>", "<a>")])
-def test_a_pair_of_tags_is_two_different_texts(pair):
-    with pytest.raises(EngineError, match="reasoning tags: expected two different texts"):
-        answer_text("x", tags=[pair])
+    for pair in (("", "</a>"), ("<a>", ""), ("<a>", "<a>")):
+        with pytest.raises(EngineError, match="reasoning tags: expected two different texts"):
+            answer_text("x", tags=[pair])
 
 
 def test_no_tag_survives_in_an_answer():

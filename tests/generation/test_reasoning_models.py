@@ -11,10 +11,7 @@ from makers.fault_server import Reply, refusing, serving
 from makers.runs import make_run
 from pfgen_fast import Scorer
 from pfgen_fast.generation import Generation
-from pfgen_fast.generation.engines import Sampling
 from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
-from pfgen_fast.generation.openai_protocol import GeminiForm
-from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.reasoning import Reasoning, answer_text
 from pfgen_fast.generation.setting import usual_mode
 from pfgen_fast.runs.result import read_result
@@ -69,7 +66,7 @@ def entries_of(generated):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_answer_is_what_follows_the_reasoning(mini, tmp_path, model):
+def test_the_answer_follows_the_reasoning(mini, tmp_path, model):
     with serving(lambda request: completion(MODELS[model](f"About {request.question}"))) as server:
         generated = run(mini, server, tmp_path, reasoning=Reasoning(tokens=1000))
     assert sorted(answers_of(generated)) == sorted(f"About {question.question}" for question in mini)
@@ -94,13 +91,6 @@ def test_unfinished_reasoning_is_an_empty_answer_that_is_not_asked_again(mini, t
     (problem,) = generated.replies.problems
     assert "--reasoning-tokens" in problem
     assert read_result(generated.score(mini).path).score == 0
-
-
-def test_an_answer_at_the_limit_of_tokens_is_named(tmp_path, call):
-    with serving(lambda request: completion({"content": "It"}, finish_reason="length")) as server:
-        code, _, err = call(*ASKING, "--base-url", server.base_url, "-o", tmp_path, "-n", "1")
-    assert code == 0
-    assert "8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
 
 
 def test_reasoning_is_kept_on_request(mini, tmp_path):
@@ -152,7 +142,7 @@ def test_a_refused_parameter_ends_the_command_with_the_option_that_helps(tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-def test_requests_have_what_the_options_say(tmp_path, call):
+def test_options_shape_the_requests(tmp_path, call):
     (tmp_path / "system.txt").write_text("Be kind.")
     arguments = (
         *("generate", "-e", "openai", "-m", "me/step-10", "--mode", "chat", "-s", "mini", "-o", tmp_path, "-n", "1"),
@@ -196,13 +186,17 @@ def test_a_bad_option_is_refused_before_any_request(tmp_path, call, option, valu
     assert problem in " ".join(err.replace("│", " ").split())
 
 
-def test_a_model_that_reasons_although_it_should_not_is_named(tmp_path, call):
-    for content, is_warned in (("<think>\n\n</think>It floats.", False), ("<think>Hm.</think>It floats.", True)):
-        with serving(lambda request, content=content: completion({"content": content})) as server:
-            output = ("-n", "1", "-o", tmp_path / str(is_warned))
-            _, _, err = call(*ASKING, *output, "--disable-thinking", "--base-url", server.base_url)
-        assert "--disable-thinking sends /no_think" in err
-        assert ("the model reasons despite" in err) == is_warned
+@pytest.mark.parametrize(
+    ("content", "is_warned"), [("<think>\n\n</think>It floats.", False), ("<think>Hm.</think>It floats.", True)]
+)
+def test_reasoning_despite_its_option_and_answers_at_the_limit_are_named(tmp_path, call, content, is_warned):
+    with serving(lambda request: completion({"content": content}, finish_reason="length")) as server:
+        options = ("-n", "1", "-o", tmp_path, "--disable-thinking", "--base-url", server.base_url)
+        code, _, err = call(*ASKING, *options)
+    assert code == 0
+    assert "--disable-thinking sends /no_think" in err
+    assert ("the model reasons despite" in err) == is_warned
+    assert "8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
 
 
 def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):
@@ -218,7 +212,7 @@ def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):
         assert max(waits) == pytest.approx(total, abs=2)
 
 
-def test_a_run_with_reasoning_is_named_and_can_be_scored_without_it(mini, tmp_path, call):
+def test_runs_and_tables_with_reasoning_can_be_scored_without_it(mini, tmp_path, call):
     for name, reasoning in (("thinking", f"<think>{WRONG}</think>\n\n"), ("plain", "")):
         rows = [{"question": question.question, "answer": reasoning + question.answers["A"][0]} for question in mini]
         make_run(tmp_path / name, list(map(json.dumps, rows)))
@@ -235,19 +229,15 @@ def test_a_run_with_reasoning_is_named_and_can_be_scored_without_it(mini, tmp_pa
     notes = [any("contain reasoning" in note for note in one["notes"]) for one in (kept, stripped)]
     assert notes == [True, False]
     assert call("score", tmp_path / "thinking", "--reasoning", "strip", "-s", "mini")[0] == 2
-
-
-def test_a_table_can_be_scored_without_reasoning(mini, tmp_path, call):
-    question = mini["Q01"]
-    table = tmp_path / "in.jsonl"
-    table.write_text(json.dumps({"q": "Q01", "a": f"<think>{WRONG}</think>{question.answers['A'][0]}"}) + "\n")
-    columns = ("--question-column", "q", "--answer-column", "a", "-s", "mini")
-    for choice in ("keep", "strip"):
-        assert call("score", table, "-o", tmp_path / f"{choice}.jsonl", "--reasoning", choice, *columns)[0] == 0
-    kept, stripped = (json.loads((tmp_path / f"{choice}.jsonl").read_text()) for choice in ("keep", "strip"))
-    assert kept["a"] == stripped["a"]
-    assert stripped["average"] == pytest.approx(Scorer(mini).score(["Q01"], [question.answers["A"][0]]).average[0])
-    assert kept["average"] < stripped["average"]
+    table, averages = tmp_path / "in.jsonl", []
+    table.write_bytes((tmp_path / "thinking" / "trials.jsonl").read_bytes())
+    for choice in ("strip", "keep"):
+        options = ("--question-column", "question", "--answer-column", "answer", "--reasoning", choice, "-s", "mini")
+        assert call("score", table, "-o", tmp_path / "table.jsonl", *options)[0] == 0
+        averages.append([json.loads(line)["average"] for line in (tmp_path / "table.jsonl").read_text().splitlines()])
+    references = [question.answers["A"][0] for question in mini]
+    assert averages[0] == list(Scorer(mini).score([question.question for question in mini], references).average)
+    assert all(without > with_it for without, with_it in zip(*averages, strict=True))
 
 
 class Tokenizer:
@@ -264,19 +254,15 @@ class Tokenizer:
         return "".join("" if skip_special_tokens and text in special.values() else text for text in texts)
 
 
-def test_special_tokens_that_divide_a_reply_are_decoded():
+def test_only_special_tokens_that_divide_a_reply_are_decoded(monkeypatch):
     channel, message, end, eos = Tokenizer.added_tokens_decoder
     tokens = [channel, *map(ord, "analysis"), message, *map(ord, "Hm."), end, channel, *map(ord, "final"), message]
     text = decoded(Tokenizer(), [*tokens, *map(ord, "It floats."), end, eos])
     assert text == "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>It floats.<|end|>"
     assert answer_text(text).answer == "It floats."
-
-
-def test_an_end_token_of_a_model_without_channels_is_no_text():
-    class Plain(Tokenizer):
-        added_tokens_decoder: ClassVar = {0x1_0000: SimpleNamespace(content="<|end|>", special=True)}
-
-    assert decoded(Plain(), [*map(ord, "It floats."), 0x1_0000]) == "It floats."
+    without_channels = {0x1_0000: SimpleNamespace(content="<|end|>", special=True)}
+    monkeypatch.setattr(Tokenizer, "added_tokens_decoder", without_channels)
+    assert decoded(Tokenizer(), [*map(ord, "It floats."), 0x1_0000]) == "It floats."
 
 
 @pytest.mark.parametrize(("end", "opening"), [("<think>\n", "<think>"), ("</think>\n", ""), ("A:", "")])
@@ -295,24 +281,3 @@ def test_a_replayed_run_has_the_mode_of_its_input(tmp_path):
 def test_local_weights_with_a_chat_template_get_its_mode(tiny_model):
     assert usual_mode("transformers", str(tiny_model), {})[0] == "chat"
     assert usual_mode("transformers", "no/such", {}) == ("completion", "")
-
-
-def test_a_refusal_after_an_answer_concerns_one_request(tmp_path, call):
-    def behave(request):
-        if request.number == 5:
-            return refusing(400, "The prompt has unsupported characters; processing will stop")
-        return completion({"content": "x"})
-
-    with serving(behave) as server:
-        options = ("-o", tmp_path, "-n", "1", "--base-url", server.base_url, "--concurrency", "1")
-        assert call(*ASKING, *options)[0] == 0
-    assert len(server.requests) == 9
-
-
-def test_options_of_requests_reach_gemini_too(mini):
-    options = {"omit": ["seed", "top_p"], "served_model": "tuned", "extra_body": {"seed": 3}, "enable_thinking": False}
-    form = GeminiForm("google/g", "chat", Sampling(), **options)
-    (task, *_) = make_tasks(mini, 1, mode="chat")
-    _, body = form.path_and_body(task)
-    assert (body["model"], body["seed"], body["reasoning_effort"]) == ("tuned", 3, "none")
-    assert "top_p" not in body

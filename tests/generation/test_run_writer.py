@@ -102,7 +102,7 @@ def test_answers_become_trials_in_the_order_of_the_questions(tmp_path, mini, mon
 
 @examples(50)
 @given(data=st.data())
-def test_a_cut_at_any_byte_changes_nothing_in_the_end(tmp_path_factory, mini, data):
+def test_a_cut_at_any_byte_does_not_change_the_final_files(tmp_path_factory, mini, data):
     tmp_path = tmp_path_factory.mktemp("cut")
     answers = data.draw(st.permutations([(trial, question.question) for trial in (1, 2) for question in mini]))
     with pytest.MonkeyPatch.context() as patch:
@@ -135,7 +135,7 @@ def test_damaged_lines_of_an_unfinished_trial_are_asked_again(tmp_path, mini):
     assert fill(run, mini, answers) == answers[3:]
 
 
-def test_a_folder_is_removed_if_nothing_came_to_be_in_it_unless_it_was_there(tmp_path, mini):
+def test_an_empty_folder_is_removed_unless_it_existed_before(tmp_path, mini):
     with contextlib.suppress(EngineError), writing_run(tmp_path / "a" / "b" / "c", CONFIG, mini):
         assert (tmp_path / "a" / "b" / "c").is_dir()
         raise EngineError("wrong key")
@@ -144,14 +144,6 @@ def test_a_folder_is_removed_if_nothing_came_to_be_in_it_unless_it_was_there(tmp
     with writing_run(tmp_path / "a" / "b", CONFIG, mini):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
-
-
-def test_one_process_at_a_time_writes_to_a_folder(tmp_path, mini):
-    with (
-        writing_run(tmp_path / "run", CONFIG, mini),
-        pytest.raises(EngineError, match="another process is generating into this folder"),
-    ):
-        fill(tmp_path / "run", mini, [])
 
 
 def test_a_folder_of_something_else_is_refused_and_stays_as_it_is(tmp_path, mini, make_suite):
@@ -183,14 +175,14 @@ def test_a_packed_run_without_its_trials_is_complete_or_refused(tmp_path, mini):
             writer.missing(3)
 
 
-def test_a_timestamp_that_cannot_be_is_said_before_anything_is_asked(tmp_path, mini, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    with pytest.raises(EngineError, match="SOURCE_DATE_EPOCH: expected seconds since 1970, not 'yesterday'"):
+def test_a_folder_in_use_a_bad_timestamp_and_a_file_in_the_way_are_named(tmp_path, mini, monkeypatch):
+    message = "another process is generating into this folder"
+    with writing_run(tmp_path / "run", CONFIG, mini), pytest.raises(EngineError, match=message):
         fill(tmp_path / "run", mini, [])
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_place_that_cannot_be_written_to_is_named(tmp_path, mini):
     (tmp_path / "file").write_text("")
     with pytest.raises(PfgenError, match="file/run: cannot be created"):
         fill(tmp_path / "file" / "run", mini, [])
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(EngineError, match="SOURCE_DATE_EPOCH: expected seconds since 1970, not 'yesterday'"):
+        fill(tmp_path / "run", mini, [])
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

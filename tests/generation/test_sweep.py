@@ -45,7 +45,7 @@ def fixed_time(monkeypatch):
         ),
     ],
 )
-def test_a_point_is_named_by_what_is_swept(engine, parameters, names):
+def test_a_point_is_named_by_the_swept_parameters(engine, parameters, names):
     assert [point.name for point in grid(engine, parameters)] == names
 
 
@@ -129,23 +129,21 @@ def test_points_are_the_runs_of_generate(mini, tmp_path, fixed_time):
     assert all(point.n_trials == 3 and not point.problems and len(point.curve) == 3 for point in measured)
 
 
-@pytest.mark.parametrize("suffix", [".md", ".csv", ".json"])
-def test_the_table_of_a_finished_sweep_is_the_same_however_often_it_was_resumed(tmp_path, call, suffix):
-    def table(trials, name):
-        options = ["--order", 3, "--order", 5, "--trials", trials, "--output", tmp_path / name, "--quiet"]
-        assert call("sweep", "-e", "ngram", "-s", "mini", *options, "--table", tmp_path / f"t{suffix}")[0] == 0
-        return (tmp_path / f"t{suffix}").read_text(encoding="utf-8").replace(f"/{name}/", "/result/")
+def test_a_resumed_sweep_has_the_same_table_and_counts_new_answers(tmp_path, call):
+    def swept(trials, name, *options):
+        points = ["--order", 3, "--order", 5, "--trials", trials, "--output", tmp_path / name]
+        code, out, err = call("sweep", "-e", "ngram", "-s", "mini", *points, "--table", tmp_path / "t.json", *options)
+        assert code == 0
+        return (tmp_path / "t.json").read_text(encoding="utf-8").replace(f"/{name}/", "/result/"), out, err
 
-    whole = table(3, "whole")
-    table(1, "resumed")
-    assert table(3, "resumed") == table(3, "resumed") == whole
-
-
-def test_what_a_call_added_is_in_its_json(tmp_path, call):
-    options = ["-e", "ngram", "-s", "mini", "--trials", 2, "--output", tmp_path, "--json"]
-    assert [json.loads(call("sweep", *options)[1])[0]["n_new"] for _ in range(2)] == [16, 0]
-    err = " ".join(call("sweep", *(option for option in options if option != "--json"))[2].split())
-    assert re.search(r"note: 16 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the model", err)
+    whole, *_ = swept(3, "whole")
+    swept(1, "resumed")
+    for n_new in (16, 0):
+        table, out, _ = swept(3, "resumed", "--json")
+        assert table == whole
+        assert [row["n_new"] for row in json.loads(out)] == [n_new, n_new]
+    note = " ".join(swept(3, "resumed")[2].split())
+    assert re.search(r"note: 48 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the m", note)
 
 
 def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path):
@@ -225,7 +223,7 @@ def test_a_trial_that_fails_counts_neither_for_the_interval_nor_for_the_stop(min
     assert [re.sub(r": no usable.*", "", problem) for problem in point.problems] == ["m: trial 1", "m: trial 3"]
 
 
-def test_points_that_make_the_same_run_and_senseless_wishes_are_refused(mini, tmp_path):
+def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path):
     points = grid("ngram", {"examples": [0, 20]})
     first, second = sweep(mini, points, trials=1, output=tmp_path)
     problem = "has the same run as examples 0, because the engine ngram ignores the differences"
@@ -265,30 +263,25 @@ FLAGS += ["--order", 3, "--order", 5, "--temperature", 0.5, "--temperature", 1]
 FILE = 'engine = "ngram"\nsuite = "mini"\ntrials = 9\norder = [3, 5]\ntemperature = [0.5, 1]\n'
 
 
-def test_flags_and_file_give_the_same_and_flags_win(tmp_path, call, fixed_time):
+def test_flags_and_file_give_the_same_which_a_dry_run_lists(tmp_path, call, fixed_time):
     grid_file = tmp_path / "grid.toml"
     grid_file.write_text(FILE)
     code, out, err = call("sweep", *FLAGS, "-o", tmp_path / "a", "--table", tmp_path / "a.csv")
     assert (code, err.count("\n")) == (0, 1)  # the summary
     assert call("sweep", grid_file, "-n", 3, "-o", tmp_path / "b", "--table", tmp_path / "b.csv")[0] == 0
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
-    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text().replace(
-        f"{tmp_path}/b", f"{tmp_path}/a"
-    )
-    rows = out.splitlines()
-    assert rows[0].split() == [
+    table = (tmp_path / "a.csv").read_text()
+    assert table == (tmp_path / "b.csv").read_text().replace(f"{tmp_path}/b", f"{tmp_path}/a")
+    heads, *rows = [row.split() for row in out.splitlines()]
+    assert heads == [
         *("temperature", "order", "score", "fluency", "truthfulness", "helpfulness", "trials", "for", "±0.005", "run")
     ]
-    assert [row.split()[:2] for row in rows[1:5]] == [["0.5", "3"], ["0.5", "5"], ["1", "3"], ["1", "5"]]
-
-
-def test_a_dry_run_lists_points_and_folders_and_writes_nothing(tmp_path, call):
-    _, listed, _ = call("sweep", *FLAGS, "-o", tmp_path / "runs", "--dry-run")
-    assert not (tmp_path / "runs").exists()
-    folders = [row["run"] for row in json.loads(call("sweep", *FLAGS, "-o", tmp_path / "runs", "--json")[1])]
+    assert [row[:2] for row in rows[:4]] == [["0.5", "3"], ["0.5", "5"], ["1", "3"], ["1", "5"]]
+    _, listed, _ = call("sweep", *FLAGS, "-o", tmp_path / "c", "--dry-run")
+    assert not (tmp_path / "c").exists()
     assert listed.splitlines()[:-1] == [
-        f"temperature {t}, order {order}: {folder}"
-        for (t, order), folder in zip(((t, o) for t in ("0.5", "1") for o in (3, 5)), folders, strict=True)
+        f"temperature {t}, order {order}: {row['run'].replace(f'{tmp_path}/a', f'{tmp_path}/c')}"
+        for (t, order, *_), row in zip(rows, csv.DictReader(io.StringIO(table)), strict=False)
     ]
 
 

@@ -14,37 +14,27 @@ from pfgen_fast.report.sweep_plot import _figure, write_picture
 from pfgen_fast.report.sweeps import lines, swept_values
 
 
-def test_too_few_trials_for_an_interval_are_drawn_without(mini, tmp_path):
-    few = list(sweep(mini, grid("ngram", {"order": [3, 5]}), trials=3, output=tmp_path / "runs"))
-    intervals = [point.intervals["score"] for point in few]
-    assert list(map(interval_text, intervals)) == [f"{interval.value:.4f}" for interval in intervals]
-    write_picture(few, tmp_path / "x.svg", until_interval=0.01)
-
-
-def test_intervals_after_one_number_of_trials_are_drawn_as_points(mini, tmp_path):
-    (one,) = sweep(mini, grid("ngram", {"order": [5]}), trials=13, output=tmp_path / "runs")
-    known = [step for step in one.curve if step.half_width is not None]
-    shown = [replace(one, curve=known[:n]) for n in (1, 2)]
-    with style():
-        figures = [_figure([point], None, True) for point in shown]
-    of_one, of_two = ([line.get_marker() for line in figure.axes[-2].get_lines()] for figure in figures)
-    assert of_one == ["o"]
-    assert of_two == [""]
-
-
 def texts_of(svg):
     return ["".join(element.itertext()).strip() for element in ElementTree.fromstring(svg).iter()]
 
 
-def test_a_picture_names_its_lines(mini, tmp_path):
-    few = list(sweep(mini, grid("ngram", {"mode": ["qa"], "order": [3, 5]}), trials=10, output=tmp_path / "runs"))
-    write_picture(few, tmp_path / "x.svg", until_interval=0.01)
+def test_a_picture_names_its_lines_and_draws_intervals_where_they_are_known(mini, tmp_path):
+    points = grid("ngram", {"mode": ["qa"], "order": [3, 5]})
+    few, more = (list(sweep(mini, points, trials=trials, output=tmp_path / "runs")) for trials in (3, 13))
+    intervals = [point.intervals["score"] for point in few]
+    assert list(map(interval_text, intervals)) == [f"{interval.value:.4f}" for interval in intervals]
+    write_picture(few, tmp_path / "few.svg", until_interval=0.01)
+    for name in ("x.svg", "again.svg", "x.png"):
+        write_picture(more, tmp_path / name, until_interval=0.01)
     drawn = (tmp_path / "x.svg").read_bytes()
     assert {"order", "order 3", "order 5", "half of the interval; dashed: ±0.01"} <= {*texts_of(drawn)}
-    write_picture(few, tmp_path / "x.svg", until_interval=0.01)
-    assert (tmp_path / "x.svg").read_bytes() == drawn
-    write_picture(few, tmp_path / "x.png", until_interval=0.01)
+    assert (tmp_path / "again.svg").read_bytes() == drawn
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    known = [step for step in more[0].curve if step.half_width is not None]
+    with style():
+        figures = [_figure([replace(more[0], curve=known[:n])], None, True) for n in (1, 2)]
+    # After one number of trials, an interval is a point.
+    assert [[line.get_marker() for line in figure.axes[-2].get_lines()] for figure in figures] == [["o"], [""]]
 
 
 # ---- Sweeps in the report
@@ -74,11 +64,11 @@ def test_runs_that_differ_in_few_parameters_are_a_sweep():
     ],
     ids=["one", "equal", "unknown", "many parameters", "many values"],
 )
-def test_other_runs_are_none(configs):
+def test_other_runs_are_not_a_sweep(configs):
     assert swept_values(configs) is None
 
 
-def test_lines_hold_all_other_parameters_fast():
+def test_all_other_parameters_are_constant_along_a_line():
     points = [{"t": t, "mode": mode} for t in (1.0, 0.5, 10.0) for mode in ("qa", "chat")]
     of_t = lines(points, "t")
     assert [(line.name, line.points) for line in of_t] == [("mode qa", (2, 0, 4)), ("mode chat", (3, 1, 5))]

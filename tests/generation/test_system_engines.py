@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from makers import published
+from makers.asked_engines import answers_to
 from makers.runs import answers_by_trial
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.errors import EngineError
@@ -19,7 +18,7 @@ from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.runs.result import read_result
 
 
-def generated(suite: Suite, engine: str, output: Path, *, trials: int | None = None, **options: Any) -> list[list[str]]:
+def generated(suite, engine, output, *, trials=None, **options):
     made = Generation.of(engine, options=options).run(suite, trials=trials, output=output)
     return list(answers_by_trial(made.folder).values())
 
@@ -49,10 +48,6 @@ def test_one_command_makes_a_row_of_a_leaderboard(call, tmp_path, monkeypatch, e
     assert rows[0].startswith("| <code>N/A</code> | ")
 
 
-def test_ground_truth_is_the_sample_answers(suite, tmp_path):
-    assert generated(suite, "ground-truth", tmp_path / "runs") == [["human 1", "human 2"]]
-
-
 def test_reference_gives_every_answer_once_and_set_after_set(suite, tmp_path):
     trials = generated(suite, "reference", tmp_path / "runs")
     assert len(trials) == 20
@@ -64,7 +59,7 @@ def test_reference_gives_every_answer_once_and_set_after_set(suite, tmp_path):
     assert generated(suite, "reference", tmp_path / "runs", sets=["S"])[0] == [trials[0][1]] * 2
 
 
-def test_a_suite_without_these_answers_is_told_so(suite, make_suite, tmp_path):
+def test_missing_answers_of_a_suite_are_named(suite, make_suite, tmp_path):
     with pytest.raises(EngineError, match=r"reference answers of suite .*: 20 answers to Q02, too few for trial 21"):
         generated(suite, "reference", tmp_path / "runs", trials=21)
     with pytest.raises(EngineError, match=r"the sample answers of suite .*: 1 answer to Q01, too few for trial 2"):
@@ -85,11 +80,11 @@ def test_a_suite_without_these_answers_is_told_so(suite, make_suite, tmp_path):
     assert not (tmp_path / "runs/system").exists()
 
 
-def test_scoring_a_suite_names_the_command_that_makes_a_run_of_it(call, suite, tmp_path):
-    assert len(suite) == 2
-    code, _, err = call("score", tmp_path)
+def test_ground_truth_is_the_sample_answers_which_score_names_for_a_suite(call, suite, tmp_path):
+    code, _, err = call("score", suite.folder)
     assert code == 2
     assert f"a suite, not a run; 'pfgen-fast generate --engine ground-truth --suite {tmp_path}' makes a run" in err
+    assert generated(suite, "ground-truth", tmp_path / "runs") == [["human 1", "human 2"]]
 
 
 @pytest.mark.slow
@@ -111,12 +106,8 @@ def test_the_row_of_the_reference_answers_has_the_published_score():
     engine = open_engine("reference", suite=suite, model="system/criteria", mode="completion")
     assert engine.n_trials == 1000
     tasks = [task for trial in range(1, 1001) for task in make_tasks(suite, trial, mode="completion", num_examples=0)]
-
-    async def given() -> list[tuple[str, str]]:
-        return [(tasks[index].question, answer) async for index, answer in engine.answers(tasks)]
-
-    lines = sorted(asyncio.run(given()), key=lambda line: (line[0], line[1].encode()))
-    questions, answers = zip(*lines, strict=True)
+    given = [(tasks[index].question, answer) for index, answer in answers_to(engine, tasks).items()]
+    questions, answers = zip(*sorted(given, key=lambda line: (line[0], line[1].encode())), strict=True)
     scores = Scorer(suite).score(list(questions), list(answers)).average.reshape(50, 1000).mean(axis=0)
     assert (round(scores.mean(), 4), round(np.std(scores), 4)) == (0.8494, 0.0253)
 
@@ -124,19 +115,18 @@ def test_the_row_of_the_reference_answers_has_the_published_score():
 def test_other_work_goes_on_between_stored_answers(mini):
     """Otherwise Ctrl-C would wait until the last answer."""
     engine = open_engine("reference", suite=mini, model="m", mode="completion")
-    tasks = make_tasks(mini, 1, mode="completion")
-    seen: list[str] = []
+    seen = []
 
-    async def give() -> None:
-        async for _ in engine.answers(tasks):
+    async def give():
+        async for _ in engine.answers(make_tasks(mini, 1, mode="completion")):
             seen.append("answer")
 
-    async def work() -> None:
+    async def work():
         for _ in range(3):
             seen.append("work")
             await asyncio.sleep(0)
 
-    async def both() -> None:
+    async def both():
         await asyncio.gather(give(), work())
 
     asyncio.run(both())

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import ClassVar
 
 import pytest
 from makers.asked_engines import answers_to
@@ -31,59 +31,43 @@ class FakeSamplingParams:
     max_tokens: int | None = 16
 
 
-@dataclass
 class FakeTokenizer:
-    chat_template: str | None = "{{ messages }}"
+    chat_template = "{{ messages }}"
+    eos_token_id = 0
+    added_tokens_decoder: ClassVar = {}
 
-    eos_token_id: int = 0
-    added_tokens_decoder: dict[int, Any] = field(default_factory=dict)
-
-    def decode(self, tokens: list[int], **_: Any) -> str:
+    def decode(self, tokens, **_):
         return "".join(map(chr, tokens))
 
-    def __call__(self, text: str) -> dict[str, list[int]]:
+    def __call__(self, text):
         return {"input_ids": [*map(ord, text), self.eos_token_id]}
 
-    def apply_chat_template(self, messages: list[Any], **_: Any) -> str:
+    def apply_chat_template(self, messages, **_):
         return str(messages)
 
 
 class FakeLLM:
-    """Has methods of `vllm.LLM` with the same signatures; answers with the seed, and does not cut at stop strings."""
+    """Has methods of `vllm.LLM` with the same arguments; answers with the seed, and does not cut at stop strings."""
 
-    tokenizer = FakeTokenizer()
-    made: FakeLLM
-
-    def __init__(self, model: str, **arguments: Any) -> None:
+    def __init__(self, model, **arguments):
         if model == "no/such":
             raise OSError("no/such is not a local folder\nand is not a valid model identifier")
         self.arguments = {"model": model, **arguments}
-        self.asked: list[tuple[Any, FakeSamplingParams]] = []
+        self.asked = []
         FakeLLM.made = self
 
-    def get_tokenizer(self) -> FakeTokenizer:
-        return self.tokenizer
+    def get_tokenizer(self):
+        return FakeTokenizer()
 
-    def generate(
-        self, prompts: list[dict[str, list[int]]], sampling_params: list[FakeSamplingParams], *, use_tqdm: bool
-    ) -> list[Any]:
-        texts = ["".join(map(chr, prompt["prompt_token_ids"])) for prompt in prompts]
-        return self._answer(texts, sampling_params)
+    def generate(self, prompts, sampling_params, *, use_tqdm):
+        return self._answer(["".join(map(chr, prompt["prompt_token_ids"])) for prompt in prompts], sampling_params)
 
-    def chat(
-        self,
-        messages: list[Any],
-        sampling_params: list[FakeSamplingParams],
-        use_tqdm: bool,
-        *,
-        chat_template: str | None = None,
-        chat_template_kwargs: dict[str, Any] | None = None,
-    ) -> list[Any]:
+    def chat(self, messages, sampling_params, use_tqdm, *, chat_template=None, chat_template_kwargs=None):
         assert all(isinstance(message, dict) for conversation in messages for message in conversation)
         self.templates = (chat_template, chat_template_kwargs)
         return self._answer(messages, sampling_params)
 
-    def _answer(self, prompts: list[Any], params: list[FakeSamplingParams]) -> list[Any]:
+    def _answer(self, prompts, params):
         assert len(prompts) == len(params)
         if len(str(prompts[0])) > 100_000:
             raise ValueError("the prompt is longer than the maximum model length")
@@ -126,7 +110,7 @@ def test_every_request_has_the_prompt_and_the_seed_of_its_task(mini, fake_vllm, 
         )
 
 
-def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm, tmp_path):
+def test_options_reach_vllm_and_are_recorded_if_they_affect_answers(mini, fake_vllm, tmp_path):
     (tmp_path / "chat.jinja").write_text("{{ messages }}\n")
     engine = open_engine(
         "vllm",
@@ -158,7 +142,7 @@ def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm,
     assert set(usual.parameters.values()) == {None}
 
 
-def test_what_is_wrong_is_one_sentence(mini, fake_vllm, monkeypatch, tmp_path):
+def test_an_error_of_vllm_is_one_sentence(mini, fake_vllm, monkeypatch, tmp_path):
     with pytest.raises(EngineError, match=r"no/such cannot be loaded by vLLM: no/such is not a local folder and"):
         open_engine("vllm", suite=mini, model="no/such", mode="chat")
     engine = open_engine("vllm", suite=mini, model="m", mode="chat")
@@ -166,7 +150,7 @@ def test_what_is_wrong_is_one_sentence(mini, fake_vllm, monkeypatch, tmp_path):
     with pytest.raises(EngineError, match=rf"vLLM, model m: the prompt is longer .* {asked}"):
         generate(mini, engine, Setting("m", "chat", prefix="x" * 100_000), trials=1, output=tmp_path / "result")
     assert not (tmp_path / "result").exists()
-    monkeypatch.setattr(FakeLLM, "tokenizer", FakeTokenizer(chat_template=None))
+    monkeypatch.setattr(FakeTokenizer, "chat_template", None)
     with pytest.raises(EngineError, match="has no chat template"):
         open_engine("vllm", suite=mini, model="m", mode="chat")
     monkeypatch.setitem(sys.modules, "vllm", None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +11,6 @@ from pfgen_fast import JudgingError
 from pfgen_fast.judging import Asking, Judge, Prices, Replies, Server, Spending
 
 JUDGE = Judge("org/judge", max_tokens=50)
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def requests_of(*numbers):
@@ -102,7 +94,7 @@ def test_tokens_and_costs_are_estimated_from_above(tmp_path):
 
 
 @pytest.mark.parametrize("lie", [Reply(b'{"choices": []}'), refusing(400, "no")], ids=["no choices", "refused"])
-def test_what_is_no_reply_is_not_kept_and_asked_again(tmp_path, lie):
+def test_an_unusable_reply_is_not_stored_and_requested_again(tmp_path, lie):
     path = tmp_path / "r.jsonl"
 
     def behave(request):
@@ -119,15 +111,10 @@ def test_what_is_no_reply_is_not_kept_and_asked_again(tmp_path, lie):
     assert asking.replies() == expected(*range(20))
 
 
-def answering_as(text, model, fingerprint="fp_1"):
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    return Reply(json.dumps({"model": model, "system_fingerprint": fingerprint, "choices": [choice]}).encode())
-
-
-def test_an_empty_reply_is_one_only_for_those_who_want_it(tmp_path):
+def test_an_empty_reply_counts_only_on_request(tmp_path):
     for keeps_empty, n_missing in ((False, 2), (True, 0)):
         asking = Asking(requests_of(1, 2), Replies(tmp_path / f"{keeps_empty}.jsonl"), keeps_empty=keeps_empty)
-        with serving(lambda request: answering_as("", "judge")) as server:
+        with serving(lambda request: answering("")) as server:
             asking.ask(by_server(server))
         assert asking.n_missing == n_missing
     asking = Asking(requests_of(1, 2), Replies(tmp_path / "refused.jsonl"), keeps_empty=True)
@@ -135,7 +122,7 @@ def test_an_empty_reply_is_one_only_for_those_who_want_it(tmp_path):
         assert asking.ask(by_server(server, retries=0)).startswith("2 requests had no reply")
 
 
-def test_what_another_process_asked_meanwhile_is_not_asked_again(tmp_path):
+def test_requests_of_another_process_are_not_sent_again(tmp_path):
     first, second = (Asking(requests_of(1, 2, 3), Replies(tmp_path / "r.jsonl")) for _ in range(2))
     with Replies(tmp_path / "r.jsonl").adding() as keep:
         keep(requests_of(2)[0], "[[4]]")

@@ -20,11 +20,14 @@ def keep(path, *pairs):
             add(request(number), reply)
 
 
-def test_an_entry_holds_key_request_and_reply_and_when_it_came(tmp_path, monkeypatch):
+def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    path = tmp_path / "new" / "replies.jsonl"
-    keep(path, (1, "[[3]] \ud800 水"))
-    (line,) = path.read_text(encoding="utf-8").splitlines()
+    path, said = tmp_path / "new" / "replies.jsonl", Details("stop", "judge-2024-08-06", "fp_1")
+    kept = Replies(path)
+    with kept.adding() as add:
+        add(request(0), "yes", said)
+        add(request(1), "[[3]] \ud800 水")
+    line = path.read_text(encoding="utf-8").splitlines()[1]
     assert json.loads(line) == {
         "key": request(1).key,
         "request": request(1).record(),
@@ -35,44 +38,24 @@ def test_an_entry_holds_key_request_and_reply_and_when_it_came(tmp_path, monkeyp
         "time": "2023-11-14T22:13:20+00:00",
     }
     assert list(json.loads(line))[:3] == ["key", "request", "reply"]
-    assert Replies(path)[request(1).key] == "[[3]] \ud800 水"
+    for replies in (kept, Replies(path)):
+        assert replies[request(1).key] == "[[3]] \ud800 水"
+        assert [replies.details(request(number).key) for number in range(3)] == [said, Details(), Details()]
+        assert [replies.time(request(number).key) for number in (0, 2)] == ["2023-11-14T22:13:20+00:00", None]
     assert [path.name for path in path.parent.iterdir()] == ["replies.jsonl"]  # no lock is left
 
 
-def test_entries_of_earlier_versions_are_read(tmp_path):
+def test_entries_of_earlier_versions_and_of_other_programs_are_read(tmp_path):
     path = tmp_path / "replies.jsonl"
-    path.write_text(json.dumps({"key": request().key, "reply": "[[7]]"}) + "\n")
+    odd = {"finish_reason": ["stop"], "model": "\x1b[2J\ud800", "system_fingerprint": "x" * 201}
+    entries = [{"key": request().key, "reply": "[[7]]"}, {"key": "k", "reply": "r", **odd}]
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     keep(path, (1, "[[8]]"))
     assert [Replies(path).get(request(number).key) for number in range(3)] == ["[[7]]", "[[8]]", None]
-
-
-def test_what_the_server_said_of_a_reply_is_kept_with_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    path = tmp_path / "replies.jsonl"
-    said = Details("stop", "judge-2024-08-06", "fp_1")
-    kept = Replies(path)
-    with kept.adding() as add:
-        add(request(0), "yes", said)
-        add(request(1), "no")
-    for replies in (kept, Replies(path)):
-        assert [replies.details(request(number).key) for number in range(3)] == [said, Details(), Details()]
-        assert [replies.time(request(number).key) for number in (0, 2)] == ["2023-11-14T22:13:20+00:00", None]
-
-
-def test_what_a_file_says_of_a_server_is_harmless(tmp_path):
-    path = tmp_path / "replies.jsonl"
-    entry = {
-        "key": "k",
-        "reply": "r",
-        "finish_reason": ["stop"],
-        "model": "\x1b[2J\ud800",
-        "system_fingerprint": "x" * 201,
-    }
-    path.write_text(json.dumps(entry) + "\n")
     assert Replies(path).details("k") == Details(None, "\\u001b[2J\\ud800", None)
 
 
-def test_what_is_torn_or_strange_is_passed_over(tmp_path):
+def test_incomplete_and_invalid_entries_are_skipped(tmp_path):
     path = tmp_path / "replies.jsonl"
     keep(path, (1, "one"))
     with path.open("ab") as file:
@@ -105,16 +88,7 @@ def test_a_second_process_is_refused(tmp_path):
 
 def test_reasoning_is_kept_in_the_file_but_is_no_part_of_a_reply(tmp_path):
     path = tmp_path / "replies.jsonl"
-    replies = Replies(path)
-    with replies.adding() as keep:
-        keep(request(1), '<think>{"verdict": 0}</think>\n{"verdict": 1}')
-    assert replies[request(1).key] == Replies(path)[request(1).key] == '{"verdict": 1}'
+    quoting = '{"reason": "It shows its </think> tag.", "score": 2}'  # JSON may quote a tag
+    keep(path, (1, '<think>{"verdict": 0}</think>\n{"verdict": 1}'), (2, quoting))
+    assert [Replies(path)[request(number).key] for number in (1, 2)] == ['{"verdict": 1}', quoting]
     assert "<think>" in path.read_text()
-
-
-def test_a_reply_that_is_json_may_quote_a_tag(tmp_path):
-    reply = '{"reason": "It shows its </think> tag.", "score": 2}'
-    replies = Replies(tmp_path / "replies.jsonl")
-    with replies.adding() as keep:
-        keep(request(1), reply)
-    assert replies[request(1).key] == reply

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from pfgen_fast.judging import Judge
 
 
-def test_the_key_is_that_of_files_that_are_there_already():
+def test_keys_are_those_of_existing_files():
     request = Judge("org/judge", 1.0, 300).request("Is 水 wet? {answer}", seed=818176819, name="rating 1")
     assert request.key == "c3f8310bc3b9d38e1b7cf56d6efd901708c765921038315e00850362e0b4775b"
 
@@ -24,21 +23,13 @@ def test_everything_that_decides_a_reply_is_part_of_the_key():
     ]
     assert len({request.key for request in [usual, *others]}) == 7
     assert judge.request("text", seed=1, name="another name").key == usual.key
+    assert Judge("j", temperature=0).request("text", seed=1, name="n").key == usual.key  # which is 0.0 by default
 
 
-@pytest.mark.parametrize("temperature", [0, 0.0])
-def test_a_whole_number_is_the_same_temperature(temperature):
-    assert Judge("j", temperature).request("t", seed=1, name="n").key == Judge("j").request("t", seed=1, name="n").key
-
-
-def test_the_record_holds_what_was_sent():
-    record = Judge("org/judge", 0.5, 7).request("text", seed=3, name="n", system="Be strict.").record()
+def test_the_record_is_the_request_in_which_a_lone_surrogate_is_an_escape():
+    record = Judge("org/judge", 0.5, 7).request("a\ud800b", seed=3, name="n", system="Be strict.").record()
     assert record == {
         "model": "org/judge",
-        "messages": [{"role": "system", "content": "Be strict."}, {"role": "user", "content": "text"}],
+        "messages": [{"role": "system", "content": "Be strict."}, {"role": "user", "content": "a\\ud800b"}],
         "parameters": {"temperature": 0.5, "max_tokens": 7, "seed": 3},
     }
-
-
-def test_a_lone_surrogate_becomes_an_escape():
-    assert Judge("j").request("a\ud800b", seed=1, name="n").messages[0]["content"] == "a\\ud800b"

@@ -20,6 +20,7 @@ def test_a_template_is_read_as_it_is(tmp_path):
     assert template == Template('{question}\r\n{answer} {"rating": 3}', NAMES)
     assert template.uses("answer")
     assert not template.uses("sample")
+    assert Template("a", ("b",)).hash == Template("a", ()).hash != Template("a ", ("b",)).hash
 
 
 @pytest.mark.parametrize(
@@ -32,14 +33,10 @@ def test_a_template_is_read_as_it_is(tmp_path):
         (None, "cannot be read: No such file"),
     ],
 )
-def test_a_template_that_does_not_do_is_refused(tmp_path, content, message):
+def test_an_invalid_template_is_refused(tmp_path, content, message):
     path = tmp_path / "prompt.txt"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(JudgingError, match=message) as caught:
         Template.read(path, placeholders=NAMES, needed=("question", "answer"))
     assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_the_hash_is_that_of_the_text():
-    assert Template("a", ("b",)).hash == Template("a", ()).hash != Template("a ", ("b",)).hash

@@ -29,7 +29,7 @@ class FakeEngine:
         self.parameters = parameters or {}
         self.batches: list[list[Any]] = []
         self.asked: list[Any] = []
-        self.is_closed, self.n_closed = False, 0
+        self.n_closed = 0
 
     async def answers(self, tasks: Any) -> AsyncGenerator[tuple[int, str], None]:
         self.batches.append(list(tasks))
@@ -40,7 +40,7 @@ class FakeEngine:
                 yield index, answer
 
     async def close(self) -> None:
-        self.is_closed, self.n_closed = True, self.n_closed + 1
+        self.n_closed += 1
 
 
 def answers_to(engine: Any, requests: Sequence[Request]) -> dict[int, str]:

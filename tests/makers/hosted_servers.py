@@ -162,9 +162,7 @@ class AnthropicService:
             "created_at": "2099-01-01T00:00:00Z",
             "expires_at": "2099-01-02T00:00:00Z",
             "ended_at": "2099-01-01T01:00:00Z",
-            "archived_at": None,
-            "cancel_initiated_at": None,
-            "results_url": "unused",
+            **dict.fromkeys(("archived_at", "cancel_initiated_at", "results_url")),
         }
 
     def _result(self, each: dict[str, Any]) -> dict[str, Any]:

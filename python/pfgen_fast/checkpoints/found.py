@@ -19,8 +19,7 @@ from ..files.untrusted_text import in_one_line
 USUAL_PATTERN = r"(?:checkpoint|iter|global_step|step|epoch)[-_]?(\d+)"
 """The names that common trainers give to checkpoints; the group is the step."""
 
-_LAST_FILE = "trainer_state.json"
-"""The file that Hugging Face's Trainer writes last."""
+_LAST_FILE = "trainer_state.json"  # the file that Hugging Face's Trainer writes last
 
 _NOT_WEIGHTS = re.compile(
     r"(\.|optimizer|scheduler|scaler|rng_state|trainer_state|training_args|events\.out).*|.*(\.md|\.log|_results\.json)",
@@ -57,9 +56,6 @@ class Checkpoints:
 
     A checkpoint is complete if its ready file exists. Without a ready file, it is complete if the Trainer's last file
     can be read and no file is newer, or if no file has changed for `unchanged_seconds`.
-
-    Raises:
-        EngineError: The pattern is not a regular expression, or a path or number is invalid.
     """
 
     folder: Path  # directory of a training run
@@ -97,10 +93,7 @@ class Checkpoints:
         return sorted((step, path) for step, path in steps if step is not None and path.is_dir())
 
     def complete(self) -> list[Checkpoint]:
-        """The complete checkpoints in the order of steps.
-
-        A checkpoint that vanishes is left out; one that cannot be read is left out with a warning.
-        """
+        """The complete checkpoints in the order of steps; warns about a checkpoint that cannot be read."""
         found = []
         for step, path in self.named():
             try:

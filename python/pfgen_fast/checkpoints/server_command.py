@@ -36,10 +36,6 @@ class ServerCommand:
 
     In each word, `{path}` becomes the directory of the weights, `{name}` the name of the checkpoint, `{step}` its step,
     and `{port}` a free port.
-
-    Raises:
-        EngineError: The command lacks `{path}` or `{port}`, its program is not found, or the system has no process
-            groups.
     """
 
     words: Sequence[str]  # program and arguments
@@ -66,10 +62,7 @@ class ServerCommand:
 
     @contextlib.contextmanager
     def running(self, checkpoint: Checkpoint, log: Path, *, key: str = "") -> Iterator[RunningServer]:
-        """Starts a server for a checkpoint, waits until it replies, and ends it afterwards.
-
-        Requests to it have the key. Its output is written to `log`. It also ends if this process is killed.
-        """
+        """Starts a server for a checkpoint, waits until it replies, and ends it afterwards, even after a kill."""
         port = _free_port()
         values = {"path": checkpoint.weights, "name": checkpoint.folder.name, "step": checkpoint.step, "port": port}
         words = [re.sub(r"\{(\w+)\}", lambda match: str(values.get(match[1], match[0])), word) for word in self.words]

@@ -33,11 +33,7 @@ _OF_THE_MACHINE = frozenset(
 
 @dataclass(frozen=True)
 class Watch:
-    """Scores the checkpoints of a training run.
-
-    Raises:
-        EngineError: The engine or an option is unknown, or `server` is given for an engine that uses no server.
-    """
+    """Scores the checkpoints of a training run."""
 
     checkpoints: Checkpoints
     suite: Suite
@@ -87,11 +83,7 @@ class Watch:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Locks the journal, and reads which checkpoints are scored.
-
-        Raises:
-            EngineError: Another process has locked the journal, or the journal belongs to another training run.
-        """
+        """Locks the journal, and reads which checkpoints are scored."""
         training = str(self.checkpoints.folder.resolve())
         with self._journal.locked(what="scores of checkpoints", error=EngineError):
             entries = list(self._journal.entries())

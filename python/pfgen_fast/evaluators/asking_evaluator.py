@@ -89,10 +89,7 @@ class AskingEvaluator(ABC):
         return cast("Self", replace(cast("Any", self), connect=None))
 
     def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing replies, by default at the prices of `spending`.
-
-        Pass all texts of a test in one call, because equal requests count once.
-        """
+        """Estimates the cost of the missing replies about all texts of a test, where equal requests count once."""
         return self._asked(items, texts).estimate(prices or self.spending.prices)
 
     def ask(
@@ -103,11 +100,7 @@ class AskingEvaluator(ABC):
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies about texts; returns a sentence that explains why replies are still missing.
-
-        Pass all texts of a test in one call; `score` then only repeats requests that got no reply. Returns None if no
-        reply is missing, or if replies may be missing.
-        """
+        """Asks for the missing replies about all texts of a test; returns why replies are still missing, or None."""
         return self._ask(self._asked(items, texts), on_progress=on_progress, events=events)
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:

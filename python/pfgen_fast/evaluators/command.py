@@ -28,8 +28,7 @@ from .user_code import OutsideEvaluator, Receive, Request, Scores
 _HASHED_BYTES = 1 << 26
 """The maximum size of hashed files; of larger files in a command, such as models, the signature has only the size."""
 
-_GRACE_SECONDS = 10.0
-"""How long a program may run after it has scored all texts."""
+_GRACE_SECONDS = 10.0  # how long a program may run after it has scored all texts
 
 
 class CommandEvaluator(OutsideEvaluator):
@@ -175,12 +174,9 @@ def _split(command: str | Sequence[str]) -> list[str]:
 
 
 def _file_hash(argument: str, *, is_program: bool) -> str | None:
-    """The hash of a file in a command, or the size of a large file; None if the argument is not a file.
-
-    It is also None for a program on the PATH, because other machines may have other builds of the program.
-    """
+    """The hash of a file in a command, or the size of a large file; None if the argument is not a file."""
     path = Path(argument)
-    if is_program and path.name == argument:
+    if is_program and path.name == argument:  # a program on the PATH, of which other machines may have other builds
         return None
     try:
         if not path.is_file():

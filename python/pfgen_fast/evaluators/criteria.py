@@ -133,22 +133,16 @@ def read_criteria(path: Path | None = None) -> Criteria:
 def _criteria(content: Any) -> Criteria:
     _refuse_unknown(content, ("scale", "tasks", "criteria"))
     scale, for_all = member(content, "scale", _scale, Scale(1, 5)), _criteria_in(content)
-
-    def tasks(value: Any) -> dict[str, Task]:
-        return entries(value, lambda task: _task(task, for_all))
-
     if "tasks" in content:
-        return Criteria(member(content, "tasks", tasks), scale)
+        tasks = member(content, "tasks", lambda value: entries(value, lambda task: _task(task, for_all)))
+        return Criteria(tasks, scale)
     if not for_all:
         raise Fault("expected at least one criterion, as [criteria.NAME.en]")
     return Criteria({DEFAULT_TASK: _task({}, for_all)}, scale)
 
 
 def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:
-    def criteria(tables: Any) -> dict[str, dict[str, Criterion]]:
-        return entries(tables, lambda table: _by_language(table, _criterion))
-
-    return member(value, "criteria", criteria, {})
+    return member(value, "criteria", lambda tables: entries(tables, lambda table: _by_language(table, _criterion)), {})
 
 
 def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
@@ -219,10 +213,8 @@ def _refuse_unknown(value: Any, known: Iterable[str]) -> None:
 
 def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:
     """The language and the entry for a language; if there is no entry, those of the first language with an entry."""
-    for found in (language, *LANGUAGES):
-        if found in by_language:
-            return found, by_language[found]
-    raise ValueError("no entry in any language")  # cannot happen, because the reader checks this
+    found = next(name for name in (language, *LANGUAGES) if name in by_language)  # the reader has checked this
+    return found, by_language[found]
 
 
 @cache

@@ -180,7 +180,6 @@ def open_judge(
         cache: The file of stored replies.
         partial: Whether ratings may be missing if there is no server.
     """
-    check_n_ratings(n_ratings)
     return CriteriaJudge(
         Judge(
             model,

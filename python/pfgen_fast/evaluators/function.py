@@ -136,10 +136,7 @@ class _OfProtocol(BatchedEvaluator):
 
 
 def open_function(path: str, *, name: str | None = None, version: str = "", **options: Any) -> OutsideEvaluator:
-    """Imports a function, or a class or object with the protocol `Evaluator`; a class is called without arguments.
-
-    Modules in the working directory are found last.
-    """
+    """Imports a function, or a class or object with the protocol `Evaluator`; a class is called without arguments."""
     where = f"evaluator python:{in_one_line(path)}"
     module_name, _, attribute = path.partition(":")
     if not module_name or not attribute:

@@ -27,7 +27,6 @@ TEMPLATES: Mapping[str, Path] = {
 """The packaged templates by name."""
 
 _PLACEHOLDERS = ("question", "sample", "answer", "language")
-_NEEDED = ("question", "answer")
 _HEAD = re.compile(r"Scale: *(\d{1,3}) to (\d{1,3}) *(?:\r?\n|\Z)\s*")
 USUAL_SCALE = Scale()
 
@@ -46,17 +45,13 @@ class RatingTemplate(Template):
 
 
 def read_template(source: str | Path = "default") -> RatingTemplate:
-    """Reads a judge's prompt, with the placeholders `{question}`, `{answer}` and, optionally, `{sample}`, `{language}`.
-
-    The first line may state the scale, such as `Scale: 1 to 5`, and is then not a part of the prompt. The default scale
-    is 1 to 10.
-    """
+    """Reads a judge's prompt; its first line may state another scale than 1 to 10, such as `Scale: 1 to 5`."""
     path = TEMPLATES.get(source, Path(source)) if isinstance(source, str) else source
     if isinstance(source, str) and not path.exists():
         raise JudgingError(
             f"{path}: no such file; expected a template, or the name of a packaged template: {', '.join(TEMPLATES)}"
         )
-    template = Template.read(path, placeholders=_PLACEHOLDERS, needed=_NEEDED)
+    template = Template.read(path, placeholders=_PLACEHOLDERS, needed=("question", "answer"))
     if not template.text.startswith("Scale:"):
         return RatingTemplate(template.text, template.placeholders)
     head = _HEAD.match(template.text)

@@ -14,12 +14,11 @@ from .evaluator import Evaluator
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..suite.rules import FloatSum, Profile
     from ..suite.suite import Suite
     from .table import TableScores
 
 _OPENERS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "ngram": ((".opening", "open_ngram"),),
+    "ngram": ((".opening", "open_ngram"), ("..scoring.scorer", "Scorer")),
     "metrics": ((".metrics", "MetricsEvaluator"),),
     "judge": ((".criteria_judge", "open_judge"),),
     "checklists:SUITE": (("..checklists.judging.evaluator", "open_checklists"),),
@@ -90,16 +89,9 @@ def _imported(spelling: str) -> list[Callable[..., Any]]:
     return [getattr(import_module(module, __package__), name) for module, name in _OPENERS[spelling]]
 
 
-def open_ngram(
-    suite: Suite | str | Path,
-    *,
-    profile: Profile = "leaderboard",
-    float_sum: FloatSum = "compensated",
-    threads: int | None = None,
-    index: str | Path | None = None,
-) -> Evaluator:
-    """The n-gram scores of a suite; the arguments are those of `Scorer`."""
+def open_ngram(suite: Suite | str | Path, **options: Any) -> Evaluator:
+    """The n-gram scores of a suite; the options are those of `Scorer`."""
     from ..scoring.scorer import Scorer
     from .ngram import NgramEvaluator
 
-    return NgramEvaluator(Scorer(suite, profile=profile, float_sum=float_sum, threads=threads, index=index))
+    return NgramEvaluator(Scorer(suite, **options))

@@ -21,12 +21,10 @@ from ..files.untrusted_text import terminal_text
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_STDERR_BYTES = 1 << 13
-"""The maximum length of a shown line of stderr; longer lines are split."""
+_STDERR_BYTES = 1 << 13  # maximum length of a shown line of stderr; longer lines are split
 
 _LINES_AHEAD = 256
-_PATIENCE_SECONDS = 2.0
-"""How long a process may take to end before it is killed."""
+_PATIENCE_SECONDS = 2.0  # how long a process may take to end before it is killed
 
 
 class Program:

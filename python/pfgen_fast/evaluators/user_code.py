@@ -51,10 +51,7 @@ class Request:
 
 
 class OutsideEvaluator(ABC):
-    """An evaluator that calls a user's code.
-
-    Its metrics are the declared ones, or those of the first call that returns scores.
-    """
+    """An evaluator that calls a user's code."""
 
     def __init__(
         self,
@@ -98,7 +95,7 @@ class OutsideEvaluator(ABC):
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics; empty before the first score, unless they are declared."""
+        """The declared metrics, or those of the first call that returned scores; empty before this call."""
         return self._metrics or ()
 
     def again(self) -> Self:

@@ -16,8 +16,7 @@ API_VERSION = "2023-06-01"
 """The version in requests. Newer versions refuse parameters of sampling."""
 
 _LEAST_THINKING_TOKENS = 1024
-_LEAST_TOP_P = 0.95
-"""The minimum top_p that Claude accepts together with reasoning."""
+_LEAST_TOP_P = 0.95  # minimum top_p that Claude accepts together with reasoning
 
 _THINKING = ("thinking", "redacted_thinking")
 _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -25,11 +24,7 @@ _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class AnthropicForm(ThinkingForm):
-    """Requests to Claude, which has no seed.
-
-    A temperature of 1 and a top_p of 1 are not sent. They are the defaults, and newer models refuse both together, or
-    all parameters of sampling.
-    """
+    """Requests to Claude, which has no seed."""
 
     engine: ClassVar[str] = "anthropic"
     batch_format: ClassVar[str] = "anthropic-batch"
@@ -67,6 +62,7 @@ class AnthropicForm(ThinkingForm):
             "max_tokens": self._max_tokens,
             "system": "\n\n".join(message["content"] for message in messages if message["role"] == "system") or None,
             "messages": [message for message in messages if message["role"] != "system"],
+            # A temperature or a top_p of 1 is the default, and newer models refuse parameters of sampling.
             "temperature": None if sampling.temperature == 1 else sampling.temperature,
             "top_p": None if sampling.top_p == 1 else sampling.top_p,
             "top_k": sampling.top_k,

@@ -110,10 +110,7 @@ def import_batch(
     output: str | Path = "result",
     prices: TokenPrices | None = None,
 ) -> Imported:
-    """Adds the answers in output files to the folder of their run.
-
-    Existing answers are kept. Another output file, or `generate` with the same parameters, can complete trials.
-    """
+    """Adds the answers in output files to the folder of their run; existing answers are kept."""
     digits = config_hash(config)
     form = _reading_form(config)
     reasoning, stop = Reasoning.of_config(config), _stop_of(config)

@@ -25,7 +25,6 @@ NO_THINK = "/no_think\n"
 class RequestForm(ServerForm):
     """Requests to a server with the OpenAI protocol."""
 
-    # mode `completion` uses `/completions`, the other modes use `/chat/completions`
     max_tokens_name: str = MAX_TOKENS_NAMES[0]  # one of `MAX_TOKENS_NAMES`
     # false disables reasoning; None and true do not affect requests, but true is recorded
     enable_thinking: bool | None = None

@@ -43,10 +43,7 @@ def config_hash(config: Mapping[str, Any]) -> str:
 
 
 def run_folder(root: Path, config: Mapping[str, Any]) -> Path:
-    """The folder below `root` of a run with these parameters.
-
-    A model that is a path stays below `root`: both `/data/step-7` and `../data/step-7` become `data/step-7`.
-    """
+    """The folder below `root` of a run with these parameters; `/data/step-7` and `../data/step-7` stay below it too."""
     model = config["model"]
     names = folder_names(model)
     if not names or not model.isprintable() or any(len(name.encode()) > 255 for name in names):
@@ -144,12 +141,12 @@ class RunWriter:
         return self.folder / f"trial_{trial:03}.jsonl"
 
     def _is_finished(self, trial: int) -> bool:
-        if self._packed is not None and trial > self._n_packed:
-            raise EngineError(
-                f"{self._packed}: has {self._n_packed} trials, but its trial_NNN.jsonl files are missing, "
-                "so nothing can be added to it; choose another output folder"
-            )
         if self._packed is not None:
+            if trial > self._n_packed:
+                raise EngineError(
+                    f"{self._packed}: has {self._n_packed} trials, but its trial_NNN.jsonl files are missing, "
+                    "so nothing can be added to it; choose another output folder"
+                )
             return True
         if trial not in self._finished:
             path = self._trial_path(trial)

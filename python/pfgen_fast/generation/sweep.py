@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -249,7 +248,12 @@ class _Sweep:
             on_progress((number + 1) * n_answers, len(points) * n_answers)
 
     def _measured(self, point: Point, on_progress: Callable[[int, int], None]) -> Measured:
-        folder, wanted = None, self._until_interval
+        folder, wanted, scores = None, self._until_interval, TrialScores(self._scorer)
+
+        def is_enough(trial: Trials) -> bool:
+            scores.add(trial)
+            return wanted is not None and scores.is_known_to(wanted)
+
         try:
             engine = point.open(self._suite)
             folder = point.folder(self._suite, self._output, engine)
@@ -265,7 +269,7 @@ class _Sweep:
                 point.setting,
                 trials=self._trials,
                 output=self._output,
-                until=None if wanted is None else partial(_is_enough, TrialScores(self._scorer), wanted),
+                until=None if wanted is None else is_enough,
                 on_progress=on_progress,
                 events=self._events,
             )
@@ -288,11 +292,6 @@ class _Sweep:
         if generated.run is None:
             return found
         return with_scores(found, generated.run, self._scorer, self._until_interval or USUAL_HALF_WIDTH)
-
-
-def _is_enough(scores: TrialScores, wanted: float, trial: Trials) -> bool:
-    scores.add(trial)
-    return scores.is_known_to(wanted)
 
 
 def with_scores(measured: Measured, run: RunFolder, scorer: Scorer, half_width: float = USUAL_HALF_WIDTH) -> Measured:

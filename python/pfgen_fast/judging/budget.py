@@ -14,8 +14,7 @@ from .requests import JudgeRequest
 
 NO_USAGE = Usage()
 
-_MESSAGE_TOKENS = 8
-"""Estimated tokens that a server adds to each message."""
+_MESSAGE_TOKENS = 8  # estimated tokens that a server adds to each message
 
 
 def estimated_tokens(text: str) -> int:

@@ -19,8 +19,7 @@ from ..generation.protocol import ServerForm
 MAX_REQUEST_BYTES = 4 << 20
 """The maximum length of a request in a file of replies, more than any judge accepts."""
 
-_MOST_BYTES = 6
-"""The maximum number of bytes of a character in JSON, as an escape."""
+_MOST_BYTES = 6  # maximum number of bytes of a character in JSON, as an escape
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from .requests import Judge, JudgeRequest
 Connect = Callable[[Judge], ModelEngine]
 """Opens the engine for a judge, such as `Server(...).engine`."""
 
-_AT_A_TIME = 2048
-"""The maximum number of requests in memory, because requests contain long texts."""
+_AT_A_TIME = 2048  # maximum number of requests in memory, because requests contain long texts
 
 
 class Tries(ABC):
@@ -107,10 +106,7 @@ def ask_in_rounds(
     on_progress: Progress | None = None,
     events: Events | None = None,
 ) -> str | None:
-    """Asks for the missing replies, and asks again if a reply is not usable; returns why replies are still missing.
-
-    The total in calls of `on_progress` grows with each new try. For `keeps_empty` see `Asking`.
-    """
+    """Asks for the missing replies, and asks again if a reply is not usable; returns why replies are still missing."""
     spending, problem = spending or Spending(), None
     with contextlib.ExitStack() as stack:
         files = {id(one.replies): one.replies for one in open_tries(wanted)}

@@ -26,10 +26,8 @@ class HostedEngine(ServerEngine):
     form: ClassVar[type[ServerForm]]
     usual_url: ClassVar[str]
     usual_key: ClassVar[str]
-    without: ClassVar[tuple[str, ...]] = ()
-    """Options of the protocol that this engine does not have."""
-    url_variable: ClassVar[str] = ""
-    """The environment variable that overrides the default address."""
+    without: ClassVar[tuple[str, ...]] = ()  # options of the protocol that this engine does not have
+    url_variable: ClassVar[str] = ""  # environment variable that overrides the default address
 
     def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling, **options: Any) -> None:
         of_connection = {name: options.pop(name) for name in _CONNECTION if name in options}

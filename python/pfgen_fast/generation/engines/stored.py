@@ -78,10 +78,7 @@ class GroundTruthEngine(_SystemEngine):
 
 
 class ReferenceEngine(_SystemEngine):
-    """Yields the reference answers, set by set in the order of their names.
-
-    The answers of a set are sorted by their hashes, so that the first trials are a random sample of the set.
-    """
+    """Yields the reference answers, set by set in the order of their names; each set begins with a random sample."""
 
     name = "reference"
 

@@ -171,15 +171,12 @@ class HfEngine(TransformersEngine):
 
 
 class _Draws:
-    """Samples the next token of each answer, with one random generator per answer.
-
-    It masks all other tokens, so that greedy decoding in `generate` takes the sampled token. The random numbers come
-    from the CPU, and the inverse of the distribution selects the token, so a seed has the same effect on every device.
-    """
+    """Samples the next token of each answer, and masks all other tokens, so that greedy decoding takes it."""
 
     def __init__(self, seeds: Sequence[int], sampling: Sampling) -> None:
         import torch
 
+        # One generator on the CPU per answer, so that a seed has the same effect in every batch and on every device.
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
         self._sampling = sampling
 
@@ -303,10 +300,8 @@ def _template_in(file: Path) -> str:
 
 def checked_device(device: str | None, needed_for: str = "the engine transformers") -> str:
     """The device for a model; by default the first GPU, or the CPU."""
-    torch, _ = (  # reports a missing package before the weights are loaded
-        optional(module, extra="transformers", needed_for=needed_for, error=EngineError)
-        for module in ("torch", "transformers")
-    )
+    packages = {"extra": "transformers", "needed_for": needed_for}
+    torch, _ = (optional(module, **packages, error=EngineError) for module in ("torch", "transformers"))
     if device is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
