@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from pfgen_fast.report.drawing import stored
 
 _STYLE: dict[Any, Any] = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", "axes.grid": True, "grid.alpha": 0.3}
 
@@ -21,8 +22,7 @@ def draw(saved: dict[str, Any], folder: Path) -> None:
     with mpl.rc_context({**_STYLE, "font.size": 9}):
         figures = {"throughput_against_threads": _throughput(rates, cores), "cost_against_work": _cost(growths)}
         for name, figure in figures.items():
-            figure.savefig(folder / f"{name}.png", dpi=100)
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+            (folder / f"{name}.svg").write_bytes(stored(figure, "svg"))
 
 
 def _throughput(rates: dict[str, dict[str, float]], cores: int) -> Figure:

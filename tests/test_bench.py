@@ -79,7 +79,7 @@ def test_only_the_table_in_the_readme_is_replaced(table, tmp_path):
     assert lines == ["before", table.BEGIN, "", *table.table(measured), "", table.END, "after"]
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == measured  # without single times
     drawn = {path.name for path in (tmp_path / "pictures").iterdir()}
-    assert drawn == {f"{name}.{ending}" for name in PICTURES for ending in ("png", "svg")}
+    assert drawn == {f"{name}.svg" for name in PICTURES}
 
 
 @pytest.mark.parametrize("about", [{"published": False}, {"quick": True}])

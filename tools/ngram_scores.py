@@ -18,8 +18,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.ngram import NgramSampler
+from pfgen_fast.report.drawing import look, stored
 
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "ngram_scores"
+PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "ngram_scores.svg"
 METRICS = ("average", "fluency", "truthfulness", "helpfulness")
 STYLE = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", "axes.grid": True, "grid.alpha": 0.3, "font.size": 9}
 """The style of the pictures of the bench; the bytes are the same each time."""
@@ -46,9 +47,7 @@ def main() -> int:
     print("\n".join(table(scores, runs)))
     PICTURE.parent.mkdir(exist_ok=True)
     with mpl.rc_context(STYLE):
-        figure = draw(scores, runs)
-        figure.savefig(PICTURE.with_suffix(".png"), dpi=100)
-        figure.savefig(PICTURE.with_suffix(".svg"), metadata={"Date": None})
+        PICTURE.write_bytes(stored(draw(scores, runs), "svg"))
     return 0
 
 
@@ -116,10 +115,9 @@ def _draw_metric(
     axes: Axes, metric: str, scores: Mapping[tuple[float, int], Scores], runs: Mapping[str, Scores]
 ) -> None:
     ticks = range(1, len(ORDERS) + 1)
-    colors = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(TEMPERATURES)))
-    for t, color in zip(TEMPERATURES, colors, strict=True):
+    for number, t in enumerate(TEMPERATURES):
         by_order = [scores[t, order][metric] for order in ORDERS]
-        axes.plot(ticks, by_order, "o-", color=color, markersize=3.5, label=f"temperature {t:g}")
+        axes.plot(ticks, by_order, **look(number), label=f"temperature {t:g}")
     for (name, of_run), line_style in zip(runs.items(), ("-", "--", ":"), strict=True):
         axes.axhline(of_run[metric], color="crimson", linestyle=line_style, linewidth=1.2, label=name)
     axes.set_title("score (mean of the three)" if metric == "average" else metric)

@@ -125,7 +125,9 @@ def draw(rows: dict[tuple[str, str], Row]) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 34}" role="img" aria-label="{said}">',
             "<style>text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}",
-            ".h{font-weight:600;font-size:15px}</style>",
+            ".h{font-weight:600;font-size:15px}",
+            "@media(prefers-color-scheme:dark){text{fill:#e6edf3}[fill='#fbfcfe']{fill:#161b22}[fill='#3f51b5']{fill:#8c9eff}}",
+            "</style>",
             f'<rect width="{width}" height="{y + 34}" rx="10" fill="#fbfcfe"/>',
             f'<text x="20" y="34" class="h">{said} (of {original:.3f})</text>',
             *parts,

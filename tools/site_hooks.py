@@ -49,6 +49,12 @@ def on_files(files: Any, *, config: Any) -> Any:
     return files
 
 
+def on_post_build(*, config: Any) -> None:
+    """Writes the search index as a script, too; without a server, the theme's program needs it to start."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    index.with_suffix(".js").write_text(f"var __index = {index.read_text(encoding='utf-8')}", encoding="utf-8")
+
+
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:
     """Turns links into the repository into links into the site."""
     source = page.file.src_uri

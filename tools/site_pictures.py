@@ -47,7 +47,9 @@ DARK = {
     "#e3f4e8": "#20392b",
     "#ffd9cf": "#6b3023",
     "#e6e9f0": "#30363d",
+    "#3f51b5": "#8c9eff",
 }
+"""The colours that are others on a dark ground."""
 
 
 def main() -> None:

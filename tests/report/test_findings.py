@@ -159,6 +159,18 @@ def test_what_is_no_number_enters_no_table(cell):
         Table("t", "T", ("a",), ((cell,),))
 
 
+def test_a_picture_has_the_colours_of_the_pages_on_a_dark_ground():
+    values = np.array([[0.91, 0.97], [0.94, 1.0]])
+    svg = stored(drawn(Matrix(("a", "b"), ("c", "d"), values, "r", 0.9)), "svg").decode()
+    style = svg.partition("@media(prefers-color-scheme:dark){")[2].partition("</style>")[0]
+    used = [(kind, color) for kind in ("fill", "stroke") for color in LEVELS if f"{kind}: {color}" in svg]
+    rules = {f"{kind}: {light}": dark for light, kind, dark in re.findall(r": (#\w+)\"\]{(\w+):(#\w+)!", style)}
+    assert len(used) > 3
+    for kind, color in (*used, ("stroke", "#000000")):
+        assert contrast(rules[f"{kind}: {color}"], rules["fill: #ffffff"]) >= 3
+    assert "#on-level-7) text{fill:#000!important}" in style
+
+
 def texts_in(chart):
     root = ElementTree.fromstring(stored(drawn(chart), "svg"))
     return {"".join(element.itertext()).strip() for element in root.iter() if element.tag.endswith("}text")}

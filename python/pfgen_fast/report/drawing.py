@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import io
 import itertools
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from ..files.untrusted_text import terminal_text
 from ..statistics.correlation import Floats
-from .templating import library
+from .templating import library, source
 
 COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")
 """The colours of curves and bars, equal to those of `LOOKS` in page.js."""
@@ -67,6 +68,8 @@ _LABEL_SIZE = 7
 # Places of a label around its point: to the sides, above, below, at the corners; then farther off, with a line.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (4, 14)
+_TEXTS = re.compile(r"^(\S*\.on-.* text) \{ fill: (?:light-dark\(#\w+, )?(#\w+)", re.MULTILINE)
+"""The rules of a page for texts on a scale, and their colours on a dark ground."""
 
 
 def style() -> Any:
@@ -94,7 +97,23 @@ def stored(figure: Any, form: str) -> bytes:
     _choose_fonts(figure.findobj(_matplotlib("text").Text))
     with style():
         figure.savefig(content, format=form, dpi=_DPI, metadata=metadata)
-    return content.getvalue()
+    return following_theme(content.getvalue()) if form == "svg" else content.getvalue()
+
+
+def following_theme(svg: bytes) -> bytes:
+    """An SVG of matplotlib with the colours of the pages' dark theme where its viewer is dark."""
+    css = source("experiment.css")
+    scales = re.findall(r"--(?:level|diverging)-\d: light-dark\((#\w+), (#\w+)\)", css)
+    colors = {"#ffffff": "#14171c", "#000000": "#e6e8eb", "#cccccc": "#39414c", **dict(scales)}
+    rules = ["text{fill:#e6e8eb}"]
+    for light, dark in colors.items():
+        for kind in ("fill", "stroke"):
+            if f"{kind}: {light}".encode() in svg:
+                rules.append(f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}')
+    if b'id="on-' in svg:
+        rules += [f"{where.replace('.on', '#on')}{{fill:{dark}!important}}" for where, dark in _TEXTS.findall(css)]
+    style = f"@media(prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
+    return svg.replace(b"</style>", style.encode(), 1)
 
 
 def stored_alike(figure: Any, forms: Sequence[str]) -> list[bytes]:

@@ -55,6 +55,9 @@ def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
 def thumbnail(svg: bytes, name: str) -> str | None:
     """An SVG of matplotlib in a file as an element of a page; None if anything in it is not part of a drawing."""
     root = _drawing(svg)
+    for group in root.iter(_tag("g")):
+        if group.get("id", "").startswith(POINTS):
+            _let_uses_look(group)
     return harmless(_element(root, name, {})) if all(map(_is_of_drawing, root.iter())) else None
 
 
@@ -162,15 +165,20 @@ def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Lin
     places = [(parent, at) for parent in group.iter() for at, child in enumerate(parent) if child.tag == use]
     if len(places) != len(marks):  # a point is outside of its panel, so that the marks cannot be assigned
         return
-    for shape in group.iter(_tag("path")):
-        for name in ("fill", "stroke", "stroke-width"):  # each use of the shape has its own, which a style can change
-            shape.attrib.pop(name, None)
+    _let_uses_look(group)
     for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):
         # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
         point = _linked(mark, link, "0" if number == 0 else "-1")
         point.set("class", "point")
         point.append(parent[index])
         parent[index] = point
+
+
+def _let_uses_look(group: ElementTree.Element) -> None:
+    """Removes the looks of a shape, because each use of the shape has its own, which a style can change."""
+    for shape in group.iter(_tag("path")):
+        for name in ("fill", "stroke", "stroke-width"):
+            shape.attrib.pop(name, None)
 
 
 def _link_names(root: ElementTree.Element, marks: list[Mark], link: Link) -> None:
