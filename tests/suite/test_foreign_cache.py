@@ -68,8 +68,8 @@ def let_others_write(path: Path, bits: int | None) -> None:
 
 FOREIGN = [
     pytest.param(None, r"belongs to \w+", marks=needs_root),
-    (0o020, r"others may write to it \(mode \d+\)"),
-    (0o002, r"others may write to it \(mode \d+\)"),
+    (0o020, r"other users can write to it \(mode \d+\)"),
+    (0o002, r"other users can write to it \(mode \d+\)"),
 ]
 
 
@@ -194,7 +194,7 @@ def lock(forged):
             lambda path: path.symlink_to(path.with_name("made elsewhere")),
             "expected a regular file, not a symbolic link",
         ),
-        (lambda path: (path.touch(), let_others_write(path, 0o002)), r"others may write to it \(mode 646\)"),
+        (lambda path: (path.touch(), let_others_write(path, 0o002)), r"other users can write to it \(mode 646\)"),
     ],
 )
 def test_a_foreign_lock_is_neither_waited_for_nor_followed(lock, cache, expected, rewards, put, reason):
