@@ -76,7 +76,7 @@ FOREIGN = [
 # ---- The folder ----
 
 
-@pytest.mark.parametrize(("bits", "reason"), [*FOREIGN, (0o1077, r"others may .* \(mode 1777\)")])
+@pytest.mark.parametrize(("bits", "reason"), [*FOREIGN, (0o1077, r"other users can .* \(mode 1777\)")])
 def test_a_folder_that_others_may_write_is_not_used_as_cache(forged, cache, expected, rewards, bits, reason):
     before = forged.read_bytes()
     let_others_write(cache, bits)

@@ -44,8 +44,7 @@ class StateCounts {
 
   const Automaton* automaton_ = nullptr;
   std::span<const AnswerSet> sets_;
-  std::vector<std::array<StateId, kShort>>
-      short_suffixes_;                     // per state: the states of its suffixes, by their length
+  std::vector<std::array<StateId, kShort>> short_suffixes_;  // per state: the states of its suffixes, by their length
   std::vector<StateId> known_states_;      // per position: the state of the longest suffix that occurred earlier
   std::vector<std::uint32_t> reached_by_;  // per state: the latest long answer that has reached it
   std::uint32_t n_long_answers_ = 0;
