@@ -20,7 +20,7 @@
 namespace pfgen {
 namespace {
 
-// Memory for a section, zeroed. What calloc has fresh from the system is zero already.
+// Zeroed memory for a section. calloc does not clear memory that the system has just provided, because it is zero.
 Section allocate(std::uint64_t n_bytes) {
   std::size_t space = n_bytes + Section::kAlignment;
   void* memory = std::calloc(space, 1);
