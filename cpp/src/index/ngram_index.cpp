@@ -105,7 +105,8 @@ void check_edges(std::span<const Edge> edges, const PlaceCheck& check) {
   require(signs >= 0, "an edge that leads nowhere");
 }
 
-// The root reads every symbol, so that each walk goes on; it stays the root only with those that no reference holds.
+// The root has an edge for every symbol, so that each walk can continue. The edge leads to the root only if no
+// reference contains the symbol.
 template <class States>
 void check_root(const States& states, std::size_t n_symbols) {
   for (Symbol symbol = kUnknown; symbol <= n_symbols; ++symbol) {

@@ -123,7 +123,7 @@ class SectionWriter {
     return section;
   }
 
-  // Each state with the base where its continuations are: a window of full length goes on without its first symbol.
+  // Each state with the base of its continuations. The continuations of a window of full length omit its first symbol.
   std::vector<Place> places_of_states(const Placement& placement) const {
     std::vector<Place> places;
     places.reserve(n_states());

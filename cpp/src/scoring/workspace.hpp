@@ -31,7 +31,7 @@ struct Lane {
     else return wide_positions;
   }
 
-  std::vector<char32_t> code_points;  // as far as the profile looks
+  std::vector<char32_t> code_points;  // the part that the profile reads
   std::vector<Symbol> symbols;        // the walked symbols, with the marks of profile paper; then kUnknown
   std::size_t n_symbols = 0;          // without that
   // One before the first symbol, one after each; the memory may hold more.
