@@ -67,7 +67,9 @@ def test_a_warning_is_one_line(tmp_path):
     run = subprocess.run(command, env={**os.environ, "PFGEN_FAST_CACHE": str(cache)}, capture_output=True, text=True)
     assert run.returncode == 0
     (line,) = run.stderr.splitlines()
-    assert line.startswith(f"warning: {tmp_path}/cache\\u001b: others may write to it (mode 777), so it is not used")
+    assert line.startswith(
+        f"warning: {tmp_path}/cache\\u001b: other users can write to it (mode 777), so it is not used"
+    )
 
 
 def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):

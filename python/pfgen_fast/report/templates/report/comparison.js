@@ -42,7 +42,7 @@ function comparisonContent(compared, more) {
       return [letter, `${letter} − A`, `95 % interval of ${letter} − A`];
     })], comparedLines(baseline, others), "Figures of the runs"),
     make("h3", {}, "Questions"),
-    questionNote(questions, "The mean score of A, and by how much the other runs differ from it. Select a question to read the answers, the best beside the best."),
+    questionNote(questions, "The mean score of A, and by how much the other runs differ from it. Select a question to read the answers, the best next to the best."),
     questions,
   ];
 }
@@ -91,7 +91,7 @@ function comparedColumns(compared, baseline, others) {
   ];
 }
 
-/** The answers of the runs, the best beside the best. */
+/** The answers of the runs, the best next to the best. */
 function answersBeside(answers, compared) {
   const columns = compared.map((run) => answers.samples.filter((sample) => sample.run === run));
   const cells = [];

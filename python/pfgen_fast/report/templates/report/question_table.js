@@ -108,7 +108,7 @@ async function reachQuestion() {
   (answer ?? body).scrollIntoView({ block: answer ? "start" : "nearest" });
 }
 
-/** A difference as a bar to the left or the right of the middle, beside its figure. */
+/** A difference as a bar to the left or the right of the middle, next to its figure. */
 function differenceBar(difference, widest) {
   if (!isNumber(difference)) return ["–"];
   const bar = make("span", { className: `bar ${difference < 0 ? "minus" : "plus"}`, ariaHidden: "true" }, make("span", {}));

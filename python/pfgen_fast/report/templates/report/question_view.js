@@ -98,7 +98,7 @@ function keywordParts({ rules, samples }) {
   return parts;
 }
 
-/** The reference answers, beside the answers; on a narrow screen they are closed at first, because they stand above. */
+/** The reference answers next to the answers; on a narrow screen they are above the answers, and closed at first. */
 function references(answers) {
   const sets = answers.sets.map(({ name, texts }) => make("section", { ariaLabel: `Reference set ${name}` },
     make("h4", {}, "Set ", make("bdi", {}, name)),
