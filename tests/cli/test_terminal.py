@@ -44,7 +44,7 @@ def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, 
         assert re.split("  +", head) == heads
         assert all(cell_len(row) <= columns for row in rows)
         assert mini.metadata_hash in " ".join(rows[4:])
-        assert "interval over questions; tied with: ranks" in " ".join(rows[4:])
+        assert "interval over questions; tied with: first and last rank" in " ".join(rows[4:])
         assert rows[-1] == "👑 human answers (no rank); 💬 another mode than completion"
         names = [re.split("  +", row.strip())[4] for row in rows[:4]]
         assert len(set(names)) == 4, "the ends of long names are shown"

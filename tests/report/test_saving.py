@@ -66,8 +66,9 @@ def check_picture(page, name):
 
 def check_table(page, name, table):
     """Saves a table, and returns the texts of its visible cells."""
+    shown = "(cells) => cells.map((cell) => cell.dataset.saved ?? cell.innerText)"
     rows = [
-        [" ".join(text.split()) for text in row.locator("th:visible, td:visible:not(.tick)").all_inner_texts()]
+        [" ".join(text.split()) for text in row.locator("th:visible, td:visible:not(.tick)").evaluate_all(shown)]
         for row in page.locator(f"{table} tr:visible").all()
     ]
     read = list(csv.reader(io.StringIO(saved(page, name, "CSV").decode(), newline="")))

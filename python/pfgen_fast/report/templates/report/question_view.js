@@ -20,7 +20,7 @@ function questionContent(question, answers) {
   if (ranked.length) showRanked(list, ranked, question, answers, 0);
   else list.append(noAnswers());
   return [
-    make("p", { className: "quiet" }, `Mean score of all runs ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question); standard deviation over the runs ${figure(spread, 3)}; correlation with the other questions ${figure(discrimination, 2)}.`),
+    make("p", { className: "quiet" }, `Mean score of the models ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question); standard deviation over the models ${figure(spread, 3)}; correlation with the other questions ${figure(discrimination, 2)}.`),
     ...keywordParts(answers), legend(),
     make("div", { className: "beside" },
       make("section", { ariaLabel: "Answers of the runs" },
