@@ -13,7 +13,7 @@ from ..files.untrusted_text import few_names
 from .app import Exit, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
-from .command_class import command, option_group
+from .command_class import option_group
 from .server_options import (
     JudgeTemperature,
     ServerOptions,
@@ -175,9 +175,6 @@ class _Judge:
             note(f"{name}, so it may become another model; the stored replies name the version")
         for sentence in (*suite.notes, *kept_by_others(judging), *_stale(judging)):
             note(sentence)
-
-
-judge = command(_Judge)
 
 
 def _say_cost(judging: Judging, spending: Spending) -> None:

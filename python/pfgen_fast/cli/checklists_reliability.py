@@ -12,7 +12,6 @@ from typer import Argument, Option
 from ..errors import ChecklistError
 from .app import Exit, exit_if_partial, fail
 from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, ScaleChoice
-from .command_class import command
 from .suite_line import given_suite
 
 if TYPE_CHECKING:
@@ -208,9 +207,3 @@ class _Correlate:
             )
             found["judge 1 to 10"] = judge_values(runs, suite, ngram_suite, stored)
         return found
-
-
-agree = command(_Agree)
-drift = command(_Drift)
-noise = command(_Noise)
-correlate = command(_Correlate)

@@ -10,7 +10,6 @@ from typer import Option
 from . import options
 from .app import Exit, fail, stdout
 from .asking import watch_over
-from .command_class import command
 from .experiment_call import Call
 from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
 
@@ -84,6 +83,3 @@ class _Judge:
             again = "run the same command again to continue, or with --offline to use the stored ratings"
             fail(f"{problem}; {again}", Exit.PARTIAL)
         call.finish(rated.finding())
-
-
-judge = command(_Judge)

@@ -9,7 +9,6 @@ from typer import Argument, Option
 
 from ..errors import TrialsError
 from .app import Json, Quiet, exit_if_partial, print_json, shown, stderr, stdout, warn
-from .command_class import command
 
 if TYPE_CHECKING:
     from ..runs.placement import Placement
@@ -105,6 +104,3 @@ def print_placement(placement: Placement) -> None:
         stdout().print(f"  {shown(sentence)}")
     for sentence in placement.notes:
         stdout().print(f"  weaker: {shown(sentence)}", style="dim")
-
-
-place = command(_Place)
