@@ -109,12 +109,11 @@ def test_a_batch_ends_in_the_same_file(path, expected, tmp_path):
     assert (first["method"], first["url"]) == ("POST", "/v1/chat/completions")
     assert (first["body"]["model"], first["body"]["max_tokens"]) == ("judge-2024-08-06", 4096)
     batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    assert read_batch(judging, [tmp_path / "out.jsonl"]).n_new == N_TASKS
+    assert read_batch(judging, [tmp_path / "out.jsonl"]) == (N_TASKS, [])
     judging.write()
     assert (path / "judgements.jsonl").read_bytes() == expected
     again = Judging.open(open_runs([path]), suite(), OPTIONS)
-    taken = read_batch(again, [tmp_path / "out.jsonl"])
-    assert (taken.n_new, taken.problems) == (0, ())
+    assert read_batch(again, [tmp_path / "out.jsonl"]) == (0, [])
     assert write_batch(again, tmp_path / "none.jsonl") == 0
 
 
@@ -137,9 +136,8 @@ def test_bad_lines_of_a_batch_are_named_and_the_others_taken(path, tmp_path):
     lines[2] = {**lines[2], "response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}
     content = "".join(json.dumps(line) + "\n" for line in lines)
     (tmp_path / "out.jsonl").write_text(content + '{"custom_id": "torn')
-    taken = read_batch(judging, [tmp_path / "out.jsonl", tmp_path / "none.jsonl"])
-    assert taken.n_new == N_TASKS - 3
-    failed, other, status, torn, none = taken.problems
+    n_new, (failed, other, status, torn, none) = read_batch(judging, [tmp_path / "out.jsonl", tmp_path / "none.jsonl"])
+    assert n_new == N_TASKS - 3
     assert "out.jsonl, line 1" in failed
     assert failed.endswith("failed: expired")
     assert "line 2 (of another): is the reply to another request" in other

@@ -156,7 +156,7 @@ def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
     largest, smallest = (example for example in found.examples if example.perturbation == "char_delete/300")
     assert (largest.which, smallest.which) == ("largest", "smallest")
     damage = Damage(a_collection(), a_plan("char_delete/300"))
-    texts = {(each.item, each.perturbation): each.text for each in texts_of(damage)}
+    texts = {(item, perturbation): text for item, perturbation, text in texts_of(damage)}
     drops = {item.id: 1 - similarity(item, texts[item.id, "char_delete/300"]) for item in a_collection().items}
     assert drops[largest.item] == max(drops.values())
     assert drops[smallest.item] == min(drops.values())

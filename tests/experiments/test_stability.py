@@ -142,7 +142,7 @@ def test_a_trial_is_one_answer_to_each_question_whatever_the_order_of_the_file(s
     assert len(by_run) == len(scored.names)
     for run, trials in enumerate(by_run):
         assert len(trials) == 3
-        assert trials.mean() == pytest.approx(scored.question_means(scored.answer_scores["score"])[run].mean())
+        assert trials.mean() == pytest.approx(scored.answer_scores["score"][scored.run_numbers == run].mean())
     again, other = (scores_of_trials(scored, np.random.default_rng(seed)) for seed in (0, 1))
     assert by_run[0].tolist() == again[0].tolist() != other[0].tolist()
 

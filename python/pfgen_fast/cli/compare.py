@@ -72,9 +72,7 @@ class _Compare:
         None, help="Choose the metric of a paired test. Default: score."
     )
     threads: options.Threads = None
-    format: Literal["text", "markdown", "json"] = Option(
-        "text", "-f", help="Choose the output format; json is the same as --json."
-    )
+    format: options.FormatWithMarkdown = "text"
     as_json: Json = False
 
     @property

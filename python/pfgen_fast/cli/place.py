@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
 from ..errors import TrialsError
+from . import options
 from .app import Json, Quiet, exit_if_partial, print_json, shown, stderr, stdout, warn
 
 if TYPE_CHECKING:
@@ -45,9 +46,7 @@ class _Place:
     output: Path | None = Option(
         None, "-o", help="Draw all runs by rank and by size, with these runs marked.", metavar="FILE.svg|FILE.png"
     )
-    format: Literal["text", "markdown", "json"] = Option(
-        "text", "-f", help="Choose the output format; json is the same as --json."
-    )
+    format: options.FormatWithMarkdown = "text"
     quiet: Quiet = False
     as_json: Json = False
 

@@ -47,14 +47,12 @@ class JudgeOptions:
     request_options: RequestOptions = field(default_factory=RequestOptions)  # how requests are written
     seed: str = ""  # any text; determines the choice of answers and the sampling seeds
     server: Server | None = field(default_factory=Server)  # server of the judge; None uses stored ratings only
-    prices: Prices = field(default_factory=Prices)  # prices of tokens
-    budget: float | None = None  # no request is sent that could raise the estimated cost above it
+    spending: Spending = field(default_factory=Spending)  # prices and budget, to which the cost is added
     cache: Path = Path("judge-ratings.jsonl")  # file of stored replies
 
     def __post_init__(self) -> None:
         if self.n_ratings < 1 or (self.trials is not None and self.trials < 1):
             raise JudgingError(f"ratings {self.n_ratings}, trials {self.trials}: expected at least 1 for both")
-        Spending(self.prices, self.budget)  # raises an error for a budget without prices
 
     def evaluator(self) -> JudgeEvaluator:
         """Creates the evaluator that rates the answers."""
@@ -133,14 +131,12 @@ class RatedRuns:
 
     def ask(
         self,
+        spending: Spending | None = None,
         *,
-        prices: Prices | None = None,
-        budget: float | None = None,
         on_progress: Callable[[int, int | None], None] | None = None,
         events: Events | None = None,
     ) -> str | None:
         """Asks for the missing ratings and stores each rating when it arrives."""
-        spending = Spending(prices or Prices(), budget)
         return self._ratings.ask(self._evaluator.connect, spending=spending, on_progress=on_progress, events=events)
 
     def found(self) -> list[Rated]:
@@ -198,7 +194,7 @@ def judge(
     answers = AnswersToJudge(options.trials, options.seed)
     scored = read_figures(paths, suite=suite, threads=threads, on_batch=answers)
     rated = RatedRuns(scored, answers.found, evaluator)
-    problem = rated.ask(prices=options.prices, budget=options.budget, on_progress=on_progress)
+    problem = rated.ask(options.spending, on_progress=on_progress)
     if problem:
         raise EngineError(f"{problem}; repeat the call to continue")
     return rated.finding()

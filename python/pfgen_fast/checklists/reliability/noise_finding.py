@@ -8,7 +8,7 @@ import numpy as np
 
 from ...experiments.chart_data import Line, Lines, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ..scoring.table_data import place_cell
+from ...files.cells import place_cell
 from .agreement import TwoTables
 from .judge_selection import signature_of_sides
 from .noise import Noise, PartNoise, QuestionUse
