@@ -116,10 +116,11 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_and_then_a_text_has_no_s
     tries = sorted(request.name for request in engine.asked if "letter_2" in request.name)
     assert [name.partition(" of ")[0] for name in tries] == ["try 1", "try 2", "try 3"]
     assert len(engine.asked) == 7
-    assert judge.is_complete(ITEMS, text_column(list(TEXTS))).all()
+    assert judge.asked(ITEMS, text_column(list(TEXTS))).is_complete().all()
     more = text_column([*TEXTS[:2], "Another book, please."])
-    offline = judge.offline().partial()
-    assert (offline.n_missing(ITEMS, more), offline.is_complete(ITEMS, more).tolist()) == (1, [True, True, False])
+    offline = replace(judge.offline(), is_partial=True)
+    asked = offline.asked(ITEMS, more)
+    assert (asked.n_missing, asked.is_complete().tolist()) == (1, [[True], [True], [False]])
     assert np.isnan(offline.score(ITEMS, more)["checklist"]).tolist() == [False, True, True]
     again = judge_of(path, None)
     assert scores_of(again)["checklist"][0] == scores["checklist"][0]

@@ -84,11 +84,10 @@ class Asking(ServerOptions):
         self, judge: AskingEvaluator, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
     ) -> Collection:
         """Asks for all ratings of a test; returns the complete items."""
-        asked: list[tuple[AskingEvaluator, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
+        asked = [judge.asked(items, texts)]
         if any(one.kind == "identity" for one in plan.perturbations):
-            originals = text_column([item.text for item in collection.items])
-            asked.append((judge.again(), collection.items, originals))
-        estimates = [one.estimate(rated, column) for one, rated, column in asked]
+            asked.append(judge.again().asked(collection.items, text_column([item.text for item in collection.items])))
+        estimates = [one.estimate(judge.spending.prices) for one in asked]
         self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
         if self.dry_run:
             self._say_cheaper(judge)
@@ -96,16 +95,16 @@ class Asking(ServerOptions):
         problem: str | None = None
         is_complete = np.ones(len(collection.items), dtype=np.bool_)
         with watch_over("ratings", quiet=self.quiet) as watch:
-            for one, rated, column in asked:
-                ask = one.partial().ask
-                problem = ask(rated, column, on_progress=watch.count, events=watch.events) or problem
-                is_complete &= one.is_complete(rated, column).reshape(-1, len(collection.items)).all(axis=0)
+            how: Any = {"spending": judge.spending, "on_progress": watch.count, "events": watch.events}
+            for one in asked:
+                problem = one.ask_with(judge.connect, **how) or problem
+                is_complete &= one.is_complete().all(axis=1).reshape(-1, len(collection.items)).all(axis=0)
         if is_complete.all():
             return collection
         if not self.partial:
-            n_missing = sum(one.n_missing(rated, column) for one, rated, column in asked)
+            n_missing = sum(one.n_missing for one in asked)
             of_items = f"{int((~is_complete).sum()):,} of {counted(len(collection.items), 'item')}"
-            what = f"{n_missing:,} of {sum(one.n_replies for one in estimates):,} ratings are missing, of {of_items}"
+            what = f"{n_missing:,} of {sum(map(len, asked)):,} ratings are missing, of {of_items}"
             self._fail_for(problem, f"{judge.replies.path}: {what}")
         return _complete(collection, is_complete, "ratings")
 

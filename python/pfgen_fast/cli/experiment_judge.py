@@ -75,7 +75,7 @@ class _Judge:
         if asking.dry_run:
             return
         with watch_over("ratings", quiet=call.quiet) as watch:
-            problem = rated.ask(asking.spending, on_progress=watch.count, events=watch.events)
+            problem = rated.ask(spending=asking.spending, on_progress=watch.count, events=watch.events)
         if problem:
             again = "run the same command again to continue, or with --offline to use the stored ratings"
             fail(f"{problem}; {again}", Exit.PARTIAL)

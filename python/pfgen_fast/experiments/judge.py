@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge import JudgeEvaluator, read_template
 from ..evaluators.ratings import Scale, usual_temperature
 from ..files.untrusted_text import utf8
-from ..generation.events import Events
 from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, RequestOptions, Server
@@ -127,17 +126,11 @@ class RatedRuns:
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the missing ratings."""
-        return self._ratings.asking.estimate(prices)
+        return self._ratings.estimate(prices)
 
-    def ask(
-        self,
-        spending: Spending | None = None,
-        *,
-        on_progress: Callable[[int, int | None], None] | None = None,
-        events: Events | None = None,
-    ) -> str | None:
-        """Asks for the missing ratings and stores each rating when it arrives."""
-        return self._ratings.ask(self._evaluator.connect, spending=spending, on_progress=on_progress, events=events)
+    def ask(self, **options: Any) -> str | None:
+        """Asks for the missing ratings with the options of `Asking.ask`, and stores each rating when it arrives."""
+        return self._ratings.ask_with(self._evaluator.connect, **options)
 
     def found(self) -> list[Rated]:
         """All existing ratings."""
@@ -151,13 +144,13 @@ class RatedRuns:
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
-        n_missing, n_unrated = self._ratings.asking.n_missing, self._ratings.n_unrated
+        n_missing, n_unrated = self._ratings.n_missing, self._ratings.n_unrated
         if not found:
             raise ExperimentError(f"no ratings: {n_missing:,} are missing, and {n_unrated:,} replies have no rating")
         runs = _rated_means(scored, found)
         notes = list(scored.problems)
         if n_missing:
-            n_wanted = len(self._ratings.asking)
+            n_wanted = len(self._ratings)
             notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are over the other ratings")
         if n_unrated:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
@@ -194,7 +187,7 @@ def judge(
     answers = AnswersToJudge(options.trials, options.seed)
     scored = read_figures(paths, suite=suite, threads=threads, on_batch=answers)
     rated = RatedRuns(scored, answers.found, evaluator)
-    problem = rated.ask(options.spending, on_progress=on_progress)
+    problem = rated.ask(spending=options.spending, on_progress=on_progress)
     if problem:
         raise EngineError(f"{problem}; repeat the call to continue")
     return rated.finding()
