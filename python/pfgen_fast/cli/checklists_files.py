@@ -227,8 +227,7 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     print_line(
         (shown(suite.name), "bold"),
         f" ({shown(suite.language)}): {counted(len(suite.tasks) - n_lengths, 'task')}{lengths}, "
-        f"{counted(len(suite.areas), 'area')}, {len(suite.checklists)} "
-        f"{'category' if len(suite.checklists) == 1 else 'categories'}"
+        f"{counted(len(suite.areas), 'area')}, {counted(len(suite.checklists), 'category')}"
         f"{_equal_weights(suite)}{where}",
     )
     parts = [task.id for task in suite.tasks if not task.is_whole]

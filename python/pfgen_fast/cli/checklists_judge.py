@@ -202,7 +202,7 @@ def _take(judging: Judging, sources: list[Path]) -> str | None:
 
     n_new, problems = read_batch(judging, sources)
     warn(*problems)
-    print_line(f"{n_new:,} new {'reply' if n_new == 1 else 'replies'}")
+    print_line(counted(n_new, "new reply"))
     return "some lines of the batch could not be used" if problems else None
 
 
