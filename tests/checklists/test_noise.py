@@ -12,9 +12,9 @@ import pytest
 from makers import own_checklists
 from makers.judged_runs import changed, judged, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
-from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, partial
-from pfgen_fast.checklists.reliability.noise import measured as measured_with
+from pfgen_fast.checklists.reliability.noise import Noise, PartNoise, between_groups, partial
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
+from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.tasks import LEVELS
 
@@ -25,7 +25,7 @@ FIRST = judged(SUITE)
 def measured(one, suite):
     """The noise of a side, with the numbers of words of its judgements."""
     words = {m: {key: rated[0].words for key, rated in x.items() if rated[0].words} for m, x in one.models.items()}
-    return measured_with(one, suite, words)
+    return Noise(one, pair(one, one, suite), words)
 
 
 def question(found, category, number):

@@ -10,7 +10,7 @@ from makers import own_checklists
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.agreement import agreed, two_tables
 from pfgen_fast.checklists.reliability.agreement_finding import agree
-from pfgen_fast.checklists.reliability.drift import drift_finding, drifted
+from pfgen_fast.checklists.reliability.drift import Drifted, drift_finding
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection
 from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.errors import ChecklistError
@@ -132,12 +132,12 @@ def test_the_command_prints_a_sentence_and_a_table_and_writes_files(tmp_path, ca
 
 
 def drift(old, new, draws=0):
-    return drift_finding(drifted(old, new, SUITE, draws=draws), old, new)
+    return drift_finding(Drifted(agreed(old, new, SUITE, draws=draws)), old, new)
 
 
 def test_damage_is_found_with_its_place_and_size():
     damaged = changed(FIRST, lowered("fable", 1, share=0.6))
-    found = drifted(side(FIRST), side(damaged), SUITE, draws=200)
+    found = Drifted(agreed(side(FIRST), side(damaged), SUITE, draws=200))
     pairs = [pair for model in FIRST for pair in zip(damaged[model], FIRST[model], strict=True)]
     true = [one.scores[1] - before.scores[1] for one, before in pairs if one.id.startswith("fable")]
     question, shift = found.questions[0]
@@ -158,7 +158,7 @@ def test_a_judge_that_only_trembles_has_not_drifted():
     n_alarms = 0
     for seed in range(40):
         first, second = (side(changed(FIRST, trembling(0.4, one))) for one in (2 * seed, 2 * seed + 1))
-        n_alarms += drifted(first, second, SUITE, draws=0).has_moved
+        n_alarms += Drifted(agreed(first, second, SUITE, draws=0)).has_moved
     assert n_alarms <= 4
     answer = drift(side(FIRST), side(changed(FIRST, trembling(0.4, 3)))).answer
     assert answer.startswith("No drift can be shown: verdicts on ")
