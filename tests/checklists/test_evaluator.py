@@ -173,7 +173,7 @@ def test_other_items_are_of_the_chosen_category_or_of_the_only_one(path):
         assert n_questions(content) == 2
 
 
-def test_what_an_item_lacks_is_said(path):
+def test_an_error_names_what_an_item_lacks(path):
     def said(item, **options):
         with pytest.raises(ChecklistError) as caught:
             scores_of(judge_of(path, FakeEngine(by_length), **options), [item])
@@ -200,7 +200,7 @@ def test_notes_name_the_questions_and_what_their_weights_are(path):
     )
 
 
-def test_the_signature_changes_with_whatever_scores_depend_on(path):
+def test_the_signature_changes_with_everything_that_scores_depend_on(path):
     changes = {"n_ratings": 2, "temperature": 0.5, "max_tokens": 9, "seed": "a", "profile": "upstream", "n_tries": 1}
     changes |= {"category": "thanks", "suite": own_suite(TASKS[:3])}
     signatures = {judge_of(path, **{name: value}).signature for name, value in changes.items()}

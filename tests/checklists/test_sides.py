@@ -74,7 +74,7 @@ def test_only_answers_with_the_same_text_and_checklist_are_compared():
     ]
 
 
-def test_a_single_run_is_compared_whatever_its_name_and_others_only_by_name():
+def test_two_single_runs_are_compared_under_any_names_and_several_runs_by_name():
     assert pair(side({"x": FIRST["alpha"]}), side({"y": FIRST["alpha"]}), SUITE).models == ("x",)
     with pytest.raises(ChecklistError, match=r"have no judged answer in common .*other does not have their model: 72"):
         pair(side({"a": FIRST["alpha"], "b": FIRST["beta"]}), side({"c": FIRST["alpha"]}, "other"), SUITE)
@@ -154,7 +154,7 @@ def test_damage_is_found_with_its_place_and_size():
     assert "question 2 of stories/fable" in answer
 
 
-def test_a_judge_that_only_trembles_has_not_drifted():
+def test_a_judge_with_random_changes_only_has_not_drifted():
     n_alarms = 0
     for seed in range(40):
         first, second = (side(changed(FIRST, trembling(0.4, one))) for one in (2 * seed, 2 * seed + 1))
@@ -183,7 +183,7 @@ def test_pairs_of_models_whose_order_changes_are_named():
         ("v1", "other", "v1", "this is no drift of one judge"),
     ],
 )
-def test_the_versions_are_told(old, judge, new, said):
+def test_a_note_names_the_versions(old, judge, new, said):
     before = side(changed(FIRST, lambda _, one: replace(one, version=old)), "s")
     now = side(changed(FIRST, lambda _, one: replace(one, judge=judge, version=new)), "s")
     assert any(said in note for note in drift(before, now).notes)

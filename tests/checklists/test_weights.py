@@ -91,7 +91,7 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
 
 
-def test_intervals_hold_the_rule_about_as_often_as_they_say() -> None:
+def test_95_percent_intervals_contain_the_true_weights_about_as_often() -> None:
     keys = [("letters", f"kind {number}") for number in range(20)]
     tasks = [Task(category, area, category, "Write.") for area, category in keys]
     suite = suite_of("many", dict.fromkeys(keys, ("One?", "Two?", "Three?")), {}, tasks)
@@ -150,7 +150,7 @@ def test_spreads_are_those_of_the_draws() -> None:
     assert 0.2 < one.spreads[1].at_bound < 0.9
 
 
-def test_the_same_seed_gives_the_same_draws_whatever_else_is_fitted() -> None:
+def test_the_draws_of_a_category_depend_only_on_the_seed_and_its_marks() -> None:
     both, alone = people(SUITE, RULE, noise=1), people(SUITE, {THANKS: RULE[THANKS]}, noise=1)
     one, other = (fit_suite(SUITE, marks, draws=50, seed=2).categories[THANKS] for marks in (both, alone))
     assert one.draws.tolist() == other.draws.tolist()
@@ -265,7 +265,7 @@ def runs(tmp_path: Path, suite: ChecklistSuite) -> Path:
     return tmp_path / "runs"
 
 
-def test_fit_writes_weights_and_tells_how_sure_a_table_is(call: Any, tmp_path: Path, marks: Path, runs: Path) -> None:
+def test_fit_writes_weights_and_the_stability_of_a_table(call: Any, tmp_path: Path, marks: Path, runs: Path) -> None:
     common = ("checklists", "fit", marks, "--suite", tmp_path / "suite")
     code, out, err = call(*common, "--scale", "unit", "--bootstrap", 20, "--page", tmp_path / "page")
     assert code == 0

@@ -63,7 +63,7 @@ def opened(server, path, **options) -> DamageModel:
 # --- Tries ---
 
 
-def test_what_no_model_makes_or_no_reply_can_hold_is_refused(path):
+def test_kinds_without_a_prompt_and_texts_longer_than_a_reply_are_refused(path):
     for name in ("char_delete/minor", "grammar_error/medium", "paraphrase/minor"):
         kind, _, degree = name.partition("/")
         with pytest.raises(DiscernmentError, match=f"unknown perturbation by a model '{name}'; expected one of "):
@@ -115,7 +115,7 @@ def test_equal_texts_get_equal_damage_from_one_request(path):
 # --- Estimates, budgets, replay ---
 
 
-def test_an_estimate_knows_what_is_stored_and_what_it_costs(path):
+def test_an_estimate_has_the_stored_replies_and_the_cost(path):
     maker = maker_of(path, by_try("no", f"{ITEMS[0].text} So."), spending=Spending(Prices(of_replies=1000)))
     making = Making(ITEMS, [MINOR], maker)
     assert making.estimate().cost == pytest.approx(6 * 0.1)

@@ -128,7 +128,7 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find
         ({"trials": 0}, "ratings 1, trials 0: expected at least 1 for both"),
     ],
 )
-def test_options_that_do_not_do_are_refused(options, given, message):
+def test_invalid_options_are_refused(options, given, message):
     with pytest.raises(JudgingError, match=message):
         options(**given)
 

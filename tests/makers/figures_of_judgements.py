@@ -54,7 +54,7 @@ def noise() -> Finding:
 
 @cache
 def cells() -> list[dict[str, str]]:
-    """The published tables, beside what the judgements give."""
+    """The published tables, beside the figures from the judgements."""
     return table("main_table.csv")
 
 
