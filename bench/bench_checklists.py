@@ -1,6 +1,6 @@
 """Checklists: as many judgements and models as were published, scored; and weights fitted to people's marks.
 
-All on one thread, as processor time. The scores need the published judgements, `../hellobench` beside the checkout.
+All on one thread, as processor time. The scores need the published judgements, `../hellobench` next to the checkout.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of 0.1 and 1 million answers by the command, beside pyarrow alone; with --whole-scale, 10 million, and Ray.
+"""Tables of 0.1 and 1 million answers by the command, next to pyarrow alone; with --whole-scale, 10 million, and Ray.
 
 Each side is a separate process. Processor time is that of the whole machine, because engines work in further processes;
 the machine must therefore have nothing else to do.

@@ -1,4 +1,4 @@
-"""The reward server under load: batches and single answers from many connections, beside the scorer in this process.
+"""The reward server under load: batches and single answers from many connections, next to the scorer in this process.
 
 Every reply is compared with the scorer's, byte by byte. The client shares the processors with the server.
 """

@@ -90,7 +90,7 @@ def _by_polars(polars: Any, texts: Sequence[str]) -> Any:
 # Orders 1 to 5 as well as all orders, because most n-grams that few texts hold are longer.
 @pytest.mark.parametrize("max_order", [10, 5])
 def test_selection(measure: Measure, texts: list[str], max_order: int) -> None:
-    """On one thread, beside random subsets; a recount finds the same error."""
+    """On one thread, next to random subsets; a recount finds the same error."""
     told: list[tuple[float, int]] = []
     found: list[Any] = []
     size = len(texts) * SIZE // _N_TEXTS

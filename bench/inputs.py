@@ -74,7 +74,7 @@ class Inputs:
 
 
 def checkout_folder() -> Path:
-    """The folder that the environment names, or the folder beside the repository; it may be missing."""
+    """The folder that the environment names, or the folder next to the repository; it may be missing."""
     return Path(os.environ.get(VARIABLE) or ROOT.parent / "shared" / "pfgen-bench")
 
 

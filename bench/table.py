@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def write(saved: dict[str, Any], folder: Path) -> None:
-    """Writes the table into the README of a folder, and its data and pictures beside it."""
+    """Writes the table into the README of a folder, and its data and pictures next to it."""
     (folder / "results.json").write_text(json.dumps(_without_single_times(saved), indent=1) + "\n", encoding="utf-8")
     readme = folder / "README.md"
     before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)

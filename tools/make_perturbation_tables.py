@@ -33,7 +33,7 @@ def header(tables: dict[str, Any]) -> str:
         ("kAbbreviations", "", tables["abbreviations"]),
     ]
     lines = [
-        "// What the rules of perturbation look up. Written by tools/make_perturbation_tables.py from",
+        "// Tables for the rules of perturbation. Written by tools/make_perturbation_tables.py from",
         "// python/pfgen_fast/data/discernment/tables.json.",
         "// clang-format off",
         "#pragma once",

@@ -34,7 +34,7 @@ struct ExportedTable {
 };
 using SharedExport = std::shared_ptr<const ExportedTable>;
 
-// What an exported struct (a schema or an array) points into.
+// The memory to which an exported struct (a schema or an array) points.
 template <class Struct>
 struct Node {
   SharedExport table;

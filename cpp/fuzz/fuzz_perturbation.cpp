@@ -10,7 +10,7 @@ namespace {
 using namespace pfgen;
 using namespace pfgen::test;
 
-// What rules look at; a byte is one of these, or begins a code point of any value.
+// Characters that matter to rules. A byte is one of these characters, or begins a code point of any value.
 constexpr TextRef kAlphabet =
     U"aAbcnotTwIis'’-.!?\"(“)」。、．\n "
     U"\x3000\x301\x200D\xFE0Fー富士山はがをですないますアガン々ｱﾞ019９Ａａ日目人\0_,\xD800";

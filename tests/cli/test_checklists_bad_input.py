@@ -309,7 +309,7 @@ def test_a_failed_command_leaves_no_files(folder: Path, call, command: str, says
 def test_a_page_or_a_folder_of_one_is_written_with_the_table(folder: Path, call) -> None:
     code, out, err = call("checklists", "report", *COMMANDS["report"])
     assert code == 0, err
-    assert out.startswith("2 models: page.html, and beside it page.md, page.csv, page.json")
+    assert out.startswith("2 models: page.html, and next to it page.md, page.csv, page.json")
     assert json.loads((folder / "page.json").read_text())["draws"] == 9
     assert (folder / "page.html").read_text().startswith("<!doctype html>")
     assert call("checklists", "report", "runs", "-s", "suite", "-o", "page", "-q")[:2] == (0, "")

@@ -44,7 +44,7 @@ def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, 
         assert re.split("  +", head) == heads
         assert all(cell_len(row) <= columns for row in rows)
         assert mini.metadata_hash in " ".join(rows[4:])
-        assert "interval over questions; tied with: ranks" in " ".join(rows[4:])
+        assert "interval over questions; tied with: first and last rank" in " ".join(rows[4:])
         assert rows[-1] == "👑 human answers (no rank); 💬 another mode than completion"
         names = [re.split("  +", row.strip())[4] for row in rows[:4]]
         assert len(set(names)) == 4, "the ends of long names are shown"
@@ -67,7 +67,9 @@ def test_a_warning_is_one_line(tmp_path):
     run = subprocess.run(command, env={**os.environ, "PFGEN_FAST_CACHE": str(cache)}, capture_output=True, text=True)
     assert run.returncode == 0
     (line,) = run.stderr.splitlines()
-    assert line.startswith(f"warning: {tmp_path}/cache\\u001b: others may write to it (mode 777), so it is not used")
+    assert line.startswith(
+        f"warning: {tmp_path}/cache\\u001b: other users can write to it (mode 777), so it is not used"
+    )
 
 
 def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):

@@ -78,7 +78,10 @@ def test_scores_outside_of_the_scale_are_missing_and_metrics_keep_the_order_of_t
     [
         ({"a": [1], "b": [1, 2]}, "returned 1 scores of the metric a for 2 texts; expected one score for each text"),
         ({"a": [1, 2]}, "returned no scores of the metric b"),
-        ({"a": [1, 2], "b": [1, 2], "aa": [1, 2]}, "returned an unknown metric 'aa'; expected one of a, b"),
+        (
+            {"a": [1, 2], "b": [1, 2], "aa": [1, 2]},
+            "returned an unknown metric 'aa'; expected one of a, b; did you mean 'a'?",
+        ),
         ([1, 2], "returned list; expected a sequence of scores by metric"),
         ({"a": "12", "b": [1, 2]}, "returned str as scores of the metric a; expected a sequence of numbers"),
         ({"a": 3.0, "b": [1, 2]}, "returned float as scores of the metric a; expected a sequence of numbers"),
@@ -108,7 +111,8 @@ def test_lower_values_can_be_the_better_ones():
 
 
 def test_an_unknown_name_comes_with_the_nearest_first():
-    assert unknown_name("metric", "rouge", ["bleu", "chrf", "rouge_l"]).endswith("expected one of rouge_l, bleu, chrf")
+    said = unknown_name("metric", "rouge", ["bleu", "chrf", "rouge_l"])
+    assert said.endswith("expected one of rouge_l, bleu, chrf; did you mean 'rouge_l'?")
     assert unknown_name("metric", "a\x1b[2J" + "b" * 1000, []).startswith(r"unknown metric 'a\u001b[2Jbbb")
     assert len(unknown_name("metric", "b" * 1_000_000, ["b"])) < 200
 

@@ -209,7 +209,7 @@ def test_a_reply_without_an_answer_says_why(mini, name, body, problem):
         ("anthropic", {"mode": "completion"}, "has no requests of mode completion; try --mode qa"),
         ("gemini", {"model": "x", "sampling": Sampling(top_k=5)}, "accepts no top_k, but got 5"),
         ("anthropic", {"sampling": Sampling(temperature=1.5)}, "accepts temperatures up to 1, not 1.5"),
-        ("anthropic", {"thinking_budget": 1023}, "no fewer than 1,024 tokens, not 1,023"),
+        ("anthropic", {"thinking_budget": 1023}, "at least 1,024 tokens, not 1,023"),
         ("gemini-native", {"thinking_budget": 0}, "thinking_budget: expected a number from 1 to 1,000,000, not 0"),
         ("anthropic", {"thinking_budget": 2000, "enable_thinking": False}, "contradict each other"),
         ("anthropic", {"thinking_budget": 2000, "sampling": Sampling(temperature=0.7)}, "only with a temperature of 1"),

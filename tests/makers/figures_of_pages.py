@@ -67,7 +67,7 @@ def of_the_human_answers() -> Iterator[str]:
     yield f"1 1.0 {means['fluency'][0]:.5f} {means['score'][0]:.4f} 2 7 0 1"
 
 
-@figures("commands.md", "The first is the human row", published.needs_published_runs)
+@figures("commands.md", "The first command makes the human row", published.needs_published_runs)
 def of_the_yardsticks() -> Iterator[str]:
     human, criteria = (leaderboard().runs.chosen([row]).means for row in leaderboard().runs.rows_of_systems())
     with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:

@@ -72,8 +72,8 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
 )
 def test_an_address_that_names_nothing_says_so_on_the_bare_page(open_tab, path, fragment, unknown):
     page = open_tab(path, f"#{fragment}").page
-    assert page.locator("#unknown").text_content() == "".join(f"This page has no {name}. " for name in unknown)
-    assert page.locator("#unknown").is_visible() == bool(unknown)
+    assert page.locator("main .unknown").text_content() == "".join(f"This page has no {name}. " for name in unknown)
+    assert page.locator("main .unknown").is_visible() == bool(unknown)
     assert page.locator("#details").is_hidden()
     assert page.locator("#runs tbody tr").count() == 4
 
@@ -107,3 +107,38 @@ def test_a_parameter_may_have_any_name(open_tab, made_page, mini, name):
     path = made_page([reported_run(mini, "a", config={name: "x"}), reported_run(mini, "b", config={"mode": "qa"})])
     page = open_tab(path, f"#columns=parameter%20{name}").page
     assert page.locator(f'#runs td[data-column="parameter {name}"]').all_inner_texts() == ["x", "–"]
+
+
+def test_the_theme_is_in_the_address_and_each_step_of_the_dialog_can_be_undone(open_tab, path):
+    tab = open_tab(path, color_scheme="light")
+    tab.page.locator("#theme").click()
+    assert tab.fragment == "theme=dark"
+    tab = open_tab(path, "#/theme=dark&run=org/a/1", color_scheme="light")
+    assert tab.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    tab.page.locator("#next").click()
+    assert tab.page.evaluate("state.run") == 1
+    tab.page.go_back()
+    assert tab.page.evaluate("state.run") == 0
+
+
+def test_sorting_keeps_the_focus_and_the_open_question(open_tab, path):
+    tab = open_tab(path, "#run=org/a/1&question=Q03")
+    tab.page.wait_for_selector(".opened .answer")
+    tab.page.locator(".of-questions").get_by_role("button", name="Score", exact=True).focus()
+    for sign in ("", "-"):
+        tab.press("Enter")
+        assert tab.fragment == f"run=org/a/1&question=Q03&by={sign}score"
+    assert tab.page.evaluate("document.activeElement.textContent") == "Score"
+    assert tab.page.locator(".opened:visible").count() == 1
+
+
+def test_six_runs_are_compared_and_an_unknown_answer_is_named_in_the_dialog(open_tab, made_page):
+    path = made_page([f"org/{name}/1" for name in "abcdef"])
+    compared = "..".join(f"org/{name}/1" for name in "cadfbe")
+    tab = open_tab(path, f"#compare={compared}", viewport={"width": 390, "height": 844})
+    assert tab.page.locator(".compared li").count() == 6
+    lines = tab.page.get_by_role("region", name="Figures of the runs").locator("tbody tr")
+    assert lines.nth(1).inner_text().startswith("B\t0.9000\n+0.0200 (")
+    assert tab.page.evaluate("dialog.scrollWidth") == 390
+    page = open_tab(path, "#run=org/a/1&question=Q01&sample=77").page
+    page.locator("#details .unknown", has_text="This page has no answer with the number “77”.").wait_for()

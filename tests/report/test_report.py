@@ -222,8 +222,11 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
         ([], None),
         ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
         ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads; no other run is tied with it.")),
-        ([("a", (1, 2)), ("b", (1, 2))], ("a", " has the highest score; 1 other run is tied with it.")),
-        ([("a", (1, 3)), ("a", (1, 3))], ("a/hash", " has the highest score; 2 other runs are tied with it.")),
+        ([("a", (1, 2)), ("b", (1, 2))], ("a", " has the highest score; its lead over rank 2 is not significant.")),
+        (
+            [("a", (1, 3)), ("a", (1, 3))],
+            ("a/hash", " has the highest score; its lead over rank 3 is not significant."),
+        ),
         ([("a", None), ("b", None)], ("a", " has the highest score; the questions are too few to tell runs apart.")),
     ],
 )

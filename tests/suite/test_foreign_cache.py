@@ -68,15 +68,15 @@ def let_others_write(path: Path, bits: int | None) -> None:
 
 FOREIGN = [
     pytest.param(None, r"belongs to \w+", marks=needs_root),
-    (0o020, r"others may write to it \(mode \d+\)"),
-    (0o002, r"others may write to it \(mode \d+\)"),
+    (0o020, r"other users can write to it \(mode \d+\)"),
+    (0o002, r"other users can write to it \(mode \d+\)"),
 ]
 
 
 # ---- The folder ----
 
 
-@pytest.mark.parametrize(("bits", "reason"), [*FOREIGN, (0o1077, r"others may .* \(mode 1777\)")])
+@pytest.mark.parametrize(("bits", "reason"), [*FOREIGN, (0o1077, r"other users can .* \(mode 1777\)")])
 def test_a_folder_that_others_may_write_is_not_used_as_cache(forged, cache, expected, rewards, bits, reason):
     before = forged.read_bytes()
     let_others_write(cache, bits)
@@ -194,7 +194,7 @@ def lock(forged):
             lambda path: path.symlink_to(path.with_name("made elsewhere")),
             "expected a regular file, not a symbolic link",
         ),
-        (lambda path: (path.touch(), let_others_write(path, 0o002)), r"others may write to it \(mode 646\)"),
+        (lambda path: (path.touch(), let_others_write(path, 0o002)), r"other users can write to it \(mode 646\)"),
     ],
 )
 def test_a_foreign_lock_is_neither_waited_for_nor_followed(lock, cache, expected, rewards, put, reason):

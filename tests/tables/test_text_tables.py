@@ -61,7 +61,7 @@ BAD_LINES = {
     b"[1]": r"in\.jsonl, line 3: expected a JSON object, not list",
     b'{"q": "Q07", "b": ""}': r"in\.jsonl, line 3: no column 'a'; there are 'q', 'b'",
     b'\n{"q": "Q77", "a": ""}': r"in\.jsonl, line 4, column 'q': unknown question 'Q77'",
-    b"{}": r"in\.jsonl, line 3: no column 'q'; there are none",
+    b"{}": r"in\.jsonl, line 3: no column 'q'; there are no columns",
     b'{"q": "Q07", "a": "", "average": 1}': r"in\.jsonl, line 3: there is already a column 'average'",
     b"[" * 100_000: r"in\.jsonl, line 3: JSON nested too deeply",
     b'{"q": "Q07", "a": "", "n": ' + b"1" * 5000 + b"}": r"in\.jsonl, line 3, column 28: .*4,300",

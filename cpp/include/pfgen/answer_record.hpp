@@ -11,7 +11,8 @@
 
 namespace pfgen {
 
-// What a question adds to the records of its answers. Names and scores of rules are JSON values without line breaks.
+// The data that a question adds to the records of its answers. Names and scores of rules are JSON values without line
+// breaks.
 struct RecordForm {
   std::vector<std::string> set_names;
   std::vector<std::size_t> fluency_columns;  // of each set, in a row of scores

@@ -43,7 +43,7 @@ class NgramSampler {
   // A continuation of a context. The continuations of one context are adjacent, the most frequent first, followed by
   // their likely successors. So a step reads one cache line, which is often loaded already.
   struct Continuation {
-    std::uint64_t weight;      // of this one and all behind it in its context
+    std::uint64_t weight;      // of this continuation and all later ones of its context
     std::uint32_t next;        // place of the first continuation of the context it leads to
     std::uint32_t code_point;  // or the end mark; with kLast in the last of a context
   };

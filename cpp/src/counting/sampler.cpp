@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kLast = std::uint32_t{1} << 31;
-constexpr double kLargestWeight = 1099511627776.0;  // 2^40: with all of Unicode behind a context, sums stay below 2^63
+constexpr double kLargestWeight = 1099511627776.0;  // 2^40: sums stay below 2^63, even over all of Unicode
 constexpr std::size_t kBlock = 128;                 // answers that a thread takes at a time
 
 // ---- Numbers at random ----
@@ -125,7 +125,7 @@ ContinuationCounts count(const Corpus& corpus, std::size_t n) {
   return counts;
 }
 
-// ---- What is left of a context ----
+// ---- The continuations of a context that remain ----
 
 // Multiplications and square roots only, which IEEE 754 rounds the same everywhere. Neither ever puts a smaller `x`
 // above a larger one, so weights fall with counts.

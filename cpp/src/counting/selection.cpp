@@ -232,7 +232,7 @@ class Climber {
   Climb climb_;
 };
 
-// What all climbs may use together.
+// The limits on proposals and time that all climbs share.
 class Budget {
  public:
   Budget(const SelectionOptions& options, const std::function<void(const CurvePoint&)>& on_progress)

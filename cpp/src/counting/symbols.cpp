@@ -42,7 +42,7 @@ WindowKeys::WindowKeys(const SymbolTexts& texts, std::size_t n)
     : texts_(texts),
       n_(n),
       bits_(std::max<std::size_t>(1, static_cast<std::size_t>(std::bit_width(texts.n_distinct)))) {
-  // What does not fit into a key is two windows that have numbers, one before the other; they may overlap.
+  // A window that does not fit into a key is stored as two shorter windows with numbers, which may overlap.
   const std::size_t in_key = 64 / bits_;
   n_ = std::min(n, in_key);
   mask_ = n_ * bits_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n_ * bits_) - 1;

@@ -1,5 +1,4 @@
-// Truthfulness (docs/scoring.md, sections 3 and 7), for several sets side by side: what one addition waits for, another
-// may use.
+// Truthfulness (docs/scoring.md, sections 3 and 7), for several sets at once, so that their additions run in parallel.
 //
 // Position j of the marked answer holds the answer's code point j - 1. The profiles differ in the characters that they
 // skip and in the positions at which they take a score.

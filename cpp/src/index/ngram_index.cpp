@@ -51,19 +51,19 @@ std::span<const char32_t> check_code_points(std::span<const char32_t> code_point
   return code_points;
 }
 
-// Negative if `a` is less than `b`. What shall never be less is gathered in signs: a question has hundreds of thousands
-// of states, and its first answer waits for all of them.
+// Negative if `a` is less than `b`. Checks combine the signs of all differences instead of branching, because a
+// question has hundreds of thousands of states, and all of them are checked before its first answer is scored.
 std::int64_t shortfall(std::uint64_t a, std::uint64_t b) noexcept {
   return static_cast<std::int64_t>(a) - static_cast<std::int64_t>(b);
 }
 
-// A place of a state and of edges that are there for every symbol.
+// Checks the place of a state and the place of its edges, which exist for every symbol.
 class PlaceCheck {
  public:
   explicit PlaceCheck(const SectionHeader& header)
       : last_state_(header.n_states - 1), last_base_(std::uint64_t{header.n_slots} - header.n_symbols - 1) {}
 
-  // Negative unless it is one.
+  // Negative unless the place is valid.
   std::int64_t operator()(Place place) const noexcept {
     return shortfall(last_state_, place.state) | shortfall(last_base_, place.base);
   }
@@ -105,7 +105,8 @@ void check_edges(std::span<const Edge> edges, const PlaceCheck& check) {
   require(signs >= 0, "an edge that leads nowhere");
 }
 
-// The root reads every symbol, so that each walk goes on; it stays the root only with those that no reference holds.
+// The root has an edge for every symbol, so that each walk can continue. The edge leads to the root only if no
+// reference contains the symbol.
 template <class States>
 void check_root(const States& states, std::size_t n_symbols) {
   for (Symbol symbol = kUnknown; symbol <= n_symbols; ++symbol) {

@@ -1,12 +1,12 @@
 // The n-grams (orders 1..10) of up to four reference sets of one question, as one automaton.
 //
 // A state is a group of n-grams that are suffixes of one another and end at the same places of the
-// references; so they share their document frequencies, and what follows them. Every n-gram of the references
+// references. So they share their document frequencies and their continuations. Every n-gram of the references
 // belongs to exactly one state. The longest n-gram of a state has `depth` symbols, the next shorter suffix
 // belongs to the state `link`. State 0 is the root (the empty n-gram).
 //
-// An index is a view of bytes that a SectionBuilder made, perhaps long ago in a file (docs/index_format.md). Immutable,
-// so any number of threads may read it.
+// An index is a view of bytes that a SectionBuilder made, or of a file with such bytes (docs/index_format.md). It is
+// immutable, so any number of threads may read it.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ class SetGroup {
   double n_answers(std::size_t set) const noexcept { return static_cast<double>(index_.n_answers(set)); }
   double baseline(std::size_t set) const noexcept { return index_.baseline(set); }
 
-  // Adds to each set how much a character counts in truthfulness whose most frequent 3-grams have these levels.
+  // Adds to each set the contribution of a character to truthfulness. `levels` are those of its most frequent 3-grams.
   void add_support(CompactStates::Levels levels, PerSet<double>& totals) const noexcept {
     for (std::size_t pair = 0; pair < kPairs; ++pair) {
       const std::array<double, 2>& support = of_pairs_[pair][levels.of_sets >> 8 * pair & 0xFF];
@@ -46,7 +46,7 @@ class SetGroup {
 
   NgramIndex index_;
   PerSet<std::vector<double>> of_sets_;  // the support of each level
-  // The same of two sets, by the byte that holds the levels of both; only for an index that is not wide.
+  // The support of two sets, by the byte with the levels of both sets; empty for a wide index.
   std::array<std::vector<std::array<double, 2>>, kPairs> of_pairs_;
 };
 
@@ -55,7 +55,7 @@ class References {
   // `sets[s]` are the answers of set s. Throws CompileError if a set is empty, holds invalid UTF-8, or has
   // baseline 0.
   References(std::span<const std::vector<TextView>> sets, Profile profile);
-  // The same, with a builder that is reused for other questions.
+  // As above, with a builder that can be reused for other questions.
   References(std::span<const std::vector<TextView>> sets, Profile profile, SectionBuilder& builder);
   // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does.
   References(Section section, Profile profile);

@@ -73,7 +73,7 @@ class Placer {
     return by_length;
   }
 
-  // What rows of one length pass by soon is left to shorter ones.
+  // Rows of one length soon skip gaps that do not fit them. Shorter rows may use these gaps.
   std::size_t find(std::span<const Symbol> symbols) {
     while (taken_.from(begin_) == kAll) begin_ += 64;
     const std::size_t least = *std::ranges::min_element(symbols);

@@ -1,8 +1,8 @@
 // Places the rows of a sparse table into one array, so that they fill each other's gaps.
 //
 // A row is a set of symbols. It gets a base, and each of its symbols the slot base + symbol, which no other row has. No
-// two rows share a base: so a slot that tells its symbol tells its row too, and looking for a symbol costs an addition
-// and one look at the slot.
+// two rows share a base. So the symbol in a slot also identifies its row, and the search for a symbol takes one
+// addition and one read of a slot.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@
 namespace pfgen {
 namespace {
 
-// Memory for a section, zeroed. What calloc has fresh from the system is zero already.
+// Zeroed memory for a section. calloc does not clear memory that the system has just provided, because it is zero.
 Section allocate(std::uint64_t n_bytes) {
   std::size_t space = n_bytes + Section::kAlignment;
   void* memory = std::calloc(space, 1);
@@ -123,7 +123,7 @@ class SectionWriter {
     return section;
   }
 
-  // Each state with the base where its continuations are: a window of full length goes on without its first symbol.
+  // Each state with the base of its continuations. The continuations of a window of full length omit its first symbol.
   std::vector<Place> places_of_states(const Placement& placement) const {
     std::vector<Place> places;
     places.reserve(n_states());

@@ -23,7 +23,7 @@ static_assert(sizeof(SectionHeader) == 24);
 // More answers than any question has; it bounds the tables that are made of their number.
 inline constexpr std::uint64_t kMaxAnswers = std::uint64_t{1} << 30;
 
-// What an index says of each set.
+// The header of each set in an index.
 struct SetHeader {
   std::uint64_t n_answers;
   double baseline;  // mean fluency of the answers, before the division by itself; 0 if nothing can score

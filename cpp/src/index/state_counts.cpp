@@ -54,7 +54,7 @@ StateId StateCounts::suffix_of(StateId state, std::uint32_t length) const {
   return state;
 }
 
-// What an answer has shown before, at each of its positions.
+// The state of the longest suffix that occurred earlier in the answer, at each of its positions.
 void StateCounts::find_known_states(std::size_t n_symbols, std::size_t first) {
   if (is_long(n_symbols)) return climb_to_known_states(n_symbols, first);
   for (std::size_t i = first; i < first + n_symbols; ++i) {
@@ -62,8 +62,8 @@ void StateCounts::find_known_states(std::size_t n_symbols, std::size_t first) {
   }
 }
 
-// What already occurred in a long answer, by the states of its earlier positions: an answer that has reached a state
-// has also reached the states of its suffixes.
+// The same for a long answer, by the states of its earlier positions: an answer that has reached a state has also
+// reached the states of its suffixes.
 void StateCounts::climb_to_known_states(std::size_t n_symbols, std::size_t first) {
   reached_by_.resize(states().size(), 0);
   ++n_long_answers_;

@@ -12,7 +12,7 @@
 
 namespace pfgen {
 
-// Keeps its memory from question to question; for one thread.
+// Reuses its memory for the next question. Not thread-safe.
 class StateCounts {
  public:
   // Counts for up to kSetsPerIndex sets. Borrows both arguments until the next call.
@@ -29,7 +29,7 @@ class StateCounts {
   std::vector<double> baselines(Profile profile) const;
 
  private:
-  static constexpr std::uint32_t kShort = 4;  // suffixes of fewer symbols are looked up, longer ones climbed to
+  static constexpr std::uint32_t kShort = 4;  // shorter suffixes are looked up, longer suffixes are found by links
 
   std::size_t n_sets() const noexcept { return sets_.size(); }
   const std::vector<Automaton::State>& states() const noexcept { return automaton_->states; }
@@ -44,14 +44,13 @@ class StateCounts {
 
   const Automaton* automaton_ = nullptr;
   std::span<const AnswerSet> sets_;
-  std::vector<std::array<StateId, kShort>>
-      short_suffixes_;                     // per state: the states of its last symbols, by their number
-  std::vector<StateId> known_states_;      // at every position: what already occurred in the answer
+  std::vector<std::array<StateId, kShort>> short_suffixes_;  // per state: the states of its suffixes, by their length
+  std::vector<StateId> known_states_;      // per position: the state of the longest suffix that occurred earlier
   std::vector<std::uint32_t> reached_by_;  // per state: the latest long answer that has reached it
   std::uint32_t n_long_answers_ = 0;
   std::vector<std::uint32_t> frequencies_;  // per state and set
   std::vector<std::uint32_t> cumulative_;   // per state and set
-  std::vector<StateId> trigrams_;           // per state: the one of the 3-gram at its end
+  std::vector<StateId> trigrams_;           // per state: the state of the 3-gram at its end
   std::uint32_t most_counted_ = 0;
 };
 

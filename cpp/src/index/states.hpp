@@ -45,8 +45,8 @@ struct StateContent {
   PerSet<std::uint32_t> levels;
 };
 
-// Divides a multiple of `divisor`, which is 1 to kMaxOrder: far sooner than the processor does. What it makes of
-// another divisor is of no use, and harmless.
+// Divides a multiple of `divisor`, which is 1 to kMaxOrder, much faster than the division of the processor. For another
+// divisor the result is meaningless, but harmless.
 inline std::uint32_t divide_exactly(std::uint32_t multiple, std::uint32_t divisor) noexcept {
   static constexpr std::array<std::uint64_t, 16> kInverses = [] {
     std::array<std::uint64_t, 16> inverses{};
@@ -270,8 +270,8 @@ class WideStates::Sums {
   PerSet<std::uint64_t> sums_{};
 };
 
-// Of each three neighbours, the highest level of each set: `highest[i]` of `levels[i]` and the two behind it. Two sets
-// share a byte; so the loop is over bytes, which a compiler takes many at a time.
+// The highest level of each set among three neighbours: `highest[i]` is for `levels[i]` and the two after it. Two sets
+// share a byte, so the loop is over bytes, which a compiler can vectorize.
 inline void take_highest(std::span<const CompactStates::Levels> levels,
                          std::span<CompactStates::Levels> highest) noexcept {
   constexpr std::size_t kStride = sizeof(CompactStates::Levels);

@@ -64,7 +64,7 @@ class WindowTable {
   std::size_t slot_of(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
 
   std::uint32_t number_of(const Window<kWords>& window, std::uint64_t hash, std::uint32_t before) {
-    // What repeats one window of a text mostly repeats the next one too.
+    // A text that repeats one window usually repeats the next window too.
     const std::uint32_t likely = before + 1;
     if (likely < entries_.size() && entries_[likely].window == window) {
       ++entries_[likely].n_occurrences;

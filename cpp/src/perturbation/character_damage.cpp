@@ -13,7 +13,7 @@ constexpr char32_t kLastHiragana = 0x3096;
 constexpr char32_t kKatakanaShift = 0x60;
 constexpr std::size_t kNHiragana = kLastHiragana - kFirstHiragana + 1;
 
-// What a hiragana may be mistaken for; 0 and an empty row: nothing.
+// The characters that may replace a hiragana by mistake; 0 or an empty row if there are no such characters.
 struct KanaErrors {
   char32_t voicing = 0;
   char32_t size = 0;

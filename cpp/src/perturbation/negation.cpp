@@ -38,7 +38,7 @@ char32_t folded(char32_t c) {
   return c;
 }
 
-// What is made of a match: a span becomes a text, whose first letter takes the case of the first letter there.
+// The replacement of a match: `text` replaces `span`, and its first letter takes the case of the first letter there.
 struct Denial {
   Span span;
   std::u32string_view text;

@@ -29,7 +29,7 @@ class Original {
   std::u32string_view view() const noexcept { return {code_points_.data(), code_points_.size()}; }
   std::u32string_view view(Span span) const { return view().substr(span.begin, span.end - span.begin); }
 
-  // What patterns see.
+  // The code points that patterns are matched against.
   const char32_t* bases() const noexcept { return bases_.data(); }
   char32_t base(std::size_t at) const { return bases_[at]; }
   // Properties of the base; kJoins is set where the code point joins the one before it.

@@ -117,7 +117,7 @@ class EnglishSentences {
     return at < n_ && (is_ascii_capital(text_.base(at)) || is_ascii_digit(text_.base(at)));
   }
 
-  // Whether the word before a point is an abbreviation or an initial; `end` is behind the point.
+  // Whether the word before a point is an abbreviation or an initial; `end` is the position after the point.
   bool is_abbreviated(std::size_t end) {
     const std::size_t length = end - run_begin_;
     const auto initial_at = [&](std::size_t at) { return is_ascii_capital(text_.base(at)); };
@@ -136,7 +136,7 @@ class EnglishSentences {
   std::size_t n_;
   Pieces& pieces_;
   std::size_t run_begin_ = 0;   // of the code points other than white space
-  std::size_t core_begin_ = 0;  // behind the brackets and quotation marks that it begins with
+  std::size_t core_begin_ = 0;  // after the brackets and quotation marks at its beginning
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ class WordRemoval : public Damage {
     out.append(text.substr(at));
   }
 
-  // The span is left of all existing holes, so the holes give the text behind it.
+  // The span is left of all existing holes, so the holes give the text after it.
   void delete_span(Span hole) {
     merge(hole);
     if (!original().is_japanese()) {

@@ -23,7 +23,7 @@ struct TermPlace {
 
 class WordFinder {
  public:
-  // Roughly phrases in Japanese: a run of content with the hiragana behind it.
+  // Roughly phrases in Japanese: a run of content with the hiragana after it.
   void find_words(const Original& text, std::vector<Span>& words);
   void find_terms(const Original& text, std::vector<TermPlace>& places);
 

@@ -24,7 +24,7 @@ constexpr std::size_t kBlock = 128;
 // Texts are anywhere in memory: each text is prefetched while this number of other texts is scored.
 constexpr std::size_t kReadAhead = 4;
 
-// As far as an answer is read at all.
+// Prefetches the part of an answer that scoring reads.
 void prefetch_text(const TextView& text) {
   const std::size_t most = kLookAhead * (text.encoding == Encoding::kUtf8 ? 3 : unit_size(text.encoding));
   const std::size_t n_bytes = std::min(text.n_units * unit_size(text.encoding), most);

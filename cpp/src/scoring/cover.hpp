@@ -27,7 +27,7 @@ class Cover {
   const Values& at(std::size_t position) const { return highest_[position]; }
 
  private:
-  static constexpr std::size_t kBefore = 2;  // 3-grams without support before the first, and behind the last
+  static constexpr std::size_t kBefore = 2;  // 3-grams without support before the first and after the last
 
   std::vector<Values> of_trigrams_;
   std::vector<Values> highest_;

@@ -74,8 +74,8 @@ class PrefixCounts {
     return found;
   }
 
-  // Adds the n-grams that end where the cursor is and have not been seen in this answer. What was seen is closed under
-  // suffixes: with one n-gram all shorter ones were.
+  // Adds the n-grams that end where the cursor is and have not been seen in this answer. If an
+  // n-gram was seen, all its suffixes were seen too.
   void add_new_ngrams(Cursor cursor) {
     StateId state = cursor.place.state;
     std::uint32_t length = cursor.matched;

@@ -1,8 +1,8 @@
 // Finds the n-grams that an answer repeats: they count once (docs/scoring.md, section 2).
 //
-// What an answer has shown is closed under suffixes, so at each position the longest n-gram seen before is all that
-// matters. Most are single symbols, which one look tells; longer ones are looked for only where the last two symbols
-// stood together before.
+// If an n-gram occurred earlier in the answer, so did its suffixes. So only the longest earlier n-gram at each position
+// is needed. Most of them are single symbols, which one comparison finds. Longer n-grams are searched only if the last
+// two symbols occurred together earlier.
 #pragma once
 
 #include <algorithm>

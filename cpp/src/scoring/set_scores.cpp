@@ -117,7 +117,7 @@ class Walker {
     return false;
   }
 
-  // What is behind the symbols must be readable; `position` is that before the first of them.
+  // The memory after the symbols must be readable. `position` is the position before the first symbol.
   static void read(Walk& walk, const States& states, std::span<const Symbol> symbols, Position<States>* position) {
     walk.states = &states[kRoot];
     walk.edges = &states.edge(0);

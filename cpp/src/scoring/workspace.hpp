@@ -31,7 +31,7 @@ struct Lane {
     else return wide_positions;
   }
 
-  std::vector<char32_t> code_points;  // as far as the profile looks
+  std::vector<char32_t> code_points;  // the part that the profile reads
   std::vector<Symbol> symbols;        // the walked symbols, with the marks of profile paper; then kUnknown
   std::size_t n_symbols = 0;          // without that
   // One before the first symbol, one after each; the memory may hold more.
@@ -40,17 +40,17 @@ struct Lane {
   std::vector<SetScore> sets;  // of the sets that are scored so far
 };
 
-// Answers that are walked side by side: while one waits for memory, the others go on.
+// The number of answers that are walked at once: while one answer waits for memory, the others continue.
 inline constexpr std::size_t kLanes = 32;
 
-// What a walk over a part of an answer found past its border, up to where the next walk finds the same.
+// Positions that a walk over a part of an answer found after the end of the part, until the next walk finds the same.
 template <class States>
 struct Crossing {
   std::size_t n;
   std::array<Position<States>, 1 + kMaxOrder> positions;  // from 1 on
 };
 
-// What GroupScorer works in, for one form of states.
+// The buffers of GroupScorer for one form of states.
 template <class States>
 struct GroupBuffers {
   std::vector<typename States::Counts> contributions;  // contribution of each position to the raw fluency of the sets

@@ -21,7 +21,7 @@ inline void prefetch([[maybe_unused]] const void* address) noexcept {
 // themselves.
 inline constexpr std::size_t kScanAheadBytes = 2048;
 
-// Calls `work(i)` for i from 0 to n, and before it, `soon` for the number that is so far ahead, to ask for its memory.
+// Calls `work(i)` for each i below n. Before each call, calls `soon(i + kItemsAhead)`, which prefetches memory.
 inline constexpr std::size_t kItemsAhead = 16;
 template <class Soon, class Work>
 void for_each_ahead(std::size_t n, const Soon& soon, const Work& work) {

@@ -11,7 +11,7 @@ class Generator {
 
   std::uint64_t draw() { return mixed(state_ += kStep); }
 
-  // What is drawn after `n` others.
+  // The number that `draw` returns after `n` other numbers.
   std::uint64_t ahead(std::uint64_t n) const { return mixed(state_ + (n + 1) * kStep); }
 
  private:

@@ -76,7 +76,7 @@ class PlainCounts {
   std::unordered_map<std::uint64_t, std::uint32_t> counts_;
 };
 
-// ---- What it costs ----
+// ---- Costs ----
 
 constexpr double kBound = 1.5;
 

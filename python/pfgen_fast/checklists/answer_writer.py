@@ -1,7 +1,8 @@
-"""Writes the answers of a run. Each answer is written to a hidden file when it arrives, so a kill loses no answer.
+"""Writes the answers of a run. Each answer is written to a hidden file when it arrives. A killed command loses no
+answer.
 
 `answers.jsonl` is written when the writer is closed, in the order of the suite's tasks, so it does not depend on the
-order in which answers arrived, or on kills. Only one process at a time writes to a directory.
+order in which answers arrived, or on interruptions. Only one process at a time writes to a directory.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _BEST_RATING = 10.0
 def read_judgements(
     path: Path, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
 ) -> list[Judgement]:
-    """The judgements of a file, in its order."""
+    """The judgements of a file, in the order of the file."""
     checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}
 
     def judgement_of(value: Any) -> Judgement:

@@ -51,7 +51,7 @@ RunsWithAnswers = Annotated[
     list[Path], Argument(help="Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
 ]
 Draws = Annotated[
-    int, Option(min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.", metavar="N")
+    int, Option(min=0, help="Set the number of bootstrap draws for intervals; 0 computes no intervals.", metavar="N")
 ]
 
 
@@ -77,7 +77,7 @@ class JudgedOptions:
 
     suite: SuiteOption
     judge: str | None = Option(None, help="Choose one of several judges by its name or version.", metavar="NAME")
-    mixed: bool = Option(False, help="Count replies of several versions of the judge, or to several prompts, together.")
+    mixed: bool = Option(False, help="Combine replies of several versions of the judge, and to several prompts.")
     quiet: Quiet = False
 
     @cached_property
@@ -107,7 +107,7 @@ class ScoreOptions(JudgedOptions):
         help="Leave out (and mark) answers without a judgement, or count them as zero. Default: the rule of the suite.",
         show_default=False,
     )
-    method: MethodChoice = Option("checklist", help="Choose how the judge was asked.")
+    method: MethodChoice = Option("checklist", help="Choose the method by which the judge was asked.")
     weights: Literal["suite", "equal"] = Option(
         "suite", help="Use the suite's weights, or equal weights (known as AVG-C)."
     )

@@ -159,7 +159,7 @@ class _Report:
             )
         if not given.quiet:
             names = ", ".join(shown(path.name) for path in beside)
-            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and beside it {names}")
+            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
         _say_and_end(scores, given, is_quiet=True)
 
 

@@ -34,8 +34,8 @@ class _Compare:
 
     The interval and the p-value are those of the paired t-test over the questions that both runs have.
 
-    With --paired, any number of runs is compared with the first one: the same draws of questions serve all runs, and
-    p-values are corrected by Holm for the number of runs. A directory or glob stands for all runs in it.
+    With --paired, any number of runs is compared with the first one. All comparisons use the same draws of questions,
+    and p-values are corrected by Holm for the number of runs. A directory or glob stands for all runs in it.
 
     Examples
 

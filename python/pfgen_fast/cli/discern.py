@@ -67,10 +67,10 @@ class _Run:
         metavar="FILE",
     )
     published: Path | None = Option(
-        None, help="Show the paper's figures from this CSV file beside the new figures.", metavar="FILE"
+        None, help="Show the paper's figures from this CSV file next to the new figures.", metavar="FILE"
     )
     zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out pairs of equal scores, or rank them first.")
-    draws: int = Option(1000, min=0, help="Set the bootstrap draws of intervals; 0 computes no intervals.")
+    draws: int = Option(1000, min=0, help="Set the number of bootstrap draws for intervals; 0 computes no intervals.")
     min_items: int = Option(10, min=5, help="Leave cells with fewer items undefined.")
     report: Path | None = Option(
         None, help="Link to a report of the same run (pfgen-fast report).", metavar="FILE.html"

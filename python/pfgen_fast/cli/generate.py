@@ -122,7 +122,7 @@ class Generating:
     mode: options.ModeChoice | None = Option(
         None,
         help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
-        "chat for local weights with a chat template, the mode in the config.json beside the input for replay, "
+        "chat for local weights with a chat template, the mode in the config.json next to the input for replay, "
         "otherwise completion.",
     )
     how: GenerationOptions

@@ -28,7 +28,7 @@ class _ImportBatch:
     config: Path = Option(
         ...,
         "-c",
-        help="Read the run's parameters, which prompts wrote beside the batch file.",
+        help="Read the run's parameters, which prompts wrote next to the batch file.",
         metavar="NAME.config.json",
     )
     suite: options.SuiteToAsk = None

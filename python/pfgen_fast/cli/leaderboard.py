@@ -33,8 +33,8 @@ _LONGEST_NAME = 40
 """Longer names are cut if otherwise other columns did not fit."""
 
 _ABOUT_COLUMNS = (
-    f"{about_interval('questions')}; tied with: ranks from which the run does not differ by more than chance "
-    "(paired t-test over questions)"
+    f"{about_interval('questions')}; tied with: first and last rank of the runs that do not differ "
+    "significantly (paired t-tests over questions, corrected for all pairs)"
 )
 _NO_SIGNATURE = "signature: unknown, because result.json records none"
 _MARKS = {

@@ -35,8 +35,8 @@ class _Prompts:
 
     A batch format writes an input file for a batch API: openai-batch for OpenAI's Batch API (with --engine gemini, for
     Gemini's OpenAI-compatible API), anthropic-batch for Anthropic's Message Batches, gemini-batch for Gemini's batches.
-    The parameters of the run are written beside the file (NAME.config.json); import-batch needs them. The model and the
-    sampling options affect batches only.
+    The parameters of the run are written next to the file (NAME.config.json); import-batch needs them. The model and
+    the sampling options affect batches only.
 
     Examples
 
@@ -78,7 +78,7 @@ class _Prompts:
 
         is_batch = self.format != "jsonl"
         if is_batch and not (self.model and self.output):
-            fail(f"--format {self.format} needs --model and --output: the run's parameters are written beside it")
+            fail(f"--format {self.format} needs --model and --output: the run's parameters are written next to it")
         generation = Generation.of(
             "openai",
             model=self.model or "",
@@ -103,7 +103,7 @@ class _Prompts:
             note(f"suite: {suite.name}")
 
     def write_batch(self, suite: Suite, generation: Generation, output: Path) -> None:
-        """Writes the batch file, and beside it the parameters of the run."""
+        """Writes the batch file, and next to it the parameters of the run."""
         from ..files.writing import write_whole, writing_whole
         from ..generation.batch_api import batch_config, batch_file, batch_lines
         from ..generation.run_writer import config_line

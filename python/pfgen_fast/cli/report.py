@@ -46,7 +46,7 @@ class _Report:
         help="Write a page such as report.html, or a directory with a page and its data.",
         metavar="FILE.html|FOLDER",
     )
-    markdown: bool = Option(False, help="Write a README.md beside each result instead, like the published ones.")
+    markdown: bool = Option(False, help="Write a README.md next to each result instead, like the published ones.")
     float_sum: options.FloatSumOption = "compensated"
     quiet: Quiet = False
 
@@ -80,7 +80,7 @@ class _Report:
             write = write_report if _is_page(output) else write_report_folder
             write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
         if not self.quiet:
-            written = "a README.md beside each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
+            written = "a README.md next to each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
             stdout().print(f"{counted(len(runs), 'run')}: {shown(written)}")
             print_origin(suite)
         exit_if_partial(len(runs) < len(results))

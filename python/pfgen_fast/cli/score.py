@@ -24,7 +24,7 @@ class _Score(ScoreOptions):
     """Scores runs, or tables of answers.
 
     A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; result.json is written
-    beside them. Runs that are up to date are skipped. A score of selected questions (--questions, --limit) is not a
+    next to them. Runs that are up to date are skipped. A score of selected questions (--questions, --limit) is not a
     result of the suite: it is printed, and written only with --output.
 
     Examples
@@ -103,7 +103,7 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
 
 
 def print_outcome(outcome: Outcome, float_sum: FloatSum = "compensated", *, is_first: bool = True) -> None:
-    """Prints the scores of a run, behind the heads of the columns for the first run, or its error."""
+    """Prints the scores of a run, or its error; prints the column headings before the first run."""
     if outcome.error:
         warn(outcome.error)
         return

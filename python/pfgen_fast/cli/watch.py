@@ -109,10 +109,10 @@ class _Watch:
     of_engine: Annotated[dict[str, Any], engine_options(without=("input", "question_column", "answer_column", "path"))]
     output: options.Root = Path("result")
     table: Path | None = Option(
-        None, help=f"Write the table to this file ({', '.join(TABLES)}). Default: watch.csv beside the runs."
+        None, help=f"Write the table to this file ({', '.join(TABLES)}). Default: watch.csv next to the runs."
     )
     plot: Path | None = Option(
-        None, help="Draw the scores by step to this file (.png, .svg). Default: watch.png beside the runs."
+        None, help="Draw the scores by step to this file (.png, .svg). Default: watch.png next to the runs."
     )
     log: TrackerChoice | None = Option(None, help="Log each score, its tables and its report to a tracker.")
     every: float = Option(

@@ -21,7 +21,7 @@ ANALYSERS = ("sudachi",)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_WORDS = ("補助記号", "空白")
 _N_KEPT = 100_000
-# Sudachi accepts 49,149 bytes, and 65,535 bytes after normalisation; a code point may become 33 bytes.
+# Sudachi accepts at most 49,149 bytes, and at most 65,535 bytes after normalisation; a code point may become 33 bytes.
 _MAX_CODE_POINTS = 1_500
 
 
@@ -33,7 +33,7 @@ class Analyser(Protocol):
         """The names and versions of everything that affects the result."""
 
     def analysed(self, text: str) -> Analysis:
-        """The words, names and particles of a text; parts may neither split a character nor overlap."""
+        """The words, names and particles of a text. They must not overlap, and must not split a character."""
 
 
 @cache

@@ -108,7 +108,7 @@ def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
     damages = {i: each for i, each in enumerate(task.cells.scores.perturbations) if not each.is_control}
     yield "all", list(damages)
     if (weighted := task.scores.get("weighted_d")) is not None:
-        # Some kinds and degrees have no weights. The plain figures beside the weighted figures leave them out, too.
+        # Some kinds and degrees have no weights. The plain figures next to the weighted figures leave them out, too.
         rows = [i for i in damages if not np.isnan(weighted[i])]
         if 0 < len(rows) < sum(not np.isnan(task.scores["d"][i]) for i in damages):
             yield "weighted", rows

@@ -44,13 +44,13 @@ class ModelDamage(Perturbed):
 class DamageModel:
     """A language model that damages texts; calling it requests missing replies, and returns the texts."""
 
-    judge: Judge  # model; its temperature is 0, and its longest reply must fit a whole text
+    judge: Judge  # model; its temperature is 0, and its longest reply must have room for a whole text
     replies: Replies
     seed: str = ""  # any text; determines the sampling seeds
     # opens the engine of the model, such as `Server(...).engine`; None uses only stored replies
     connect: Connect | None = None
     spending: Spending = field(default_factory=Spending)  # prices and budget; counts the requests
-    is_partial: bool = False  # whether missing texts are impossible; otherwise they are an error
+    is_partial: bool = False  # whether missing texts count as impossible; otherwise they raise an error
     stands_in: bool = False  # whether placeholders replace missing texts for an estimate, and nothing is requested
     criteria: Criteria = field(default_factory=read_criteria)  # descriptions of the texts of each task
 
@@ -69,7 +69,7 @@ class DamageModel:
 
 
 class Making:
-    """The texts of some perturbations of some items, as far as replies are stored."""
+    """The texts of some perturbations of some items, for which replies may be missing."""
 
     def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: DamageModel) -> None:
         self._items, self._perturbations, self._maker = items, perturbations, maker
@@ -77,7 +77,7 @@ class Making:
             if (n_tokens := estimated_tokens(item.text)) > maker.judge.max_tokens:
                 raise DiscernmentError(
                     f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has at most "
-                    f"{maker.judge.max_tokens:,}; raise --max-tokens, so that a reply fits the whole text"
+                    f"{maker.judge.max_tokens:,}; raise --max-tokens, so that the whole text fits into a reply"
                 )
         self._places = [_Place(item, each, maker) for each in perturbations for item in items]
 
@@ -98,7 +98,7 @@ class Making:
         return estimate_of_tries(self._places, self._maker.spending.prices)
 
     def ask_with(self, connect: Connect | None, *, spending: Spending, **options: Any) -> str | None:
-        """Requests missing replies, and again replies that are not usable; stores each reply."""
+        """Requests missing replies, repeats requests without a usable reply, and stores each reply."""
         if connect is None or spending.is_used_up:
             return None
         return ask_in_rounds(self._places, connect, spending=spending, **options)

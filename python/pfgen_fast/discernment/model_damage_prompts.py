@@ -1,7 +1,7 @@
 """The prompts that ask a language model for damaged texts, and the check of its replies.
 
 There is a template for each kind, degree and language. A prompt ends with a label, and asks the model to write only the
-text behind it. Labels and quotes around the text of a reply are removed.
+text after it. Labels and quotes around the text of a reply are removed.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _NAMED_AT_MOST = 5
 
 
 def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
-    """Notes on the data behind the figures."""
+    """Notes on the data from which the figures are computed."""
     found = [*scored.collection.notes, *scored.plan.notes]
     if isinstance(evaluator, NgramEvaluator):
         with contextlib.suppress(SuiteError):  # a compiled suite has no answers to compare with

@@ -72,12 +72,12 @@ def discern(
         evaluator: An evaluator, a table of scores, or a function as for `FunctionEvaluator`.
         items: The texts to damage: items, or mappings with the keys of an item.
         plan: A plan, the name or file of a plan, or names of perturbations such as `char_delete/30`; by default all
-            kinds that rules make, and the texts that come with the items.
+            kinds of damage that rules can make, and the damaged texts that are part of the items.
         weights: The weight of each metric for each kind, or the file or name of weights; without weights there is no
             `weighted_d`.
         seed: The seed of all random choices.
         language: The language of all texts, `ja` or `en`; by default the language of each item.
-        donors: The texts that some kinds take parts from; by default the items with other questions.
+        donors: The texts that some kinds take parts from; by default the texts of the items with other questions.
         maker: The language model that makes the texts of some kinds.
         analyser: `sudachi` or an `Analyser`, which finds the words, names and particles of Japanese texts instead of
             the rules.

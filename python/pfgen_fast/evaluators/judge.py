@@ -45,7 +45,7 @@ class RatingTemplate(Template):
 
 
 def read_template(source: str | Path = "default") -> RatingTemplate:
-    """Reads a judge's prompt; its first line may state another scale than 1 to 10, such as `Scale: 1 to 5`."""
+    """Reads a judge's prompt; its first line may state a scale other than 1 to 10, such as `Scale: 1 to 5`."""
     path = TEMPLATES.get(source, Path(source)) if isinstance(source, str) else source
     if isinstance(source, str) and not path.exists():
         raise JudgingError(
@@ -109,7 +109,7 @@ class JudgeEvaluator:
 
         Raises:
             JudgingError: An item has no question, or another process is adding replies to the same file.
-            EngineError: An error concerns all requests. Earlier ratings are kept.
+            EngineError: An error affects all requests. Ratings that were stored before are kept.
         """
         ratings = self.ratings(items, texts)
         ratings.ask_with(self.connect)

@@ -107,7 +107,7 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intervals(Ranges):
-    """A row for each name, with a value and its interval, and a bar beside the rows of each group."""
+    """A row for each name, with a value and its interval, and a bar next to the rows of each group."""
 
     groups: tuple[tuple[int, int], ...]  # first and last row of each group with at least two rows
     groups_label: str  # name of the property that the rows of a group share

@@ -145,7 +145,7 @@ def _ceiling_table(models: RunMeans, systems: RunMeans) -> Table:
         value = float(models.means[metric][best])
         ratios = ((of, value / of if of else None) for of in systems.means[metric].tolist())
         rows.append((metric, models.names[best], value, *itertools.chain.from_iterable(ratios)))
-    title = "The ceiling: the best run of each part beside human and reference answers"
+    title = "The ceiling: the best run of each part next to human and reference answers"
     return Table("ceiling", title, columns, tuple(rows))
 
 

@@ -50,7 +50,7 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
         raise ExperimentError(
             "significance needs at least two runs of models; runs of system/... are yardsticks without a rank"
         )
-    title = "Scores with 95 % intervals over questions; runs beside the same bar cannot be distinguished"
+    title = "Scores with 95 % intervals over questions; runs next to the same bar cannot be distinguished"
     yardsticks = [f"{scored.names[row]} has no rank, because it is a yardstick" for row in scored.rows_of_systems()]
     differ = compared.neighbours_differ
     names = [scored.names[run] for run in compared.order]

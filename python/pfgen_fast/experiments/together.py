@@ -46,7 +46,7 @@ class Experiments:
         self._varied(suite, answers)
 
     def findings(self) -> Iterator[Finding]:
-        """Yields each finding when it is ready; an experiment that fails on these runs is left out and named."""
+        """Yields each finding when it is ready; `problems` names experiments that fail on these runs."""
         scored, seed = self.scored, self._seed
         experiments: dict[str, Callable[[], Finding]] = {
             # The first two hold texts and scorers, which they release.

@@ -56,7 +56,7 @@ def check_own_folder(path: Path) -> None:
 def _check_owner_and_mode(path: Path, status: os.stat_result) -> None:
     _check_owner(path, status)
     if os.name == "posix" and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise ForeignFileError(f"{path}: others may write to it (mode {stat.S_IMODE(status.st_mode):o})")
+        raise ForeignFileError(f"{path}: other users can write to it (mode {stat.S_IMODE(status.st_mode):o})")
 
 
 def _check_owner(path: Path, status: os.stat_result) -> None:

@@ -13,7 +13,7 @@ from .prompts import Request
 from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
 
 API_VERSION = "2023-06-01"
-"""The version in requests. Newer versions refuse parameters of sampling."""
+"""The version in requests. Newer versions refuse sampling parameters."""
 
 _LEAST_THINKING_TOKENS = 1024
 _LEAST_TOP_P = 0.95  # minimum top_p that Claude accepts together with reasoning
@@ -39,7 +39,7 @@ class AnthropicForm(ThinkingForm):
             raise EngineError(f"the engine anthropic accepts temperatures up to 1, not {self.sampling.temperature:g}")
         if self.thinking_budget is not None and self.thinking_budget < _LEAST_THINKING_TOKENS:
             raise EngineError(
-                f"thinking_budget: the engine anthropic accepts no fewer than {_LEAST_THINKING_TOKENS:,} tokens, "
+                f"thinking_budget: the engine anthropic accepts at least {_LEAST_THINKING_TOKENS:,} tokens, "
                 f"not {self.thinking_budget:,}"
             )
         sampling = self.sampling
@@ -62,11 +62,11 @@ class AnthropicForm(ThinkingForm):
             "max_tokens": self._max_tokens,
             "system": "\n\n".join(message["content"] for message in messages if message["role"] == "system") or None,
             "messages": [message for message in messages if message["role"] != "system"],
-            # A temperature or a top_p of 1 is the default, and newer models refuse parameters of sampling.
+            # A temperature or a top_p of 1 is the default, and newer models refuse sampling parameters.
             "temperature": None if sampling.temperature == 1 else sampling.temperature,
             "top_p": None if sampling.top_p == 1 else sampling.top_p,
             "top_k": sampling.top_k,
-            "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # Claude refuses others
+            "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # Claude refuses blank texts
             "thinking": self._thinking(
                 {"type": "enabled", "budget_tokens": self.thinking_budget}, {"type": "adaptive"}, {"type": "disabled"}
             ),

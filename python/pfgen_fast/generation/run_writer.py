@@ -1,7 +1,7 @@
-"""Writes a run: creates its folder, finds existing answers, and stores new answers so that a kill loses no answer.
+"""Writes a run: creates its folder, finds existing answers, and stores new answers. A killed command loses no answer.
 
-Each answer is appended to a hidden file when it arrives. When a trial is complete, its answers are written to a file of
-the trial atomically. Only one process at a time may write to a folder.
+Each answer is appended to a hidden file when it arrives. When a trial is complete, its answers are written
+atomically to a file for this trial. Only one process at a time may write to a folder.
 """
 
 from __future__ import annotations

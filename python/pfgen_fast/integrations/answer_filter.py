@@ -96,7 +96,8 @@ class AnswerFilter:
         """Raises TrialsError if the field with the questions or the field with the answers is missing."""
         for name in (self.question, self.answer):
             if name not in names:
-                raise TrialsError(f"{location}: no field {name!r}; there are {', '.join(map(repr, names)) or 'none'}")
+                there = ", ".join(map(repr, names)) or "no fields"
+                raise TrialsError(f"{location}: no field {name!r}; there are {there}")
 
     def check_has_no_scores(self, names: Collection[str], location: str) -> None:
         """Raises TrialsError if a field already has the name of a score to keep."""

@@ -77,7 +77,7 @@ class Asking:
         `on_progress` is called with the number of finished requests and the total.
 
         Raises:
-            EngineError: An error concerns all requests. Earlier replies are kept.
+            EngineError: An error affects all requests. Replies that were stored before are kept.
             JudgingError: Another process is adding replies to the same file.
         """
         tell = on_progress or (lambda done, total: None)

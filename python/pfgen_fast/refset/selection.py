@@ -42,9 +42,9 @@ class OrderCoverage:
 
     order: int
     n_ngrams: int  # number of distinct n-grams of all answers
-    n_held: int  # number of these that at least one selected answer contains
-    # among all pairs of an answer and an n-gram in it, the share whose n-gram a selected answer contains; 1 without
-    # pairs
+    n_held: int  # number of these n-grams that at least one selected answer contains
+    # share of all pairs of an answer and an n-gram in this answer whose n-gram occurs in a selected answer; 1 if there
+    # are no pairs
     share: float
 
 
@@ -72,11 +72,11 @@ def select(
         restarts: The number of climbs, run one after another; the best is returned, the first one in case of ties.
         proposals: Start no step after this many swaps were tried, over all climbs.
         seconds: Start no step after this time. To reproduce the result, pass its `proposals` instead.
-        threads: Number of threads, each of which runs one climb at a time; with `proposals` or `seconds`, only one.
+        threads: Number of threads, each of which runs one climb at a time; 1 with `proposals` or `seconds`.
         progress: Called regularly with the number of tried swaps and the error of the climb.
 
     Raises:
-        TrialsError: An answer is not a text, there are fewer than `size`, or they are too long to count.
+        TrialsError: An answer is not a text, there are fewer than `size` answers, or there are too many n-grams.
         ValueError: An option is out of range.
 
     Example:
@@ -95,7 +95,7 @@ def select(
         report = None if progress is None else (lambda at: progress(at.n_proposals, _error(at.sums, size, n_all)))
         stream = int(hashlib.sha1(seed.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16)
         climbs = _core.climb(column, size, max_order, stream, restarts, proposals, seconds, n_threads, report)
-    # All subsets have the same size, so errors compare like the sums they derive from.
+    # All subsets have the same size, so the smallest sum also has the smallest error.
     restart = min(range(len(climbs)), key=lambda i: _squares(climbs[i].curve[-1].sums, size, n_all))
     best = climbs[restart]
     curve = [(point.n_proposals, _error(point.sums, size, n_all)) for point in best.curve]
@@ -123,7 +123,7 @@ def distribution_error(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_
         max_order: The highest order of n-grams.
 
     Raises:
-        TrialsError: An answer is not a text, or they are too long to count.
+        TrialsError: An answer is not a text, or there are too many n-grams to count.
         ValueError: A row does not exist or is repeated, no row is given, or `max_order` is out of range.
 
     Example:
@@ -135,7 +135,7 @@ def distribution_error(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_
 
 
 def coverage(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_order: int = 10) -> list[OrderCoverage]:
-    """The share of all n-grams that some of the answers hold, by order.
+    """The share of all n-grams that the selected answers contain, by order.
 
     The arguments and errors are those of `distribution_error`.
 

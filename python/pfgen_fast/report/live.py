@@ -61,7 +61,8 @@ class LiveReport:
     def write_waiting(self, text: str = "Reading results …") -> None:
         """Writes a page that shows the progress and loads itself again until the report replaces it."""
         write_page(
-            self.folder / PAGE, page_text("waiting.html.jinja", generator=GENERATOR, style="", scripts=(), text=text)
+            self.folder / PAGE,
+            page_text("waiting.html.jinja", generator=GENERATOR, style="", scripts=("waiting.js",), text=text),
         )
 
     def write(self, track: Track[Any] = untracked) -> None:

@@ -67,10 +67,10 @@ def headline(runs: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
         return name, f" is the only ranked run; its score is {best['score']:.4f}."
     if not best["tied"]:
         return name, " has the highest score; the questions are too few to tell runs apart."
-    n_tied = best["tied"][1] - 1
-    if n_tied == 0:
+    last = best["tied"][1]
+    if last == 1:
         return name, " leads; no other run is tied with it."
-    return name, f" has the highest score; {n_tied} other {'run is' if n_tied == 1 else 'runs are'} tied with it."
+    return name, f" has the highest score; its lead over rank {last} is not significant."
 
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:

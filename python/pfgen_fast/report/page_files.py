@@ -1,4 +1,4 @@
-"""Pages as files: in one file of bounded size, or as the index.html of a folder with files of data beside it.
+"""Pages as files: in one file of bounded size, or as the index.html of a folder with files of data next to it.
 
 A page on disk can load only scripts, so the files of data are scripts that call `register`. Their names contain the
 hash of their content, so the old page finds its own data until the new page replaces it.

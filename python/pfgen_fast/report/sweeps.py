@@ -1,4 +1,4 @@
-"""The data behind the plots of a sweep: runs that differ in a few parameters, as lines over each of them."""
+"""The data of the plots of a sweep: runs that differ in a few parameters, as lines over each of them."""
 
 from __future__ import annotations
 

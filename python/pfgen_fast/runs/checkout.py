@@ -28,7 +28,7 @@ def checkout_of(folder: Path) -> Path | None:
 
 
 def yardsticks_beside(folder: Path) -> Path | None:
-    """The folder `data` beside the folder `result` of a checkout, which has more results; None for other folders."""
+    """The folder `data` next to the folder `result` of a checkout, which has more results; None for other folders."""
     root = checkout_of(folder)
     if root is None or folder.resolve() != root / "result":
         return None

@@ -21,7 +21,7 @@ from ..native import _core
 
 _TRIALS_NAMES = ("trials.jsonl.xz", "trials.jsonl.zst", "trials.jsonl.gz", "trials.jsonl")
 _MAX_CONFIG_BYTES = 1 << 20
-_PARTS_OF_TAGS = (b"think", b"THINK", b"reasoning>", b"of_thought")  # each closing tag has one of them
+_PARTS_OF_TAGS = (b"think", b"THINK", b"reasoning>", b"of_thought")  # each closing tag contains one of these parts
 _ONE_TRIAL = re.compile(r"trial_\d+\.jsonl")
 
 
@@ -50,7 +50,7 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of one file, in its order."""
+    """The trials of one file, in the order of the file."""
 
     path: Path
     input_hash: str  # SHA-1 of the file as stored

@@ -99,7 +99,7 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, renews: bo
         raise
     except PfgenError as error:  # a cache that cannot be written only costs time
         warn_once(
-            f"{error}, so the compiled suite is kept in memory only; set PFGEN_FAST_CACHE to a directory of yours, or "
+            f"{error}, so the compiled suite is kept in memory only; set PFGEN_FAST_CACHE to your own directory, or "
             "to an empty string to disable the cache"
         )
         return built_index(suite, profile, threads) if built is None else built

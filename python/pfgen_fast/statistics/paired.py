@@ -176,7 +176,7 @@ def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
 def tied_ranks(
     of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
-    """The first and last rank of the groups of each run; None without a rank or with too few questions."""
+    """For each run the first and last rank of the runs that do not differ from it; None without a rank or a verdict."""
     ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
     tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
     if not ranked:
@@ -184,6 +184,6 @@ def tied_ranks(
     pairs = all_pairs([[math.nan if score is None else score for score in scores[place]] for place in ranked])
     for index, place in enumerate(ranked):
         if pairs.n[index, index] >= MIN_QUESTIONS:
-            groups = [group for group in pairs.groups if group[0] <= index <= group[1]]
-            tied[place] = groups[0][0] + 1, groups[-1][1] + 1
+            same = np.flatnonzero(~pairs.differs[index])
+            tied[place] = int(same[0]) + 1, int(same[-1]) + 1
     return tied

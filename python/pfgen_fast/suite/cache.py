@@ -48,7 +48,7 @@ def own_cache_folder() -> Path | None:
     except ForeignFileError as error:
         warn_once(
             f"{error}, so it is not used as the cache, and suites are compiled in memory; set PFGEN_FAST_CACHE to a "
-            "directory of yours that no other user may write to (chmod go-w)"
+            "directory that no other user can write to (chmod go-w)"
         )
         return None
     return folder

@@ -174,7 +174,7 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
-    """Yields one sentence for each pattern that takes too long on a test text; nothing unless `can_be_limited`."""
+    """Yields one sentence for each pattern that takes too long on a test text, if `can_be_limited`."""
     for question in questions if can_be_limited() else ():
         for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
             where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"
@@ -190,7 +190,7 @@ def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterat
 
 
 def _texts_to_try(pattern: str) -> Iterator[str]:
-    """Texts of repeated parts of the pattern or repeated usual characters, as long as the text that a rule reads."""
+    """Texts that repeat a part of the pattern or a usual character, as long as the longest text that a rule reads."""
     letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
     single = (*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters))
     for unit in dict.fromkeys((*single, letters, letters[:-1], *re.findall(r"\w+", pattern))):

@@ -1,6 +1,6 @@
 """Fetches a published suite: every file is checked, and the directory appears when all of them are there.
 
-Files gather in a hidden directory beside it, so that a later call goes on after a kill, and no command finds a part.
+Files gather in a hidden directory next to it, so that a later call goes on after a kill, and no command finds a part.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Columns:
     def _check(self, names: Sequence[str], needed: tuple[str, ...], location: str) -> None:
         for name in needed:
             if name not in names:
-                there = ", ".join(map(repr, names)) or "none"
+                there = ", ".join(map(repr, names)) or "no columns"
                 raise TrialsError(f"{location}: no column {name!r}; there are {there}{did_you_mean(name, names)}")
         for name in self.scores:
             if name in names:

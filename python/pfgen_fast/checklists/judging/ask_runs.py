@@ -112,7 +112,7 @@ class Judging:
             A sentence on why some replies are still missing; None if all are there.
 
         Raises:
-            EngineError: An error concerns all requests. Earlier replies are kept.
+            EngineError: An error affects all requests. Replies that were stored before are kept.
             JudgingError: Another process is adding replies to a file.
         """
         ratings = list(self._ratings())

@@ -1,6 +1,6 @@
 """Answers of models to tasks as columns of numbers, draws of their tasks, and figures with intervals from the draws.
 
-In an average, areas have equal weights, not answers. A part is left out if a model has no answer to it. Tasks are drawn
+In an average, all areas have the same weight. A part is left out if a model has no answer to its tasks. Tasks are drawn
 within their part; the draws are the same for all models.
 """
 
@@ -59,13 +59,13 @@ class AnswerGrid:
 
     @cached_property
     def answers_of_parts(self) -> dict[str, Ints]:
-        """By part of the suite, its answers."""
+        """The numbers of the answers to each part of the suite."""
         part_of_answer = self.part_of_task[self.task_of]
         return {part: np.flatnonzero(part_of_answer == number) for number, part in enumerate(self.parts)}
 
     @property
     def main_parts(self) -> tuple[int, ...]:
-        """The numbers of the parts of an average: the areas, or without areas the parts with a length."""
+        """The numbers of the parts of an average: the areas, or the parts with a length if there are no areas."""
         numbers = self.part_of_task.tolist()
         main = [number for task, number in zip(self.tasks, numbers, strict=True) if task.length is None]
         return tuple(dict.fromkeys(main or numbers))
@@ -80,7 +80,7 @@ class AnswerGrid:
         return counts
 
     def strata(self, values: Floats) -> list[Stratum]:
-        """The values of answers by part: of each model (row) and task (column) of the part."""
+        """The values of answers by part, with a row for each model and a column for each task of the part."""
         n_models, n_tasks = len(self.models), len(self.tasks)
         cells, shape = self.model_of * n_tasks + self.task_of, (n_models, n_tasks)
         totals, counts = (
@@ -147,7 +147,7 @@ def part_of(task: Task) -> str:
 def grid_fields(
     suite: ChecklistSuite, places: Sequence[tuple[str, AnswerKey]], tasks: Iterable[Task]
 ) -> dict[str, Any]:
-    """The fields of the grid of some answers of models, with their tasks in an order."""
+    """The fields of an `AnswerGrid`: `places` are the answers with their models, `tasks` the order of the tasks."""
     numbers = {task: number for number, task in enumerate(tasks)}
     models = {model: number for number, model in enumerate(dict.fromkeys(model for model, _ in places))}
     return {

@@ -102,7 +102,7 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
                 number = checked(value, number_in_cell, f"{where}, {name}", error=ChecklistError)
                 found.setdefault(name, {})[place] = number
     if not found:
-        raise ChecklistError(f"{path}: no metrics: expected columns of numbers beside model and id")
+        raise ChecklistError(f"{path}: no metrics: expected columns of numbers next to model and id")
     return found
 
 

@@ -64,7 +64,7 @@ def _or_ratings(part: PartNoise, wanted: float) -> str:
         return ""
     ratings = part.ratings_for(wanted)
     if ratings is None:
-        return ", and no number of ratings is enough instead"
+        return ", and more ratings of each answer would not be enough"
     return f", or {counted(ratings, 'rating')} of each answer"
 
 
@@ -75,7 +75,7 @@ def _words(found: Noise, explained: float | None, tables: TwoTables) -> str:
     if average is not None and average.half_width_of_difference is not None:
         half = average.half_width_of_difference
         words.append(
-            f"The difference of two models, on the same tasks, is known to ±{half:.2f} points (the median pair)."
+            f"The difference of two models, on the same tasks, is known to ±{half:.2f} points (median of all pairs)."
         )
     if average is not None and average.within is not None:
         share = average.within**2 / (average.within**2 + average.between**2)
@@ -83,7 +83,7 @@ def _words(found: Noise, explained: float | None, tables: TwoTables) -> str:
     words += _extremes(found.questions)
     if explained is not None:
         tau = tables.tau.value if tables.is_defined else None
-        same = "" if tau is None else f", and ranks the models with tau-b {tau:.3f} to the usual table"
+        same = "" if tau is None else f"; its ranking of the models has a tau-b of {tau:.3f} to the usual ranking"
         words.append(
             f"The last question of each checklist alone predicts {100 * explained:.1f} % of the variance of scores "
             f"within categories{same}; it is itself a part of the score."
@@ -96,7 +96,7 @@ def _extremes(questions: Sequence[QuestionUse]) -> list[str]:
     repeating = [one for one in questions if one.repeats is not None and one.repeats >= REPEATS]
     rewarding = [one for one in questions if one.words_alone is not None and one.words_alone >= REWARDS_LENGTH]
     words = [
-        f"{len(repeating):,} questions repeat another one of their checklist (r at least {REPEATS:g})"
+        f"{len(repeating):,} questions repeat another question of their checklist (r at least {REPEATS:g})"
         f"{_named(repeating, 'repeats')}."
     ]
     if any(one.words_alone is not None for one in questions):
@@ -167,7 +167,7 @@ def _question_table(questions: Sequence[QuestionUse]) -> Table:
         *("area", "category", "number", "answers", "mean", "share of best level", "between models", "most like"),
         *("correlation with it", "with words", "with words, rest held", "score explained alone", "question"),
     )
-    title = "Questions, ordered from those that separate models least"
+    title = "Questions, those that separate models least first"
     return Table("questions", title, columns, tuple(rows), 3)
 
 
@@ -189,11 +189,10 @@ def _pictures(found: Noise) -> list[Picture]:
     panels = [_panel(known, "mean", "mean verdict")]
     with_words = [one for one in known if one.words_alone is not None]
     if with_words:
-        panels.append(_panel(with_words, "words_alone", "correlation with words, rest of the score held"))
+        panels.append(_panel(with_words, "words_alone", "correlation with words, rest of the score constant"))
     if known:
-        pictures.append(
-            Picture("questions", "How far questions separate models, and reward length", Scatter(tuple(panels)))
-        )
+        title = "How well questions separate models, and how much they reward length"
+        pictures.append(Picture("questions", title, Scatter(tuple(panels))))
     return pictures
 
 

@@ -1,6 +1,6 @@
 """Intervals of scores by the bootstrap over tasks within each part, and groups of models that do not differ.
 
-The same draws of tasks serve all models. Trials of a task are drawn together, because they depend on one another.
+All models use the same draws of tasks. Trials of a task are drawn together, because they depend on one another.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Ends = Mapping[Any, tuple[Floats, Floats]]
 def with_intervals(
     scores: Scores, draws: int, *, seed: int = 0, zeros: Mapping[str, Sequence[AnswerKey]] | None = None
 ) -> Scores:
-    """The same scores with 95 % intervals, comparisons of all pairs of models, and groups that do not differ."""
+    """The same scores with 95 % intervals, comparisons of all pairs, and groups of models that do not differ."""
     strata = _strata(scores, zeros or {})
     n_ranked = sum(model.average.rescaled is not None for model in scores.models)
     if n_ranked > 1:
@@ -82,7 +82,7 @@ def _strata(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> tuple[M
 
 
 def _with_ends(parts: Mapping[_K, _P], ends: _Ends, place: int) -> dict[_K, _P]:
-    """The parts of the model in this place, with intervals if they have two answers or more."""
+    """The parts of model number `place`, each with its interval if the part has at least two answers."""
     return {
         key: part if part.n < 2 else replace(part, low=float(ends[key][0][place]), high=float(ends[key][1][place]))
         for key, part in parts.items()

@@ -129,7 +129,7 @@ class Scores:
         groups: The first and the last index of each group of consecutive models that do not differ significantly;
             models without an average are in no group.
         pairs: All pairs of the models that have an average, in their order; None with fewer than two.
-        draws: The number of bootstrap draws behind the intervals; 0 if there are none.
+        draws: The number of bootstrap draws for the intervals; 0 without intervals.
         notes: Notes for readers, one sentence each.
     """
 

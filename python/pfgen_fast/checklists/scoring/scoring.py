@@ -59,7 +59,7 @@ def score_runs(
         method: How the judge was asked.
         weights: Whether questions have the suite's weights or equal weights (known as AVG-C).
         judge: The name or a version of the judge; only needed if there are several judges or versions.
-        mixed: Whether replies of several versions of the judge, or to several prompts, may count together.
+        mixed: Whether to combine replies of several versions of the judge, and replies to several prompts.
         words: The source of numbers of words.
         draws: The number of bootstrap draws for intervals; 0 for none.
         seed: The seed of the draws.

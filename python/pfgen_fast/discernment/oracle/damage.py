@@ -12,7 +12,7 @@ from .texts import Analysis, Span, TextReading
 
 
 class Degree(Protocol):
-    """The amount of damage: a share of the sites in per mille or a number of sites; neither without degrees."""
+    """The amount of damage: a share of the sites in per mille, or a number of sites; both are None without degrees."""
 
     @property
     def permille(self) -> int | None:
@@ -24,7 +24,7 @@ class Degree(Protocol):
 
 
 Damage = Callable[[Degree], "str | Impossible"]
-"""Returns the text damaged by a degree; the random choices are made once for all degrees."""
+"""Returns the text with damage of a degree; the random choices are made once for all degrees."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def few_or_none(n_sites: int) -> Impossible:
-    """The reason why a text with too few sites cannot be damaged; None for enough sites."""
+    """The reason why a text cannot be damaged: it has too few sites, or no site."""
     return Impossible.TOO_FEW_SITES if n_sites else Impossible.NO_SITE
 
 
@@ -101,7 +101,7 @@ def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damage:
 
 
 def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, randomness.Generator], str]) -> Damage:
-    """Replaces each taken site by the result of `new`; a degree with more sites than there are takes all sites."""
+    """Replaces each taken site by the result of `new`; a degree with more sites than the text has takes all sites."""
     choices = case.choices(len(sites))
 
     def damaged(degree: Degree) -> str | Impossible:

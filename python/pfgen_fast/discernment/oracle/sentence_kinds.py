@@ -78,7 +78,7 @@ def _stripped_sentences(reading: TextReading) -> set[str]:
 
 
 def _followed(reading: TextReading, sentence: Span, new: str) -> str:
-    """A sentence and a new sentence: in Japanese behind its white space, in English behind a space in front of it."""
+    """A sentence and a new sentence: in Japanese after its white space, in English after a space."""
     if reading.language == "ja":
         return reading.of(sentence) + new
     end = reading.stripped(sentence).end

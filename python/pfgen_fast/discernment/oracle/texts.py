@@ -29,7 +29,7 @@ _CLASSES = (
 
 
 class Span(NamedTuple):
-    """A part of a text: the index of its first code point, and the index behind its last code point."""
+    """A part of a text: the index of its first code point, and the index after its last code point."""
 
     start: int
     end: int

@@ -34,11 +34,11 @@ def word_drop(case: Case) -> Damage:
 
 
 def _without(reading: TextReading, words: list[Span]) -> str:
-    """Deletes words; in English also a white-space character beside each word."""
+    """Deletes words; in English also a white-space character next to each word."""
     if reading.language == "ja":
         return edited(reading.text, [Edit(word, "") for word in words])
     end = len(reading.characters)
-    behind: list[Span] = []  # the remaining characters behind the word, the next one last
+    behind: list[Span] = []  # the remaining characters after the word, the next one last
     for word in reversed(words):
         first, last = reading.character_at[word.start], reading.character_at.get(word.end, len(reading.characters))
         behind += reversed(reading.characters[last:end])

@@ -1,4 +1,4 @@
-"""The report of checklists: what models scored, and every answer beside its verdicts and reasons."""
+"""The report of checklists: what models scored, and every answer next to its verdicts and reasons."""
 
 from .writing import write_checklists
 

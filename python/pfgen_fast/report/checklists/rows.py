@@ -15,7 +15,7 @@ N_TINTS = 9
 
 
 def model_rows(scores: Scores) -> list[dict[str, Any]]:
-    """A row for each model of the table, in its order."""
+    """A row for each model of the table, in the order of the table."""
     return [
         {
             "key": model.model,

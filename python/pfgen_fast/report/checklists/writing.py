@@ -1,4 +1,4 @@
-"""Writes the report of checklists: a page, and the table beside it as Markdown, CSV and JSON.
+"""Writes the report of checklists: a page, and the table next to it as Markdown, CSV and JSON.
 
 Untrusted text enters the page as in the report of runs: through the template, which escapes it, and as JSON that
 scripts put into text nodes. A page in one file is bounded: if all answers of many models exceed that, the page says
@@ -28,7 +28,7 @@ from .rows import N_TINTS, category_rows, gap_rows, length_rows, mark_rows, mark
 from .task_lines import Extent, task_line
 
 NAME = "table"
-"""The beginning of the names of the files beside a page in a folder."""
+"""The beginning of the names of the files next to a page in a folder."""
 
 _GENERATOR = "pfgen-fast checklists report"
 
@@ -56,7 +56,7 @@ def write_checklists(
     on_fault: OnFault | None = None,
     on_model: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Writes a page, in a bounded file (.html) or in a folder, and the table beside it in three forms."""
+    """Writes a page, in a bounded file (.html) or in a folder, and the table next to it in three forms."""
     is_file = is_one_file(output)
     name, folder = (output.stem, output.parent) if is_file else (NAME, output)
     beside = {
@@ -104,7 +104,7 @@ class _Page:
         )
 
     def write_folder(self, folder: Path) -> None:
-        """Writes the page into a folder, with files of data beside it; nothing is left out."""
+        """Writes the page into a folder, with files of data next to it; nothing is left out."""
         sizes: list[int] = []
 
         def data() -> Iterator[list[str]]:

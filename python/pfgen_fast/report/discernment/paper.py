@@ -1,4 +1,4 @@
-"""Claims and figures of the DHP benchmark about its data sets, beside our figures."""
+"""Claims and figures of the DHP benchmark about its data sets, next to our figures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> l
     if names := dict.fromkeys([*of_datasets.values(), *(one.dataset for one in published)]):
         found.append(_claims(names, of_datasets))
     if published:
-        title = "Figures read off the paper's pictures, beside ours"
+        title = "Figures read off the paper's pictures, next to ours"
         rows = tuple(row for one in published for row in _published_rows(one, of_datasets))
         found.append(Table("published", title, _PUBLISHED_COLUMNS, rows, 2))
     return found
@@ -46,7 +46,7 @@ def _claims(names: Iterable[str], of_datasets: dict[Result, str]) -> Table:
         own = [result for result, name in of_datasets.items() if general or name in claim.datasets]
         ours = "; ".join(map(_in_short, own)) or None
         rows.append((", ".join(claim.datasets), claim.models, claim.scores, claim.claim, ours))
-    return Table("claims", "What the paper says of its data sets, beside our figures", _CLAIM_COLUMNS, tuple(rows))
+    return Table("claims", "What the paper says of its data sets, next to our figures", _CLAIM_COLUMNS, tuple(rows))
 
 
 def _in_short(result: Result) -> str:

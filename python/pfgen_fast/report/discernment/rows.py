@@ -122,7 +122,7 @@ def perturbation_words(found: Discernment) -> dict[str, str]:
 
 
 def interval_text(row: Row, form: str = " ({low:.1f} to {high:.1f})") -> str:
-    """The 95 % interval of the d of a row, behind its d; empty without a bootstrap."""
+    """The 95 % interval of the d of a row, after its d; empty without a bootstrap."""
     low, high = row["d_low"], row["d_high"]
     return "" if low is None or high is None else form.format(low=low, high=high)
 

@@ -22,7 +22,7 @@ from .rows import (
     words_of,
 )
 
-_MANY = 6
+_MANY = 3
 
 
 def verdict_sentences(result: Result) -> list[str]:

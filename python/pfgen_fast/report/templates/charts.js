@@ -111,7 +111,7 @@ function seriesParts({ points, color, dash, symbol, size, hasBand }, up) {
 
 const tip = document.getElementById("tip");
 
-/** Shows lines of text beside a place of the window; the first is bold. */
+/** Shows lines of text next to a place of the window; the first is bold. */
 function showTip(lines, left, top) {
   tip.replaceChildren(...lines.map((line, index) => make(index ? "div" : "b", {}, make("bdi", {}, line))));
   tip.hidden = false;
@@ -124,7 +124,7 @@ function hideTip() {
   tip.hidden = true;
 }
 
-/** Shows the lines beside a link while it has the focus. */
+/** Shows the lines next to a link while it has the focus. */
 function showTipOnFocus(link, lines) {
   link.addEventListener("focus", () => {
     const { right, top } = link.getBoundingClientRect();

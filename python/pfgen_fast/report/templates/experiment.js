@@ -10,7 +10,7 @@ for (const element of document.querySelectorAll("[data-run]")) {
   byRun.get(run).push(element);
 }
 for (const point of points) {
-  // As a label, so that the browser does not show the text a second time beside ours.
+  // As a label, so that the browser does not show the text a second time next to ours.
   const title = point.querySelector("title");
   point.setAttribute("aria-label", title.textContent);
   title.remove();

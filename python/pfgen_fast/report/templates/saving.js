@@ -86,10 +86,12 @@ setTimeout(offerEverywhere);
 
 // ---- Tables
 
-/** The texts of the visible rows and columns, the head first. */
+/** The texts of the visible rows and columns, the head first: of a cell with `data-saved` that text. Opened rows are left out. */
 function shownCells(table) {
-  const shown = [...table.rows].map((row) => [...row.cells].filter((cell) => cell.checkVisibility() && !cell.matches(".tick")));
-  return shown.filter((cells) => cells.length).map((cells) => cells.flatMap((cell) => [oneLine(cell.innerText), ...Array(cell.colSpan - 1).fill("")]));
+  const shown = [...table.rows].filter((row) => !row.matches(".opened"))
+    .map((row) => [...row.cells].filter((cell) => cell.checkVisibility() && !cell.matches(".tick")));
+  return shown.filter((cells) => cells.length)
+    .map((cells) => cells.flatMap((cell) => [cell.dataset.saved ?? oneLine(cell.innerText), ...Array(cell.colSpan - 1).fill("")]));
 }
 
 /** For each visible column whether it has numbers. */

@@ -13,10 +13,10 @@ function changesBy(by) {
   return next === undefined ? null : { ...changes, [part]: next };
 }
 
-/** Takes a step, which replaces the last one, so that Back closes the dialog. */
+/** Takes a step, which Back undoes. */
 function step(by) {
   const changes = changesBy(by);
-  if (changes) go(changes, { replace: true });
+  if (changes) go(changes);
 }
 
 for (const [button, by] of stepButtons) {

@@ -1,4 +1,4 @@
-// Compressed data in a page or in files beside it: lines of JSON, which are unpacked on demand.
+// Compressed data in a page or in files next to it: lines of JSON, which are unpacked on demand.
 // page.js comes first.
 
 function turn() {
@@ -30,7 +30,7 @@ function keepingLast(n, promised) {
   };
 }
 
-/** Called by each file of data beside the page. */
+/** Called by each file of data next to the page. */
 function register(lines) {
   document.currentScript.lines = lines;
 }
@@ -39,7 +39,7 @@ function fileOfLines(address) {
   return new Promise((done, failed) => {
     const script = make("script", { src: address });
     script.addEventListener("load", () => done(script.lines));
-    script.addEventListener("error", () => failed(new Error(`${address} is missing beside the page`)));
+    script.addEventListener("error", () => failed(new Error(`${address} is missing next to the page`)));
     document.head.append(script);
     script.remove();
   });

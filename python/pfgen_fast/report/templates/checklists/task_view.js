@@ -1,4 +1,4 @@
-// The dialog of the page of checklists: a task with the answers of all models beside their verdicts and reasons.
+// The dialog of the page of checklists: a task with the answers of all models next to their verdicts and reasons.
 
 const N_AT_ONCE = 6000;  // code points of a text that are shown at first; the rest is shown on demand
 const N_QUESTION = 100;

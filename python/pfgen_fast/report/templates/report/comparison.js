@@ -35,15 +35,12 @@ function comparisonContent(compared, more) {
     make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))),
     ...verdicts,
     make("p", { className: "quiet" }, others.length > 1
-      ? "Each difference from A is the mean over the questions that both runs have; its 95 % interval is by Student’s t for pairs, without a correction for several comparisons."
-      : `Means over the ${n} questions that both runs have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other questions of this kind.`),
-    figuresTable(["Metric", "A", ...others.flatMap((_, index) => {
-      const letter = LETTERS[index + 1];
-      return [letter, `${letter} − A`, `95 % interval of ${letter} − A`];
-    })], comparedLines(baseline, others), "Figures of the runs"),
+      ? "A line shows a run’s means, and below them their differences from A with 95 % intervals. A difference is the mean over the questions that both runs have; the intervals are by Student’s t for pairs, without a correction for several comparisons."
+      : `Means over the ${n} questions that both runs have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other questions of this kind. The ties of the leaderboard are corrected for all pairs of runs, so that fewer pairs differ there.`),
+    figuresTable(...comparedFigures(baseline, others), "Figures of the runs"),
     make("h3", {}, "Questions"),
-    questionNote(questions, "The mean score of A, and by how much the other runs differ from it. Select a question to read the answers, the best beside the best."),
-    questions,
+    questionNote(questions, "The mean score of A, and by how much the other runs differ from it. Select a question to read the answers, the best next to the best."),
+    others.length > 1 ? make("div", { className: "scroller" }, questions) : questions,
   ];
 }
 
@@ -56,26 +53,43 @@ function comparedItem(compared, run, index) {
     ...(index ? change("make it A", [run, ...others]) : [" · baseline"]), ...(others.length > 1 ? change("remove", others) : []));
 }
 
-/** The lines of the table of figures; a run without left-out questions has the figures of its own view, which are sums of rounded figures. */
-function comparedLines(baseline, others) {
-  return ["average", ...Object.keys(METRICS)].map((metric) => {
-    const digits = metric === "length" ? 1 : 4;
-    const ofA = baseline.of(metric);
-    const shown = ({ run, of }, isShared) => {
-      const values = of(metric);
-      const isWhole = values.every((value, place) => isShared(place) || !isNumber(value));
-      return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : mean(values.filter((_, place) => isShared(place))), digits);
-    };
-    const sharedWith = (other) => {
-      const values = other.of(metric);
-      return (place) => isNumber(values[place]) && isNumber(ofA[place]);
-    };
-    const isOfAll = (place) => others.every((other) => sharedWith(other)(place));
-    return [METRICS[metric] ?? "Score", shown(baseline, isOfAll), ...others.flatMap((other) => {
-      const found = pairedDifference(other.of(metric), ofA);
-      return [shown(other, sharedWith(other)), signed(found.mean, digits), intervalText(found, digits)];
-    })];
-  });
+/** The heads and lines of the table of figures: a line for each metric of two runs, or for each of several runs. */
+function comparedFigures(baseline, others) {
+  const metrics = ["average", ...Object.keys(METRICS)].map((metric) => comparedMetric(metric, baseline, others));
+  if (others.length === 1) {
+    const lines = metrics.map(({ name, ofA, found: [[value, difference, interval]] }) => [name, ofA, value, difference, interval]);
+    return [["Metric", "A", "B", "B − A", "95 % interval of B − A"], lines];
+  }
+  return [["Run", ...metrics.map(({ name }) => name)], [
+    ["A", ...metrics.map(({ ofA }) => ofA)],
+    ...others.map((_, index) => [LETTERS[index + 1], ...metrics.map(({ found }) => {
+      const [value, difference, interval] = found[index];
+      return `${value}\n${difference} (${interval})`;
+    })]),
+  ]];
+}
+
+/** A metric of the runs in words; a run without left-out questions has the figures of its own view, which are sums of rounded figures. */
+function comparedMetric(metric, baseline, others) {
+  const digits = metric === "length" ? 1 : 4;
+  const valuesOfA = baseline.of(metric);
+  const isOfBoth = (other) => {
+    const values = other.of(metric);
+    return (place) => isNumber(values[place]) && isNumber(valuesOfA[place]);
+  };
+  const shown = ({ run, of }, isShared) => {
+    const values = of(metric);
+    const isWhole = values.every((value, place) => isShared(place) || !isNumber(value));
+    return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : mean(values.filter((_, place) => isShared(place))), digits);
+  };
+  return {
+    name: METRICS[metric] ?? "Score",
+    ofA: shown(baseline, (place) => others.every((other) => isOfBoth(other)(place))),
+    found: others.map((other) => {
+      const difference = pairedDifference(other.of(metric), valuesOfA);
+      return [shown(other, isOfBoth(other)), signed(difference.mean, digits), intervalText(difference, digits)];
+    }),
+  };
 }
 
 function comparedColumns(compared, baseline, others) {
@@ -91,7 +105,7 @@ function comparedColumns(compared, baseline, others) {
   ];
 }
 
-/** The answers of the runs, the best beside the best. */
+/** The answers of the runs, the best next to the best. */
 function answersBeside(answers, compared) {
   const columns = compared.map((run) => answers.samples.filter((sample) => sample.run === run));
   const cells = [];

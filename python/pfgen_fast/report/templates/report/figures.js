@@ -8,7 +8,14 @@ function figures() {
 }
 
 const scoresOf = overview.questions.map((_, question) => overview.runs.map((run) => run.questions[question]));
-const medians = scoresOf.map(median);
+
+/** The runs of models; system runs are reference points, which medians and difficulties leave out. */
+const modelRuns = (() => {
+  const numbers = overview.runs.map((_, number) => number);
+  const models = numbers.filter((number) => !overview.runs[number].medal);
+  return models.length ? models : numbers;
+})();
+const medians = scoresOf.map((ofRuns) => median(modelRuns.map((run) => ofRuns[run])));
 
 /** The numbers of the runs whose answers are shown: all, or if the state says so, those that the leaderboard shows. */
 function chosenRuns() {
@@ -31,9 +38,9 @@ function questionFigures(runs) {
   });
 }
 
-/** The figures of the questions over all runs; the rank of the hardest question is 1. */
+/** The figures of the questions over all models; the rank of the hardest question is 1. */
 const difficulties = (() => {
-  const found = questionFigures(overview.runs.map((_, number) => number));
+  const found = questionFigures(modelRuns);
   const sorted = found.map((one) => one.mean).filter(isNumber).sort((a, b) => a - b);
   return found.map((one) => ({ ...one, rank: one.mean === null ? null : sorted.indexOf(one.mean) + 1 }));
 })();

@@ -38,7 +38,7 @@ function filterRuns() {
   overview.runs.forEach((run, number) => {
     let isShown = words.every((word) => textOfRun[number].includes(word)) && tests.every((test) => test(run, number));
     if (isShown && state.filters.has("best")) {
-      // The runs are sorted by score, so that the first of a model is its best.
+      // The runs are sorted by score, so the first run of a model is its best run.
       const model = run.parameters.model ?? run.name.replace(/\/[^/]*$/, "");
       isShown = !models.has(model);
       models.add(model);
@@ -54,7 +54,7 @@ function filterRuns() {
   for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map, #questions")) drawn.classList.toggle("empty", n === 0);
 }
 
-/** The ends of the intervals of some runs, without those of system runs if there are others. */
+/** The ends of the intervals of some runs; system runs are left out unless all runs are system runs. */
 function endsOf(runs) {
   const known = runs.filter(({ low }) => low !== null);
   const models = known.filter(({ rank }) => rank !== null);
@@ -65,7 +65,7 @@ function endsOf(runs) {
 
 const allEnds = endsOf(overview.runs);
 
-/** Draws the intervals on an axis that holds those of the shown runs; the page is written with the axis of all runs. */
+/** Draws the intervals on an axis for the shown runs. The page initially has an axis for all runs. */
 function zoomIntervals() {
   const at = (value) => 100 * (value - allEnds[0]) / (allEnds[1] - allEnds[0]);
   const [low, high] = endsOf(visibleRuns().map((number) => overview.runs[number])).map(at);
@@ -123,7 +123,7 @@ function showForm() {
   filtersButton.textContent = `Filters and columns${n ? ` (${n} ${n === 1 ? "filter" : "filters"} set)` : ""}`;
 }
 
-// ---- The search: it filters the runs while one types; Enter searches the answers
+// ---- The search: it filters the runs during typing; Enter searches the answers
 
 search.addEventListener("input", () => {
   // Text that is typed without a pause is one step, which Back undoes.

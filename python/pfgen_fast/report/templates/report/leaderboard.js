@@ -27,6 +27,7 @@ const COLUMNS = [
   { key: "run", title: "Run", value: (run) => run.name },
   { key: "rank", title: "Rank", value: (run, number) => number },
   { key: "score", title: "Score", value: (run) => run.score, isFigure: true },
+  { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
   { key: "tied", title: "Tied with", value: (run) => run.tied?.[0] ?? null },
   ...["length", "fluency", "truthfulness", "helpfulness"].map((key) => ({ key, title: key[0].toUpperCase() + key.slice(1), value: (run) => run[key], isFigure: true })),
   { key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted },
@@ -56,7 +57,7 @@ function showColumns() {
   if (shown.map(({ key }) => key).join() === showColumns.shown) return;
   showColumns.shown = shown.map(({ key }) => key).join();
   for (const cell of table.querySelectorAll("[data-optional]")) cell.remove();
-  const insert = (row, cells) => row.append(...cells);
+  const insert = (row, cells) => row.querySelector('[data-column="rank"]').after(...cells);
   insert(table.tHead.rows[0], shown.map((column) => cellOf(column, make("th", { scope: "col" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
   rowOf.forEach((row, number) => insert(row, shown.map((column) => {
     const value = column.value(overview.runs[number], number);

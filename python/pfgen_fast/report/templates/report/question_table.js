@@ -103,12 +103,16 @@ async function reachQuestion() {
   await table?.follow();
   const body = state.question === null ? null : table?.querySelector(`tbody[data-question="${state.question}"]`);
   if (!body) return;
+  const place = `${state.question} ${state.sample}`;
+  if (table.reached === place) return;  // only the order has changed
+  table.reached = place;
   const answer = state.sample === null ? null : body.querySelector(`[data-sample="${state.sample}"]`);
   body.querySelector("button").focus({ preventScroll: true });
   (answer ?? body).scrollIntoView({ block: answer ? "start" : "nearest" });
+  if (state.sample !== null && !answer) showUnknown([["sample", String(state.sample + 1)]]);
 }
 
-/** A difference as a bar to the left or the right of the middle, beside its figure. */
+/** A difference as a bar to the left or the right of the middle, next to its figure. */
 function differenceBar(difference, widest) {
   if (!isNumber(difference)) return ["–"];
   const bar = make("span", { className: `bar ${difference < 0 ? "minus" : "plus"}`, ariaHidden: "true" }, make("span", {}));

@@ -20,7 +20,7 @@ function questionContent(question, answers) {
   if (ranked.length) showRanked(list, ranked, question, answers, 0);
   else list.append(noAnswers());
   return [
-    make("p", { className: "quiet" }, `Mean score of all runs ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question); standard deviation over the runs ${figure(spread, 3)}; correlation with the other questions ${figure(discrimination, 2)}.`),
+    make("p", { className: "quiet" }, `Mean score of the models ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question); standard deviation over the models ${figure(spread, 3)}; correlation with the other questions ${figure(discrimination, 2)}.`),
     ...keywordParts(answers), legend(),
     make("div", { className: "beside" },
       make("section", { ariaLabel: "Answers of the runs" },
@@ -98,7 +98,7 @@ function keywordParts({ rules, samples }) {
   return parts;
 }
 
-/** The reference answers, beside the answers; on a narrow screen they are closed at first, because they stand above. */
+/** The reference answers next to the answers; on a narrow screen they are above the answers, and closed at first. */
 function references(answers) {
   const sets = answers.sets.map(({ name, texts }) => make("section", { ariaLabel: `Reference set ${name}` },
     make("h4", {}, "Set ", make("bdi", {}, name)),

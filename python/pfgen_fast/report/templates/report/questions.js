@@ -4,7 +4,8 @@ const questionsElement = document.getElementById("questions-table");
 const N_MISSED = 3;
 
 async function drawQuestions() {
-  const runs = chosenRuns();
+  const models = new Set(modelRuns);
+  const runs = chosenRuns().filter((run) => models.has(run));
   const key = runs.join();
   if (key !== drawQuestions.key) {
     drawQuestions.key = key;

@@ -20,7 +20,7 @@ function runContent(number, more) {
     ...diagnosis(number, more),
     compareWith(number),
     make("h3", {}, "Questions"),
-    questionNote(questions, "“To the median” is the distance of the run’s score to the median of all runs. Spread is the standard deviation over the run’s answers. Select a question to read the sample answers, the worst first."),
+    questionNote(questions, "“To the median” is the distance of the run’s score to the median of the models (runs without system runs). Spread is the standard deviation over the run’s answers. Select a question to read the sample answers, the worst first."),
     questions,
     section("Scores", figuresTable(["Metric", "Mean", "95 % interval over questions"], metricLines(number, more), "Scores")),
     ...(run.sets.length ? [folded("Contribution of each reference set", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
@@ -41,17 +41,21 @@ function distanceTo(number) {
 function diagnosis(number, more) {
   const run = overview.runs[number];
   const isRanked = run.rank !== null;
-  const ties = !run.tied ? "" : run.tied[0] === run.tied[1] ? ", tied with no other run" : `, tied with ranks ${run.tied[0]} to ${run.tied[1]}`;
-  const place = isRanked ? `Rank ${run.rank} of ${overview.runs.filter(({ rank }) => rank !== null).length}${ties}` : "Not ranked: a system run";
+  const nRanked = overview.runs.filter(({ rank }) => rank !== null).length;
+  const ties = !run.tied || nRanked < 2 ? "" : run.tied[0] === run.tied[1] ? ", tied with no other run" : `, tied with ranks ${run.tied[0]} to ${run.tied[1]}`;
+  const place = isRanked ? `Rank ${run.rank} of ${nRanked}${ties}` : `Not ranked: ${run.medal ? "a system run" : "the run has no score"}`;
+  const nAnswered = run.questions.filter(isNumber).length;
   const byDistance = overview.questions.map((_, question) => [distanceTo(number)(question), question])
     .filter(([distance]) => distance !== null).sort(([a], [b]) => a - b);
   const losses = byDistance.filter(([distance]) => distance < 0);
-  const named = (losses.length ? losses : byDistance).slice(0, N_NAMED_QUESTIONS);
+  const isTold = byDistance.length && byDistance[0][0] !== byDistance.at(-1)[0];
+  const named = isTold ? (losses.length ? losses : byDistance).slice(0, N_NAMED_QUESTIONS) : [];
   const linked = (question) => make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id);
   const missed = missedOften(number, more);
   const sentences = [
     make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, 4)}. `,
-      ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of all runs). "] : []),
+      nAnswered < overview.questions.length ? `Has ${nAnswered} of ${overview.questions.length} questions. ` : "",
+      ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of the models). "] : []),
       weakestPart(number)),
   ];
   if (missed.length) {
@@ -59,8 +63,8 @@ function diagnosis(number, more) {
     const rest = missed.length > N_NAMED_KEYWORDS ? [` and ${missed.length - N_NAMED_KEYWORDS} more`] : [];
     sentences.push(make("p", {}, `${counted(missed.length)} ${missed.length === 1 ? "keyword is" : "keywords are"} missing in half of the sample answers or more: `, ...shown, ...rest, "."));
   }
-  const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are too long` : "";
-  sentences.push(make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of all runs ${figure(median(overview.runs.map(({ length }) => length)), 1)})${tooLong}. ${run.replies}`));
+  const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are longer than 100 characters` : "";
+  sentences.push(make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of the models ${figure(median(modelRuns.map((other) => overview.runs[other].length)), 1)})${tooLong}. ${run.replies}`));
   if (run.worst) {
     const [question, sample] = run.worst;
     sentences.push(make("p", {}, make("a", { href: addressOf({ question, sample }) }, "Read its worst answer"), ` (${overview.questions[question].id}).`));
@@ -75,6 +79,7 @@ function weakestPart(number) {
     .map((part) => ({ part, place: 1 + ranked.filter((run) => run[part] > overview.runs[number][part]).length }))
     .sort((a, b) => b.place - a.place);
   if (ranked.length < 2 || !places.length) return "";
+  if (places[0].place === 1) return "It leads in every part.";
   const [{ part, place }, ...others] = places;
   return `Weakest part: ${part}, rank ${place}${others.map((other) => `; ${other.part} ${other.place}`).join("")}.`;
 }
@@ -144,13 +149,17 @@ function contributions(run) {
   return [...shown, ["sum", `= ${figure(run.fluency, 4)}`, `= ${figure(run.truthfulness, 4)}`]];
 }
 
-/** Offers the other runs; they are listed when the list is first used, because a list of hundreds takes long to make. */
+/** A field that names another run. Its list is filled when it is first used, because hundreds of names take long. */
 function compareWith(number) {
-  const select = make("select", {}, make("option", { value: "" }, "choose a run"));
-  const fill = () => {
-    if (select.length === 1) select.append(...overview.runs.map(({ name }, other) => make("option", { value: other, disabled: other === number }, name)));
-  };
-  for (const event of ["focus", "pointerdown"]) select.addEventListener(event, fill);
-  select.addEventListener("change", () => { if (select.value) go({ run: null, question: null, sample: null, compare: [number, Number(select.value)] }); });
-  return make("p", { className: "tools" }, make("label", {}, "Compare with ", select));
+  const list = make("datalist", { id: "other-runs" });
+  const field = make("input", { type: "text", placeholder: "name of a run", autocomplete: "off" });
+  field.setAttribute("list", list.id);
+  field.addEventListener("focus", () => {
+    if (!list.children.length) list.append(...runKeys.filter((_, other) => other !== number).map((value) => make("option", { value })));
+  });
+  field.addEventListener("change", () => {
+    const other = runsByKey.get(field.value);
+    if (other !== undefined && other !== number) go({ ...NOTHING_OPEN, compare: [number, other] });
+  });
+  return make("p", { className: "tools" }, make("label", {}, "Compare with ", field), list);
 }

@@ -31,6 +31,10 @@ async function searchAnswers(text, runs, key) {
   }
   showHits(mine, isByRun);
   showProgress(mine, text, "");
+  const n = [...runs].filter((run) => overview.files.trials?.[run]).length;
+  const searched = [[n, "all answers"], [runs.size - n, "sample answers"]].filter(([count]) => count)
+    .map(([count, what]) => `${what} of ${counted(count)} ${count === 1 ? "run" : "runs"}`);
+  document.getElementById("found-count").append(` Searched: ${searched.join(", ") || "no run"}.`);
 }
 
 /** The hits one part of the answers after the other: all answers of runs whose trials are there, and samples of the others. */
@@ -105,13 +109,13 @@ function hitsSection(group, hits, isByRun) {
 function hitItem({ run, question, number, at, length, text, score, isTrial }, isByRun) {
   const [begin, end] = [Math.max(0, at - AROUND), Math.min(text.length, at + length + AROUND)];
   const name = isByRun ? overview.questions[question].id : overview.runs[run].name;
-  const hit = make("mark", {}, text.slice(at, at + length));
-  const excerpt = make("bdi", { className: "excerpt" }, begin ? "…" : "", text.slice(begin, at), hit, text.slice(at + length, end), end < text.length ? "…" : "");
+  const around = (from, to) => make("bdi", { className: "excerpt" }, from ? "…" : "", text.slice(from, at), make("mark", {}, text.slice(at, at + length)), text.slice(at + length, to), to < text.length ? "…" : "");
+  const excerpt = around(begin, end);
   const isWhole = begin === 0 && end === text.length;
   const link = make("a", { href: addressOf({ run, question, sample: isTrial ? null : number, compare: null }) }, make("bdi", {}, name));
   const about = make("span", { className: "quiet" }, isTrial ? ` trial ${number + 1} ` : ` sample ${number + 1} · ${figure(score, 3)} `);
   // The views show samples only; another answer is shown here.
-  return isTrial && !isWhole ? make("li", {}, link, about, make("details", {}, make("summary", {}, excerpt), make("bdi", { className: "excerpt" }, text)))
+  return isTrial && !isWhole ? make("li", {}, link, about, make("details", {}, make("summary", {}, excerpt), around(0, text.length)))
     : make("li", {}, link, about, excerpt);
 }
 

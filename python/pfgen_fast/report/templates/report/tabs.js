@@ -25,8 +25,14 @@ whenChanged((before) => {
     link.href = addressOf({ ...NOTHING_OPEN, tab: link.dataset.tab === TABS[0] ? "" : link.dataset.tab });
   }
   if (before && before.tab !== state.tab) scrollTo(0, 0);
-  const notice = document.getElementById("unknown");
-  notice.hidden = !state.unknown.length;
-  notice.replaceChildren(...state.unknown.flatMap(([part, name]) =>
-    [`This page has no ${NAMED[part]} “`, make("bdi", {}, shortened(name, 200)), "”. "]));
+  showUnknown(state.unknown);
 });
+
+/** Says on the page and in its dialog what an address names in vain. */
+function showUnknown(unknown) {
+  for (const notice of document.querySelectorAll(".unknown")) {
+    notice.hidden = !unknown.length;
+    notice.replaceChildren(...unknown.flatMap(([part, name]) =>
+      [`This page has no ${NAMED[part]} “`, make("bdi", {}, shortened(name, 200)), "”. "]));
+  }
+}
