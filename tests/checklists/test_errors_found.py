@@ -37,7 +37,7 @@ def error_of(tmp_path, response, finish_reason=None, **rules):
     return found_in(tmp_path, Answer("sea", response, finish_reason=finish_reason), **rules)[0]
 
 
-def test_a_sentence_that_stands_three_times_is_a_repetition_if_it_is_long_or_by_the_published_profile(tmp_path):
+def test_a_sentence_that_occurs_three_times_is_a_repetition_if_it_is_long_or_in_the_published_profile(tmp_path):
     twice = error_of(tmp_path / "a", f"{ICE} {STORY} {ICE}")
     assert (twice.repeated, twice.is_repetition, twice.sentence) == (2, False, None)
     thrice = error_of(tmp_path / "b", f"{ICE} {STORY} {ICE}\n\n{ICE}")
@@ -89,7 +89,7 @@ def test_a_file_of_phrases_that_breaks_the_rules_is_named(tmp_path, content, fau
         read_phrases(path)
 
 
-def test_the_servers_reason_decides_what_was_cut_off(tmp_path):
+def test_the_servers_reason_decides_whether_an_answer_was_cut_off(tmp_path):
     unfinished = "And then the fog"
     assert error_of(tmp_path / "a", STORY, finish_reason="length").cut_off == "by its limit"
     assert error_of(tmp_path / "b", unfinished, finish_reason="stop").cut_off is None
@@ -146,7 +146,7 @@ def test_signals_decide_nothing_but_are_named():
         ("三百字で書いた。", None),
     ],
 )
-def test_what_answers_say_of_their_own_length(end, expected):
+def test_claims_of_the_own_length_are_found_in_answers(end, expected):
     claim = claim_in(f"{STORY}\n\n{end}", 5)
     assert (claim and (claim.claimed, claim.unit)) == expected
     assert not claim_in("Words: 110", 100).is_wrong
@@ -154,7 +154,7 @@ def test_what_answers_say_of_their_own_length(end, expected):
     assert claim_in("文字数：7", 1).counted == 5
 
 
-def test_a_judgement_alone_tells_the_words_and_the_commonest_sentence(tmp_path):
+def test_without_its_answer_a_judgement_gives_the_words_and_the_commonest_sentence(tmp_path):
     judgements = [
         Judgement("sea", "0" * 64, (1.0, 1.0), length="short", words=15, most_repeated_sentence=4),
         Judgement("ice", "0" * 64, (1.0, 1.0)),
@@ -171,7 +171,7 @@ def test_a_judgement_alone_tells_the_words_and_the_commonest_sentence(tmp_path):
         assert found.total.shares["repetition"].n == 0
 
 
-def test_what_was_published_of_another_answer_does_not_count(tmp_path):
+def test_published_figures_of_another_answer_do_not_count(tmp_path):
     text = f"Yes. {STORY}"
     facts = {"scores": (1.0, 1.0), "words": 99, "most_repeated_sentence": 9}
     of_it, of_another = (

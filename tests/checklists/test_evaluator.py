@@ -116,10 +116,11 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_and_then_a_text_has_no_s
     tries = sorted(request.name for request in engine.asked if "letter_2" in request.name)
     assert [name.partition(" of ")[0] for name in tries] == ["try 1", "try 2", "try 3"]
     assert len(engine.asked) == 7
-    assert judge.is_complete(ITEMS, text_column(list(TEXTS))).all()
+    assert judge.asked(ITEMS, text_column(list(TEXTS))).is_complete().all()
     more = text_column([*TEXTS[:2], "Another book, please."])
-    offline = judge.offline().partial()
-    assert (offline.n_missing(ITEMS, more), offline.is_complete(ITEMS, more).tolist()) == (1, [True, True, False])
+    offline = replace(judge.offline(), is_partial=True)
+    asked = offline.asked(ITEMS, more)
+    assert (asked.n_missing, asked.is_complete().tolist()) == (1, [[True], [True], [False]])
     assert np.isnan(offline.score(ITEMS, more)["checklist"]).tolist() == [False, True, True]
     again = judge_of(path, None)
     assert scores_of(again)["checklist"][0] == scores["checklist"][0]
@@ -172,7 +173,7 @@ def test_other_items_are_of_the_chosen_category_or_of_the_only_one(path):
         assert n_questions(content) == 2
 
 
-def test_what_an_item_lacks_is_said(path):
+def test_an_error_names_what_an_item_lacks(path):
     def said(item, **options):
         with pytest.raises(ChecklistError) as caught:
             scores_of(judge_of(path, FakeEngine(by_length), **options), [item])
@@ -199,7 +200,7 @@ def test_notes_name_the_questions_and_what_their_weights_are(path):
     )
 
 
-def test_the_signature_changes_with_whatever_scores_depend_on(path):
+def test_the_signature_changes_with_everything_that_scores_depend_on(path):
     changes = {"n_ratings": 2, "temperature": 0.5, "max_tokens": 9, "seed": "a", "profile": "upstream", "n_tries": 1}
     changes |= {"category": "thanks", "suite": own_suite(TASKS[:3])}
     signatures = {judge_of(path, **{name: value}).signature for name, value in changes.items()}

@@ -173,7 +173,7 @@ def test_an_engine_of_ngram_suites_and_a_name_without_a_folder_are_refused():
             run_name(name)
 
 
-def test_an_engine_that_says_nothing_of_its_answers_serves_too(tmp_path):
+def test_an_engine_without_details_of_its_replies_can_answer(tmp_path):
     engine = FakeEngine(lambda request: f"Answer {request.seed}")
     made = generate_answers(own_suite(), engine, Setting("m"), tmp_path)
     assert (made.n_answers, made.n_cut, engine.n_closed) == (5, 0, 1)

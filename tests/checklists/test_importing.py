@@ -150,7 +150,7 @@ def test_a_compact_form_without_tasks_is_an_error(tmp_path):
         import_suite(tmp_path)
 
 
-def test_a_first_line_says_the_kind_of_document_or_none_or_two():
+def test_a_first_line_names_one_kind_of_document_or_none_or_two():
     for category, line in FIRST_LINES.items():
         assert summary_category(f"{line}\nthe following news") == category
     for instruction in ("", "Shorten it.\nthe following report", "This blog article, the following news"):
@@ -179,7 +179,7 @@ def judged(checkout):
 
 @pytest.fixture
 def imported(tmp_path, suite):
-    """Imports a directory; returns what became of each model, and the runs."""
+    """Imports a directory; returns the outcome for each model, and the runs."""
 
     def imported(folder, output="runs"):
         found = {one.key: one for one in import_runs(folder, suite, tmp_path / output)}
@@ -356,7 +356,7 @@ def test_keywords_without_a_name_are_shown_by_their_patterns(make_suite) -> None
     assert "\n- tide / ebb / moon + the Sun" in (suite.tasks[0].instruction or "")
 
 
-def test_answers_of_a_run_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
+def test_answers_of_a_run_are_numbered_by_question_in_their_order(tmp_path: Path, mini: Suite) -> None:
     def run_of(*lines: tuple[str, str]) -> RunFolder:
         rows = [json.dumps({"question": question, "answer": answer}) for question, answer in lines]
         return find_runs([make_run(tmp_path / "result/org/model 7b/5e1e9f4", rows)])[0]

@@ -120,7 +120,7 @@ def test_an_unknown_place_is_refused_before_anything_is_asked():
         JudgeOptions("j", method="llm-eval-c").wording(suite(prompts=Prompts(template("{response}"))))
 
 
-def test_the_hash_of_prompts_tells_everything_that_is_sent_apart():
+def test_the_hash_of_prompts_depends_on_everything_that_is_sent():
     hashes = {
         JudgeOptions("j", profile, method).wording(SUITE).prompt_sha256
         for profile in ("plain", "upstream")

@@ -92,7 +92,7 @@ def test_overall_ratings_are_kept_beside_verdicts(path):
 
 @examples(80)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["open", "ask", "write"])), min_size=4, max_size=16))
-def test_whatever_two_processes_of_two_judges_do_nothing_is_paid_twice_or_lost(steps):
+def test_two_processes_with_two_judges_neither_repeat_requests_nor_lose_replies(steps):
     judges = ("j-2024-01-01", "j-2025-01-01")
     with tempfile.TemporaryDirectory() as folder:
         run(Path(folder, "mine"), answers_of("mine", 2))
@@ -154,7 +154,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_was_said_before_a_change_is_stale_left_out_and_asked_for_anew(path, what):
+def test_verdicts_from_before_a_change_are_stale_and_left_out_and_requested_again(path, what):
     judged([path])
     change, n_stale = CHANGES[what]
     changed = suite(**change())

@@ -70,7 +70,7 @@ def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
     assert fewer.n_open == 0
 
 
-def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(path, expected):
+def test_a_server_that_refuses_all_requests_ends_the_judging_and_earlier_replies_are_kept(path, expected):
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
     with pytest.raises(EngineError, match="expired"):
         ask(judging, lambda r: honest(r) if r.number < 5 else refusing(401, "expired"), concurrency=1)
@@ -80,7 +80,7 @@ def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(
     assert (path / "judgements.jsonl").read_bytes() == expected
 
 
-def test_the_version_is_what_the_server_says(path):
+def test_the_version_comes_from_the_server(path):
     def behave(request):
         model = "judge-2024-08-06" if "number 1" in request.prompt else "judge-2024-11-20"
         return as_judge(reply_of(request.prompt, request.body["seed"]), model=model)
@@ -109,12 +109,11 @@ def test_a_batch_ends_in_the_same_file(path, expected, tmp_path):
     assert (first["method"], first["url"]) == ("POST", "/v1/chat/completions")
     assert (first["body"]["model"], first["body"]["max_tokens"]) == ("judge-2024-08-06", 4096)
     batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    assert read_batch(judging, [tmp_path / "out.jsonl"]).n_new == N_TASKS
+    assert read_batch(judging, [tmp_path / "out.jsonl"]) == (N_TASKS, [])
     judging.write()
     assert (path / "judgements.jsonl").read_bytes() == expected
     again = Judging.open(open_runs([path]), suite(), OPTIONS)
-    taken = read_batch(again, [tmp_path / "out.jsonl"])
-    assert (taken.n_new, taken.problems) == (0, ())
+    assert read_batch(again, [tmp_path / "out.jsonl"]) == (0, [])
     assert write_batch(again, tmp_path / "none.jsonl") == 0
 
 
@@ -128,7 +127,7 @@ def test_the_next_batch_holds_the_next_tries(path, tmp_path):
     assert len(judging.runs[0].standing().unjudged) == N_TASKS
 
 
-def test_bad_lines_of_a_batch_are_named_and_the_others_taken(path, tmp_path):
+def test_bad_lines_of_a_batch_are_named_and_good_lines_are_used(path, tmp_path):
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
     write_batch(judging, tmp_path / "in.jsonl")
     lines = batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
@@ -137,9 +136,8 @@ def test_bad_lines_of_a_batch_are_named_and_the_others_taken(path, tmp_path):
     lines[2] = {**lines[2], "response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}
     content = "".join(json.dumps(line) + "\n" for line in lines)
     (tmp_path / "out.jsonl").write_text(content + '{"custom_id": "torn')
-    taken = read_batch(judging, [tmp_path / "out.jsonl", tmp_path / "none.jsonl"])
-    assert taken.n_new == N_TASKS - 3
-    failed, other, status, torn, none = taken.problems
+    n_new, (failed, other, status, torn, none) = read_batch(judging, [tmp_path / "out.jsonl", tmp_path / "none.jsonl"])
+    assert n_new == N_TASKS - 3
     assert "out.jsonl, line 1" in failed
     assert failed.endswith("failed: expired")
     assert "line 2 (of another): is the reply to another request" in other

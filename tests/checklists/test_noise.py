@@ -12,9 +12,9 @@ import pytest
 from makers import own_checklists
 from makers.judged_runs import changed, judged, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
-from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, partial
-from pfgen_fast.checklists.reliability.noise import measured as measured_with
+from pfgen_fast.checklists.reliability.noise import Noise, PartNoise, between_groups, partial
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
+from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.tasks import LEVELS
 
@@ -25,7 +25,7 @@ FIRST = judged(SUITE)
 def measured(one, suite):
     """The noise of a side, with the numbers of words of its judgements."""
     words = {m: {key: rated[0].words for key, rated in x.items() if rated[0].words} for m, x in one.models.items()}
-    return measured_with(one, suite, words)
+    return Noise(one, pair(one, one, suite), words)
 
 
 def question(found, category, number):
@@ -63,7 +63,7 @@ def test_the_deviation_of_tasks_is_that_of_their_scores_and_an_average_counts_ar
     assert (part.within, part.half_width_of_difference, part.n_tasks) == (None, None, 12)
 
 
-def test_ratings_tell_their_own_noise_from_that_of_tasks():
+def test_several_ratings_separate_the_noise_of_ratings_from_the_noise_of_tasks():
     tremble = trembling(0.8, 4)
     several = {"m": [tremble("m", replace(one, rating=k)) for one in FIRST["beta"] for k in (1, 2, 3)]}
     several = changed(several, lambda _, one: replace(one, version="judge-1"))
@@ -138,7 +138,7 @@ def test_one_model_without_words_has_few_figures():
     assert [table.name for table in found.tables] == ["parts", "questions"]
 
 
-def test_the_command_tells_and_writes_and_mixes_versions_only_if_asked(tmp_path, call):
+def test_the_command_prints_and_writes_its_finding_and_mixes_versions_only_with_an_option(tmp_path, call):
     suite, path = own_checklists.written(SUITE, tmp_path / "suite"), written(tmp_path / "runs", FIRST)
     code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--wanted", "5", "-o", tmp_path / "out")
     assert code == 0

@@ -32,7 +32,7 @@ def test_the_worked_examples():
         assert ours.fault == "form" if example["name"] == "words before and after" else ours == published
 
 
-def test_an_object_that_holds_nothing_but_a_list_stands_for_it():
+def test_an_object_with_only_a_list_counts_as_the_list():
     listed = entries(1, 0, 0.5)
     for profile in ("plain", "upstream"):
         assert said({"verdicts": listed}, profile=profile).verdicts == (1.0, 0.0, 0.5)
@@ -88,7 +88,7 @@ def test_a_quotation_is_no_verdict(where):
     assert parse_overall(overall).verdicts in (None, (0.0,))
 
 
-def test_what_stands_within_the_list_is_not_the_list():
+def test_a_list_inside_the_list_is_not_the_list_of_verdicts():
     for profile in ("plain", "upstream"):
         assert said([{**entries(0)[0], "quoted": entries(1)}], 1, profile=profile).verdicts == (0.0,)
         assert said([{**entries(0)[0], "reason": f"It claims {QUOTED}"}], 1, profile=profile).verdicts == (0.0,)
@@ -101,7 +101,7 @@ STEERING = st.lists(st.sampled_from([QUOTED, OWN, str(entries(1)), *MARKS, *ORDE
 
 @examples(400)
 @given(STEERING, STEERING)
-def test_no_answer_makes_a_judge_that_quotes_it_say_1(before, after):
+def test_a_quoted_answer_cannot_forge_a_verdict(before, after):
     """A judge that gives 0, and quotes the answer in words around its verdict and in its reason."""
     own = json.dumps([{**entries(0)[0], "reason": after, "quoted": {"text": before}}])
     for reply in (f"{before} {own}", f"{own} {after}", f"{before}\n```json\n{own}\n```{after}", own):
@@ -117,7 +117,7 @@ def test_a_python_literal_is_read_as_one():
     assert said("[{'checklist_id': 0, 'evaluation_score': float('1')}]", 1).fault == "form"
 
 
-def test_what_parses_is_looked_at_and_no_later_way_is_tried():
+def test_the_first_text_that_parses_counts():
     good = json.dumps(entries(1, 0, 0.5))
     assert said(json.dumps({"a": good})).fault == "form"
     assert said(json.dumps("words " + good)).fault == "form"
@@ -184,7 +184,7 @@ FORMS = ("{0}", "then {0}", "\ufeff{0}", " \n{0}\n ", *FENCES)
     st.randoms(),
     st.sampled_from(["plain", "upstream"]),
 )
-def test_whatever_is_written_by_the_rules_is_read(verdicts, reason, random, profile):
+def test_every_list_of_verdicts_that_follows_the_rules_is_read(verdicts, reason, random, profile):
     listed = [{**entry, "reason": reason} for entry in entries(*verdicts)]
     random.shuffle(listed)
     expected = tuple(map(float, verdicts)), (reason,) * len(verdicts)

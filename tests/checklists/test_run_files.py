@@ -185,7 +185,7 @@ def judgements_of_the_suite(draw):
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-def test_what_is_written_is_read_again_and_always_the_same_bytes(tmp_path, form, judgements):
+def test_written_judgements_are_read_again_and_always_have_the_same_bytes(tmp_path, form, judgements):
     path, again = (tmp_path / f"{name}.{form}" for name in ("judgements", "again"))
     write_judgements(path, judgements)
     write_judgements(again, judgements)

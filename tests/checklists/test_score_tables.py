@@ -86,7 +86,7 @@ def test_csv_has_a_row_for_each_part_with_full_digits(scores):
     assert float(row["rescaled_missing_as_zero"]) == (400 / 6 - 75) * 4
 
 
-def test_a_figure_with_missing_answers_is_marked_and_the_other_one_stands_beside_it(runs):
+def test_a_figure_with_missing_answers_is_marked_and_the_figure_by_the_other_rule_is_beside_it(runs):
     scores = score_runs(SUITE, open_runs([runs]), draws=0)
     table = text_tables.ranking(scores)
     row = dict(zip(table.heads, table.rows[1], strict=True))

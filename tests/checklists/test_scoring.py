@@ -213,7 +213,7 @@ def test_lengths_are_scored_apart(tmp_path):
     assert score(tmp_path, of=with_lengths(), judgements=good()).models[0].lengths == {}
 
 
-def test_models_that_cannot_be_told_apart_are_groups(tmp_path):
+def test_models_that_do_not_differ_significantly_form_groups(tmp_path):
     def some(n_worse):
         worse = [replace(row, scores=(0.0,) * len(row.scores)) for row in good()[:n_worse]]
         return [*worse, *good()[n_worse:]]

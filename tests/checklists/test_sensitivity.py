@@ -88,7 +88,7 @@ def test_each_decision_is_compared_with_the_usual_table_and_the_finding_names_wh
     assert data["draws"]["concentration"] == 100
 
 
-def test_equal_weights_shift_a_category_by_what_its_scores_lose() -> None:
+def test_equal_weights_shift_a_category_by_the_change_of_its_scores() -> None:
     found = sensitivity(scores_of({"good": GOOD, "fair": FAIR}), draws=0)
     requests = next(one for one in found.categories if (one.area, one.category) == ("letters", "requests"))
     # 60/40: good 80, fair 70; equal: 75 both. Times four.
@@ -119,11 +119,9 @@ def test_random_weights_vary_as_those_of_a_dirichlet_distribution() -> None:
     weights = np.array([20.0, 30.0, 50.0])
     drawn = drawn_weights(weights, 20_000, concentration=100)
     assert drawn.std(axis=0) == pytest.approx(np.sqrt(weights * (100 - weights) / 101), rel=0.03)
-    with pytest.raises(ChecklistError, match="the concentration 1"):
-        drawn_weights((50, 50), 10, concentration=1)
 
 
-def test_draws_tell_how_sure_an_order_is() -> None:
+def test_draws_show_how_stable_an_order_is() -> None:
     sums = verdict_sums(scores_of({"fair": FAIR, "good": GOOD, "same": dict(GOOD)}))
     usual = sums.weights
     draws = {("letters", "requests"): np.array([[60.0, 40.0], [40.0, 60.0], [0.0, 100.0], [60.0, 40.0]])}

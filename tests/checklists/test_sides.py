@@ -10,7 +10,7 @@ from makers import own_checklists
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written
 from pfgen_fast.checklists.reliability.agreement import agreed, two_tables
 from pfgen_fast.checklists.reliability.agreement_finding import agree
-from pfgen_fast.checklists.reliability.drift import drift_finding, drifted
+from pfgen_fast.checklists.reliability.drift import Drifted, drift_finding
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection
 from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.errors import ChecklistError
@@ -74,7 +74,7 @@ def test_only_answers_with_the_same_text_and_checklist_are_compared():
     ]
 
 
-def test_a_single_run_is_compared_whatever_its_name_and_others_only_by_name():
+def test_two_single_runs_are_compared_under_any_names_and_several_runs_by_name():
     assert pair(side({"x": FIRST["alpha"]}), side({"y": FIRST["alpha"]}), SUITE).models == ("x",)
     with pytest.raises(ChecklistError, match=r"have no judged answer in common .*other does not have their model: 72"):
         pair(side({"a": FIRST["alpha"], "b": FIRST["beta"]}), side({"c": FIRST["alpha"]}, "other"), SUITE)
@@ -132,12 +132,12 @@ def test_the_command_prints_a_sentence_and_a_table_and_writes_files(tmp_path, ca
 
 
 def drift(old, new, draws=0):
-    return drift_finding(drifted(old, new, SUITE, draws=draws), old, new)
+    return drift_finding(Drifted(agreed(old, new, SUITE, draws=draws)), old, new)
 
 
 def test_damage_is_found_with_its_place_and_size():
     damaged = changed(FIRST, lowered("fable", 1, share=0.6))
-    found = drifted(side(FIRST), side(damaged), SUITE, draws=200)
+    found = Drifted(agreed(side(FIRST), side(damaged), SUITE, draws=200))
     pairs = [pair for model in FIRST for pair in zip(damaged[model], FIRST[model], strict=True)]
     true = [one.scores[1] - before.scores[1] for one, before in pairs if one.id.startswith("fable")]
     question, shift = found.questions[0]
@@ -154,11 +154,11 @@ def test_damage_is_found_with_its_place_and_size():
     assert "question 2 of stories/fable" in answer
 
 
-def test_a_judge_that_only_trembles_has_not_drifted():
+def test_a_judge_with_random_changes_only_has_not_drifted():
     n_alarms = 0
     for seed in range(40):
         first, second = (side(changed(FIRST, trembling(0.4, one))) for one in (2 * seed, 2 * seed + 1))
-        n_alarms += drifted(first, second, SUITE, draws=0).has_moved
+        n_alarms += Drifted(agreed(first, second, SUITE, draws=0)).has_moved
     assert n_alarms <= 4
     answer = drift(side(FIRST), side(changed(FIRST, trembling(0.4, 3)))).answer
     assert answer.startswith("No drift can be shown: verdicts on ")
@@ -183,7 +183,7 @@ def test_pairs_of_models_whose_order_changes_are_named():
         ("v1", "other", "v1", "this is no drift of one judge"),
     ],
 )
-def test_the_versions_are_told(old, judge, new, said):
+def test_a_note_names_the_versions(old, judge, new, said):
     before = side(changed(FIRST, lambda _, one: replace(one, version=old)), "s")
     now = side(changed(FIRST, lambda _, one: replace(one, judge=judge, version=new)), "s")
     assert any(said in note for note in drift(before, now).notes)

@@ -32,7 +32,7 @@ def test_a_suite_is_read_whole_and_writing_and_reading_change_nothing(tmp_path: 
     assert (suite.has_weights, suite.rescaling(80), suite.prompts) == (True, 20, packaged_prompts("en"))
 
 
-def test_what_suite_json_leaves_out_is_usual(tmp_path: Path) -> None:
+def test_keys_that_suite_json_lacks_have_defaults(tmp_path: Path) -> None:
     suite = suite_with(tmp_path / "bare", {"suite.json": {"format": 1}, "weights.json": None})
     assert (suite.name, suite.language, suite.words, suite.missing) == ("bare", "en", "regex", "skip")
     assert (suite.levels, suite.areas) == ((0, 0.25, 0.5, 0.75, 1), ("letters", "stories"))
@@ -156,7 +156,7 @@ def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: st
     assert len(str(error.value)) < 500
 
 
-def test_prompts_are_own_ones_none_for_null_and_packaged_otherwise_and_unused_ones_are_named(tmp_path: Path) -> None:
+def test_a_prompt_comes_from_its_file_or_the_package_and_unused_files_are_named(tmp_path: Path) -> None:
     own = 'Task: {instruction} Answer: {response} {{"questions": {checklists}}}'
     files = {"prompts/user.txt": own, "prompts/system.txt": "Judge."}
     suite = suite_with(tmp_path, files, prompts={"user": "prompts/user.txt", "system": None})
@@ -185,7 +185,7 @@ def test_the_packaged_suites_are_complete() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_packaged_prompts_say_all_that_a_judge_must_know(language: str) -> None:
+def test_packaged_prompts_have_all_parts_in_order(language: str) -> None:
     prompts = packaged_prompts(language)
     filled = {name: getattr(prompts, name).text.format(**{place: f"<{place}>" for place in PLACES}) for name in PROMPTS}
     for level in ("0", "0.25", "0.5", "0.75", "1"):

@@ -51,7 +51,7 @@ def test_too_few_answers_are_an_exit_code(call, config, mini, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-def test_what_was_done_otherwise_than_configured_is_said_every_time(call, config, mini, tmp_path):
+def test_every_call_reports_deviations_from_the_configuration(call, config, mini, tmp_path):
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
     written = write_config(tmp_path, mini, tables="[length]\nkeep = 30_000\n[select]\nsize = 40\nproposals = 3000")
     code, _, err = call("suite", "build", written, "--no-report")

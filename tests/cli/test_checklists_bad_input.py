@@ -31,7 +31,7 @@ CODES: dict[str, dict[str, int]] = {"partial": {"judge": 2}, "skipping": {"metri
 
 
 class Row(NamedTuple):
-    """What is spoilt, which commands are typed, and what they say."""
+    """A damaged file, the commands that read it, and their message."""
 
     spoil: Callable[[Path], object]
     commands: tuple[str, ...]
@@ -298,7 +298,7 @@ def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(fol
         ("fit marks.jsonl -s suite --scale unit -o runs", "runs: is not the folder of a suite"),
     ],
 )
-def test_what_cannot_be_made_leaves_nothing_behind(folder: Path, call, command: str, says: str) -> None:
+def test_a_failed_command_leaves_no_files(folder: Path, call, command: str, says: str) -> None:
     before = sorted(folder.rglob("*"))
     code, out, err = call("checklists", *command.split())
     assert (code, out) == (2, "")

@@ -98,7 +98,7 @@ def test_a_budget_is_shared_by_all_runs(judge, runs):
         (("--temperature", "-1", "--dry-run"), "temperature: expected a number from 0, not -1"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(judge, options, message):
+def test_an_impossible_call_is_one_sentence(judge, options, message):
     code, _, err = judge(*options)
     assert code == 2
     assert message in err

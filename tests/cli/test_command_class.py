@@ -54,11 +54,11 @@ def test_fields_are_options_and_groups_are_objects(arguments, out):
 
 
 @pytest.mark.parametrize("arguments", [(), ("you", "--level", "0"), ("you", "--no-loud"), ("you", "--group", "x")])
-def test_what_no_field_allows_is_refused(arguments):
+def test_arguments_that_no_field_allows_are_refused(arguments):
     assert run(*arguments).exit_code == 2
 
 
-def test_options_stand_in_the_order_of_the_fields_and_a_group_is_frozen():
+def test_options_have_the_order_of_the_fields_and_a_group_is_frozen():
     out = run("--help").output
     places = [out.index(word) for word in ("Greets somebody.", "--level", "--is-fast", "--loud", "--word")]
     assert places == sorted(places)

@@ -61,7 +61,7 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         ([0, 1, "--paired", "--deciding", "3"], "--deciding is for two runs without --paired"),
     ],
 )
-def test_what_does_not_belong_together_is_said(call, paths, arguments, message):
+def test_invalid_combinations_of_options_are_refused(call, paths, arguments, message):
     code, _, err = call("compare", "--suite", "mini", *(paths[a] if isinstance(a, int) else a for a in arguments))
     assert code == 2
     assert message in err

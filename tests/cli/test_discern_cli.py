@@ -199,7 +199,7 @@ def test_kinds_are_listed_with_examples(call):
     assert one_error(call("discern", "kinds", "--language", "de")) == "--language de: expected ja or en"
 
 
-def test_the_terminal_has_one_table_of_what_the_scores_notice(call):
+def test_the_terminal_has_one_table_of_the_damage_that_scores_notice(call):
     chosen = "negate,loop,truncate,punctuation"
     code, out, _ = run(call, "--from-suite", "--suite", "mini", "-e", "ngram", kinds=chosen)
     assert code == 0

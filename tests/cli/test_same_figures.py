@@ -26,7 +26,7 @@ HUMAN = "system/ground-truth"
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory, mini, varied):
-    """A checkout of the layout of pfgen-bench with a yardstick in front, and two runs of the same score."""
+    """A checkout in the layout of pfgen-bench: a yardstick has the best score, and two runs have the same score."""
     root = tmp_path_factory.mktemp("checkout")
     shutil.copytree(varied, root / "result")
     shutil.copytree(root / "result/org/model-1", root / "result/org/model-1-again")

@@ -23,7 +23,7 @@ def table(tmp_path, monkeypatch) -> Path:
     return path
 
 
-def test_a_table_without_columns_says_which_there_are_and_what_to_type(call, table):
+def test_without_column_options_the_error_lists_the_columns_and_a_complete_command(call, table):
     code, out, err = call("score", table)
     assert (code, out) == (2, "")
     message, _, command = err.partition("; to score it, type: ")
@@ -38,7 +38,7 @@ def test_a_table_without_columns_says_which_there_are_and_what_to_type(call, tab
 @pytest.mark.parametrize(
     "given", [(), ("--in-place",), ("--encoding", "utf-8"), ("-o", "scored table.csv"), ("--nulls",)]
 )
-def test_what_is_to_be_typed_can_be_typed(call, table, given):
+def test_the_suggested_command_works(call, table, given):
     options = ("--suite", "mini", "--answer-column", "my answer")
     _, _, err = call("score", table, *options, *given)
     program, *words = shlex.split(err.partition("to score it, type: ")[2])
@@ -58,7 +58,7 @@ def test_a_suite_that_is_found_need_not_be_typed(call, table, tmp_path, mini):
 
 
 @pytest.mark.parametrize("row", ['{"q": "Q07", "text": "Ice floats."}', '{"question": "Q07", "a": ""}'])
-def test_json_lines_that_are_no_trials_are_told_by_their_columns(call, table, tmp_path, row):
+def test_json_lines_are_recognised_as_a_table_by_their_columns(call, table, tmp_path, row):
     (tmp_path / "in.jsonl").write_text(row)
     code, _, err = call("score", "in.jsonl")
     first, second = json.loads(row)
@@ -100,7 +100,7 @@ def test_the_input_is_replaced_in_place(call, table, tmp_path, given):
         ("in.csv -o new/out.csv", "new/out.csv: cannot be written: there is no folder new"),
     ],
 )
-def test_what_is_refused_changes_nothing(call, table, tmp_path, arguments, says):
+def test_a_refused_command_changes_nothing(call, table, tmp_path, arguments, says):
     code, out, err = call("score", *COLUMNS, *arguments.split())
     assert (code, out, err.count("\n"), err.startswith(f"error: {says}")) == (2, "", 1, True)
     assert (table.read_bytes(), os.listdir(tmp_path)) == (CONTENT.encode(), ["in.csv"])

@@ -26,7 +26,7 @@ def tables(tmp_path, monkeypatch) -> Path:
 
 
 def lines_of(out: str) -> list[str]:
-    """The lines but for the last two, which say what made the scores."""
+    """The lines without the last two, which name the suite and the signature."""
     *lines, suite, signature = out.splitlines()
     assert (suite, signature.split(":")[0]) == ("suite: mini", "signature")
     return lines
@@ -127,7 +127,7 @@ def test_a_dry_run_only_says_what_would_be_done(call, tables):
         (("in", "-o", "out.csv"), "out.csv: is named like a file; several tables are scored into a directory, such as"),
     ],
 )
-def test_what_cannot_be_done_with_many_is_said(call, tables, arguments, told):
+def test_options_for_one_table_are_refused_for_many_tables(call, tables, arguments, told):
     before = files_below(Path("."))
     code, out, err = call("score", *COLUMNS, *arguments)
     assert (code, out) == (2, "")
@@ -148,7 +148,7 @@ def test_what_cannot_be_done_with_many_is_said(call, tables, arguments, told):
         ),
     ],
 )
-def test_what_to_type_for_many_tables_can_be_typed(call, tables, paths, given, expected):
+def test_the_suggested_command_for_many_tables_works(call, tables, paths, given, expected):
     code, out, err = call("score", *paths, "--suite", "mini", *given)
     assert (code, out) == (2, "")
     message, _, command = err.partition("; to score it, type: ")
@@ -196,7 +196,7 @@ def test_tables_come_from_and_go_elsewhere(call, tmp_path, monkeypatch, memory):
     assert [path.name for path in Path("again").iterdir()] == ["_pfgen_fast"]
 
 
-def test_what_to_type_for_a_table_elsewhere(call, tmp_path, monkeypatch, memory):
+def test_the_suggested_command_for_a_remote_table(call, tmp_path, monkeypatch, memory):
     monkeypatch.chdir(tmp_path)
     code, _, err = call("score", "memory://in", "--suite", "mini")
     assert code == 2

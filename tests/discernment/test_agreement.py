@@ -17,7 +17,7 @@ def found_by(functions, collection=None, plan=PLAN, **options):
     return discern(ByText(functions), collection or a_collection(20), plan, draws=0, **options)
 
 
-def test_the_difference_is_that_of_the_averages_whatever_the_order_of_the_items():
+def test_the_difference_of_averages_does_not_depend_on_the_order_of_the_items():
     first, second = found_by({"similarity": similarity}), found_by({"length": length, "letters": letters})
     found = agreement(first, second, draws=100)["headlines"]
     averages = [each.summary["average"][0] for each in (first, second)]

@@ -70,7 +70,7 @@ def test_every_kind_damages_the_rare_cases_as_the_oracle_does(language):
 
 
 @given(st.data(), st.integers(1, 3))
-def test_a_batch_gives_what_its_texts_give_alone(data, threads):
+def test_a_batch_gives_the_same_texts_as_single_calls(data, threads):
     languages = data.draw(st.lists(st.one_of(st.none(), drawn.languages()), min_size=1, max_size=6))
     texts = [data.draw(drawn.texts(language or "ja", 3)) for language in languages]
     alternatives = [data.draw(st.one_of(st.none(), drawn.texts("en", 1))) for _ in texts]
@@ -95,7 +95,7 @@ def test_a_batch_gives_what_its_texts_give_alone(data, threads):
 
 
 @pytest.mark.hypothesis
-def test_a_collection_gives_what_the_texts_of_other_questions_give():
+def test_a_collection_takes_parts_from_answers_to_other_questions():
     """The core keeps one list of candidates for all texts; the oracle makes one for each."""
     n_possible: Counter[str] = Counter()
 
@@ -136,7 +136,7 @@ def all_code_points() -> list[str]:
 
 @cache
 def changes_of_properties() -> list[str]:
-    """The code points whose properties differ from those of the one before them."""
+    """The code points whose properties differ from the properties of the code point before."""
     alike = groupby(all_code_points(), lambda one: (category(one), one.isalnum(), one.isspace(), language_of(one)))
     return [next(group) for _, group in alike]
 

@@ -175,7 +175,7 @@ keys = st.sampled_from(["id", "text", "task", "language", "question", "reference
 
 
 @given(rows=st.lists(st.dictionaries(keys, json_values), max_size=4))
-def test_whatever_a_line_holds_it_is_an_item_or_an_error_in_one_line(tmp_path_factory, rows):
+def test_every_line_is_an_item_or_an_error_in_one_line(tmp_path_factory, rows):
     path = write(tmp_path_factory.mktemp("items"), rows)
     items, problem = (), "none"
     try:

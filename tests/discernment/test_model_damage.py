@@ -63,7 +63,7 @@ def opened(server, path, **options) -> DamageModel:
 # --- Tries ---
 
 
-def test_what_no_model_makes_or_no_reply_can_hold_is_refused(path):
+def test_kinds_without_a_prompt_and_texts_longer_than_a_reply_are_refused(path):
     for name in ("char_delete/minor", "grammar_error/medium", "paraphrase/minor"):
         kind, _, degree = name.partition("/")
         with pytest.raises(DiscernmentError, match=f"unknown perturbation by a model '{name}'; expected one of "):
@@ -115,7 +115,7 @@ def test_equal_texts_get_equal_damage_from_one_request(path):
 # --- Estimates, budgets, replay ---
 
 
-def test_an_estimate_knows_what_is_stored_and_what_it_costs(path):
+def test_an_estimate_has_the_stored_replies_and_the_cost(path):
     maker = maker_of(path, by_try("no", f"{ITEMS[0].text} So."), spending=Spending(Prices(of_replies=1000)))
     making = Making(ITEMS, [MINOR], maker)
     assert making.estimate().cost == pytest.approx(6 * 0.1)
@@ -172,7 +172,7 @@ def test_a_partial_replay_has_the_items_that_are_complete(path):
     assert [one.n_missing for one in made] == [4, 2]
     assert [one.impossible.tolist() for one in made] == [[0, 0, 3, 3, 3, 3], [0, 0, 0, 0, 3, 3]]
     making = Making(ITEMS, [MINOR, PARAPHRASE], maker)
-    assert making.is_complete().tolist() == [True, True, False, False, False, False]
+    assert making.is_complete().reshape(2, -1).sum(axis=0).tolist() == [2, 2, 1, 1, 0, 0]
 
 
 # --- Servers that refuse, and kills ---
@@ -192,7 +192,8 @@ def test_progress_and_events_count_all_tries_and_a_request_that_is_always_refuse
     with serving(behave) as server:
         maker = opened(server, path)
         making = Making(ITEMS[:2], EVERY, maker)
-        making.ask(on_progress=lambda *counts: told.append(counts), events=events)
+        options = {"spending": maker.spending, "on_progress": lambda *counts: told.append(counts), "events": events}
+        making.ask_with(maker.connect, **options)
         n_requests = len(server.requests)
         with pytest.raises(DiscernmentError, match=r"1 of 6 texts .*\(1 requests had no reply \(.*content_filter"):
             opened(server, path)(ITEMS, [MINOR])
@@ -210,8 +211,8 @@ def test_a_torn_file_and_a_server_that_refuses_end_in_the_same_replies(path):
     assert min(counts.values()) > 3
     path.write_bytes(b"\n".join(whole.read_bytes().splitlines()[:20])[:-10])  # as a kill may leave it
     with serving(lambda request: refusing(503, "busy") if request.number % 3 == 2 else moody(request)) as server:
-        making = Making(ITEMS, EVERY, opened(server, path, concurrency=1, retries=0))
-        while making.ask() is not None:
+        maker = opened(server, path, concurrency=1, retries=0)
+        while Making(ITEMS, EVERY, maker).ask_with(maker.connect, spending=maker.spending) is not None:
             pass
     offline = open_maker("org/maker", server=None, cache=path, max_tokens=100)
     assert [one.texts.tolist() for one in offline(ITEMS, EVERY)] == expected

@@ -27,7 +27,7 @@ BOTH = ['**Changed text**: "{}"', '"Changed text: {}"', "```\nChanged text: {}\n
 
 
 @pytest.mark.parametrize("around", ["{}", "  \n {}\n", *QUOTED, *LABELLED, *BOTH])
-def test_what_a_model_puts_around_a_text_is_taken_off(around):
+def test_labels_fences_and_quotes_around_a_text_are_removed(around):
     assert usable(around.format("Ice float on water.")) == "Ice float on water."
 
 
@@ -62,7 +62,7 @@ OTHER_SCRIPT = ["1234567890 1234567890", "氷は水に浮くのであるから�
 
 
 @pytest.mark.parametrize("reply", [*EMPTY, *UNCHANGED, "Ice sinks", "x" * 41, *OTHER_SCRIPT])
-def test_what_is_no_damaged_text_is_refused(reply):
+def test_a_reply_that_is_not_a_damaged_text_is_refused(reply):
     assert usable(reply) is None
 
 
@@ -89,7 +89,7 @@ def test_a_text_keeps_the_script_of_its_original(original, language, reply, is_u
 
 
 @given(st.text(max_size=40), st.text(min_size=1, max_size=30), st.sampled_from(["ja", "en"]))
-def test_what_is_usable_differs_from_the_original_and_has_its_length(reply, original, language):
+def test_a_usable_text_differs_from_the_original_and_has_about_its_length(reply, original, language):
     text = usable(reply, original, language=language)
     if text is not None:
         bare = original.strip()

@@ -91,7 +91,7 @@ def test_no_character_is_split():
 
 
 @pytest.mark.hypothesis
-def test_a_higher_degree_damages_what_a_lower_one_does_and_more():
+def test_a_higher_degree_includes_the_damage_of_a_lower_degree():
     n_pairs: Counter[str] = Counter()
 
     @examples(160)
@@ -132,7 +132,7 @@ TEXTS = {
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", ["char_typo", "number_change", "function_word", "negate"])
 def test_each_further_site_changes_one_place(kind, language):
-    """Were the sites of the lower degree not among those of the higher, more places would change."""
+    """If a higher degree took other sites than a lower degree, more places would change."""
     degrees = [Perturbation(kind, k=k) for k in range(1, 20)]
     for number in range(20):
         found = [TEXTS[language], *perturbed(TEXTS[language], kind, degrees, seed=number, language=language)]
@@ -142,7 +142,7 @@ def test_each_further_site_changes_one_place(kind, language):
 
 
 def length_of_change(one: str, other: str) -> int:
-    """How many code points there are between what two texts have in common at their beginnings and ends."""
+    """The number of code points between the common beginning and the common end of two texts."""
     start = n_in_common(one, other)
     end = n_in_common(one[start:][::-1], other[start:][::-1])
     return max(len(one), len(other)) - start - end

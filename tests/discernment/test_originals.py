@@ -38,7 +38,7 @@ def test_questions_with_too_few_answers_are_noted(mini, tmp_path):
     )
 
 
-def test_what_is_no_single_run_of_the_suite_is_refused(mini, tmp_path):
+def test_anything_but_a_single_run_of_the_suite_is_refused(mini, tmp_path):
     for name in "ab":
         make_run(tmp_path / name, trial_lines(mini))
     with pytest.raises(DiscernmentError, match=r"2 runs, such as .*a; expected one run"):

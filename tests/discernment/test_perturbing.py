@@ -62,7 +62,7 @@ def test_whole_numbers_may_be_those_of_numpy_and_seeds_have_64_bits():
         perturb(TEXTS, "loop", k=1, seed=0.5)
 
 
-def test_the_language_is_by_the_text_where_nobody_says():
+def test_without_a_language_the_text_decides():
     by_text = perturb(TEXTS, "punctuation")
     assert by_text == perturb(TEXTS, "punctuation", language=["ja", "en", None])
     assert by_text[0] == "氷は水に浮く．水より軽いからだ．"
@@ -111,7 +111,7 @@ def test_texts_stay_when_all_else_is_gone():
         ),
     ],
 )
-def test_what_cannot_be_is_said_in_one_sentence(options, said):
+def test_an_impossible_request_is_one_sentence(options, said):
     with pytest.raises(DiscernmentError, match=f"^{said}"):
         perturb(TEXTS, **options)
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_is_said_in_one_sentence(options, said):
         ({"kind": "wrong_ending", "alternatives": INVALID}, r"alternatives\[0\]: invalid UTF-8 at byte 0"),
     ],
 )
-def test_what_is_no_text_is_named(options, said):
+def test_a_value_that_is_not_a_text_is_named(options, said):
     with pytest.raises(TrialsError, match=said):
         perturb(**{"texts": TEXTS[:1], "kind": "newline", **options})
 

@@ -127,7 +127,7 @@ def test_too_few_items_and_arguments_out_of_range_are_errors(options, message):
         discerned(**options)
 
 
-def test_two_scores_for_one_text_are_a_warning_if_the_evaluator_says_that_there_is_one():
+def test_two_scores_for_one_text_by_a_deterministic_evaluator_are_a_warning():
     counter = itertools.count()
     restless = ByText({"rating": lambda item, text: float(next(counter) % 7)})
     warnings = " ".join(discerned(restless, plan=a_plan("char_delete/300", "identity")).warnings)
@@ -137,7 +137,7 @@ def test_two_scores_for_one_text_are_a_warning_if_the_evaluator_says_that_there_
     assert not any("claims to be deterministic" in each for each in honest.warnings)
 
 
-def test_one_percent_of_the_originals_is_asked_twice_and_what_was_asked_is_a_part_of_the_work():
+def test_one_percent_of_the_originals_is_scored_twice_and_requests_count_as_work():
     evaluator, told = ByText({"length": length}), []
     evaluator.spending = Spending(Prices(1.0, 2.0), n_requests=7, n_prompt_tokens=1_000_000)
     found = discerned(evaluator, a_collection(201), a_plan("newline"), on_progress=lambda *counts: told.append(counts))

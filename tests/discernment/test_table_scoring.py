@@ -17,7 +17,7 @@ METRICS = (Metric("similarity"), Metric("distance", higher_is_better=False))
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes the scores of damaged texts, as a program would that has read what `discern perturb` writes."""
+    """Writes the scores of damaged texts, like a program that reads the output of `discern perturb`."""
 
     def write(*names, items=None, leave_out=(), extra=()):
         damage = Damage(items or a_collection(), a_plan(*names))

@@ -155,21 +155,21 @@ def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path, task, n_p
     texts = text_column([f"{item.text}.{number}" for number in range(1 + n_perturbations) for item in items])
     for n_ratings in (1, 5):
         judge = judge_of(path, tasks=(task,), n_ratings=n_ratings)
-        estimate = judge.estimate(items * (1 + n_perturbations), texts)
+        estimate = judge.asked(items * (1 + n_perturbations), texts).estimate()
         n_expected = n_ratings * n_requests * n_items // 100
         assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_expected, 0, 0)
 
 
 def test_an_estimate_is_the_cost_of_the_missing_ratings(path):
     column, items = text_column(["a", "b", "a"]), ITEMS[:1] * 3
-    judge = judge_of(path, FakeEngine(), n_ratings=1, spending=Spending(Prices(2, 8)))
-    estimate = judge.estimate(items, column)
+    judge = judge_of(path, FakeEngine(), n_ratings=1)
+    asked = judge.asked(items, column)
+    estimate = asked.estimate(Prices(2, 8))
     assert (estimate.n_replies, estimate.n_equal, estimate.n_requests) == (9, 3, 6)
     assert estimate.cost == pytest.approx((2 * estimate.n_prompt_tokens + 8 * 6 * 300) / 1e6)
-    assert judge.estimate(items, column, Prices(of_replies=1)).cost == pytest.approx(6 * 300 / 1e6)
     scores_of(judge, items[:1], ["a"])
-    assert judge.estimate(items, column).n_stored == 6
-    both = judge.estimate(items, column) + judge.again().estimate(items, column)
+    assert asked.estimate().n_stored == 6
+    both = asked.estimate() + judge.again().asked(items, column).estimate()
     assert (both.n_replies, both.n_requests) == (18, 3 + 6)
 
 
@@ -220,17 +220,14 @@ def test_a_replay_needs_all_ratings_unless_it_is_partial(path):
     assert all(np.array_equal(asked[name], replayed[name], equal_nan=True) for name in STORY)
     with pytest.raises(JudgingError, match=r"ratings\.jsonl: 12 of 36 ratings are missing; name a server"):
         scores_of(offline)
-    with pytest.raises(JudgingError, match="12 of 36 ratings are missing"):
-        offline.ask(ITEMS, column)
     with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
         open_judge("org/judge", cache=path.with_name("none.jsonl"), **options)
     lines = path.read_bytes().splitlines(keepends=True)
     fluency = next(line for line in lines if b"cat 3." in line and b"Criterion: fluency" in line)
     path.write_bytes(b"".join(line for line in lines if line != fluency))
     partial = open_judge("org/judge", cache=path, partial=True, **options)
-    assert partial.is_complete(ITEMS, column).tolist() == [True, True, True, False, False, False]
+    assert partial.asked(ITEMS, column).is_complete().all(axis=1).tolist() == [True, True, True, False, False, False]
     scores = partial.score(ITEMS, column)
-    assert partial.ask(ITEMS, column) is None
     assert np.isnan(scores["fluency"][4:]).all()
     assert np.array_equal(scores["fluency"][:3], asked["fluency"][:3], equal_nan=True)
 
@@ -238,11 +235,12 @@ def test_a_replay_needs_all_ratings_unless_it_is_partial(path):
 def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
     prices, column = Prices(of_replies=1000), text_column(TEXTS)  # 0.3 for a reply at most
     judge = judge_of(path, FakeEngine(lambda request: "x" * 1200), spending=Spending(prices, 10.0))
-    assert judge.ask(ITEMS, column).startswith("the budget of 10 is used up after 33 requests")
+    problem = judge.asked(ITEMS, column).ask_with(judge.connect, spending=judge.spending)
+    assert problem.startswith("the budget of 10 is used up after 33 requests")
     with pytest.raises(JudgingError, match=r"the budget of 10 is used up .*; repeat the call to continue"):
         judge.score(ITEMS, column)
     more = judge_of(path, FakeEngine(lambda request: "[[3]]"), spending=Spending(prices, 30.0))
-    assert more.ask(ITEMS, column) is None
+    assert more.asked(ITEMS, column).ask_with(more.connect, spending=more.spending) is None
     assert more.spending.n_requests == 6 * 3 * 5 - 33
 
 
@@ -250,7 +248,8 @@ def test_progress_and_events_are_reported(path):
     told, events = [], Events()
     with serving(lambda request: refusing(500, "busy") if request.number == 0 else moody(request)) as server:
         judge = opened(server, path)
-        judge.ask(ITEMS, text_column(TEXTS), on_progress=lambda *counts: told.append(counts), events=events)
+        options = {"spending": judge.spending, "on_progress": lambda *counts: told.append(counts), "events": events}
+        judge.asked(ITEMS, text_column(TEXTS)).ask_with(judge.connect, **options)
     assert told == [(done, 36) for done in range(37)]
     assert (events.n_answers, events.n_retries, events.troubles) == (36, 1, {Trouble.SERVER_ERROR: 1})
     assert judge.spending.n_requests == 36

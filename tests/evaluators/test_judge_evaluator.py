@@ -120,7 +120,7 @@ def test_a_score_is_the_mean_of_the_valid_ratings(path):
     ratings = evaluator.ratings([ITEM], text_column(["a"]))
     assert ratings.values().tolist() == [[3.0, pytest.approx(np.nan, nan_ok=True), 8.0]]
     assert ratings.n_unrated == 1
-    assert ratings.asking.n_missing == 0
+    assert ratings.n_missing == 0
 
 
 def test_without_a_connection_stored_replies_are_used(path):

@@ -21,7 +21,7 @@ from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 
 
-def test_one_pass_gives_what_result_json_holds(scored, varied, mini):
+def test_one_pass_gives_the_figures_of_result_json(scored, varied, mini):
     scorer = Scorer(mini)
     for number, run in enumerate(find_runs([varied])):
         result = evaluate(run, scorer)
@@ -33,8 +33,8 @@ def test_one_pass_gives_what_result_json_holds(scored, varied, mini):
             assert scored.question_scores["helpfulness"][number, index] == values.helpfulness
             for name, value in values.fluency.items():
                 assert scored.set_scores["fluency"][name][number, index] == value * len(values.fluency)
-    means = scored.question_means(scored.answer_scores["score"])
-    assert means == pytest.approx(scored.question_scores["score"], abs=1e-5)
+    means = np.bincount(scored.cells, scored.answer_scores["score"]) / np.bincount(scored.cells)
+    assert means == pytest.approx(scored.question_scores["score"].ravel(), abs=1e-5)
 
 
 def test_figures_of_a_result_that_is_up_to_date_are_taken_and_others_are_not(tmp_path, mini):
@@ -65,7 +65,7 @@ def test_runs_with_up_to_date_results_are_not_read_again(tmp_path, mini, monkeyp
         assert figures.means[metric].tolist() == means.tolist()
 
 
-def test_some_answers_of_each_run_and_question_are_drawn_whatever_the_batches(varied, mini):
+def test_the_drawn_answers_do_not_depend_on_the_batches(varied, mini):
     def rows(of):
         return list(zip(of.run_numbers.tolist(), of.questions.tolist(), of.answers.tolist(), strict=True))
 
@@ -163,7 +163,7 @@ def runs_that_answer(folder, mini, answer):
     return score_runs([folder], suite=mini)
 
 
-def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
+def test_a_constant_column_is_named_and_not_correlated(tmp_path, mini):
     short = runs_that_answer(tmp_path / "a", mini, lambda question, run: question.answers["A"][run][: 10 + run])
     finding = relations(short)
     assert any(note.startswith("helpfulness is 0 for all 3 runs") for note in finding.notes)
@@ -192,7 +192,7 @@ def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path
     assert (tmp_path / f"{experiment}.html").exists()
 
 
-def test_the_command_says_what_it_could_not_draw(call, varied, tmp_path):
+def test_references_without_draws_are_refused(call, varied, tmp_path):
     arguments = ("-s", "mini", "-o", tmp_path / "out", "-q", "--references", "9", "--reference-draws", "0")
     code, _, err = call("experiment", "stability", varied, *arguments)
     assert (code, err.count("\n")) == (2, 1)
@@ -208,7 +208,7 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     assert "\nnote: the correlations are of only 6 models" in call(*arguments)[2]
 
 
-def test_one_pass_gives_what_each_experiment_gives_alone(varied, mini):
+def test_one_pass_gives_the_findings_of_the_single_experiments(varied, mini):
     together = Experiments([varied], suite=mini, threads=2)
     found = {finding.name: finding for finding in together.findings()}
     assert list(found) == ["sensitivity", "stability", "relations", "parts", "sets", "significance"]

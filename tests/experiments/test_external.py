@@ -59,7 +59,7 @@ def test_empty_cells_are_scores_that_are_not_known(write):
         (HEADER + ",1,2\n", "line 2: a model without a name"),
     ],
 )
-def test_what_is_no_table_of_scores_is_named_with_its_line(write, text, problem):
+def test_a_file_that_is_not_a_table_of_scores_is_named_with_its_line(write, text, problem):
     with pytest.raises(ExperimentError, match=problem):
         read_scores(write(text))
 

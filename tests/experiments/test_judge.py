@@ -11,7 +11,7 @@ from pfgen_fast import EngineError, ExperimentError, JudgingError, Suite, SuiteE
 from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.external import read_scores
 from pfgen_fast.experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns, judge
-from pfgen_fast.judging import Prices, Server
+from pfgen_fast.judging import Prices, Server, Spending
 
 KEY = "sk-0123456789abcdefSECRET"
 
@@ -60,7 +60,8 @@ def test_a_request_holds_question_sample_and_answer(options, find, mini):
 def test_means_are_over_questions_of_ratings_that_are_drawn_apart(options, find, scored):
     with serving(by_length) as server:
         finding = find(options(server, trials=None, n_ratings=2))
-    expected = scored.question_means(1 + np.minimum(9, scored.answer_scores["length"] // 10)).mean(axis=1)
+    ratings = 1 + np.minimum(9, scored.answer_scores["length"] // 10)
+    expected = np.bincount(scored.run_numbers, ratings) / np.bincount(scored.run_numbers)
     assert dict(finding.tables[0].rows) == pytest.approx(dict(zip(scored.models, expected, strict=True)))
     assert "gave 288 ratings to 6 runs" in finding.paragraph
     sent = {(request.body["seed"], request.body["temperature"]) for request in server.requests}
@@ -110,7 +111,7 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find
         serving(by_length) as server,
         pytest.raises(EngineError, match=r"the budget of 2 is used up .*; repeat the call to continue"),
     ):
-        find(options(server, prices=Prices(1000, 1000), budget=2))
+        find(options(server, spending=Spending(Prices(1000, 1000), 2)))
     n_asked = len(server.requests)
     assert 0 < n_asked < 48
     finding = find(options())
@@ -125,10 +126,9 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find
     [
         ({"n_ratings": 0}, "ratings 0, trials 1: expected at least 1 for both"),
         ({"trials": 0}, "ratings 1, trials 0: expected at least 1 for both"),
-        ({"budget": 1.0}, "--budget needs prices"),
     ],
 )
-def test_options_that_do_not_do_are_refused(options, given, message):
+def test_invalid_options_are_refused(options, given, message):
     with pytest.raises(JudgingError, match=message):
         options(**given)
 

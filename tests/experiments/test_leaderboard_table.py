@@ -34,6 +34,6 @@ def test_metrics_are_the_sums_over_the_sets_and_a_row_that_lacks_a_number_is_lef
         (HEAD + "a,b,1,1,1,1,1,1,1,1\n", "an experiment needs at least 3 runs; there are 1"),
     ],
 )
-def test_what_is_no_leaderboard_is_named(tmp_path, text, problem):
+def test_a_file_that_is_not_a_leaderboard_is_named(tmp_path, text, problem):
     with pytest.raises(ExperimentError, match=problem):
         read_leaderboard(written(tmp_path, text))

@@ -57,7 +57,7 @@ def test_helpfulness_rises_where_it_leaves_zero():
     assert "rises" not in parts(flat).answer
 
 
-def test_the_value_that_separates_best_is_found_whatever_the_order():
+def test_the_value_that_separates_best_does_not_depend_on_the_order_of_runs():
     x, y = np.array([5.0, 1.0, 4.0, 2.0, 3.0, 6.0]), np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
     assert rise(x, y, 0.5) == Rise(4.5, 1, 3)
     assert rise(np.ones(4), np.array([0.0, 0.0, 1.0, 1.0]), 0.5) is None  # equal values cannot separate

@@ -69,7 +69,7 @@ def judged_run(
 
 
 def add_replies(run: Run, suite: ChecklistSuite, *, n_tries: int = 1) -> None:
-    """Adds a file with what a judge was asked about each answer, and replied: at last a list, before that nonsense."""
+    """Adds a file of requests and replies about each answer: the last reply is a list, earlier ones are unusable."""
     wording = Wording(suite, JUDGE)
     with Replies(run.folder / REPLIES_FILE).adding() as keep:
         for answer in run.answers(suite).values():

@@ -82,7 +82,7 @@ def reply_of(content: str, seed: int) -> str:
 
 
 def as_judge(text: str, *, model: str = MODEL, fingerprint: str = "fp_1", finish_reason: str = "stop") -> Reply:
-    """A server's reply, with what it says of itself."""
+    """A server's reply, with the details of the server."""
     choice = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text}}
     return Reply(json.dumps({"model": model, "system_fingerprint": fingerprint, "choices": [choice]}).encode())
 
@@ -94,7 +94,7 @@ def honest(request: Request) -> Reply:
 def ask(
     judging: Judging, behave: Callable[[Request], Reply] = honest, *, spending: Spending | None = None, **options: Any
 ) -> tuple[str | None, list[Request]]:
-    """Asks a server that behaves so; returns what stopped the asking, and what was asked."""
+    """Asks a server with this behaviour; returns why replies are missing, and the requests."""
     options = {"backoff": 0.001, "retries": 2, "timeout": 20.0, **options}
     with serving(behave) as server:
         problem = judging.ask(Server(server.base_url, **options).engine, spending=spending)
@@ -109,7 +109,7 @@ def judged(
     of: ChecklistSuite | None = None,
     **server: Any,
 ) -> tuple[Judging, str | None]:
-    """Judges runs to the end; returns the judging and what stopped it."""
+    """Judges runs; returns the judging, and why replies are missing."""
     judging = Judging.open(open_runs(paths), of or suite(), options)
     problem, _ = ask(judging, behave, **server)
     judging.write()

@@ -20,7 +20,7 @@ needs_discernment_data = needs(folder() / "vectors.json", "no worked examples of
 
 @cache
 def perturbations() -> dict[str, Any]:
-    """Texts and what the rules make of them, with the first numbers of the generator."""
+    """Texts, the damaged texts by the rules, and the first numbers of the generator."""
     return json.loads((folder() / "perturbations.json").read_bytes())
 
 

@@ -15,8 +15,9 @@ from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
-from pfgen_fast.checklists.reliability.noise import measured
+from pfgen_fast.checklists.reliability.noise import Noise
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
+from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
@@ -48,12 +49,12 @@ def weights() -> Sensitivity:
 def noise() -> Finding:
     files = sorted((folder() / "judgements").iterdir())
     side = JudgeSelection(suite()).together(files)[0]
-    return noise_finding(measured(side, suite(), counted_words(files, side, suite())))
+    return noise_finding(Noise(side, pair(side, side, suite()), counted_words(files, side, suite())))
 
 
 @cache
 def cells() -> list[dict[str, str]]:
-    """The published tables, beside what the judgements give."""
+    """The published tables, beside the figures from the judgements."""
     return table("main_table.csv")
 
 

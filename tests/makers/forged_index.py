@@ -19,7 +19,7 @@ def forge_question(path: Path, question: int) -> None:
 
 
 def forge_details(path: Path, old: bytes, new: bytes) -> None:
-    """Changes what the file of a compiled suite says of its questions."""
+    """Changes the data on questions in the file of a compiled suite."""
     file = _core.IndexFile(path.read_bytes())
     assert old in file.details
     _replace(path, file, file.details.replace(old, new, 1), file.questions)

@@ -38,7 +38,7 @@ Files = dict[str, Any]
 
 
 def write_suite_files(folder: Path, files: Files | None = None, **settings: Any) -> Path:
-    """Writes a suite; `files` are further ones or others by name (text, bytes, JSON, or None for none)."""
+    """Writes a suite; `files` adds or replaces files by name (text, bytes or JSON), or leaves a file out (None)."""
     folder.mkdir(parents=True, exist_ok=True)
     usual: Files = {
         "suite.json": {**SETTINGS, **settings},

@@ -18,6 +18,7 @@ from typer import Option
 
 from .. import __version__
 from ..errors import PfgenError
+from ..files.untrusted_text import counted as counted
 from ..files.untrusted_text import json_text, terminal_text
 from .commands import Root
 
@@ -183,11 +184,6 @@ def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Prog
                 yield Text(below(), style="dim")
 
     return ProgressAbove(*columns, console=stderr(), transient=True)
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun, such as `1 row` and `1,000 rows`."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def print_json(value: Any) -> None:

@@ -10,7 +10,6 @@ from typer import Argument, Option
 
 from . import options
 from .app import Exit, Json, Quiet, counting, exit_if_partial, fail, note, print_json, shown, stdout, warn
-from .command_class import command
 
 if TYPE_CHECKING:
     from ..refset.pipeline import Built
@@ -147,7 +146,3 @@ class _Keywords:
         for one in found:
             out.print(f"{one.share:6.1%}  {one.share_elsewhere:9.2%}  {one.log_odds:8.1f}  {shown(one.ngram)}")
         out.print("here, elsewhere: share of the reference answers that contain it", style="dim")
-
-
-build = command(_Build)
-keywords = command(_Keywords)

@@ -11,7 +11,6 @@ from ..errors import ChecklistError, PfgenError
 from ..files.untrusted_text import few_names, unknown_name
 from . import checklists_options as options
 from .app import Json, Quiet, counted, exit_if_partial, note, print_json, print_line, shown, warn
-from .command_class import command
 
 if TYPE_CHECKING:
     from ..checklists.importing.hellobench_results import Imported
@@ -50,7 +49,7 @@ class _ImportSuite:
             _print_suite(suite, self.output)
 
 
-class _ImportResults:
+class _Import:
     """Imports answers and judgements of HelloBench: a run for each model.
 
     An invalid line is reported and skipped; a model with two different judgements of one answer is reported and skipped
@@ -228,8 +227,7 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     print_line(
         (shown(suite.name), "bold"),
         f" ({shown(suite.language)}): {counted(len(suite.tasks) - n_lengths, 'task')}{lengths}, "
-        f"{counted(len(suite.areas), 'area')}, {len(suite.checklists)} "
-        f"{'category' if len(suite.checklists) == 1 else 'categories'}"
+        f"{counted(len(suite.areas), 'area')}, {counted(len(suite.checklists), 'category')}"
         f"{_equal_weights(suite)}{where}",
     )
     parts = [task.id for task in suite.tasks if not task.is_whole]
@@ -244,9 +242,3 @@ def _print_imported(one: Imported) -> None:
     if one.folder is not None:
         n_answers, n_judgements = counted(one.n_answers, "answer"), counted(one.n_judgements, "judgement")
         print_line(f"{shown(one.key)}: {n_answers}, {n_judgements}: {shown(one.folder)}")
-
-
-import_suite = command(_ImportSuite)
-import_results = command(_ImportResults)
-from_suite = command(_FromSuite)
-show = command(_Show)

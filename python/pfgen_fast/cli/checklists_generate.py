@@ -12,7 +12,6 @@ from . import options
 from .app import Json, Quiet, counted, exit_if_partial, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .checklists_options import SuiteOption
-from .command_class import command
 from .engine_options import engine_options
 from .reasoning_options import ReasoningOptions
 
@@ -131,6 +130,3 @@ class _Generate:
             if made.n_cut:
                 note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
         exit_if_partial(made.missing)
-
-
-generate = command(_Generate)

@@ -13,7 +13,7 @@ from ..files.untrusted_text import few_names
 from .app import Exit, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
 from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
-from .command_class import command, option_group
+from .command_class import option_group
 from .server_options import (
     JudgeTemperature,
     ServerOptions,
@@ -165,19 +165,14 @@ class _Judge:
         """Warns of invalid lines and of bias, and prints notes."""
         from ..checklists.judging.ask_runs import kept_by_others, names_a_version
 
-        for fault in (fault for one in judging.runs for fault in one.faults):
-            warn(fault)
+        warn(*(fault for one in judging.runs for fault in one.faults))
         warn_of_family(self.model, (one.run.model for one in judging.runs))
         if self.quiet:
             return
         if not names_a_version(self.model):
             name = f"the name {self.model} holds no date or hash"
             note(f"{name}, so it may become another model; the stored replies name the version")
-        for sentence in (*suite.notes, *kept_by_others(judging), *_stale(judging)):
-            note(sentence)
-
-
-judge = command(_Judge)
+        note(*suite.notes, *kept_by_others(judging), *_stale(judging))
 
 
 def _say_cost(judging: Judging, spending: Spending) -> None:
@@ -205,11 +200,10 @@ def _take(judging: Judging, sources: list[Path]) -> str | None:
     """Reads output files of a batch; returns a sentence if a line was unusable."""
     from ..checklists.judging.batches import read_batch
 
-    taken = read_batch(judging, sources)
-    for problem in taken.problems:
-        warn(problem)
-    print_line(f"{taken.n_new:,} new {'reply' if taken.n_new == 1 else 'replies'}")
-    return "some lines of the batch could not be used" if taken.problems else None
+    n_new, problems = read_batch(judging, sources)
+    warn(*problems)
+    print_line(counted(n_new, "new reply"))
+    return "some lines of the batch could not be used" if problems else None
 
 
 def _sentinels(judging: Judging, n_answers: int, *, quiet: bool) -> list[Sentinel]:

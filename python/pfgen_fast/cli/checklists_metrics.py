@@ -13,7 +13,7 @@ from ..errors import ChecklistError
 from ..files.untrusted_text import in_one_line
 from .app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_line, shown
 from .checklists_options import Faults, RunsWithAnswers, SuiteOption
-from .command_class import command, option_group
+from .command_class import option_group
 from .layout import aligned, rest, shortened
 from .suite_line import print_signature
 
@@ -356,7 +356,3 @@ def _print_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
 
 def _fixed(value: float | None, n_digits: int) -> str:
     return "–" if value is None else f"{value:,.{n_digits}f}"
-
-
-metrics = command(_Metrics)
-errors = command(_Errors)

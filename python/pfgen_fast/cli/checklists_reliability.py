@@ -12,7 +12,6 @@ from typer import Argument, Option
 from ..errors import ChecklistError
 from .app import Exit, exit_if_partial, fail
 from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, ScaleChoice
-from .command_class import command
 from .suite_line import given_suite
 
 if TYPE_CHECKING:
@@ -75,7 +74,8 @@ class _Drift:
     given: DrawnFindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.reliability.drift import drift_finding, drifted
+        from ..checklists.reliability.agreement import agreed
+        from ..checklists.reliability.drift import Drifted, drift_finding
         from ..checklists.reliability.judge_selection import JudgeSelection, check_number
 
         given, suite = self.given, self.given.loaded
@@ -85,7 +85,7 @@ class _Drift:
             sides.append(selection.of_sentinels(self.paths)[-1])
         check_number(sides, 2, "drift compares two sides")
         old, new = sides
-        found = drifted(old, new, suite, draws=given.draws, seed=given.seed)
+        found = Drifted(agreed(old, new, suite, draws=given.draws, seed=given.seed))
         finding = drift_finding(found, old, new)
         given.present(finding, finding.to_dict())
         if self.fail_on_drift and found.has_moved:
@@ -112,8 +112,9 @@ class _Noise:
 
     def __call__(self) -> None:
         from ..checklists.reliability.judge_selection import JudgeSelection, check_number, counted_words
-        from ..checklists.reliability.noise import measured
+        from ..checklists.reliability.noise import Noise
         from ..checklists.reliability.noise_finding import noise_finding
+        from ..checklists.reliability.paired_judgements import pair
 
         if not math.isfinite(self.wanted):
             raise ChecklistError(f"--wanted: expected a number of points, not {self.wanted}")
@@ -121,7 +122,7 @@ class _Noise:
         sides = JudgeSelection(suite, **given.of_judge).together(self.runs)
         check_number(sides, 1, "noise needs the judgements of one version of a judge")
         (side,) = sides
-        found = measured(side, suite, counted_words(self.runs, side, suite))
+        found = Noise(side, pair(side, side, suite), counted_words(self.runs, side, suite))
         given.finish(noise_finding(found, self.wanted))
 
 
@@ -208,9 +209,3 @@ class _Correlate:
             )
             found["judge 1 to 10"] = judge_values(runs, suite, ngram_suite, stored)
         return found
-
-
-agree = command(_Agree)
-drift = command(_Drift)
-noise = command(_Noise)
-correlate = command(_Correlate)

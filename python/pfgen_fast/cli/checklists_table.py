@@ -12,7 +12,6 @@ from typer import Argument, Option
 from .app import Json, counted, counting, exit_if_partial, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, ScoreOptions
 from .checklists_printing import print_tables
-from .command_class import command
 from .layout import columns
 from .suite_line import print_signature
 
@@ -189,8 +188,3 @@ def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None
             print_signature(signature)
     note(*scores.notes, *scores.left_out)
     exit_if_partial(given.faults or scores.n_unjudged)
-
-
-table = command(_Table)
-score = command(_Score)
-report = command(_Report)

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from .app import exit_if_partial, print_line, shown
 from .checklists_options import FindingOptions, JudgedRuns, ScaleChoice
-from .command_class import command, option_group
+from .command_class import option_group
 from .options import RandomSeed
 
 if TYPE_CHECKING:
@@ -151,7 +151,3 @@ def _scores(given: FindingOptions, paths: Sequence[Path]) -> Scores:
     from ..checklists.scoring.scoring import score_runs
 
     return score_runs(given.loaded, _runs(paths), draws=0, **given.of_judge)
-
-
-fit = command(_Fit)
-sensitivity = command(_Sensitivity)

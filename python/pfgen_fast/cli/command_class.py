@@ -38,12 +38,12 @@ def command(cls: type[Any]) -> Callable[..., None]:
     A field stands for a group of options if its type is a group, or if it is annotated with a function: then the
     parameters of the function are the options, and the function makes the value of the field.
     """
-    parameters, made = _options_of(option_group(cls))
+    parameters, made = _options_of(cls if "__dataclass_fields__" in vars(cls) else option_group(cls))
 
     def run(**values: Any) -> None:
         made(values)()
 
-    run.__name__, run.__doc__ = cls.__name__.strip("_").lower(), cls.__doc__
+    run.__doc__ = cls.__doc__
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return run
 

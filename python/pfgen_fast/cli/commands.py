@@ -1,4 +1,4 @@
-"""The groups of subcommands, with their lines in `--help`. A subcommand's module has its name and imported on call."""
+"""The subcommands with their lines in `--help`. The module of a subcommand is imported when it is called."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from ..files.untrusted_text import nearest_names, terminal_text
 from . import stopped
+from .command_class import command
 from .help import Context
 
 GROUPS = {
@@ -60,6 +61,26 @@ EXAMPLES = {
 
 LINES = {name: line for lines in GROUPS.values() for name, line in lines.items()}
 
+_PARTS = {
+    "checklists": (
+        ("checklists_files", "import-suite show import from-suite"),
+        ("checklists_generate", "generate"),
+        ("checklists_judge", "judge"),
+        ("checklists_table", "table score report"),
+        ("checklists_metrics", "metrics errors"),
+        ("checklists_weights", "fit sensitivity"),
+        ("checklists_reliability", "agree drift noise correlate"),
+    ),
+    "discern": (("discern_texts", "perturb show kinds votes"), ("discern", "run")),
+    "experiment": (
+        ("experiment", "all relations parts sets stability external"),
+        ("experiment_judge", "judge"),
+        ("experiment", "significance sensitivity"),
+    ),
+    "suite": (("suite", "info check compile"), ("suite_get", "get list remove"), ("build_suite", "build keywords")),
+}
+"""The subcommands of subcommands, in the order of the help, with their modules; other modules have one subcommand."""
+
 
 # Typer contains a copy of click, or uses the installed one.
 _UsageError: Any = typer.BadParameter.__base__
@@ -81,7 +102,7 @@ class Group(TyperGroup):
 
     def lines(self) -> dict[str, str]:
         """The help line of each subcommand."""
-        return {name: (command.help or "").partition("\n")[0] for name, command in self.commands.items()}
+        return {name: (one.help or "").partition("\n")[0] for name, one in self.commands.items()}
 
 
 class Root(Group):
@@ -128,7 +149,7 @@ class Root(Group):
         """A subcommand by name; None if there is none."""
         if cmd_name not in LINES:
             return None
-        return _subcommand(cmd_name.replace("-", "_"))
+        return _subcommand(cmd_name)
 
 
 def _similar_choice(message: str) -> str:
@@ -141,22 +162,16 @@ def _similar_choice(message: str) -> str:
 @cache
 def _subcommand(name: str) -> Any:
     """A subcommand, made once, because typer evaluates every annotation, which takes long for a group."""
-    found = getattr(import_module(f".{name}", __package__), name)
-    return _with_our_help(typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(found)))
+    made = typer.Typer(cls=Group, help=LINES[name], no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    for module, names in _PARTS.get(name, ((name.replace("-", "_"), name),)):
+        for one in names.split():
+            # The class of `import-suite` is `_ImportSuite`.
+            cls = getattr(import_module(f".{module}", __package__), "_" + one.title().replace("-", ""))
+            made.command(one)(command(cls))
+    return _with_our_help(typer.main.get_command(made))
 
 
-def _with_our_help(command: Any) -> Any:
-    if command is not None:
-        command.context_class = Context
-    return command
-
-
-def _alone(function: Any) -> typer.Typer:
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command()(function)
-    return app
-
-
-def new_group(line: str) -> typer.Typer:
-    """Creates a subcommand that has subcommands."""
-    return typer.Typer(cls=Group, help=line, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+def _with_our_help(found: Any) -> Any:
+    if found is not None:
+        found.context_class = Context
+    return found

@@ -10,7 +10,6 @@ from ..files.cells import markdown_row, signed
 from ..files.untrusted_text import markdown_text
 from . import options
 from .app import Json, counted, fail, print_json, shown, stdout
-from .command_class import command
 from .layout import aligned, columns, cut, rest, shortened, width_of
 from .suite_line import about_interval, given_suite, print_origin
 
@@ -73,9 +72,7 @@ class _Compare:
         None, help="Choose the metric of a paired test. Default: score."
     )
     threads: options.Threads = None
-    format: Literal["text", "markdown", "json"] = Option(
-        "text", "-f", help="Choose the output format; json is the same as --json."
-    )
+    format: options.FormatWithMarkdown = "text"
     as_json: Json = False
 
     @property
@@ -253,6 +250,3 @@ def _p(p_value: float | None) -> str:
     if p_value is None:
         return "–"
     return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
-
-
-compare = command(_Compare)

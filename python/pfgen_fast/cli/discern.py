@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typer import Option
 
-from . import discern_texts
 from .app import counted, counting, fail, note, print_line, shown, stdout
 from .asking import duration
 from .checklists_printing import print_tables
-from .command_class import command
-from .commands import LINES, new_group
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source
@@ -31,10 +28,6 @@ if TYPE_CHECKING:
     from ..statistics.evaluator_agreement import Agreement
 
 _LONG_SECONDS = 5.0
-
-discern = new_group(LINES["discern"])
-for function in (discern_texts.perturb, discern_texts.show, discern_texts.kinds, discern_texts.votes):
-    discern.command()(function)
 
 
 class _Run:
@@ -120,9 +113,6 @@ class _Run:
             self.source.print_suite()
             for result in found:
                 print_signature(result.signature)
-
-
-discern.command()(command(_Run))
 
 
 class _Test:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typer import Option
@@ -17,12 +17,10 @@ from .command_class import option_group
 from .server_options import ServerOptions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..discernment.items import Collection
-    from ..discernment.model_damage import DamageModel
+    from ..discernment.model_damage import DamageModel, Making
     from ..discernment.plan import Plan
-    from ..evaluators.asking_evaluator import AskingEvaluator
+    from ..evaluators.asking_evaluator import AskedTexts, AskingEvaluator
     from ..evaluators.evaluator import Item
     from ..native import _core
 
@@ -69,51 +67,52 @@ class Asking(ServerOptions):
         self._say(making.estimate().sentence("damaged texts"))
         if self.dry_run:
             return replace(maker, stands_in=True), collection
-        with watch_over("damaged texts", quiet=self.quiet) as watch:
-            problem = making.ask(on_progress=watch.count, events=watch.events)
-        if not making.n_missing:
-            return maker, collection
-        if not self.partial:
-            n_texts = len(collection.items) * len(perturbations)
-            self._fail_for(
-                problem, f"{maker.replies.path}: {making.n_missing:,} of {n_texts:,} damaged texts are missing"
-            )
-        return maker, _complete(collection, making.is_complete(), "damaged texts")
+        return maker, self._complete([making], maker, collection, "damaged texts")
 
     def ratings(
         self, judge: AskingEvaluator, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
     ) -> Collection:
         """Asks for all ratings of a test; returns the complete items."""
-        asked: list[tuple[AskingEvaluator, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
+        asked = [judge.asked(items, texts)]
         if any(one.kind == "identity" for one in plan.perturbations):
-            originals = text_column([item.text for item in collection.items])
-            asked.append((judge.again(), collection.items, originals))
-        estimates = [one.estimate(rated, column) for one, rated, column in asked]
+            asked.append(judge.again().asked(collection.items, text_column([item.text for item in collection.items])))
+        estimates = [one.estimate(judge.spending.prices) for one in asked]
         self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
         if self.dry_run:
             self._say_cheaper(judge)
             return collection
+        return self._complete(asked, judge, collection, "ratings")
+
+    def _complete(
+        self,
+        asked: Sequence[AskedTexts | Making],
+        model: AskingEvaluator | DamageModel,
+        collection: Collection,
+        what: str,
+    ) -> Collection:
+        """Asks for the missing replies about a collection; returns the complete items, with a note on the others."""
         problem: str | None = None
-        is_complete = np.ones(len(collection.items), dtype=np.bool_)
-        with watch_over("ratings", quiet=self.quiet) as watch:
-            for one, rated, column in asked:
-                ask = one.partial().ask
-                problem = ask(rated, column, on_progress=watch.count, events=watch.events) or problem
-                is_complete &= one.is_complete(rated, column).reshape(-1, len(collection.items)).all(axis=0)
-        if is_complete.all():
+        n_items = len(collection.items)
+        is_complete = np.ones(n_items, dtype=np.bool_)
+        with watch_over(what, quiet=self.quiet) as watch:
+            how: Any = {"spending": model.spending, "on_progress": watch.count, "events": watch.events}
+            for one in asked:
+                problem = one.ask_with(model.connect, **how) or problem
+                is_complete &= one.is_complete().all(axis=1).reshape(-1, n_items).all(axis=0)
+        n_lacking = int((~is_complete).sum())
+        if not n_lacking:
             return collection
         if not self.partial:
-            n_missing = sum(one.n_missing(rated, column) for one, rated, column in asked)
-            of_items = f"{int((~is_complete).sum()):,} of {counted(len(collection.items), 'item')}"
-            what = f"{n_missing:,} of {sum(one.n_replies for one in estimates):,} ratings are missing, of {of_items}"
-            self._fail_for(problem, f"{judge.replies.path}: {what}")
-        return _complete(collection, is_complete, "ratings")
-
-    def _fail_for(self, problem: str | None, missing: str) -> NoReturn:
-        """Ends the command because replies are missing."""
-        if self.server is None:
-            fail(f"{missing}; {_OFFLINE}", Exit.PARTIAL)
-        fail(f"{problem or missing}; {_TO_CONTINUE}", Exit.PARTIAL)
+            n_missing, n_wanted = sum(one.n_missing for one in asked), sum(map(len, asked))
+            missing = f"{model.replies.path}: {n_missing:,} of {n_wanted:,} {what} are missing"
+            if what == "ratings":
+                missing += f", of {n_lacking:,} of {counted(n_items, 'item')}"
+            ends = f"{missing}; {_OFFLINE}" if self.server is None else f"{problem or missing}; {_TO_CONTINUE}"
+            fail(ends, Exit.PARTIAL)
+        items = tuple(item for item, done in zip(collection.items, is_complete, strict=True) if done)
+        sentence = f"{n_lacking} of {n_items} items lack {what} and are left out"
+        note(sentence)
+        return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))
 
     def _say(self, sentence: str) -> None:
         if self.dry_run or not self.quiet:
@@ -127,11 +126,3 @@ class Asking(ServerOptions):
         if judge.asks_by_metric and len(judge.metrics) > 1:
             ways.append("only the metrics that matter (--metric)")
         note(f"cheaper: {'; '.join(ways)}")
-
-
-def _complete(collection: Collection, is_complete: NDArray[np.bool_], what: str) -> Collection:
-    """The complete items, with a note on the others."""
-    items = tuple(item for item, done in zip(collection.items, is_complete, strict=True) if done)
-    sentence = f"{len(collection.items) - len(items)} of {len(collection.items)} items lack {what} and are left out"
-    note(sentence)
-    return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))

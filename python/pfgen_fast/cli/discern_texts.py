@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from typer import Argument, Option
 
 from .app import counted, counting, fail, print_line, shown, stdout, styled
-from .command_class import command
 from .discern_asking import Asking
 from .discern_source import MADE_TEXTS, Analyser, Language, Seed, Source
 
@@ -217,9 +216,3 @@ class _Votes:
             agree = f"agreement (Fleiss' kappa) {agreement}"
             print_line(f"{shown(task.task)}: {n_voters}, {n_kinds} of damage, {agree}")
         print_line(f"weights: {shown(self.output)}")
-
-
-perturb = command(_Perturb)
-show = command(_Show)
-kinds = command(_Kinds)
-votes = command(_Votes)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from typer import Option
 
 from .app import Json, Quiet, exit_if_partial, note, print_json, print_line, shown, stdout
-from .command_class import command
 from .generate import Generating, as_json, print_answers
 from .place import print_placement
-from .report import Report, check_page
+from .report import _Report, check_page
 from .score import print_outcome
 from .suite_line import about_interval, print_origin
 
@@ -83,7 +82,7 @@ class _Evaluate(Generating):
         (entry,) = rank([result_path(run)])
         placement = self.placed(entry, suite, is_silent=is_silent)
         page = self.page or made.folder / "report.html"
-        cast(Any, Report)(paths=[str(made.folder)], suite=self.suite, output=page, quiet=True)()
+        cast(Any, _Report)(paths=[str(made.folder)], suite=self.suite, output=page, quiet=True)()
         if self.as_json:
             placed = placement and placement.to_dict()
             print_json({**as_json(made, suite, outcome), "placement": placed, "report": str(page)})
@@ -146,6 +145,3 @@ def _without_report(words: list[str]) -> list[str]:
         elif not word.startswith("--report="):
             found.append(word)
     return found
-
-
-evaluate = command(_Evaluate)

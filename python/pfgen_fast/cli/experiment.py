@@ -9,16 +9,11 @@ from typer import Argument, Option
 
 from . import options
 from .app import fail, warn
-from .command_class import command, option_group
-from .commands import LINES, new_group
+from .command_class import option_group
 from .experiment_call import Call
-from .experiment_judge import judge
 
 if TYPE_CHECKING:
     from ..experiments import RunMeans, ScoredRuns
-
-experiment = new_group(LINES["experiment"])
-
 
 RunsChoice = Literal["all", "best", "mean"]
 Cluster = Annotated[
@@ -65,9 +60,7 @@ class RunsOrTable:
         return call.table(self.table).runs if self.table else call.figures(self.paths or [])
 
 
-@experiment.command("all")
-@command
-class _Everything:
+class _All:
     """All experiments but judge, from a single pass over the answers.
 
     Writes the files of relations, parts, sets, significance, stability, sensitivity and, with --scores, external, with
@@ -98,8 +91,6 @@ class _Everything:
         self.call.end(is_whole=not experiments.problems)
 
 
-@experiment.command()
-@command
 class _Relations(RunsOrTable):
     """How fluency, truthfulness, helpfulness and length correlate.
 
@@ -130,8 +121,6 @@ class _Relations(RunsOrTable):
         self.call.finish(find(of, cluster=self.cluster, seed=self.seed))
 
 
-@experiment.command()
-@command
 class _Parts(RunsOrTable):
     """Which part of a score is hardest, and from which score on are answers helpful?
 
@@ -153,8 +142,6 @@ class _Parts(RunsOrTable):
         self.call.finish(find(self.means(self.call)))
 
 
-@experiment.command()
-@command
 class _Sets(RunsOrTable):
     """Does it matter which set of reference answers a run is scored with?
 
@@ -189,8 +176,6 @@ class _Sets(RunsOrTable):
         call.finish(find(by_set, cluster=self.cluster))
 
 
-@experiment.command()
-@command
 class _Stability:
     """Would other reference answers, questions or trials rank the runs in the same way?
 
@@ -228,8 +213,6 @@ class _Stability:
         call.finish(find(call.scored(self.paths, cut), cut, n_draws=self.draws, seed=seed))
 
 
-@experiment.command()
-@command
 class _External:
     """Do the scores agree with other scores: of a judge model, of humans, of another leaderboard?
 
@@ -258,11 +241,6 @@ class _External:
         self.call.finish(find(means, files, pick=self.pick, cluster=self.cluster))
 
 
-experiment.command()(judge)
-
-
-@experiment.command()
-@command
 class _Significance:
     """Which neighbours on the leaderboard really differ, and which runs cannot be distinguished?
 
@@ -287,8 +265,6 @@ class _Significance:
         self.call.finish(find(self.call.figures(self.paths), alpha=self.alpha, correction=self.correction))
 
 
-@experiment.command()
-@command
 class _Sensitivity:
     """How do the scores depend on the constants: n-gram orders, the 0.5 % threshold, lengths 100 and 150, set weights?
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from typer import Option
@@ -10,7 +9,6 @@ from typer import Option
 from . import options
 from .app import Exit, fail, stdout
 from .asking import watch_over
-from .command_class import command
 from .experiment_call import Call
 from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
 
@@ -65,8 +63,7 @@ class _Judge:
             request_options=asking.request_options(self.temperature),
             seed=self.seed,
             server=asking.server,
-            prices=asking.spending.prices,
-            budget=asking.budget,
+            spending=asking.spending,
             cache=self.cache or call.output / "judge-ratings.jsonl",
         )
         evaluator = wanted.evaluator()
@@ -74,16 +71,12 @@ class _Judge:
         rated = RatedRuns(call.figures(self.paths, answers), answers.found, evaluator)
         warn_of_family(self.model, rated.models)
         if asking.dry_run or not call.quiet:
-            stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
+            stdout().print(rated.estimate(asking.spending.prices).sentence("ratings"))
         if asking.dry_run:
             return
         with watch_over("ratings", quiet=call.quiet) as watch:
-            ask = partial(rated.ask, prices=wanted.prices, budget=asking.budget)
-            problem = ask(on_progress=watch.count, events=watch.events)
+            problem = rated.ask(spending=asking.spending, on_progress=watch.count, events=watch.events)
         if problem:
             again = "run the same command again to continue, or with --offline to use the stored ratings"
             fail(f"{problem}; {again}", Exit.PARTIAL)
         call.finish(rated.finding())
-
-
-judge = command(_Judge)

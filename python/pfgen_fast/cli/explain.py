@@ -11,7 +11,6 @@ from ..files.untrusted_text import harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
-from .command_class import command
 from .layout import aligned, width_of
 from .suite_line import print_origin, suite_or_here
 
@@ -139,6 +138,3 @@ def _print_keywords(found: Explanation) -> None:
         if name.endswith("字超過"):
             stdout().print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
     stdout().print()
-
-
-explain = command(_Explain)

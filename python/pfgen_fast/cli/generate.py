@@ -11,7 +11,7 @@ from typer import Option
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, note, print_json, shown, stdout, warn
 from .asking import note_existing, watch_over
-from .command_class import command, option_group
+from .command_class import option_group
 from .engine_options import engine_options
 from .generation_options import GenerationOptions
 from .layout import rest, shortened
@@ -205,6 +205,3 @@ class _Generate(Generating):
 
     def __call__(self) -> None:
         self.ending.finish(*self.run(is_silent=self.ending.is_silent))
-
-
-generate = command(_Generate)

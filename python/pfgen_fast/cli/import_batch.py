@@ -8,7 +8,6 @@ from typer import Argument, Option
 
 from . import options
 from .app import note
-from .command_class import command
 from .generate import Ending, Prices
 from .suite_line import suite_or_here
 
@@ -46,6 +45,3 @@ class _ImportBatch:
         if imported.events.n_prompt_tokens and not self.ending.is_silent:
             note(str(imported.events))
         self.ending.finish(imported, loaded)
-
-
-import_batch = command(_ImportBatch)

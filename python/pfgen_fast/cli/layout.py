@@ -30,7 +30,7 @@ def shortened(text: str, width: int | None, *, share_of_end: float = 0.75) -> st
     """
     if width is None or width_of(text) <= (width := max(width, LEAST)):
         return text
-    end = _last(text, int((width - 1) * share_of_end))
+    end = _first(text[::-1], int((width - 1) * share_of_end))[::-1]
     return f"{_first(text, width - 1 - width_of(end))}…{end}"
 
 
@@ -112,7 +112,3 @@ def _first(text: str, width: int) -> str:
     while n < len(text) and width_of(text[: n + 1]) <= width:
         n += 1
     return text[:n]
-
-
-def _last(text: str, width: int) -> str:
-    return _first(text[::-1], width)[::-1]

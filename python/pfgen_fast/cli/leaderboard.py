@@ -14,7 +14,6 @@ from ..errors import TrialsError
 from ..files.untrusted_text import few_names, utf8
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
-from .command_class import command
 from .layout import aligned, columns, told_apart, width_of
 from .suite_line import about_interval
 
@@ -195,6 +194,3 @@ def _in_ascii(text: str) -> str:
     for character, replacement in _ASCII.items():
         text = text.replace(character, replacement)
     return text.encode("ascii", "backslashreplace").decode()
-
-
-leaderboard = command(_Leaderboard)

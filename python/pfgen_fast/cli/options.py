@@ -73,6 +73,7 @@ Threads = Annotated[int | None, Option(min=1, help="Set the number of threads. D
 FormatChoice = Literal["text", "json"]
 _FORMAT_HELP = "Choose the output format; json is the same as --json."
 Format = Annotated[FormatChoice, Option("--format", "-f", help=_FORMAT_HELP)]
+FormatWithMarkdown = Annotated[Literal["text", "markdown", "json"], Option("--format", "-f", help=_FORMAT_HELP)]
 FormatWithoutLetter = Annotated[FormatChoice, Option("--format", help=_FORMAT_HELP)]
 """For commands in which -f means --force."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
 from ..errors import TrialsError
+from . import options
 from .app import Json, Quiet, exit_if_partial, print_json, shown, stderr, stdout, warn
-from .command_class import command
 
 if TYPE_CHECKING:
     from ..runs.placement import Placement
@@ -46,9 +46,7 @@ class _Place:
     output: Path | None = Option(
         None, "-o", help="Draw all runs by rank and by size, with these runs marked.", metavar="FILE.svg|FILE.png"
     )
-    format: Literal["text", "markdown", "json"] = Option(
-        "text", "-f", help="Choose the output format; json is the same as --json."
-    )
+    format: options.FormatWithMarkdown = "text"
     quiet: Quiet = False
     as_json: Json = False
 
@@ -105,6 +103,3 @@ def print_placement(placement: Placement) -> None:
         stdout().print(f"  {shown(sentence)}")
     for sentence in placement.notes:
         stdout().print(f"  weaker: {shown(sentence)}", style="dim")
-
-
-place = command(_Place)

@@ -10,7 +10,6 @@ from typer import Option
 from ..files.untrusted_text import json_text
 from . import options
 from .app import Quiet, counted, fail, note, shown, stdout
-from .command_class import command
 from .engine_options import engine_options
 from .generation_options import GenerationOptions
 from .layout import rest, shortened
@@ -132,6 +131,3 @@ def _line(task: Any) -> dict[str, Any]:
     prompt = {"prompt": task.prompt.text} if task.prompt.messages is None else {"messages": task.prompt.messages}
     about = {"question_id": task.question_id, "question": task.question, "trial": task.trial, "seed": task.seed}
     return {**about, **prompt}
-
-
-prompts = command(_Prompts)

@@ -12,7 +12,7 @@ from ..errors import TrialsError
 from ..files.untrusted_text import link_target
 from . import options
 from .app import Quiet, counted, exit_if_partial, fail, note, shown, stdout, track, warn
-from .command_class import command
+from .command_class import option_group
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 
-class Report:
+@option_group
+class _Report:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
 
     The page is a single file of at most 20 MB and needs no network. To fit this size, long answers are cut. A directory
@@ -50,7 +51,6 @@ class Report:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        """Writes the page or the README.md files."""
         from ..report import write_readme, write_report, write_report_folder
         from ..report.sweeps import with_intervals
         from ..runs.checkout import suite_of_all
@@ -133,6 +133,3 @@ def _is_other_file(output: Path) -> bool:
 def _size(output: Path) -> int:
     data = output.glob("data/*-*.js") if output.is_dir() else []
     return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))
-
-
-report = command(Report)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ..errors import TrialsError
 from . import options
 from .app import exit_if_partial, fail, note, print_json, print_line, shown, track, warn
-from .command_class import command
 from .layout import LEAST, rest, shortened
 from .suite_line import about_interval, given_suite, print_origins
 from .table import ScoreOptions
@@ -151,6 +150,3 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "score_high": outcome.interval and outcome.interval.high,
         **(outcome.summary.to_dict() if outcome.summary else {}),
     }
-
-
-score = command(_Score)

@@ -9,7 +9,6 @@ from typer import Option
 
 from . import options
 from .app import Exit, print_line, shown, warn
-from .command_class import command
 from .suite_line import suite_or_here
 
 
@@ -72,6 +71,3 @@ class _Serve:
         ):
             warn("ended before all requests in progress were answered")
             os._exit(Exit.STOPPED)  # a worker may still be scoring
-
-
-serve = command(_Serve)

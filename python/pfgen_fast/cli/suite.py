@@ -10,44 +10,44 @@ from typer import Option
 
 from . import options
 from .app import Exit, Json, counted, print_json, shown, stderr, stdout, styled, warn
-from .build_suite import build, keywords
-from .command_class import command
-from .commands import LINES, new_group
 from .layout import columns, cut, rest, shortened
-from .suite_get import get, list_suites, origin_lines, remove
+from .suite_get import origin_lines
 from .suite_line import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.questions import Question
 
-suite = new_group(LINES["suite"])
 
-
-@suite.command()
-def info(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
+class _Info:
     """Describes a suite: questions, reference sets, keyword rules; the licence of a fetched one.
 
     Example
 
       pfgen-fast suite info mini
     """
-    from ..suite.published import origin_of
 
-    loaded = suite_or_here(suite)
-    rows = [_describe(question) for question in loaded]
-    origin = None if loaded.folder is None else origin_of(loaded.folder)
-    if as_json:
-        print_json({"name": loaded.name, "metadata_hash": loaded.metadata_hash, "origin": origin, "questions": rows})
-        return
-    stdout().print(shortened(shown(loaded.name), columns()), style="bold")
-    stdout().print(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
-    for line in origin_lines(origin) if origin else ():
-        stdout().print(line)
-    for row in rows:
-        sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
-        line = f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
-        stdout().print(cut(line, columns()))
-    stdout().print("sets: name, answers × mean code points", style="dim")
+    suite: options.SuiteArgument = None
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..suite.published import origin_of
+
+        loaded = suite_or_here(self.suite)
+        rows = [_describe(question) for question in loaded]
+        origin = None if loaded.folder is None else origin_of(loaded.folder)
+        if self.as_json:
+            named = {"name": loaded.name, "metadata_hash": loaded.metadata_hash}
+            print_json({**named, "origin": origin, "questions": rows})
+            return
+        stdout().print(shortened(shown(loaded.name), columns()), style="bold")
+        stdout().print(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
+        for line in origin_lines(origin) if origin else ():
+            stdout().print(line)
+        for row in rows:
+            sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
+            line = f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
+            stdout().print(cut(line, columns()))
+        stdout().print("sets: name, answers × mean code points", style="dim")
 
 
 def _describe(question: Question) -> dict[str, Any]:
@@ -62,8 +62,7 @@ def _describe(question: Question) -> dict[str, Any]:
     }
 
 
-@suite.command()
-def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
+class _Check:
     """Lists all faults of a suite; the exit code is 1 if there are any.
 
     Also tries each pattern on a few made texts, and warns of those that take long, such as (a+)+$.
@@ -72,30 +71,33 @@ def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
 
       pfgen-fast suite check my-suite
     """
-    from ..suite.faults import find_faults, slow_patterns
-    from ..suite.suite import Suite
 
-    source = source_or_here(suite)
-    faults = find_faults(source)
-    loaded = None if faults else Suite.load(source)
-    n_slow = 0
-    for warning in slow_patterns(loaded or ()):
-        stderr().print(styled(("warning:", "yellow"), f" {shown(warning)}"))
-        n_slow += 1
-    if as_json:
-        print_json(faults)
-    else:
-        warn(*faults)
-        found = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_slow, "warning")) if n]
-        of_all = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
-        total = f": {' and '.join(found) or 'no findings'}{of_all}"
-        stdout().print(shortened(shown(source), rest(len(total))) + total)
-    if faults:
-        raise SystemExit(Exit.NO)
+    suite: options.SuiteArgument = None
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..suite.faults import find_faults, slow_patterns
+        from ..suite.suite import Suite
+
+        source = source_or_here(self.suite)
+        faults = find_faults(source)
+        loaded = None if faults else Suite.load(source)
+        n_slow = 0
+        for warning in slow_patterns(loaded or ()):
+            stderr().print(styled(("warning:", "yellow"), f" {shown(warning)}"))
+            n_slow += 1
+        if self.as_json:
+            print_json(faults)
+        else:
+            warn(*faults)
+            found = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_slow, "warning")) if n]
+            of_all = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
+            total = f": {' and '.join(found) or 'no findings'}{of_all}"
+            stdout().print(shortened(shown(source), rest(len(total))) + total)
+        if faults:
+            raise SystemExit(Exit.NO)
 
 
-@suite.command()
-@command
 class _Compile:
     """Compiles a suite: writes the index of its references to a file that commands and scorers map into memory.
 
@@ -141,10 +143,3 @@ class _Compile:
         else:
             stdout().print("index: not kept, because no file can be written in the cache directory")
         print_origin(loaded)
-
-
-suite.command()(get)
-suite.command("list")(list_suites)
-suite.command()(remove)
-suite.command()(build)
-suite.command()(keywords)

@@ -9,7 +9,6 @@ from typing import Any
 from typer import Argument, Option
 
 from .app import Json, Quiet, counted, counting, note, print_json, print_line, shown
-from .command_class import command
 from .layout import rest, shortened
 
 _HELLOBENCH = (
@@ -77,22 +76,26 @@ def origin_lines(origin: dict[str, Any]) -> list[str]:
     ]
 
 
-def list_suites(as_json: Json = False) -> None:
+class _List:
     """Lists the packaged, fetched and published suites, with their sizes.
 
     Example
 
       pfgen-fast suite list
     """
-    rows = list(_rows())
-    if as_json:
-        print_json(rows)
-        return
-    for row in rows:
-        size = f"{row['n_bytes'] / 1e6:,.1f} MB" if row["folder"] else ""
-        begin = f"{row['name']:12} {row['kind']:11}{size:>8}  {row['state']}"
-        is_fetched = row["state"] == "fetched"
-        print_line(begin, f": {shortened(shown(row['folder']), rest(len(begin) + 2))}" if is_fetched else "")
+
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        rows = list(_rows())
+        if self.as_json:
+            print_json(rows)
+            return
+        for row in rows:
+            size = f"{row['n_bytes'] / 1e6:,.1f} MB" if row["folder"] else ""
+            begin = f"{row['name']:12} {row['kind']:11}{size:>8}  {row['state']}"
+            is_fetched = row["state"] == "fetched"
+            print_line(begin, f": {shortened(shown(row['folder']), rest(len(begin) + 2))}" if is_fetched else "")
 
 
 def _rows() -> Iterator[dict[str, Any]]:
@@ -116,16 +119,17 @@ def _row(name: str, kind: str, state: str, folder: Path | None = None) -> dict[s
     return {"name": name, "kind": kind, "state": state, "folder": folder and str(folder), "n_bytes": n_bytes}
 
 
-def remove(name: str = Argument(help="Name of a fetched suite.")) -> None:
+class _Remove:
     """Removes a fetched suite, or the files that an interrupted `suite get` left.
 
     Example
 
       pfgen-fast suite remove pfgen-bench
     """
-    from ..suite.getting import remove_suite
 
-    print_line(f"removed: {shown(remove_suite(name))}")
+    name: str = Argument(help="Name of a fetched suite.")
 
+    def __call__(self) -> None:
+        from ..suite.getting import remove_suite
 
-get = command(_Get)
+        print_line(f"removed: {shown(remove_suite(self.name))}")

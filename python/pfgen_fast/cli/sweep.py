@@ -14,7 +14,6 @@ from ..scoring.reasoning_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
-from .command_class import command
 from .engine_options import engine_options
 from .layout import cut, rest, shortened
 from .reasoning_options import Tags
@@ -159,9 +158,6 @@ class _Sweep:
             "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],
             **self.of_engine,
         }
-
-
-sweep = command(_Sweep)
 
 
 def _numbers(values: Sequence[str] | None) -> list[float | str]:

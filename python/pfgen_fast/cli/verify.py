@@ -11,7 +11,6 @@ from typer import Option
 from ..errors import PfgenError
 from . import options
 from .app import Exit, Json, Quiet, counted, counting, exit_if_partial, print_json, shown, stdout, styled, warn
-from .command_class import command
 from .layout import columns, folded, shortened
 from .suite_line import given_suite, print_origin
 
@@ -132,6 +131,3 @@ def _as_json(verdict: Verdict, suite: Suite) -> dict[str, object]:
         "recorded": verdict.recorded,
         "recorded_right": verdict.is_recorded_right,
     }
-
-
-verify = command(_Verify)

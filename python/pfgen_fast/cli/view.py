@@ -13,7 +13,6 @@ from typer import Option
 
 from . import options
 from .app import counted, print_line, shown, track, warn
-from .command_class import command
 from .suite_line import given_suite
 
 if TYPE_CHECKING:
@@ -81,6 +80,3 @@ class _View:
                 yield item
 
         return tracked
-
-
-view = command(_View)

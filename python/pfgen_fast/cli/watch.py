@@ -15,7 +15,7 @@ from ..files.untrusted_text import few_names
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_line, warn
 from .asking import watch_over
-from .command_class import command, option_group
+from .command_class import option_group
 from .engine_options import engine_options
 from .generation_options import GenerationOptions
 from .reasoning_options import ReasoningOptions
@@ -274,6 +274,3 @@ def _log_to(tracker: str, measured: Measured, watching: Watch) -> None:
     into: Any = training / "pfgen" if tracker == "tensorboard" else training.name
     step = measured.point.values["step"]
     log_run(measured.folder, into=into, step=step, suite=watching.suite, signature=measured.signature)
-
-
-watch = command(_Watch)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,23 +156,15 @@ def _refusal(text: str | None, original: str) -> int:
     return Impossible.UNCHANGED if text == original else 0
 
 
-class PerturbedText(NamedTuple):
-    """A text of a test."""
-
-    item: str  # ID of the item
-    perturbation: str  # name of the perturbation; `original` for the undamaged text
-    text: str
-
-
-def texts_of(damage: Damage) -> Iterator[PerturbedText]:
-    """Yields all texts of a test, for other programs to score: the originals, then all damaged texts."""
+def texts_of(damage: Damage) -> Iterator[tuple[str, str, str]]:
+    """Yields item, perturbation and text of all texts of a test: the originals, then all damaged texts."""
     items = damage.collection.items
     for item in items:
-        yield PerturbedText(item.id, ORIGINAL, item.text)
+        yield item.id, ORIGINAL, item.text
     for damaged in itertools.chain.from_iterable(damage):
         for item, text in zip(items, damaged.texts.tolist(), strict=True):
             if text is not None:
-                yield PerturbedText(item.id, damaged.perturbation.name, text)
+                yield item.id, damaged.perturbation.name, text
 
 
 def all_texts(damage: Damage) -> tuple[list[Item], _core.TextColumn]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,7 @@ from ..errors import DiscernmentError
 from ..evaluators.criteria import Criteria, read_criteria
 from ..evaluators.evaluator import Item, language_of, text_column
 from ..files.untrusted_text import in_one_line
-from ..generation.events import Events
 from ..generation.prompts import sampling_seed
-from ..judging.asking import Progress
 from ..judging.budget import Estimate, Spending, estimated_tokens
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest, RequestOptions, Server
@@ -58,7 +57,7 @@ class DamageModel:
     def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[ModelDamage]:
         """Makes the texts of perturbations: requests missing replies, and reads all replies."""
         making = Making(items, perturbations, self)
-        problem = None if self.stands_in else making.ask()
+        problem = None if self.stands_in else making.ask_with(self.connect, spending=self.spending)
         n_missing = making.n_missing
         if n_missing and not (self.is_partial or self.stands_in):
             why = problem or "no server is given"
@@ -91,22 +90,18 @@ class Making:
         return len(open_tries(self._places))
 
     def is_complete(self) -> NDArray[np.bool_]:
-        """Whether each text of each item has a usable reply, or needs no more replies."""
-        is_done = np.array([place.next_key() is None for place in self._places], dtype=bool)
-        return np.asarray(is_done.reshape(len(self._perturbations), len(self._items)).all(axis=0))
+        """Whether each text has a usable reply, or needs no more replies: by perturbation, then item, in a column."""
+        return np.array([[place.next_key() is None] for place in self._places], dtype=np.bool_)
 
     def estimate(self) -> Estimate:
         """Estimates the cost of the missing replies if each is usable."""
         return estimate_of_tries(self._places, self._maker.spending.prices)
 
-    def ask(self, *, on_progress: Progress | None = None, events: Events | None = None) -> str | None:
+    def ask_with(self, connect: Connect | None, *, spending: Spending, **options: Any) -> str | None:
         """Requests missing replies, repeats requests without a usable reply, and stores each reply."""
-        maker = self._maker
-        if maker.connect is None or maker.spending.is_used_up:
+        if connect is None or spending.is_used_up:
             return None
-        return ask_in_rounds(
-            self._places, maker.connect, spending=maker.spending, on_progress=on_progress, events=events
-        )
+        return ask_in_rounds(self._places, connect, spending=spending, **options)
 
     def texts(self) -> list[ModelDamage]:
         """The texts so far, for each perturbation."""

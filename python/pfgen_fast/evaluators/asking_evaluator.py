@@ -1,6 +1,6 @@
 """The base of evaluators whose scores come from the replies of a model.
 
-`ask` gets and stores all replies that a test needs, so that `score` then sends no request.
+`asked` has the requests that a test needs. If it asks first, `score` then sends no request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from ..judging.asking import Progress
 from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
 from ..judging.tries import Connect
-from ..native import _core
 from .evaluator import Floats, Item, Metric, Texts
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class AskedTexts(Protocol):
     def estimate(self, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the missing replies."""
 
-    def ask(
+    def ask_with(
         self,
         connect: Connect | None,
         *,
@@ -80,53 +79,25 @@ class AskingEvaluator(ABC):
     def _asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
         """The requests about texts."""
 
-    def partial(self) -> Self:
-        """The same evaluator, but replies may be missing."""
-        return cast("Self", replace(cast("Any", self), is_partial=True))
-
     def offline(self) -> Self:
         """The same evaluator, but with stored replies only."""
         return cast("Self", replace(cast("Any", self), connect=None))
 
-    def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing replies about all texts of a test, where equal requests count once."""
-        return self._asked(items, texts).estimate(prices or self.spending.prices)
-
-    def ask(
-        self,
-        items: Sequence[Item],
-        texts: _core.TextColumn,
-        *,
-        on_progress: Progress | None = None,
-        events: Events | None = None,
-    ) -> str | None:
-        """Asks for the missing replies about all texts of a test; returns why replies are still missing, or None."""
-        return self._ask(self._asked(items, texts), on_progress=on_progress, events=events)
+    def asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
+        """The requests about texts, where equal requests count once, and their replies so far."""
+        return self._asked(items, texts)
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Asks for the missing replies, and returns the mean of each text's valid ratings for each metric."""
         asked = self._asked(items, texts)
-        problem = self._ask(asked)
-        if problem and self.spending.is_used_up:
-            raise JudgingError(f"{problem}; repeat the call to continue")
-        means = asked.means()
-        return {metric.name: means[:, column].copy() for column, metric in enumerate(self.metrics)}
-
-    def n_missing(self, items: Sequence[Item], texts: _core.TextColumn) -> int:
-        """The number of missing replies about texts."""
-        return self._asked(items, texts).n_missing
-
-    def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
-        """Whether all ratings of each text have a reply, valid or not."""
-        return np.asarray(self._asked(items, texts).is_complete().all(axis=1))
-
-    def _ask(
-        self, asked: AskedTexts, *, on_progress: Progress | None = None, events: Events | None = None
-    ) -> str | None:
         n_missing = asked.n_missing if self.connect is None and not self.is_partial else 0
         if n_missing:
             raise JudgingError(
                 f"{self.replies.path}: {n_missing:,} of {len(asked):,} ratings are missing; name a server to ask, or "
                 "pass --partial to use complete items only"
             )
-        return asked.ask(self.connect, spending=self.spending, on_progress=on_progress, events=events)
+        problem = asked.ask_with(self.connect, spending=self.spending)
+        if problem and self.spending.is_used_up:
+            raise JudgingError(f"{problem}; repeat the call to continue")
+        means = asked.means()
+        return {metric.name: means[:, column].copy() for column, metric in enumerate(self.metrics)}

@@ -112,7 +112,7 @@ class JudgeEvaluator:
             EngineError: An error affects all requests. Ratings that were stored before are kept.
         """
         ratings = self.ratings(items, texts)
-        ratings.ask(self.connect)
+        ratings.ask_with(self.connect)
         return {"rating": ratings.means()}
 
     def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..errors import JudgingError
 from ..judging.asking import Asking
-from ..judging.budget import Estimate, Prices
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.tries import Connect
@@ -51,7 +50,7 @@ def check_n_ratings(n_ratings: int) -> None:
         raise JudgingError(f"ratings: expected at least 1, not {n_ratings}")
 
 
-class Ratings:
+class Ratings(Asking):
     """The ratings of some texts; see `AskedTexts`."""
 
     def __init__(
@@ -63,32 +62,18 @@ class Ratings:
         n_ratings: int,
         scale: Scale,
     ) -> None:
+        super().__init__(requests, replies)
         self._judge = judge
-        self.asking = Asking(requests, replies)
         self._is_rated: NDArray[np.bool_] = np.asarray(is_rated, dtype=bool)
         self._n_ratings, self._scale = n_ratings, scale
 
-    def __len__(self) -> int:
-        return len(self.asking)
-
-    @property
-    def n_missing(self) -> int:
+    def ask_with(self, connect: Connect | None, **options: Any) -> str | None:
         """See `AskedTexts`."""
-        return self.asking.n_missing
-
-    def estimate(self, prices: Prices | None = None) -> Estimate:
-        """See `AskedTexts`."""
-        return self.asking.estimate(prices)
-
-    def ask(self, connect: Connect | None, **options: Any) -> str | None:
-        """See `AskedTexts`."""
-        if connect is None or not self.asking.n_missing:
-            return None
-        return self.asking.ask(connect(self._judge), **options)
+        return None if connect is None or not self.n_missing else self.ask(connect(self._judge), **options)
 
     def values(self) -> Floats:
         """The ratings of each place in a row; NaN for a missing or invalid rating."""
-        found = [np.nan if reply is None else self._scale.rating_in(reply) for reply in self.asking.replies()]
+        found = [np.nan if reply is None else self._scale.rating_in(reply) for reply in self.replies()]
         return self._at_places(np.array(found, dtype=np.float64), np.nan)
 
     def means(self) -> Floats:
@@ -102,13 +87,13 @@ class Ratings:
 
     def is_complete(self) -> NDArray[np.bool_]:
         """Whether each place has all needed replies, valid or not."""
-        has_reply = np.array([reply is not None for reply in self.asking.replies()], dtype=np.float64)
+        has_reply = np.array([reply is not None for reply in self.replies()], dtype=np.float64)
         return np.asarray(self._at_places(has_reply, 1.0).all(axis=-1))
 
     @property
     def n_unrated(self) -> int:
         """The number of replies without a valid rating."""
-        return sum(reply is not None and self._scale.rating_in(reply) is None for reply in self.asking.replies())
+        return sum(reply is not None and self._scale.rating_in(reply) is None for reply in self.replies())
 
     def _at_places(self, of_requests: Floats, elsewhere: float) -> Floats:
         values = np.full((*self._is_rated.shape, self._n_ratings), elsewhere)

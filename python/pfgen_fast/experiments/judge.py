@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge import JudgeEvaluator, read_template
 from ..evaluators.ratings import Scale, usual_temperature
 from ..files.untrusted_text import utf8
-from ..generation.events import Events
 from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, RequestOptions, Server
@@ -47,14 +46,12 @@ class JudgeOptions:
     request_options: RequestOptions = field(default_factory=RequestOptions)  # how requests are written
     seed: str = ""  # any text; determines the choice of answers and the sampling seeds
     server: Server | None = field(default_factory=Server)  # server of the judge; None uses stored ratings only
-    prices: Prices = field(default_factory=Prices)  # prices of tokens
-    budget: float | None = None  # no request is sent that could raise the estimated cost above it
+    spending: Spending = field(default_factory=Spending)  # prices and budget, to which the cost is added
     cache: Path = Path("judge-ratings.jsonl")  # file of stored replies
 
     def __post_init__(self) -> None:
         if self.n_ratings < 1 or (self.trials is not None and self.trials < 1):
             raise JudgingError(f"ratings {self.n_ratings}, trials {self.trials}: expected at least 1 for both")
-        Spending(self.prices, self.budget)  # raises an error for a budget without prices
 
     def evaluator(self) -> JudgeEvaluator:
         """Creates the evaluator that rates the answers."""
@@ -129,19 +126,11 @@ class RatedRuns:
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the missing ratings."""
-        return self._ratings.asking.estimate(prices)
+        return self._ratings.estimate(prices)
 
-    def ask(
-        self,
-        *,
-        prices: Prices | None = None,
-        budget: float | None = None,
-        on_progress: Callable[[int, int | None], None] | None = None,
-        events: Events | None = None,
-    ) -> str | None:
-        """Asks for the missing ratings and stores each rating when it arrives."""
-        spending = Spending(prices or Prices(), budget)
-        return self._ratings.ask(self._evaluator.connect, spending=spending, on_progress=on_progress, events=events)
+    def ask(self, **options: Any) -> str | None:
+        """Asks for the missing ratings with the options of `Asking.ask`, and stores each rating when it arrives."""
+        return self._ratings.ask_with(self._evaluator.connect, **options)
 
     def found(self) -> list[Rated]:
         """All existing ratings."""
@@ -155,13 +144,13 @@ class RatedRuns:
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
-        n_missing, n_unrated = self._ratings.asking.n_missing, self._ratings.n_unrated
+        n_missing, n_unrated = self._ratings.n_missing, self._ratings.n_unrated
         if not found:
             raise ExperimentError(f"no ratings: {n_missing:,} are missing, and {n_unrated:,} replies have no rating")
         runs = _rated_means(scored, found)
         notes = list(scored.problems)
         if n_missing:
-            n_wanted = len(self._ratings.asking)
+            n_wanted = len(self._ratings)
             notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are over the other ratings")
         if n_unrated:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
@@ -198,7 +187,7 @@ def judge(
     answers = AnswersToJudge(options.trials, options.seed)
     scored = read_figures(paths, suite=suite, threads=threads, on_batch=answers)
     rated = RatedRuns(scored, answers.found, evaluator)
-    problem = rated.ask(prices=options.prices, budget=options.budget, on_progress=on_progress)
+    problem = rated.ask(spending=options.spending, on_progress=on_progress)
     if problem:
         raise EngineError(f"{problem}; repeat the call to continue")
     return rated.finding()

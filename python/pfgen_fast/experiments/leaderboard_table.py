@@ -43,7 +43,8 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
     The file needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
     `truthfulness_<set>` of each set; other columns are ignored. Rows that lack a number are left out and named.
     """
-    header, rows = parse_rows(_published(), path) if str(path) == PUBLISHED else read_rows(path)
+    is_published = str(path) == PUBLISHED
+    header, rows = parse_rows(to_csv(rank([], others=published())), path) if is_published else read_rows(path)
     sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
     columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))
     missing = [name for name in (*_NEEDED, *columns) if name not in header] or ([] if sets else ["fluency_<set>"])
@@ -80,10 +81,6 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The names of the columns, and the rows that are not blank, each with the number of its line."""
     return parse_rows(read_text(path, error=ExperimentError, limit=_MAX_BYTES), path)
-
-
-def _published() -> str:
-    return to_csv(rank([], others=published()))
 
 
 def parse_rows(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

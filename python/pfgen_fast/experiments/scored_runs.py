@@ -50,7 +50,9 @@ class AnswersOfRuns:
 
     def question_means(self, values: Floats, n_questions: int) -> Floats:
         """The mean of the answers' values for each run (row) and question (column)."""
-        return _question_means(values, self.run_numbers - self.run_numbers[0], self.question_numbers, n_questions)
+        cells = (self.run_numbers - self.run_numbers[0]) * n_questions + self.question_numbers
+        means: Floats = np.bincount(cells, values) / np.bincount(cells)
+        return means.reshape(-1, n_questions)
 
     def drawn(self, n_trials: int, seed: int) -> AnswersOfRuns:
         """Draws at most `n_trials` answers of each run to each question, without replacement and in the same order."""
@@ -127,18 +129,6 @@ class ScoredRuns(RunFigures):
     def cells(self) -> NDArray[np.int_]:
         """For each answer, the flattened index of its run and question."""
         return self.run_numbers * len(self.suite) + self.question_numbers
-
-    def question_means(self, values: Floats) -> Floats:
-        """The unrounded mean of the answers' values for each run (row) and question (column)."""
-        return _question_means(values, self.run_numbers, self.question_numbers, len(self.suite))
-
-
-def _question_means(
-    values: Floats, run_numbers: NDArray[np.int_], question_numbers: NDArray[np.int_], n_questions: int
-) -> Floats:
-    cells = run_numbers * n_questions + question_numbers
-    means: Floats = np.bincount(cells, values) / np.bincount(cells)
-    return means.reshape(-1, n_questions)
 
 
 OnBatch = Callable[[Suite, AnswersOfRuns], None]

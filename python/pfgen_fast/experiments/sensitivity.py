@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
+from ..files.cells import place_cell
 from ..native import _core
 from ..native.threads import checked_threads
 from ..scoring.index import index_of, spelled_sets
@@ -238,11 +239,9 @@ def _table(by_what: _ByWhat) -> Table:
     for what, steps in by_what.items():
         for step in steps:
             pearson = None if np.ptp(step.scores) == 0 else coefficient("Pearson", step.usual, step.scores)
-            moved = int(step.most_places) if step.most_places == int(step.most_places) else step.most_places
             means = float(step.scores.mean()), step.largest_change
-            rows.append(
-                (what, f"{step.value:g}", "usual" if step.is_usual else "", *means, pearson, step.kendall, moved)
-            )
+            figures = *means, pearson, step.kendall, place_cell(step.most_places)
+            rows.append((what, f"{step.value:g}", "usual" if step.is_usual else "", *figures))
     return Table("variations", "Scores and ranking as each constant is varied", columns, tuple(rows))
 
 

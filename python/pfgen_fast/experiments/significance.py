@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
+from ..files.untrusted_text import counted
 from ..runs.leaderboard import is_system, order_key
 from ..statistics.correlation import check_columns
 from ..statistics.mean_interval import MeanInterval, mean_interval
@@ -121,10 +122,8 @@ def _words(scored: RunFigures, compared: Compared, correction: Correction) -> st
         words += f" Neighbours that do not differ: {'; '.join(alike[:5])}{more}."
     sizes = [last - first + 1 for first, last in pairs.groups if last > first]
     if sizes:
-        groups = "group" if len(sizes) == 1 else "groups"
-        words += (
-            f" {len(sizes)} {groups} of two runs or more cannot be distinguished; the largest has {max(sizes)} runs."
-        )
+        groups = counted(len(sizes), "group")
+        words += f" {groups} of two runs or more cannot be distinguished; the largest has {max(sizes)} runs."
     widths = [mean.high - mean.low for mean in compared.means if mean.low is not None and mean.high is not None]
     if widths:
         words += f" The median 95 % interval of a score is {np.median(widths):.4f} wide."

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 import numpy as np
 
+from ..files.cells import place_cell
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
 from .chart_data import MAX_ROWS, Bands, Line, Ranges
 from .cut_references import Agreement, CutReferences, RunPairs, largest_set
@@ -127,15 +128,12 @@ def _ranges(scored: ScoredRuns, usual: Floats, without: Floats) -> Table:
         low = high = question = None
         if without.size:
             moved = np.abs(without[run] - usual[run])
-            low, high = _rank(without[run].min()), _rank(without[run].max())
+            low, high = (place_cell(float(end)) for end in (without[run].min(), without[run].max()))
             question = scored.suite.questions[int(np.argmax(moved))].question_id if moved.any() else None
-        rows.append((scored.names[run], float(scored.means["score"][run]), _rank(usual[run]), low, high, question))
+        score, place = float(scored.means["score"][run]), place_cell(float(usual[run]))
+        rows.append((scored.names[run], score, place, low, high, question))
     columns = ("run", "score", "place", "best place", "worst place", "moved most without")
     return Table("ranks", "Ranks when any one question is left out", columns, tuple(rows))
-
-
-def _rank(rank: float) -> int | float:
-    return int(rank) if rank == int(rank) else float(rank)
 
 
 def _words_on_ranks(usual: Floats, without: Floats) -> str:

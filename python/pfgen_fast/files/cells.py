@@ -28,3 +28,8 @@ def signed(value: float, n_digits: int) -> str:
 def markdown_row(cells: Iterable[str]) -> str:
     """A line of a Markdown table; the cells are already Markdown."""
     return f"| {' | '.join(cells)} |\n"
+
+
+def place_cell(place: float | None) -> float | int | None:
+    """A place for a table: a whole number unless it is shared."""
+    return int(place) if place is not None and place.is_integer() else place

@@ -214,3 +214,9 @@ def few_names(names: Sequence[str], most: int = _N_NAMED, n_code_points: int = 6
     """The first names, and the number of other names."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(in_one_line(name, n_code_points) for name in names[:most]) + more
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun, such as `1 row`, `1,000 rows` and `2 replies`."""
+    plural = noun if n == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {plural}"

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import EngineError, PfgenError
+from ..files.untrusted_text import counted
 
 if TYPE_CHECKING:
     from .prompts import Request
@@ -113,7 +114,7 @@ class Events:
 
     def __str__(self) -> str:
         """The counts that are not zero, in one line."""
-        parts = [_counted(self.troubles[kind], kind.value) for kind in Trouble if self.troubles[kind]]
+        parts = [counted(self.troubles[kind], kind.value) for kind in Trouble if self.troubles[kind]]
         if self.paused_seconds:
             parts.append(f"paused {self.paused_seconds:.0f} s as asked")
         if self.n_retries:
@@ -154,8 +155,3 @@ class Reports:
     def pop(self, request: Request) -> RawReply | None:
         """The raw reply to a request of the batch that the engine answers; None if the engine reported no reply."""
         return self._raw_replies.pop(id(request), None)
-
-
-def _counted(n: int, noun: str) -> str:
-    plural = noun if n == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{n:,} {plural}"

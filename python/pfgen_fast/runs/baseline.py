@@ -14,12 +14,13 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..files.notebook import NotebookTable
+from ..files.untrusted_text import counted
 from ..scoring.scorer import Scorer
 from ..statistics.mean_interval import mean_interval
 from ..statistics.paired import MIN_QUESTIONS
 from ..statistics.paired_resampling import PairedTest, against_baseline, default_draws, draws_needed, takes_all_ways
 from .aggregation import UnknownQuestions
-from .comparison import METRICS, columns_of, counted, means_of
+from .comparison import METRICS, columns_of, means_of
 from .trials import RunFolder
 
 TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..errors import TrialsError
 from ..files.cells import signed
 from ..files.notebook import NotebookTable
+from ..files.untrusted_text import counted
 from ..scoring.scorer import Scorer
 from ..statistics.paired import MIN_QUESTIONS, PairedDifference, paired_difference
 from ..suite.rules import PARTS, FloatSum
@@ -181,8 +182,3 @@ def _left_out(suite: Suite, a: Mapping[str, object], b: Mapping[str, object]) ->
     n, n_a, n_b = (len(texts.difference(means)) for means in (a.keys() & b.keys(), a, b))
     are = f"{counted(len(suite), 'question')} {'is' if n == 1 else 'are'}"
     return f"{n} of {are} left out, without an answer: {n_a} in run A and {n_b} in run B." if n else ""
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun, such as `1 question`."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

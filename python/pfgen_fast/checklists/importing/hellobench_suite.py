@@ -44,25 +44,19 @@ from ..tasks import Checklist, Prompts, Task
 AREAS = ("open_ended_qa", "summarization", "chat", "text_completion", "heuristic_text_generation")
 """The areas in the order of the published tables."""
 
-_COMPACT_PROMPTS = {
-    "system": "checklist.system",
-    "user": "checklist.user",
-    "overall_system": "overall.system",
-    "overall_user": "overall.user",
-    "overall_with_checklist_user": "overall_with_checklist.user",
-}
 _MAIN = "data/main_data"
 _LENGTHS = "data/length_constrained_data"
 _CHECKLISTS = "checklists"
 _WEIGHTS = "results/scripts/compute.py"
 _PROMPTS = "llm_judge.py"
 _PROMPT_NAMES = {
-    "user": "USER_PROMPT",
-    "system": "SYS_PROMPT",
-    "overall_system": "LLM_EVAL_SYS_PROMPT",
-    "overall_user": "LLM_EVAL_USER_PROMPT",
-    "overall_with_checklist_user": "LLM_EVAL_WITH_CHECKLIST_USER_PROMPT",
+    "user": ("USER_PROMPT", "checklist.user"),
+    "system": ("SYS_PROMPT", "checklist.system"),
+    "overall_system": ("LLM_EVAL_SYS_PROMPT", "overall.system"),
+    "overall_user": ("LLM_EVAL_USER_PROMPT", "overall.user"),
+    "overall_with_checklist_user": ("LLM_EVAL_WITH_CHECKLIST_USER_PROMPT", "overall_with_checklist.user"),
 }
+"""The names of the prompts in the script of a checkout, and of their files in the compact form."""
 _DOCUMENTS = {
     "academic article": "academic_article",
     "following report": "report",
@@ -88,9 +82,8 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
         checklists, notes = read_checklists(folder, None)
         tasks, prompts = list(_compact_tasks(folder)), packaged_prompts("en")
         if (inside := folder / "prompts").is_dir():
-            prompts = Prompts(
-                **{name: read_prompt(inside / f"{file}.txt", name) for name, file in _COMPACT_PROMPTS.items()}
-            )
+            files = {name: inside / f"{file}.txt" for name, (_, file) in _PROMPT_NAMES.items()}
+            prompts = Prompts(**{name: read_prompt(path, name) for name, path in files.items()})
     else:
         tasks, checklists, prompts, notes = _read_checkout(folder)
     there = dict.fromkeys(area for area, _ in checklists)
@@ -209,11 +202,14 @@ def _questions(folder: Path, rows: Sequence[Row]) -> Categories[tuple[str, ...]]
 
 
 def _prompts(path: Path, constants: dict[str, Any]) -> Prompts:
-    texts = {name: constants.get(constant) for name, constant in _PROMPT_NAMES.items()}
-    if not isinstance(texts["user"], str):
-        raise ChecklistError(f"{path}: expected a text with the name {_PROMPT_NAMES['user']}")
-    given = {name: text for name, text in texts.items() if isinstance(text, str)}
-    return Prompts(**{name: prompt_of(text, name, f"{path}, {_PROMPT_NAMES[name]}") for name, text in given.items()})
+    found = {}
+    for name, (constant, _) in _PROMPT_NAMES.items():
+        text = constants.get(constant)
+        if isinstance(text, str):
+            found[name] = prompt_of(text, name, f"{path}, {constant}")
+        elif name == "user":
+            raise ChecklistError(f"{path}: expected a text with the name {constant}")
+    return Prompts(**found)
 
 
 def _constants(path: Path) -> dict[str, Any] | None:

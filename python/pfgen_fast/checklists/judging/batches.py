@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ChecklistError
@@ -34,16 +33,8 @@ def write_batch(judging: Judging, path: Path) -> int:
     return len(ratings)
 
 
-@dataclass(frozen=True)
-class BatchTaken:
-    """The number of new replies in output files, and the lines that could not be read."""
-
-    n_new: int
-    problems: tuple[str, ...] = ()
-
-
-def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
-    """Adds the replies in output files of a batch to the replies of the runs, unless these have one already."""
+def read_batch(judging: Judging, sources: Iterable[Path]) -> tuple[int, list[str]]:
+    """Adds the replies in output files of a batch; returns the number of new replies, and sentences on bad lines."""
     known, form = _known_requests(judging), _judge(judging).form
     problems: list[str] = []
     n_new = n_lines = 0
@@ -65,7 +56,7 @@ def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
                 keeps[id(replies)](rating.request_of_try(number), reply, details)
     if not n_lines and problems:
         raise ChecklistError(problems[0])
-    return BatchTaken(n_new, tuple(problems))
+    return n_new, problems
 
 
 def _judge(judging: Judging) -> Judge:

@@ -204,7 +204,7 @@ class _JudgedTexts:
     def estimate(self, prices: Prices | None = None) -> Estimate:
         return estimate_of_tries(self._ratings, prices)
 
-    def ask(self, connect: Connect | None, **options: Any) -> str | None:
+    def ask_with(self, connect: Connect | None, **options: Any) -> str | None:
         return None if connect is None else ask_in_rounds(self._ratings, connect, keeps_empty=True, **options)
 
     def is_complete(self) -> NDArray[np.bool_]:

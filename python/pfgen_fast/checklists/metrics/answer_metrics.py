@@ -136,8 +136,6 @@ def open_metrics(
     for metric in metrics or ():
         if metric not in METRICS:
             raise ChecklistError(unknown_name("metric", metric, METRICS))
-    if n < 1:
-        raise ChecklistError(f"n-grams: expected an order of at least 1, not {n}")
     tokenizing = open_tokenizing(tokens, suite)
     notes = [tokenizing.note] if tokenizing.note else []
     chosen: list[str] = []

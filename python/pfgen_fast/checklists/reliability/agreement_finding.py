@@ -11,9 +11,9 @@ import numpy as np
 from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
+from ...files.cells import place_cell
 from ...statistics.agreement_of_levels import FIGURES, krippendorff_alpha
 from ..judgements import AnswerKey
-from ..scoring.table_data import place_cell
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, TwoTables, agreed
 from .answer_grid import Estimate, part_of

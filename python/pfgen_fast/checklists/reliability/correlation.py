@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...files.untrusted_text import unknown_name
+from ...files.untrusted_text import counted, unknown_name
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from .agreement import USUAL_DRAWS
 from .answer_grid import AnswerGrid, Estimate, Ints, estimate, grid_fields, ranges_of
@@ -152,11 +152,10 @@ def _shown(figure: Estimate) -> str:
 
 
 def _words(found: Correlated) -> str:
-    n_tasks, n_models = len(found.grid.tasks), len(found.grid.models)
     words = (
-        f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of {n_models} "
-        f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values treat "
-        "answers as independent, although answers to the same task are not"
+        f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of "
+        f"{counted(len(found.grid.models), 'model')} to {len(found.grid.tasks):,} tasks: {', '.join(found.names)}. "
+        "P-values treat answers as independent, although answers to the same task are not"
     )
     drawn = f"; intervals (95 %) are from {found.grid.n_draws:,} draws of whole tasks within each area."
     signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""

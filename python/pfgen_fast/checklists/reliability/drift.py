@@ -17,8 +17,7 @@ from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.correlation import Floats
 from ...statistics.paired import MIN_QUESTIONS, corrected, paired_difference
 from ...statistics.resampling import resampled_means
-from ..suite import ChecklistSuite
-from .agreement import USUAL_DRAWS, Agreed, agreed
+from .agreement import Agreed
 from .agreement_finding import level_table, model_picture, model_table, unequal_names
 from .answer_grid import Estimate, Ints, estimate, ranges_of
 from .judge_selection import Side, signature_of_sides
@@ -57,7 +56,7 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class Drifted:
-    """How far a judge moved from one time to another."""
+    """How far a judge moved between two times, over the answers that it judged both times."""
 
     agreed: Agreed
 
@@ -106,11 +105,6 @@ class Drifted:
         shift = estimate((of_new - of_old) / n, draws)
         down, up = (float(np.mean(moved)) for moved in (new < old, new > old))
         return Shift(len(old), of_old / n, of_new / n, shift, down, up, p)
-
-
-def drifted(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Drifted:
-    """How far a judge moved between two times, over the answers that it judged both times."""
-    return Drifted(agreed(old, new, suite, draws=draws, seed=seed))
 
 
 def drift_finding(found: Drifted, old: Side, new: Side) -> Finding:

@@ -18,11 +18,10 @@ import numpy as np
 from ...statistics.correlation import Floats, pearson, spearman
 from ..judgements import AnswerKey
 from ..scoring.scoring import score_of
-from ..suite import ChecklistSuite
 from .agreement import TwoTables, two_tables
 from .answer_grid import Ints, part_of
 from .judge_selection import Side
-from .paired_judgements import PairedJudgements, Question, pair
+from .paired_judgements import PairedJudgements, Question
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
 """By model and answer, the number of words."""
@@ -88,7 +87,7 @@ class Noise:
     """The noise of a judge's scores."""
 
     side: Side
-    pairing: PairedJudgements
+    pairing: PairedJudgements  # of the side with itself
     words: ModelWords
 
     @cached_property
@@ -231,11 +230,6 @@ class Noise:
         all_spread = math.fsum(total)
         explained = 1 - math.fsum(unexplained) / all_spread if all_spread > 0 else None
         return explained, two_tables(pairing, np.stack([pairing.scores[0], only]))
-
-
-def measured(side: Side, suite: ChecklistSuite, words: ModelWords) -> Noise:
-    """Measures the noise of a judge's scores."""
-    return Noise(side, pair(side, side, suite), words)
 
 
 def between_groups(values: Floats, groups: Ints) -> float | None:

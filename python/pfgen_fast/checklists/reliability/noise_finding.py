@@ -8,7 +8,8 @@ import numpy as np
 
 from ...experiments.chart_data import Line, Lines, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ..scoring.table_data import place_cell
+from ...files.cells import place_cell
+from ...files.untrusted_text import counted
 from .agreement import TwoTables
 from .judge_selection import signature_of_sides
 from .noise import Noise, PartNoise, QuestionUse
@@ -64,12 +65,11 @@ def _or_ratings(part: PartNoise, wanted: float) -> str:
     ratings = part.ratings_for(wanted)
     if ratings is None:
         return ", and more ratings of each answer would not be enough"
-    return f", or {ratings} {'rating' if ratings == 1 else 'ratings'} of each answer"
+    return f", or {counted(ratings, 'rating')} of each answer"
 
 
 def _words(found: Noise, explained: float | None, tables: TwoTables) -> str:
-    n_models, n_tasks = len(found.pairing.models), len(found.pairing.tasks)
-    models = "1 model" if n_models == 1 else f"{n_models} models"
+    models, n_tasks = counted(len(found.pairing.models), "model"), len(found.pairing.tasks)
     words = [f"From the judgements of {found.pairing.n_answers:,} answers of {models} to {n_tasks:,} tasks."]
     average = found.average
     if average is not None and average.half_width_of_difference is not None:
@@ -211,7 +211,7 @@ def _plan_picture(average: PartNoise) -> Picture:
     numbers = _RATINGS if average.within is not None else (None,)
     lines = tuple(
         Line(
-            "as judged" if ratings is None else f"{ratings} {'rating' if ratings == 1 else 'ratings'}",
+            "as judged" if ratings is None else counted(ratings, "rating"),
             x,
             np.array([average.half_width(times, ratings) for times in _PLANS]),
         )

@@ -67,11 +67,6 @@ class Judged:
     states: Mapping[AnswerKey, State]
     counters: tuple[str, ...]
 
-    @property
-    def missing(self) -> list[AnswerKey]:
-        """The answers without a judgement."""
-        return [key for key, state in self.states.items() if state == "missing"]
-
 
 def judged_runs(
     suite: ChecklistSuite,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
+from ...files.untrusted_text import counted
 from ...statistics.paired import Pairs
 from ..judgements import AnswerKey, Method
 from ..suite import ChecklistSuite
@@ -170,7 +171,7 @@ class Scores:
     def left_out(self) -> list[str]:
         """A sentence for each reason why judgements do not count."""
         reasons = ((self.n_stale, WHY_STALE), (self.n_unjudged, "the judge gave no usable reply (yet)"))
-        return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]
+        return [f"{counted(n, 'answer')} left out: {why}" for n, why in reasons if n]
 
     def _n(self, what: State) -> int:
         parts = (part for model in self.models for part in (*model.areas.values(), *model.lengths.values()))

@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...files.gc_pause import without_collector
-from ...files.untrusted_text import few_names, in_one_line
+from ...files.untrusted_text import counted, few_names, in_one_line
 from ...native import _core
 from ..judgements import AnswerKey, Method
 from ..line_files import OnFault
@@ -74,7 +74,8 @@ def score_runs(
         judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words, on_fault=on_fault)
         models = sorted(map(rules.model, judged), key=_rank)
     scores = Scores(suite, tuple(models), method, rules.missing, weights, notes=tuple(rules.notes(judged)))
-    zeros = {one.run.key: one.missing for one in judged} if rules.missing == "zero" else {}
+    states = {one.run.key: one.states.items() for one in judged} if rules.missing == "zero" else {}
+    zeros = {model: [key for key, state in of_model if state == "missing"] for model, of_model in states.items()}
     return with_intervals(scores, draws, seed=seed, zeros=zeros)
 
 
@@ -191,7 +192,7 @@ class _Rules:
             notes.append("Equal weights: each score is the plain mean of the verdicts times 100.")
         elif self.method == "checklist" and not self.suite.has_weights:
             without = [f"{one.area}/{one.category}" for one in self.suite.checklists.values() if not one.has_weights]
-            which = "1 category" if len(without) == 1 else f"{len(without)} categories"
+            which = counted(len(without), "category")
             notes.append(f"Equal weights in {which} without weights: {few_names(without)}.")
         variants = dict.fromkeys(variant for one in judged for variant in one.variants)
         if len(variants) > 1:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from ...files.cells import csv_text
+from ...files.cells import csv_text, place_cell
 from ..suite import ChecklistSuite, by_part
 from .scores import OF_LENGTH, Average, ModelScores, Part, Scores
 
@@ -106,11 +106,6 @@ def _part(part: Part) -> dict[str, Any]:
     listed = {name: list(getattr(part, name)) for name in ("missing", "unjudged", "stale")}
     figures = {name: getattr(part, name) for name in _FIGURES}
     return {"n": part.n, **listed, **figures, "bootstrap_95": _ends(part)}
-
-
-def place_cell(place: float | None) -> float | int | None:
-    """A place for a table: a whole number unless it is shared."""
-    return int(place) if place is not None and place.is_integer() else place
 
 
 def _ends(part: Part | Average) -> list[float] | None:

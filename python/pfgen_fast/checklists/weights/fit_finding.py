@@ -10,7 +10,7 @@ import numpy as np
 
 from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import counted, in_one_line
 from ..checklist_files import by_area
 from .fitting import CategoryFit, Fit
 from .regression import FittedWeights
@@ -72,7 +72,7 @@ def _answer(fit: Fit) -> str:
     n_rows = sum(one.fitted.n_rows for one in fit.categories.values())
     source = f"{n_rows:,} means of marks" if fit.combine == "mean" else f"{n_rows:,} marks"
     return (
-        f"{source} of {len(annotators)} {'annotator' if len(annotators) == 1 else 'annotators'} define the weights of "
+        f"{source} of {counted(len(annotators), 'annotator')} define the weights of "
         f"{n_defined} of {len(fit.categories)} categories; {sum(at_bound)} of {len(at_bound)} weights are at the bound."
     )
 

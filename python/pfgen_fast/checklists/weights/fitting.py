@@ -13,13 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from ...errors import ChecklistError
 from ...files.json_writing import json_bytes
-from ...files.untrusted_text import unknown_name
 from ...files.writing import write_whole
 from ...statistics.bounded_regression import bounded_fits
 from ...statistics.correlation import Floats
@@ -117,8 +116,6 @@ def fit_suite(
     allow_unidentified: bool = False,
 ) -> Fit:
     """Fits the weights of each category that has marks."""
-    if combine not in get_args(Combine):
-        raise ChecklistError(f"how marks are combined: {unknown_name('way', combine, get_args(Combine))}")
     if not 0 < bound <= HIGHEST_MARK:
         raise ChecklistError(
             f"the bound {bound:g}: expected a number above 0, because a suite has no weights of 0, and at most "

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ...errors import ChecklistError
 from ...files.untrusted_json import Fault, checked, items, member, unexpected
-from ...files.untrusted_text import few_names, in_one_line, unknown_name
+from ...files.untrusted_text import few_names, in_one_line
 from ..line_files import number_in_cell, rows_of_table, text_in_cell
 from ..runs import Run
 from ..suite import ChecklistSuite
@@ -63,8 +63,6 @@ class Marks:
 
 def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterable[Run] = ()) -> Marks:
     """Reads the marks of a table in any format that `score` reads."""
-    if scale not in get_args(Scale):
-        raise ChecklistError(f"the scale of the verdicts: {unknown_name('scale', scale, get_args(Scale))}")
     found: dict[tuple[MarkedAnswer, str], tuple[Mark, str]] = {}
     for where, row in rows_of_table(path):
         task = task_of_row(row, suite, where)

@@ -124,8 +124,6 @@ def drawn_weights(
     weights: Sequence[float], n_draws: int, *, concentration: int = CONCENTRATION, seed: int = 0
 ) -> Floats:
     """Draws random weights whose mean is the given ones, from a Dirichlet distribution."""
-    if concentration < 2:
-        raise ChecklistError(f"the concentration {concentration}: expected a whole number of at least 2")
     # A weight is a distance between sorted random numbers: the last digits of logarithms depend on the machine.
     raw = np.random.PCG64(seed).random_raw((n_draws, concentration - 1)) >> np.uint64(11)
     numbers = np.zeros((n_draws, concentration + 1))
