@@ -76,8 +76,8 @@ class Making:
         for item in items:
             if (n_tokens := estimated_tokens(item.text)) > maker.judge.max_tokens:
                 raise DiscernmentError(
-                    f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has at most "
-                    f"{maker.judge.max_tokens:,}; raise --max-tokens, so that the whole text fits into a reply"
+                    f"item {in_one_line(item.id)}: expected a text that fits into a reply of at most "
+                    f"{maker.judge.max_tokens:,} tokens, not one of about {n_tokens:,}"
                 )
         self._places = [_Place(item, each, maker) for each in perturbations for item in items]
 

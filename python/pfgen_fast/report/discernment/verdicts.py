@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import counted, in_one_line
 from .rows import (
     Result,
     Row,
@@ -83,7 +83,7 @@ def _noticed(result: Result) -> str:
     by_any = [kind for kind in kinds if having(profile, kind=kind, verdict="notices")]
     by_all = [kind for kind in by_any if {row["verdict"] for row in having(profile, kind=kind)} == {"notices"}]
     n_scores = len({row["metric"] for row in profile})
-    said = f"{result.title} notices {len(by_any)} of {_counted(len(kinds), 'kind')} of damage"
+    said = f"{result.title} notices {len(by_any)} of {counted(len(kinds), 'kind')} of damage"
     if n_scores < 2:
         return f"{said}{_after(': ', map(words_of, by_any))}."
     said += f" with at least one of its {n_scores} scores, and {len(by_all) or 'none'} with every score"
@@ -99,7 +99,7 @@ def _not_noticed(result: Result) -> str:
     n_texts = max((row["n_items"] for row in result.damage()), default=0)
     said = "does not notice, at any degree: " if missed else "misses no kind of damage completely"
     more = f"{_after('; it even rewards: ', raised)}{_after('; too few scores change to tell: ', open_kinds)}"
-    return f"With {_counted(n_texts, 'text')}, {result.title} {said}{_listed(missed)}{more}."
+    return f"With {counted(n_texts, 'text')}, {result.title} {said}{_listed(missed)}{more}."
 
 
 def _some(scores: Iterable[str]) -> str:
@@ -126,7 +126,7 @@ def _penalised(result: Result) -> str:
     others = [words_of(kind) for kind in kinds if kind not in lowering]
     if not kinds:
         return f"No harmless change was tested, so {result.title} may also penalise harmless changes."
-    of = f"of {_counted(len(kinds), 'harmless change')}"
+    of = f"of {counted(len(kinds), 'harmless change')}"
     if not lowering:
         most = max((row["d"] for row in defined(known)), default=0.0)
         return f"{result.title} penalises none {of} (d {most:.1f} at most): {_listed(others)}."
@@ -159,7 +159,3 @@ def _after(words: str, parts: Iterable[str]) -> str:
 def _listed(parts: Sequence[str]) -> str:
     more = f", and {len(parts) - _MANY:,} more" if len(parts) > _MANY else ""
     return ", ".join(parts[:_MANY]) + more
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
