@@ -4,6 +4,7 @@ import math
 import re
 import shutil
 import sys
+from collections import Counter
 from types import MappingProxyType
 
 import numpy as np
@@ -196,6 +197,12 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page
     monkeypatch.setattr(page_files, "MAX_BYTES", 100_000)
     with pytest.raises(TrialsError, match=r"5 runs are too many for one page of .* write a folder"):
         page(*runs)
+
+
+def test_no_script_of_the_page_replaces_a_function_of_another(page, mini):
+    names = re.findall(r"^(?:async )?function\*? (\w+)", page(run(mini)), re.MULTILINE)
+    assert len(names) > 100
+    assert [name for name, n in Counter(names).items() if n > 1] == []
 
 
 def overview(suite, *runs):

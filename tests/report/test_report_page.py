@@ -303,6 +303,8 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
 def test_all_of_many_rows_and_cells_are_reached_and_follow_order_and_search(open_tab, made_page):
     tab = open_tab(made_page([f"org/model-{number:03}/x" for number in range(300)]))
     page = tab.page
+    bottoms = "(rows) => rows.map((row) => row.getBoundingClientRect().bottom)"
+    assert sum(0 < end <= 900 for end in page.locator("#runs tbody tr").evaluate_all(bottoms)) >= 20
     page.get_by_role("link", name="Heat map").click()
     page.locator("#heat [role=grid] a").focus()
     tab.press("End", "ArrowDown")

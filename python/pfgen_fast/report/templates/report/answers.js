@@ -5,9 +5,13 @@ const N_KEPT_QUESTIONS = 8;
 const N_SEARCHED = 200;  // code points that keyword rules read
 const N_AT_ONCE = 1500;  // code points of an answer that are shown at first; the rest is shown on demand
 
+function packedAnswers(question) {
+  return packedLines(overview.files.answers?.[question], `answers-${question}`);
+}
+
 /** The lines of a question, unpacked one by one. */
 async function* unpackedLines(question) {
-  for (const line of await packedLines(overview.files.answers?.[question], `answers-${question}`)) {
+  for (const line of await packedAnswers(question)) {
     yield await unpackedLine(line);
     await turn();
   }

@@ -11,7 +11,7 @@
 function questionTable({ label, order, first, questions, columns, content }) {
   const all = [{ key: "number", title: "Question", value: (question) => question }, ...columns];
   const heads = all.map((column) => {
-    const button = make("button", { type: "button" }, column.title);
+    const button = make("button", { type: "button", ariaLabel: column.title }, column.title);
     button.addEventListener("click", () => {
       const [key, sign] = askedOrderOf(order, first);
       const isAscending = key === column.key ? sign < 0 : column.isText || column.key === "number" || Boolean(column.isLowestFirst);
@@ -108,7 +108,8 @@ async function reachQuestion() {
   table.reached = place;
   const answer = state.sample === null ? null : body.querySelector(`[data-sample="${state.sample}"]`);
   body.querySelector("button").focus({ preventScroll: true });
-  (answer ?? body).scrollIntoView({ block: answer ? "start" : "nearest" });
+  const isFirst = answer && answer === body.querySelector("[data-sample]");
+  (isFirst ? body : answer ?? body).scrollIntoView({ block: answer ? "start" : "nearest" });
   if (state.sample !== null && !answer) showUnknown([["sample", String(state.sample + 1)]]);
 }
 

@@ -4,6 +4,7 @@
 const found = document.getElementById("found");
 const N_SHOWN_HITS = 5;
 const AROUND = 40;  // characters of an excerpt before and after the hit
+const N_AHEAD = 6;  // lines that are unpacked while another is searched
 
 /** The search that is shown: its text and its runs, its hits by question or by run, and how many there are. */
 let searching = { key: "", groups: new Map(), n: 0 };
@@ -35,25 +36,36 @@ async function searchAnswers(text, runs, key) {
   const searched = [[n, "all answers"], [runs.size - n, "sample answers"]].filter(([count]) => count)
     .map(([count, what]) => `${what} of ${counted(count)} ${count === 1 ? "run" : "runs"}`);
   document.getElementById("found-count").append(` Searched: ${searched.join(", ") || "no run"}.`);
+  const named = textOfRun.filter((of) => text.toLowerCase().split(/\s+/).every((word) => of.includes(word))).length;
+  if (mine.n || !named) return;
+  found.append(make("p", {}, make("a", { href: addressOf({ tab: "", search: text, filters: new Map() }) }, `Show the ${named === 1 ? "run" : `${counted(named)} runs`} with this name or parameter`)));
 }
 
 /** The hits one part of the answers after the other: all answers of runs whose trials are there, and samples of the others. */
 async function* foundIn(runs, wanted) {
   const trials = overview.files.trials ?? [];
   const withSamples = new Set([...runs].filter((run) => !trials[run]));
-  if (withSamples.size) {
-    for (const [question, { id }] of overview.questions.entries()) {
-      for await (const line of unpackedLines(question)) yield { where: id, hits: hitsIn(line, question, wanted, withSamples) };
-    }
-  }
-  for (const run of runs) {
-    if (!trials[run]) continue;
-    for (const [question, line] of (await packedLines(trials[run])).entries()) {
-      const texts = await unpackedLine(line);
-      yield { where: overview.runs[run].name, hits: texts.flatMap((answer, number) => hitIn(answer, wanted, { run, question, number, isTrial: true })) };
-    }
+  const ofQuestions = withSamples.size ? overview.questions.map(({ id }, question) => ({
+    where: id, lines: () => packedAnswers(question), hits: (line) => hitsIn(line, question, wanted, withSamples),
+  })) : [];
+  const ofRuns = [...runs].filter((run) => trials[run]).map((run) => ({
+    where: overview.runs[run].name, lines: () => packedLines(trials[run]),
+    hits: (texts, question) => texts.flatMap((answer, number) => hitIn(answer, wanted, { run, question, number, isTrial: true })),
+  }));
+  const waiting = [];
+  const next = async () => {
+    const { where, hits, unpacked, place } = waiting.shift();
+    const found = { where, hits: hits(await unpacked, place) };
     await turn();
+    return found;
+  };
+  for (const { where, lines, hits } of [...ofQuestions, ...ofRuns]) {
+    for (const [place, line] of (await lines()).entries()) {
+      waiting.push({ where, hits, place, unpacked: unpackedLine(line) });
+      if (waiting.length > N_AHEAD) yield await next();
+    }
   }
+  while (waiting.length) yield await next();
 }
 
 /** The hits in a line of data of a question. */
