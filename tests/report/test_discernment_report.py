@@ -124,7 +124,7 @@ def test_three_sentences_say_what_is_noticed_missed_with_its_figures_and_punishe
     assert noticed.startswith("ngram notices 5 of 5 kinds of damage with at least one of its 4 scores, and ")
     assert noticed.endswith(" with every score: characters deleted, text replaced by another.")
     assert missed.startswith(
-        "With 40 texts, ngram does not notice, at any degree: statements negated (helpfulness: d 0.0,"
+        "With 40 texts, single scores of ngram do not notice, at any degree: statements negated (helpfulness: d 0.0,"
     )
     assert re.search(r"; it even rewards: characters cut off the end \(truthfulness rises by [\d.]+, reverse d", missed)
     assert punished.startswith("ngram penalises 1 of 2 harmless changes: ")

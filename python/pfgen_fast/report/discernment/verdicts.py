@@ -91,15 +91,27 @@ def _noticed(result: Result) -> str:
 
 
 def _not_noticed(result: Result) -> str:
-    missed = [f"{words_of(kind)} ({_some(map(_as_test, rows))})" for kind, rows in not_noticed(result).items()]
+    missed = {kind: f"{words_of(kind)} ({_some(map(_as_test, rows))})" for kind, rows in not_noticed(result).items()}
+    by_all = [
+        said
+        for kind, said in missed.items()
+        if {row["verdict"] for row in result.rows("profile", kind=kind)} == {"blind"}
+    ]
+    by_some = [said for said in missed.values() if said not in by_all]
     raised = [f"{words_of(kind)} ({_some(map(_as_reward, rows))})" for kind, rows in rewarded(result).items()]
     blind = result.rows("profile", verdict="blind")
     unclear = [row for row in blind if is_unclear(result, row["kind"], row["metric"])]
     open_kinds = [f"{words_of(row['kind'])} ({in_one_line(row['metric'], 40)})" for row in unclear]
     n_texts = max((row["n_items"] for row in result.damage()), default=0)
-    said = "does not notice, at any degree: " if missed else "misses no kind of damage completely"
+    if by_all:
+        said = f"{result.title} does not notice, at any degree: {_listed(by_all)}"
+        said += _after("; single scores do not notice: ", by_some)
+    elif by_some:
+        said = f"single scores of {result.title} do not notice, at any degree: {_listed(by_some)}"
+    else:
+        said = f"{result.title} misses no kind of damage completely"
     more = f"{_after('; it even rewards: ', raised)}{_after('; too few scores change to tell: ', open_kinds)}"
-    return f"With {counted(n_texts, 'text')}, {result.title} {said}{_listed(missed)}{more}."
+    return f"With {counted(n_texts, 'text')}, {said}{more}."
 
 
 def _some(scores: Iterable[str]) -> str:
