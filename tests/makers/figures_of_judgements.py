@@ -151,7 +151,7 @@ def of_the_weights() -> Iterator[str]:
 
 @figures(PAGE, "* **The last question determines most of the score.**", *SLOW)
 def of_the_last_question() -> Iterator[str]:
-    explained, tau = found_in(r"predicts ([\d.]+) % of the variance.*tau-b ([\d.]+) to")
+    explained, tau = found_in(r"predicts ([\d.]+) % of the variance.*tau-b of ([\d.]+) to")
     n, r = found_in(r"(\d+) questions repeat another question of their checklist \(r at least ([\d.]+)\)")
     width, times, n_questions = found_in(r"±(\d+) would need ([\d.]+) times as many tasks; \d+ of (\d+) questions")
     yield f"{explained} {len(scores().models)} {tau} {n} {n_questions} {r} {width} {times}"
