@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...files.untrusted_text import counted, in_one_line
+from ...files.untrusted_text import counted, few_names, in_one_line
 from .rows import (
     Result,
     Row,
@@ -169,5 +169,4 @@ def _after(words: str, parts: Iterable[str]) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    more = f", and {len(parts) - _MANY:,} more" if len(parts) > _MANY else ""
-    return ", ".join(parts[:_MANY]) + more
+    return few_names(parts, _MANY, 400)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...discernment.gradation import UNNOTICED
 from ...discernment.result import Discernment
 from ...experiments.finding import Remarks
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import few_names, in_one_line
 from ...statistics.evaluator_agreement import Agreement
 from .rows import (
     Result,
@@ -237,7 +237,4 @@ def _kinds(kinds: Sequence[str]) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    """Parts in a sentence, not too many of them."""
-    shown = [in_one_line(part, 120) for part in parts[:_MANY]]
-    more = f" and {len(parts) - _MANY:,} more" if len(parts) > _MANY else ""
-    return ", ".join(shown) + more
+    return few_names(parts, _MANY, 120)
