@@ -47,7 +47,6 @@ FEWER = {
     "--trials 1500": "--trials 300",
     "--trials 1000": "--trials 400",
     "keep = 400": "keep = 200",
-    "size = 100": "size = 40",
 }
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from pfgen_fast import Suite, SuiteError, TrialsError
-from pfgen_fast.suite.faults import find_faults
+from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
+from pfgen_fast.suite.faults import few_references, find_faults
 from pfgen_fast.suite.keywords import NOT_FOUND, Rule, parse_rule, regex_searchers
 
 
@@ -134,6 +134,20 @@ def test_all_faults_of_a_folder_are_found_at_once(make_suite):
 
 
 # Keywords
+
+
+def test_sets_with_too_few_reference_answers_are_warned_of(call, make_suite, mini):
+    folder = make_suite({"answers": {"P": ["abc"] * 100, "S": ["abc"] * 99}}, {"answers": {"P": ["abc"] * 3}})
+    code, out, err = call("suite", "check", folder)
+    assert (code, out.endswith(": 1 warning in 2 questions\n")) == (0, True)
+    assert err.startswith("warning: 2 of 3 sets have fewer than 100 reference answers (question Q02, set P: 3), so ")
+    assert err.rstrip().endswith("use reference metrics (pfgen-fast score --metric; docs/references.md)")
+    assert list(few_references(mini)) == []
+
+
+def test_an_empty_answer_has_the_score_that_the_warning_states():
+    suite = Suite("one", (Question("Q1", "Why?", {"P": ("Ice floats because it is less dense than water.",)}),))
+    assert Scorer(suite).score("Q1", [""]).average.round(3).tolist() == [0.333]
 
 
 @pytest.mark.parametrize(

@@ -42,12 +42,17 @@ class _Build:
     as_json: Json = False
 
     def __call__(self) -> None:
+        from ..suite.faults import few_references
+        from ..suite.suite import Suite
+
         try:
             with counting("stages", quiet=self.quiet or self.as_json) as count:
                 built, report = self.build(count)
         except KeyboardInterrupt:
             fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
         note(*built.notes)
+        if built.is_written and not self.quiet:
+            note(*few_references(Suite.load(built.config.suite)))
         warn(*built.problems)
         if self.as_json:
             print_json(_as_json(built, report))

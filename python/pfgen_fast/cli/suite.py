@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,8 @@ def _describe(question: Question) -> dict[str, Any]:
 class _Check:
     """Lists all faults of a suite; the exit code is 1 if there are any.
 
-    Also tries each pattern on a few made texts, and warns of those that take long, such as (a+)+$.
+    Also warns of sets with fewer than 100 reference answers, and tries each pattern on a few made texts and warns of
+    patterns that take long, such as (a+)+$.
 
     Example
 
@@ -76,21 +78,21 @@ class _Check:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..suite.faults import find_faults, slow_patterns
+        from ..suite.faults import few_references, find_faults, slow_patterns
         from ..suite.suite import Suite
 
         source = source_or_here(self.suite)
         faults = find_faults(source)
         loaded = None if faults else Suite.load(source)
-        n_slow = 0
-        for warning in slow_patterns(loaded or ()):
+        n_warnings = 0
+        for warning in chain(slow_patterns(loaded or ()), few_references(loaded or ())):
             stderr().print(styled(("warning:", "yellow"), f" {shown(warning)}"))
-            n_slow += 1
+            n_warnings += 1
         if self.as_json:
             print_json(faults)
         else:
             warn(*faults)
-            found = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_slow, "warning")) if n]
+            found = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_warnings, "warning")) if n]
             of_all = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
             total = f": {' and '.join(found) or 'no findings'}{of_all}"
             stdout().print(shortened(shown(source), rest(len(total))) + total)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PatternTimeout, SuiteError
-from ..files.untrusted_text import shown_value
+from ..files.untrusted_text import in_one_line, shown_value
 from .compiled import describe_question
 from .keywords import rule_faults
 from .pattern_time import WHY, can_be_limited, pattern_time_limit, searched
@@ -24,6 +24,8 @@ from .rules import LOOK_AHEAD
 from .units import FileTokenizer, tokenizer_faults
 
 _REQUIRED = ("question_id", "question", "answers")
+ENOUGH_REFERENCES = 100
+"""Number of reference answers in a set below which the scores of answers depend on chance."""
 _OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1")
 
 
@@ -171,6 +173,24 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
         if key in taken:
             yield f"{path}: the id or text {shown_value(key)} is already used by question {shown_value(taken[key])}"
         taken[key] = question_id
+
+
+def few_references(questions: Iterable[Question]) -> Iterator[str]:
+    """Yields one sentence if sets have too few reference answers for n-gram scores."""
+    sizes = {
+        f"question {one.question_id}, set {name}": len(answers)
+        for one in questions
+        for name, answers in one.answers.items()
+    }
+    few = {where: size for where, size in sizes.items() if size < ENOUGH_REFERENCES}
+    if few:
+        where = min(few, key=lambda name: few[name])
+        yield (
+            f"{len(few):,} of {len(sizes):,} sets have fewer than {ENOUGH_REFERENCES} reference answers "
+            f"({in_one_line(where)}: {few[where]}), so chance decides their scores: in a suite with one reference "
+            "answer and no keyword rules, an unrelated answer had the score 0.398, and an empty answer has 0.333; for "
+            "few references, use reference metrics (pfgen-fast score --metric; docs/references.md)"
+        )
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
