@@ -43,6 +43,8 @@ class _Score(ScoreOptions):
 
       pfgen-fast score --suite mini --question-column q --answer-column a in/ 'more/*.parquet' -o scored/
 
+      pfgen-fast score --metric bleu --metric chrf --reference-column refs --answer-column a in.parquet -o out.parquet
+
       pfgen-fast score --suite mini --question-column q --answer-column a --columns average --filter 'average >= 0.6'
       s3://bucket/answers/ -o s3://bucket/good/
     """
@@ -58,6 +60,7 @@ class _Score(ScoreOptions):
                 fail("--questions, --limit and --unknown-questions are for runs: leave them out for tables")
             self.score_tables()
             return
+        self.check_metrics()
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
         if is_unusual and not (self.output or self.force):
             fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")

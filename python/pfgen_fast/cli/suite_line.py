@@ -45,10 +45,11 @@ def about_interval(over: str) -> str:
     return f"±: half of the 95 % interval over {over}"
 
 
-def print_origin(suite: Suite, signature: str | None = None, *, remark: str = "") -> None:
-    """Prints the suite with a remark, and the signature of the scores."""
-    name = shortened(shown(suite.name), rest(len("suite: ") + len(remark)))
-    print_line((f"suite: {name}{remark}", "dim"))
+def print_origin(suite: Suite | None, signature: str | None = None, *, remark: str = "") -> None:
+    """Prints the suite, if there is one, with a remark, and the signature of the scores."""
+    if suite is not None:
+        name = shortened(shown(suite.name), rest(len("suite: ") + len(remark)))
+        print_line((f"suite: {name}{remark}", "dim"))
     if signature is not None:
         print_signature(signature)
 

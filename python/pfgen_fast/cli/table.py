@@ -1,37 +1,32 @@
-"""The options of `pfgen-fast score`, and scoring of tables: checks, suggested commands, outcomes."""
+"""The options of `pfgen-fast score`, and scoring of tables: checks and outcomes."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shlex
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
 from ..errors import PfgenError
-from ..files.untrusted_text import few_names
 from ..scoring.reasoning_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, counting, fail, print_json, print_line, shown
 from .command_class import option_group
-from .suite_line import print_origin, source_or_here, suite_or_here
+from .suite_line import print_origin, suite_or_here
+from .table_suggestion import ask
 
 if TYPE_CHECKING:
     from ..suite.rules import FloatSum
-    from ..tables.table_job import TableJob
+    from ..tables.table_job import TableJob, TableScorer
 
 _STDIN = "-"
 _LINES, *_OTHERS = (
     tuple(f"{kind}{packed}" for packed in ("", ".gz", ".xz", ".zst")) for kind in (".jsonl", ".csv", ".tsv", ".json")
 )
 _ENDINGS = sum(_OTHERS, ())
-_QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
-_ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
-_MAX_SHOWN_COLUMNS = 20
 
 
 @option_group
@@ -57,6 +52,27 @@ class ScoreOptions:
     in_place: bool = Option(False, help="Tables: replace the input when all of its rows are scored.")
     question_column: str | None = Option(None, help="Tables: name the question column.")
     answer_column: str | None = Option(None, help="Tables: name the answer column.")
+    metrics: list[str] | None = Option(
+        None,
+        "--metric",
+        help="Tables: compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, "
+        "rouge_l, rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, without a suite. May be repeated.",
+        metavar="NAME",
+    )
+    reference_columns: list[str] | None = Option(
+        None,
+        "--reference-column",
+        help="With --metric: name the column with the references of each row, as lists (in CSV, JSON lists) or texts. "
+        "May be repeated.",
+        metavar="NAME",
+    )
+    tokenize: str | None = Option(
+        None,
+        help="With --metric: split texts by the rules of 13a, intl, zh, char or none. Default: the usual rules of "
+        "each metric.",
+        metavar="NAME",
+    )
+    lowercase: bool = Option(False, help="With --metric: convert texts to lower case first.")
     columns: str | None = Option(
         None, help="Tables: add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
     )
@@ -114,7 +130,7 @@ class ScoreOptions:
     @property
     def are_tables(self) -> bool:
         """Whether the inputs are tables instead of runs."""
-        given = (self.question_column, self.answer_column, self.columns, self.where, self.encoding)
+        given = (self.question_column, self.answer_column, self.columns, self.where, self.encoding, self.metrics)
         return self.in_place or any(value is not None for value in given) or all(map(_is_table, self.places))
 
     def ask_if_there(self) -> None:
@@ -124,17 +140,19 @@ class ScoreOptions:
         with contextlib.suppress(PfgenError):
             table = first_table(self.places)
             if not table.endswith(".json"):  # a suite, or another file of runs
-                self._ask()
+                ask(self)
 
     def score_tables(self) -> None:
         """Scores the tables and prints the numbers of rows; ends the command if options are missing."""
-        is_many = self._is_many()
+        is_many = self.is_many()
         if is_many:
             self._check_many()
         if self.in_place and self.where is not None:
             fail("--in-place would lose the rows that do not pass --filter: give --output instead")
-        if not (self.question_column and self.answer_column and (self.target or self.in_place)):
-            self._ask()
+        self.check_metrics()
+        compared_with = self.reference_columns if self.metrics else self.question_column
+        if not (compared_with and self.answer_column and (self.target or self.in_place)):
+            ask(self)
         target = str(self.target) if is_many else self._single_target()
         if is_many:
             from .table_files import score_tables
@@ -146,61 +164,51 @@ class ScoreOptions:
         else:
             self._score_one(target, self._job())
 
+    def check_metrics(self) -> None:
+        """Ends the command if options for a suite and options for reference metrics are combined."""
+        of_metrics = {
+            "--reference-column": self.reference_columns,
+            "--tokenize": self.tokenize,
+            "--lowercase": self.lowercase,
+        }
+        of_suite = {
+            "--suite": self.suite,
+            "--question-column": self.question_column,
+            "--profile": self.profile != "leaderboard",
+            "--float-sum": self.float_sum != "auto",
+        }
+        for name, value in (of_suite if self.metrics else of_metrics).items():
+            if value and self.metrics:
+                fail(f"{name}: --metric compares answers with the references in the table: leave out {name}")
+            if value:
+                fail(f"{name} needs a metric, such as --metric bleu --metric chrf")
+
     def _job(self) -> TableJob:
-        from ..scoring.spec import ScorerSpec
         from ..tables.table_job import TableJob
 
-        suite = suite_or_here(self.suite)
         return TableJob(
-            ScorerSpec(suite, profile=self.profile, float_sum=self.usual_sum, threads=self.threads),
-            str(self.question_column),
+            self._scorer(),
+            self.question_column or "",
             str(self.answer_column),
             None if self.columns is None else tuple(name.strip() for name in self.columns.split(",")),
             "null" if self.nulls else "error",
             self.where,
             self.encoding,
             self.reasoning,
+            self.reference_columns or (),
         )
 
-    def _ask(self) -> NoReturn:
-        """Ends the command with the columns of the first table and a complete command."""
-        if self.places == [_STDIN]:
-            fail("a table on stdin needs --question-column, --answer-column and --output ('-' for stdout)")
-        from ..tables.folders.plans import first_table
-        from ..tables.formats import column_names
-        from ..tables.places.fetching import Fetching
-        from ..tables.places.place_names import is_remote, shown_place
+    def _scorer(self) -> TableScorer:
+        if self.metrics:
+            from ..references import ReferenceScorer
 
-        table = first_table(self.places)
-        if is_remote(table):
-            with Fetching([table]) as fetching:
-                names = column_names(fetching.get(0).path, self.encoding)
-        else:
-            names = column_names(table, self.encoding)
-        command = shlex.join(["pfgen-fast", "score", *self._words(names)])
-        fail(f"{shown_place(table)}: a table with {_columns(names)}; to score it, type: {command}")
+            return ReferenceScorer(self.metrics, tokenize=self.tokenize, lowercase=self.lowercase, threads=self.threads)
+        from ..scoring.spec import ScorerSpec
 
-    def _words(self, names: Sequence[str]) -> list[str]:
-        """The arguments with which a table with these columns is scored."""
-        from ..tables.places.place_names import shown_place
+        suite = suite_or_here(self.suite)
+        return ScorerSpec(suite, profile=self.profile, float_sum=self.usual_sum, threads=self.threads)
 
-        is_folder = self._is_many() and not (len(self.places) == 1 and os.path.isdir(self.places[0]))
-        usual = "scored/" if is_folder else _beside(self.places[0])
-        given = {
-            "--suite": self.suite or (None if _has_suite() else "SUITE"),
-            "--question-column": self.question_column or _first(_QUESTION_NAMES, names) or "QUESTION",
-            "--answer-column": self.answer_column or _first(_ANSWER_NAMES, names) or "ANSWER",
-            "--columns": self.columns,
-            "--filter": self.where,
-            "--encoding": self.encoding,
-            "--reasoning": "strip" if self.reasoning == "strip" else None,
-        }
-        words = [word for name, value in given.items() if value is not None for word in (name, value)]
-        words += ["--nulls"] if self.nulls else []
-        destination = ["--in-place"] if self.in_place else ["-o", self.target or usual]
-        return [*words, *map(shown_place, self.places), *destination]
-
-    def _is_many(self) -> bool:
+    def is_many(self) -> bool:
         """Whether the outputs are files in a directory, with the names of their inputs."""
         from ..tables.places.place_names import has_magic
         from ..tables.places.storage import storage_of
@@ -260,7 +268,7 @@ class ScoreOptions:
             print_line(f"to be scored: {shown(name)} -> {shown(shown_place(target))}")
         elif not self.quiet and target != _STDIN:
             print_line(f"{rows_told(outcome.n_rows, outcome.n_written, job)}: {shown(shown_place(target))}")
-            print_origin(job.spec.suite, job.spec.signature)
+            print_origin(job.suite, job.spec.signature)
 
     def _single_target(self) -> str:
         """The output file; it may be the input only with `--in-place`."""
@@ -326,35 +334,3 @@ def _is_url(given: str) -> bool:
     from ..tables.places.place_names import is_remote
 
     return is_remote(given)
-
-
-def _beside(source: str) -> str:
-    """A name for a scored table or directory, such as `answers.scored.csv` or `answers.scored/`."""
-    from ..tables.places.place_names import base_name, is_remote
-
-    if os.path.isdir(source):
-        return f"{os.path.normpath(source)}.scored/"
-    path = Path(base_name(source) if is_remote(source) else source)
-    stem, dot, ending = path.name.partition(".")
-    return str(path.with_name(f"{stem}.scored{dot}{ending}"))
-
-
-def _has_suite() -> bool:
-    """Whether the working directory has a suite."""
-    try:
-        source_or_here(None)
-    except PfgenError:
-        return False
-    return True
-
-
-def _first(usual: Sequence[str], names: Sequence[str]) -> str | None:
-    """The most likely column by its name."""
-    by_name = {name.lower(): name for name in reversed(names)}
-    return next((by_name[name] for name in usual if name in by_name), None)
-
-
-def _columns(names: Sequence[str]) -> str:
-    if not names:
-        return "no columns"
-    return f"the column{'s' if len(names) > 1 else ''} {few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS)}"

@@ -44,7 +44,7 @@ def score_tables(
         print_json([outcome_as_json(outcome, job) for outcome in outcomes])
     elif not quiet:
         print_line(_summary(outcomes, job, shown(shown_place(folder))))
-        print_origin(job.spec.suite, job.spec.signature)
+        print_origin(job.suite, job.spec.signature)
     exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
@@ -66,7 +66,7 @@ def outcome_as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
         "rows": outcome.n_rows if is_counted else None,
         "rows_written": outcome.n_written if is_counted else None,
         "error": outcome.error,
-        "suite": job.spec.suite.name,
+        "suite": job.suite and job.suite.name,
         "signature": job.spec.signature,
     }
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..files.untrusted_text import in_one_line
+from ..references import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import scored_batches, scored_schema
@@ -39,13 +40,14 @@ _AT_ONCE = 1000
 
 def score(
     dataset: Dataset,
-    spec: ScorerSpec,
+    spec: ScorerSpec | ReferenceScorer,
     *,
     question_column: str = "question",
     answer_column: str = "answer",
     columns: Sequence[str] | None = None,
     nulls: Nulls = "error",
     where: str | None = None,
+    reference_column: str | Sequence[str] = "references",
     actors: int | None = None,
     num_cpus: float | None = None,
     batch_size: int | None = None,
@@ -68,7 +70,9 @@ def score(
     """
     ray = _ray()
     _check_numbers(actors, num_cpus, batch_size)
-    job = TableJob(_checked_spec(spec), question_column, answer_column, columns, nulls, where)
+    job = TableJob(
+        _checked_spec(spec), question_column, answer_column, columns, nulls, where, reference_column=reference_column
+    )
     schema = getattr(dataset.schema(fetch_if_missing=False), "base_schema", None)
     if isinstance(schema, pyarrow().Schema):  # for frames of pandas, the schema has other types
         check_schema(schema, job.names, "the dataset")
@@ -89,7 +93,7 @@ def score(
 def score_files(
     sources: Sources,
     target: str | os.PathLike[str],
-    spec: ScorerSpec,
+    spec: ScorerSpec | ReferenceScorer,
     *,
     question_column: str = "question",
     answer_column: str = "answer",
@@ -97,6 +101,7 @@ def score_files(
     nulls: Nulls = "error",
     where: str | None = None,
     encoding: str | None = None,
+    reference_column: str | Sequence[str] = "references",
     again: bool = False,
     num_cpus: float = 1,
     on_outcome: Callable[[FileOutcome], None] | None = None,
@@ -111,7 +116,8 @@ def score_files(
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)
-    job = TableJob(_checked_spec(spec), question_column, answer_column, columns, nulls, where, encoding)
+    names = {"question_column": question_column, "answer_column": answer_column, "reference_column": reference_column}
+    job = TableJob(_checked_spec(spec), **names, columns=columns, nulls=nulls, where=where, encoding=encoding)
     tasks = plan_files(map(_from_anywhere, listed(sources)), _from_anywhere(target))
     if not ray.is_initialized():
         ray.init()
@@ -229,7 +235,7 @@ def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
 
 def _with_threads(job: TableJob, num_cpus: float | None) -> TableJob:
     """The job with one thread for each whole core, unless its spec sets the number of threads."""
-    assert isinstance(job.spec, ScorerSpec)
+    assert isinstance(job.spec, ScorerSpec | ReferenceScorer)
     return replace(job, spec=job.spec.with_threads(max(1, math.floor(num_cpus or 1))))
 
 
@@ -238,9 +244,9 @@ def _ray() -> Any:
     return optional("ray", extra="ray", needed_for="pfgen_fast.distributed.ray")
 
 
-def _checked_spec(spec: object) -> ScorerSpec:
-    if not isinstance(spec, ScorerSpec):
-        raise PfgenError(f"spec: expected a ScorerSpec, not {type(spec).__name__}")
+def _checked_spec(spec: object) -> ScorerSpec | ReferenceScorer:
+    if not isinstance(spec, ScorerSpec | ReferenceScorer):
+        raise PfgenError(f"spec: expected a ScorerSpec or a ReferenceScorer, not {type(spec).__name__}")
     return spec
 
 

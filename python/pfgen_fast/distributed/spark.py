@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
+from ..references import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..tables.batches import scored_batches
 from ..tables.table_job import Nulls, TableJob
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 
 def score(
     frame: DataFrame,
-    spec: ScorerSpec,
+    spec: ScorerSpec | ReferenceScorer,
     *,
     question_column: str = "question",
     answer_column: str = "answer",
     columns: Sequence[str] | None = None,
     nulls: Nulls = "error",
     where: str | None = None,
+    reference_column: str | Sequence[str] = "references",
 ) -> DataFrame:
     """Appends columns of scores (double) to a frame, lazily; other columns keep their metadata and nullability.
 
@@ -45,7 +47,7 @@ def score(
     package, with the partition (`spark_partition_id()`), the host, and the row of the partition, counted from 1.
     """
     types = optional("pyspark.sql.types", extra="spark", needed_for="Spark")
-    job = TableJob(spec, question_column, answer_column, columns, nulls, where)
+    job = TableJob(spec, question_column, answer_column, columns, nulls, where, reference_column=reference_column)
     _check_columns(frame, job, types)
     schema = types.StructType(
         [
@@ -62,10 +64,12 @@ def score(
 
 
 def _check_columns(frame: DataFrame, job: TableJob, types: Any) -> None:
-    """Checks that a frame has the question and answer columns, as texts, and no column with the name of a score."""
+    """Checks that a frame has the columns to read, as texts, and no column with the name of a score."""
     job.names.check(frame.columns, "the frame")
-    for name in (job.question_column, job.answer_column):
+    for name in job.names.inputs:
         kind = frame.schema[name].dataType
+        if name in job.names.lists and isinstance(kind, types.ArrayType):
+            kind = kind.elementType
         if not isinstance(kind, types.StringType | types.NullType):
             raise TrialsError(f"the frame: column {name!r}: expected texts, not {kind.simpleString()}")
     if frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":

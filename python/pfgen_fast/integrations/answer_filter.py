@@ -77,7 +77,7 @@ class AnswerFilter:
 
     def scores(self, questions: Any, answers: Any, location: Location) -> Scores:
         """The columns of scores of a batch, with NaN for missing scores; `location` names an answer in errors."""
-        return self._job.score(questions, answers, location).scores
+        return self._job.score([questions, answers], location).scores
 
     def passing(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
         """Whether each answer is kept."""

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files.optional import optional
+from ..references import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..suite.reading import PACKAGED
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from ..tables.batches import scored_batches, scored_schema
 from ..tables.table_job import Nulls, TableJob
@@ -33,6 +35,9 @@ class AddScores:
     text of each question, and `answer` the column with the answers. `ScorerSpec.columns` lists all scores that
     `columns` may have. The other arguments are those of `score_batches`.
 
+    For reference metrics, pass a `ReferenceScorer` instead of the suite, and the columns of the references as
+    `reference_column`; `columns` are then all of its metrics by default.
+
     Example:
         >>> add_scores = AddScores("mini", columns=["average", "helpfulness"])
         >>> add_scores({"question": ["Q07", "Q08"], "answer": ["Ice floats.", ""]})
@@ -41,15 +46,18 @@ class AddScores:
 
     def __init__(
         self,
-        suite: ScorerSpec | Suite | str | Path,
+        suite: ScorerSpec | ReferenceScorer | Suite | str | Path,
         *,
         question: str = "question",
         answer: str = "answer",
-        columns: Sequence[str] = ("average", "fluency", "truthfulness", "helpfulness"),
+        columns: Sequence[str] | None = None,
         nulls: Nulls = "error",
+        reference_column: str | Sequence[str] = "references",
     ) -> None:
-        spec = suite if isinstance(suite, ScorerSpec) else ScorerSpec(suite)
-        self._job = TableJob(spec, question, answer, columns, nulls)
+        spec = suite if isinstance(suite, ScorerSpec | ReferenceScorer) else ScorerSpec(suite)
+        if columns is None and isinstance(spec, ScorerSpec):
+            columns = ("average", *PARTS)
+        self._job = TableJob(spec, question, answer, columns, nulls, reference_column=reference_column)
         self._sent_spec, self._signature = pickle.dumps(_of_one_spelling(spec)), spec.signature
         self.spec = spec
 
@@ -65,26 +73,35 @@ class AddScores:
         job = self._job
         job.names.check(list(batch), "the batch")
         scored = job.score(
-            batch[job.question_column],
-            batch[job.answer_column],
+            [batch[name] for name in job.names.inputs],
             lambda row: "the batch" if row is None else f"row {row + 1} of the batch",
         )
         return {name: values_or_none(column) for name, column in scored.scores.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        names = self._job.question_column, self._job.answer_column, self._job.names.scores
-        return _received, (self._sent_spec, self._signature, *names, self._job.nulls)
+        job = self._job
+        names = job.question_column, job.answer_column, job.names.scores, job.nulls, job.reference_columns
+        return _received, (self._sent_spec, self._signature, *names)
 
 
 def _received(
-    sent_spec: bytes, signature: str, question: str, answer: str, columns: tuple[str, ...], nulls: Nulls
+    sent_spec: bytes,
+    signature: str,
+    question: str,
+    answer: str,
+    columns: tuple[str, ...],
+    nulls: Nulls,
+    reference_column: tuple[str, ...],
 ) -> AddScores:
     """Unpickles `AddScores`. The signature is part of the pickle, because scores may change with the version."""
-    return AddScores(pickle.loads(sent_spec), question=question, answer=answer, columns=columns, nulls=nulls)
+    options: dict[str, Any] = {"columns": columns, "nulls": nulls, "reference_column": reference_column}
+    return AddScores(pickle.loads(sent_spec), question=question, answer=answer, **options)
 
 
-def _of_one_spelling(spec: ScorerSpec) -> ScorerSpec:
+def _of_one_spelling(spec: ScorerSpec | ReferenceScorer) -> ScorerSpec | ReferenceScorer:
     """The spec with its suite loaded from an absolute path, for any spelling of the path."""
+    if isinstance(spec, ReferenceScorer):
+        return spec
     suite = spec.suite
     folder = (suite.whole or suite).folder
     if folder is None:

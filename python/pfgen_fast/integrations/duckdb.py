@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import PfgenError
 from ..files.optional import optional
 from ..files.untrusted_text import in_one_line
-from ..scoring.scorer import Scorer
-from ..scoring.spec import ScorerSpec
+from ..references import ReferenceScorer
 from ..tables.arrow_columns import score_arrays
-from ..tables.table_job import Nulls, TableJob
+from ..tables.table_job import Nulls, TableJob, TableScorer
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,14 +18,16 @@ if TYPE_CHECKING:
 
 def register(
     connection: duckdb.DuckDBPyConnection,
-    spec: ScorerSpec | Scorer,
+    spec: TableScorer,
     *,
     name: str = "pfgen_score",
-    column: str = "average",
+    column: str | None = None,
     columns: Sequence[str] | None = None,
     nulls: Nulls = "error",
 ) -> None:
     """Registers the SQL function `name(question, answer)`, which scores answers.
+
+    For a `ReferenceScorer`, it is `name(answer, references)`, and `references` is a list of texts (`VARCHAR[]`).
 
     DuckDB calls the function with up to 2,048 rows at a time, from several threads, which share one scorer. For large
     tables, `score_batches` is faster; see docs/engines/duckdb.md.
@@ -35,7 +36,7 @@ def register(
         connection: The connection; its cursors have the function too.
         spec: The spec of the scorer. Use `threads=1`, because DuckDB calls the function from several threads.
         name: The name of the function, which must be new.
-        column: The score to return, as a DOUBLE.
+        column: The score to return, as a DOUBLE; by default the average, or the first metric of a `ReferenceScorer`.
         columns: The scores to return instead, as a STRUCT, which `unnest(...)` converts to columns; `spec.columns`
             lists all scores.
         nulls: `"error"` ends the query with an error if an answer is missing; `"null"` gives it null scores.
@@ -48,6 +49,7 @@ def register(
 
     Example:
         >>> import duckdb
+        >>> from pfgen_fast import ScorerSpec
         >>> connection = duckdb.connect()
         >>> register(connection, ScorerSpec("mini", threads=1))
         >>> connection.sql("SELECT pfgen_score('Q07', 'Ice floats.') AS average").fetchall()
@@ -58,16 +60,19 @@ def register(
     """
     duckdb = optional("duckdb", extra="duckdb", needed_for="register")
     pa = optional("pyarrow", extra="duckdb", needed_for="register")
-    job = TableJob(spec, columns=[column] if columns is None else columns, nulls=nulls)
+    usual, second_type = "average", "VARCHAR"
+    if isinstance(spec, ReferenceScorer):
+        usual, second_type = spec.columns[0], "VARCHAR[]"
+    job = TableJob(spec, columns=[column or usual] if columns is None else columns, nulls=nulls)
 
-    def score(questions: Any, answers: Any) -> Any:
-        found = job.score(questions, answers, lambda row: f"row {(row or 0) + 1} of {len(answers)}")
+    def score(first: Any, second: Any) -> Any:
+        found = job.score([first, second], lambda row: f"row {(row or 0) + 1} of {len(first)}")
         arrays = score_arrays(found.scores)
         return arrays[0] if columns is None else pa.StructArray.from_arrays(arrays, names=list(found.scores))
 
     create: Any = connection.create_function  # its type annotations differ between versions
     try:
         made = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(job.names.scores, "DOUBLE"))
-        create(name, score, ["VARCHAR", "VARCHAR"], made, type="arrow", null_handling="special")
+        create(name, score, ["VARCHAR", second_type], made, type="arrow", null_handling="special")
     except duckdb.Error as error:
         raise PfgenError(f"DuckDB refuses the function {name!r}: {in_one_line(str(error), 300)}") from None

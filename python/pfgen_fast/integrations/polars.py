@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from ..errors import TrialsError
 from ..files.optional import optional
+from ..references import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..tables.table_job import Nulls, TableJob
@@ -54,22 +57,57 @@ def score(
         >>> df.select(score("question", "answer", spec, columns=["fluency", "helpfulness"])).unnest("scores").columns
         ['fluency', 'helpfulness']
     """
-    pl = optional("polars", extra="polars", needed_for="score")
     names = _name(question, "question"), _name(answer, "answer")
     job = TableJob(spec, *names, [column] if columns is None else columns, nulls)
+    return _expression(job, [question, answer], as_struct=columns is not None)
+
+
+def score_references(
+    answer: str | pl.Expr,
+    references: str | pl.Expr | Sequence[str | pl.Expr],
+    scorer: ReferenceScorer,
+    *,
+    column: str | None = None,
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+) -> pl.Expr:
+    """An expression with the reference metrics of answers, whose references are in the same row.
+
+    Args:
+        answer: The column with the answers, or an expression.
+        references: The column with a list of references, or with one reference, in each row; or several such columns,
+            whose references are joined.
+        scorer: The metrics.
+        column: The metric, which becomes a column of floats with this name; by default the first of the scorer.
+        columns: The metrics to return instead, as a struct named `scores`; see `score`.
+        nulls: `"error"` raises an error that names a row without an answer or without references; `"null"` gives the
+            row null scores.
+
+    Example:
+        >>> import polars as pl
+        >>> df = pl.DataFrame({"answer": ["Ice floats."], "references": [["Ice floats.", "It floats."]]})
+        >>> df.with_columns(score_references("answer", "references", ReferenceScorer(["chrf"])))["chrf"].to_list()
+        [100.0]
+    """
+    listed = [references] if not isinstance(references, Sequence) or isinstance(references, str) else references
+    chosen = columns if columns is not None else scorer.columns[:1] if column is None else [column]
+    names = [_name(one, "references") for one in listed]
+    job = TableJob(scorer, answer_column=_name(answer, "answer"), columns=chosen, nulls=nulls, reference_column=names)
+    return _expression(job, [answer, *listed], as_struct=columns is not None)
+
+
+def _expression(job: TableJob, inputs: Sequence[str | pl.Expr], *, as_struct: bool) -> pl.Expr:
+    pl = optional("polars", extra="polars", needed_for="score")
     fields = [pl.Field(name, pl.Float64) for name in job.names.scores]
     return (
-        pl.struct(**{_QUESTION: question, _ANSWER: answer})  # makes literals as long as columns
+        pl.struct(**dict(zip(map(str, range(len(inputs))), inputs, strict=True)))  # makes literals as long as columns
         .map_batches(
-            _ScoreSeries(job, as_struct=columns is not None),
-            return_dtype=pl.Float64 if columns is None else pl.Struct(fields),
+            _ScoreSeries(job, as_struct=as_struct),
+            return_dtype=pl.Struct(fields) if as_struct else pl.Float64,
             is_elementwise=True,
         )
-        .alias("scores" if columns is not None else column)
+        .alias("scores" if as_struct else job.names.scores[0])
     )
-
-
-_QUESTION, _ANSWER = "question", "answer"
 
 
 def _name(column: str | pl.Expr, role: str) -> str:
@@ -80,23 +118,27 @@ def _name(column: str | pl.Expr, role: str) -> str:
 
 
 class _ScoreSeries:
-    """Scores a series of pairs; a class, because polars pickles the functions of a plan."""
+    """Scores a series of structs; a class, because polars pickles the functions of a plan."""
 
     def __init__(self, job: TableJob, *, as_struct: bool) -> None:
         self._job, self._as_struct = job, as_struct
 
-    def __call__(self, pairs: pl.Series) -> pl.Series:
+    def __call__(self, structs: pl.Series) -> pl.Series:
         pl = optional("polars", extra="polars", needed_for="score")
-        questions, answers = pairs.struct.field(_QUESTION), pairs.struct.field(_ANSWER)
-        for column, name in ((questions, self._job.question_column), (answers, self._job.answer_column)):
-            if column.dtype not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+        inputs, names = structs.struct.fields, self._job.names
+        columns = [structs.struct.field(field) for field in inputs]
+        for column, name in zip(columns, names.inputs, strict=True):
+            kind = column.dtype.inner if column.dtype == pl.List and name in names.lists else column.dtype
+            if kind not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
                 raise TrialsError(f"column {name!r}: expected texts, not {column.dtype}")
-        rows = (questions.is_not_null() | answers.is_not_null()).arg_true()
-        if len(rows) < len(pairs):
-            questions, answers = questions.gather(rows), answers.gather(rows)
-        found = self._job.score(questions, answers, lambda row: f"row {rows[row or 0] + 1} of {len(pairs)}")
+        rows = reduce(or_, (column.is_not_null() for column in columns)).arg_true()
+        if len(rows) < len(structs):
+            columns = [column.gather(rows) for column in columns]
+        if names.lists:
+            columns = [column.to_arrow() for column in columns]
+        found = self._job.score(columns, lambda row: f"row {rows[row or 0] + 1} of {len(structs)}")
         series = [pl.Series(name, values, nan_to_null=True) for name, values in found.scores.items()]
-        if len(rows) < len(pairs):
-            empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(pairs))
+        if len(rows) < len(structs):
+            empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(structs))
             series = [empty.clone().scatter(rows, one).alias(one.name) for one in series]
-        return pl.DataFrame(series).to_struct(pairs.name) if self._as_struct else series[0].alias(pairs.name)
+        return pl.DataFrame(series).to_struct(structs.name) if self._as_struct else series[0].alias(structs.name)

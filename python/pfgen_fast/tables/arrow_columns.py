@@ -43,12 +43,21 @@ def giving_memory_back() -> Iterator[None]:
 
 
 def check_schema(schema: Any, columns: Columns, location: str) -> None:
-    """Checks that a schema has the question and answer columns, as texts, and no column with the name of a score."""
+    """Checks that a schema has the columns to read, as texts, and no column with the name of a score."""
     columns.check(schema.names, location)
-    for name in filter(schema.names.__contains__, (columns.question, columns.answer)):
+    for name in filter(schema.names.__contains__, columns.inputs):
         kind = schema.field(name).type
-        if not _holds_texts(kind):
+        if name in columns.lists:
+            if not (_holds_texts(kind) or (is_list(kind) and _holds_texts(kind.value_type))):
+                raise TrialsError(f"{location}, column {name!r}: expected texts or lists of texts, not {kind}")
+        elif not _holds_texts(kind):
             raise TrialsError(f"{location}, column {name!r}: expected texts, not {kind}")
+
+
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type is a type of lists."""
+    types = pyarrow().types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _holds_texts(kind: Any) -> bool:
@@ -122,7 +131,7 @@ def _as_json(kind: Any) -> tuple[Any, _Convert | None]:
         (key, of_key), (item, of_item) = _as_json(kind.key_type), _as_json(kind.item_type)
         of_pair = _of_parts([of_key, of_item], list, list)
         return pa.map_(key, item), _unless_null(lambda pairs: list(map(of_pair, pairs)))
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+    if is_list(kind):
         inner, of_inner = _as_json(kind.value_type)
         listed = pa.large_list(inner) if types.is_large_list(kind) else pa.list_(inner)
         return listed, None if of_inner is None else _unless_null(lambda values: list(map(of_inner, values)))

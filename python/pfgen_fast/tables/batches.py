@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..scoring.scorer import Scorer
-from ..scoring.spec import ScorerSpec
 from .arrow_columns import check_schema, only_passing, pyarrow, score_arrays, with_scores
-from .table_job import Nulls, TableJob
+from .table_job import Nulls, TableJob, TableScorer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,21 +20,24 @@ AT_ONCE_BYTES = 1 << 26
 
 def score_schema(
     schema: pa.Schema,
-    spec: ScorerSpec | Scorer,
+    spec: TableScorer,
     *,
     question_column: str = "question",
     answer_column: str = "answer",
     columns: Sequence[str] | None = None,
+    reference_column: str | Sequence[str] = "references",
 ) -> pa.Schema:
     """The schema of the output of `score_batches`: the given schema plus columns of scores (float64).
 
     Example:
         >>> import pyarrow as pa
+        >>> from pfgen_fast import ScorerSpec
         >>> schema = pa.schema({"question": pa.string(), "answer": pa.string()})
         >>> score_schema(schema, ScorerSpec("mini"), columns=["average"]).names
         ['question', 'answer', 'average']
     """
-    return scored_schema(schema, TableJob(spec, question_column, answer_column, columns))
+    job = TableJob(spec, question_column, answer_column, columns, reference_column=reference_column)
+    return scored_schema(schema, job)
 
 
 def scored_schema(schema: pa.Schema, job: TableJob) -> pa.Schema:
@@ -47,13 +48,14 @@ def scored_schema(schema: pa.Schema, job: TableJob) -> pa.Schema:
 
 def score_batches(
     batches: Iterable[pa.RecordBatch],
-    spec: ScorerSpec | Scorer,
+    spec: TableScorer,
     *,
     question_column: str = "question",
     answer_column: str = "answer",
     columns: Sequence[str] | None = None,
     nulls: Nulls = "error",
     where: str | None = None,
+    reference_column: str | Sequence[str] = "references",
 ) -> Iterator[pa.RecordBatch]:
     """Scores a stream of batches, and appends columns of scores to each batch.
 
@@ -62,12 +64,15 @@ def score_batches(
 
     Args:
         batches: Record batches, or any object that exports Arrow data (tables, streams, data frames).
-        spec: A `ScorerSpec`, from which each process makes one scorer; or a `Scorer`.
+        spec: A `ScorerSpec`, from which each process makes one scorer; a `Scorer`; or a `ReferenceScorer`, which
+            needs no question column.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
         columns: The scores to append, such as `["average"]`; by default all scores.
         nulls: `"error"` raises an error that names the row of a missing answer; `"null"` gives the row null scores.
         where: The condition for rows to keep, such as `"average >= 0.6"`; it may use scores that are not in `columns`.
+        reference_column: For a `ReferenceScorer`, the column with a list of references (or one reference) in each row;
+            or several such columns, whose references are joined.
 
     Raises:
         TrialsError: A column or row is invalid; the message counts rows from 1 in the whole stream.
@@ -75,12 +80,14 @@ def score_batches(
 
     Example:
         >>> import pyarrow as pa
+        >>> from pfgen_fast import ScorerSpec
         >>> batch = pa.record_batch({"question": ["Q07", "Q08"], "answer": ["Ice floats.", ""]})
         >>> [scored] = score_batches([batch], ScorerSpec("mini"), columns=["average"])
         >>> scored.column("average").to_pylist()
         [0.02259, 0.0]
     """
-    return scored_batches(batches, TableJob(spec, question_column, answer_column, columns, nulls, where))
+    job = TableJob(spec, question_column, answer_column, columns, nulls, where, reference_column=reference_column)
+    return scored_batches(batches, job)
 
 
 def scored_batches(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordBatch]:
@@ -151,7 +158,7 @@ def _scored_group(group: list[Any], job: TableJob, n_rows_before: int) -> Iterat
     def location(row: int | None) -> str:
         return "the batches" if row is None else f"row {n_rows_before + row + 1}"
 
-    found = job.score(values(job.names.question), values(job.names.answer), location)
+    found = job.score(list(map(values, job.names.inputs)), location)
     schema = with_scores(group[0].schema, job.names)
     arrays = score_arrays(found.scores)
     begin = row = 0

@@ -87,7 +87,7 @@ def check_target(target: str | Path) -> None:
 
 def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
     """The names of the columns of a table. For JSON, these are the keys in the first rows."""
-    with contextlib.closing(reader_of(source, encoding)(str(source), AnyColumns("", "", ()), 100)) as batches:
+    with contextlib.closing(reader_of(source, encoding)(str(source), AnyColumns((), "", ()), 100)) as batches:
         return [name for name in next(batches).names if name]
 
 
@@ -110,7 +110,7 @@ def opened(
 def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the rows of a table in any format, each with its location for error messages."""
     read = reader_of(source)
-    with contextlib.closing(read(str(source), AnyColumns("", "", ()), batch_size)) as batches:
+    with contextlib.closing(read(str(source), AnyColumns((), "", ()), batch_size)) as batches:
         for batch in batches:
             for number, row in enumerate(batch.rows()):
                 yield batch.location(number), row

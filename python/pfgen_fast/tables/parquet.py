@@ -57,6 +57,8 @@ class _ArrowRows:
     def values(self, column: str) -> Any:
         return self.columns.column(self.names.index(column))
 
+    lists = values
+
     def rows(self) -> list[dict[str, Any]]:
         names = self.names
         columns = []

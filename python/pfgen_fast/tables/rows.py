@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
@@ -23,20 +24,24 @@ STANDARD_STREAM = "-"
 class Columns:
     """The names of the columns to read and of the columns to add."""
 
-    question: str  # column with the question
-    answer: str  # column with the answer
+    inputs: tuple[str, ...]  # columns to read, in the order of the arguments of the scorer
+    answer: str  # the input with the answers
     scores: tuple[str, ...]
-    may_lack_answers: bool = False  # whether the answer may be missing in some rows
+    optional: tuple[str, ...] = ()  # inputs that may be missing in some rows
+    lists: tuple[str, ...] = ()  # inputs that may contain lists of texts
 
     def check_row(self, row: Mapping[str, Any], location: str) -> None:
         """Raises TrialsError if the keys of a row are not as expected."""
-        needed = (self.question,) if self.may_lack_answers else (self.question, self.answer)
-        if not all(name in row for name in needed) or any(name in row for name in self.scores):
-            self._check(list(row), needed, location)
+        if not all(name in row for name in self._required) or any(name in row for name in self.scores):
+            self._check(list(row), self._required, location)
 
     def check(self, names: Sequence[str], location: str) -> None:
         """Raises TrialsError if these columns are not as expected."""
-        self._check(names, (self.question, self.answer), location)
+        self._check(names, self.inputs, location)
+
+    @cached_property
+    def _required(self) -> tuple[str, ...]:
+        return tuple(name for name in self.inputs if name not in self.optional)
 
     def _check(self, names: Sequence[str], needed: tuple[str, ...], location: str) -> None:
         for name in needed:
@@ -81,6 +86,9 @@ class RowBatch(Protocol):
 
     def values(self, column: str) -> Any:
         """A column for the scorer."""
+
+    def lists(self, column: str) -> Any:
+        """A column of lists of texts for the scorer, in which a text is a list of one text."""
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows, with values in the types of JSON (or NaN, infinity)."""

@@ -16,13 +16,11 @@ from typing import Any, NamedTuple
 
 from ..errors import PfgenError
 from ..scoring.reasoning_text import ReasoningChoice
-from ..scoring.scorer import Scorer
-from ..scoring.spec import ScorerSpec
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
 from .overlap import reading_ahead, writing_behind
 from .rows import STANDARD_STREAM
-from .table_job import Nulls, TableJob
+from .table_job import Nulls, TableJob, TableScorer
 
 
 class TableCounts(NamedTuple):
@@ -39,15 +37,16 @@ OnWhole = Callable[[TableCounts, int], None]
 def score_table(
     source: str | Path,
     target: str | Path,
-    scorer: Scorer | ScorerSpec,
+    scorer: TableScorer,
     *,
-    question_column: str,
-    answer_column: str,
+    question_column: str = "question",
+    answer_column: str = "answer",
     columns: Sequence[str] | None = None,
     where: str | None = None,
     nulls: Nulls = "error",
     encoding: str | None = None,
     reasoning: ReasoningChoice = "keep",
+    reference_column: str | Sequence[str] = "references",
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> int:
@@ -75,7 +74,7 @@ def score_table(
         target: The table to write, or `"-"`; its directory must exist. It may be `source`. The source is replaced only
             if it was not changed in the meantime, and if its owner, mode, extended attributes and hard links can be
             kept.
-        scorer: A `Scorer` or a `ScorerSpec`.
+        scorer: A `Scorer` or a `ScorerSpec`; or a `ReferenceScorer`, which needs no question column.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
         columns: The scores to append, such as `["average"]`; by default all scores.
@@ -85,6 +84,8 @@ def score_table(
         encoding: The encoding of CSV and TSV files, such as `"cp932"`; by default the encoding of the byte-order mark,
             or UTF-8.
         reasoning: `"strip"` removes the reasoning of a model before scoring; `"keep"` scores texts unchanged.
+        reference_column: For a `ReferenceScorer`, the column with the references of each row (a list of texts, or a
+            text; in CSV, a JSON list), or several such columns, whose references are joined.
         batch_size: Rows to read at a time; by default up to 65,536 for Parquet, and 8,192 for other formats.
         on_batch: Called after each batch with the number of rows scored so far.
 
@@ -98,6 +99,7 @@ def score_table(
 
     Example:
         >>> import pathlib, tempfile
+        >>> from pfgen_fast import Scorer
         >>> folder = tempfile.TemporaryDirectory()
         >>> source, target = pathlib.Path(folder.name, "in.jsonl"), pathlib.Path(folder.name, "out.csv")
         >>> _ = source.write_text('{"id": 7, "q": "Q07", "a": "Ice floats on water."}')
@@ -107,7 +109,7 @@ def score_table(
         'id,q,a,fluency,truthfulness,helpfulness,average,fluency_A,fluency_B,truthfulness_A,truthfulness_B'
         >>> folder.cleanup()
     """
-    job = TableJob(scorer, question_column, answer_column, columns, nulls, where, encoding, reasoning)
+    job = TableJob(scorer, question_column, answer_column, columns, nulls, where, encoding, reasoning, reference_column)
     return scored_table(source, target, job, batch_size=batch_size, on_batch=on_batch).n_rows
 
 
@@ -151,7 +153,10 @@ def scored_table(
             rest = chain((first,), batches)
             del first  # frees its memory
             for batch in rest:
-                found = job.score(batch.values(job.question_column), batch.values(job.answer_column), batch.location)
+                lists = job.names.lists
+                inputs = [batch.lists(name) if name in lists else batch.values(name) for name in job.names.inputs]
+                found = job.score(inputs, batch.location)
+                del inputs
                 kept = batch if found.passing is None else batch.only(found.passing)
                 n_rows, n_written = n_rows + len(batch), n_written + len(kept)
                 give(kept, found.scores)

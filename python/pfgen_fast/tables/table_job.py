@@ -8,10 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import PfgenError, TrialsError
+from ..references import ReferenceScorer
 from ..scoring.reasoning_text import ReasoningChoice, without_reasoning
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import check_choice
+from ..suite.suite import Suite
+from .reference_columns import score_rows, values_of
 from .row_filter import RowFilter
 from .rows import Columns, Scores
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+TableScorer = ScorerSpec | Scorer | ReferenceScorer
+"""What scores tables: `question_column` is for the first two, `reference_column` for the third."""
 Nulls = Literal["error", "null"]
 Location = Callable[[int | None], str]
 """Returns the location of a row of a batch for error messages; for None, that of the table."""
@@ -36,7 +41,7 @@ class Scored:
 class TableJob:
     """The checked options of `score_table` and `score_batches`. It can be pickled and sent to workers."""
 
-    spec: ScorerSpec | Scorer
+    spec: TableScorer
     question_column: str = "question"
     answer_column: str = "answer"
     columns: Sequence[str] | None = None
@@ -44,6 +49,7 @@ class TableJob:
     where: str | None = None
     encoding: str | None = None
     reasoning: ReasoningChoice = "keep"
+    reference_column: str | Sequence[str] = "references"
     row_filter: RowFilter = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -52,27 +58,48 @@ class TableJob:
         there = self._score_columns
         object.__setattr__(self, "columns", _checked(self.columns, there))
         object.__setattr__(self, "row_filter", RowFilter.parsed(self.where, there))
+        _ = self.names  # raises an error if a column is missing
 
     @property
     def _score_columns(self) -> tuple[str, ...]:
-        if isinstance(self.spec, ScorerSpec):
+        if isinstance(self.spec, ScorerSpec | ReferenceScorer):
             return self.spec.columns
         if isinstance(self.spec, Scorer):
             return self.spec.score((), ()).columns[1:]
-        raise PfgenError(f"spec: expected a ScorerSpec, such as ScorerSpec('mini'), or a Scorer, not {self.spec!r:.80}")
+        raise PfgenError(
+            "spec: expected a ScorerSpec, such as ScorerSpec('mini'), a Scorer or a ReferenceScorer, "
+            f"not {self.spec!r:.80}"
+        )
+
+    @property
+    def suite(self) -> Suite | None:
+        """The suite; None if the answers are compared with the references of their rows."""
+        return None if isinstance(self.spec, ReferenceScorer) else self.spec.suite
+
+    @cached_property
+    def reference_columns(self) -> tuple[str, ...]:
+        """The columns with references; empty if the spec needs questions."""
+        if not isinstance(self.spec, ReferenceScorer):
+            return ()
+        columns = (self.reference_column,) if isinstance(self.reference_column, str) else tuple(self.reference_column)
+        if not columns:
+            raise PfgenError("reference_column: expected at least one column")
+        return columns
 
     @cached_property
     def names(self) -> Columns:
         """The columns to read and to append."""
-        scores = tuple(self.columns or ())
-        return Columns(self.question_column, self.answer_column, scores, may_lack_answers=self.nulls == "null")
+        answer, lists = self.answer_column, self.reference_columns
+        optional = (answer, *lists) if self.nulls == "null" else lists if len(lists) > 1 else ()
+        inputs = (answer, *lists) if lists else (self.question_column, answer)
+        return Columns(inputs, answer, tuple(self.columns or ()), optional, lists)
 
     @cached_property
     def description(self) -> Mapping[str, str]:
         """Everything except the source that determines an output: equal descriptions produce equal outputs."""
         return {
             "signature": self.spec.signature,
-            "question column": self.question_column,
+            **self._source_columns,
             "answer column": self.answer_column,
             "columns": ", ".join(self.names.scores),
             "nulls": self.nulls,
@@ -81,22 +108,38 @@ class TableJob:
             **({"reasoning": "strip"} if self.reasoning == "strip" else {}),
         }
 
-    def score(self, questions: Any, answers: Any, location: Location) -> Scored:
-        """Scores a batch."""
-        scorer = self.spec.scorer if isinstance(self.spec, ScorerSpec) else self.spec
+    @property
+    def _source_columns(self) -> Mapping[str, str]:
+        if self.reference_columns:
+            return {"reference columns": ", ".join(self.reference_columns)}
+        return {"question column": self.question_column}
+
+    def score(self, inputs: Sequence[Any], location: Location) -> Scored:
+        """Scores a batch: the columns `names.inputs`."""
+        columns = list(inputs)
         if self.reasoning == "strip":
-            texts = answers.to_pylist() if hasattr(answers, "to_pylist") else answers
-            answers = [without_reasoning(text) if isinstance(text, str) else text for text in texts]
+            answers = 0 if self.reference_columns else 1
+            texts = values_of(columns[answers])
+            columns[answers] = [without_reasoning(text) if isinstance(text, str) else text for text in texts]
         try:
-            table = scorer.score(questions, answers, nulls=self.nulls)
+            table = self._all_scores(columns)
         except TrialsError as error:
-            column = self.question_column if error.column == "questions" else self.answer_column
-            raise TrialsError(f"{location(error.row)}, column {column!r}: {error.problem}") from None
+            given = {"answers": self.answer_column, "questions": self.question_column}
+            among = given.get(str(error.column))
+            column = " and ".join(map(repr, self.reference_columns)) if among is None else repr(among)
+            raise TrialsError(f"{location(error.row)}, column {column}: {error.problem}") from None
         scores = {name: table[name] for name in self.names.scores}
         if not self.row_filter.comparisons:
             return Scored(scores, None)
-        passing = self.row_filter.passing({name: table[name] for name in self.row_filter.columns}, len(table))
+        compared = {name: table[name] for name in self.row_filter.columns}
+        passing = self.row_filter.passing(compared, len(table[self.row_filter.columns[0]]))
         return Scored({name: column[passing] for name, column in scores.items()}, passing)
+
+    def _all_scores(self, columns: Sequence[Any]) -> Any:
+        if isinstance(self.spec, ReferenceScorer):
+            return score_rows(self.spec, columns[0], columns[1:], skip_missing=self.nulls == "null")
+        scorer = self.spec.scorer if isinstance(self.spec, ScorerSpec) else self.spec
+        return scorer.score(*columns, nulls=self.nulls)
 
 
 def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:

@@ -57,6 +57,17 @@ class _TextRows:
     def values(self, column: str) -> list[Any]:
         return [row.get(column) for row in self.contents]
 
+    def lists(self, column: str) -> list[Any]:
+        values = self.values(column)
+        return values if self.form is None else [self._listed(text, column, row) for row, text in enumerate(values)]
+
+    def _listed(self, text: str, column: str, row: int) -> list[Any]:
+        """The texts in a cell of a CSV file: a JSON list, or a single text."""
+        if not text.startswith("["):
+            return [text] if text else []
+        found = parse_json(text, f"{self.location(row)}, column {column!r}: the JSON list in the cell")
+        return list(found)
+
     def rows(self) -> list[dict[str, Any]]:
         return self.contents
 
@@ -152,24 +163,24 @@ def json_batches(
 ) -> RowBatches:
     """Groups numbered JSON objects into batches, and checks each object."""
     rows = _json_rows(texts, columns, shown_source(source), unit)
-    return text_batches(source, rows, (columns.question, columns.answer), batch_size, unit=unit)
+    return text_batches(source, rows, columns.inputs, batch_size, unit=unit)
 
 
 def _json_rows(
     texts: Iterator[tuple[int, str]], columns: Columns, where: str, unit: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects with their numbers. Some answers may be missing; if all are missing, the column is misspelt."""
+    """The objects with their numbers. If an optional key is missing in all rows, it is misspelt."""
     row: Any = {}
-    has_answers = False
+    unseen = set(columns.optional)
     for number, text in texts:
         location = f"{where}, {unit} {number}"
         row = parse_json(text, location, parse_float=None if isinstance(columns, AnyColumns) else _number)
         if not isinstance(row, dict):
             raise TrialsError(f"{location}: expected a JSON object, not {type(row).__name__}")
         columns.check_row(row, location)
-        has_answers = has_answers or columns.answer in row
+        unseen.difference_update(row)
         yield number, row
-    if row and not has_answers:
+    if row and unseen:
         columns.check(list(row), where)
 
 

@@ -1,7 +1,8 @@
 """Tasks for lm-evaluation-harness: `pfgen` for base models, `pfgen_qa` and `pfgen_chat` for chat models.
 
 The harness finds them with `--include_path "$(python -m pfgen_fast.integrations.lm_eval)"`. `score_samples` scores the
-logged samples of any task that asks the questions of a suite.
+logged samples of any task that asks the questions of a suite. `ReferenceMetrics` is for tasks whose documents contain
+references.
 """
 
 from pathlib import Path
@@ -10,6 +11,7 @@ from ..._on_demand import names_on_demand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .reference_metrics import ReferenceMetrics as ReferenceMetrics
     from .samples import score_samples as score_samples
     from .task import documents as documents
     from .task import scores as scores

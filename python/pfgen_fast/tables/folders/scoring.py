@@ -14,14 +14,13 @@ from typing import Literal
 from ...errors import PfgenError, TrialsError
 from ...files.writing import make_folder
 from ...scoring.reasoning_text import ReasoningChoice
-from ...scoring.spec import ScorerSpec
 from ..formats import has_encoding
 from ..places.fetching import Fetched, Fetching, endings, temporary_folder
 from ..places.place_names import base_name, check_target, is_remote, shown_place
 from ..places.remote import RemoteStorage
 from ..places.storage import storage_of
 from ..streaming import OnWhole, TableCounts, scored_table
-from ..table_job import Nulls, TableJob
+from ..table_job import Nulls, TableJob, TableScorer
 from .plans import Sources, plan_files
 from .records import (
     FileTask,
@@ -94,7 +93,7 @@ def score_one_file(
 def score_files(
     sources: Sources,
     target: str | os.PathLike[str],
-    spec: ScorerSpec,
+    spec: TableScorer,
     *,
     question_column: str = "question",
     answer_column: str = "answer",
@@ -103,6 +102,7 @@ def score_files(
     where: str | None = None,
     encoding: str | None = None,
     reasoning: ReasoningChoice = "keep",
+    reference_column: str | Sequence[str] = "references",
     again: bool = False,
     dry_run: bool = False,
     on_progress: Callable[[FilesProgress], None] | None = None,
@@ -133,6 +133,7 @@ def score_files(
 
     Example:
         >>> import pathlib, tempfile
+        >>> from pfgen_fast import ScorerSpec
         >>> folder = tempfile.TemporaryDirectory()
         >>> source, target = pathlib.Path(folder.name, "in"), pathlib.Path(folder.name, "out")
         >>> source.mkdir()
@@ -145,7 +146,7 @@ def score_files(
         ['current', 'scored']
         >>> folder.cleanup()
     """
-    job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding, reasoning)
+    job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding, reasoning, reference_column)
     listeners = Listeners(on_progress or _ignore, on_outcome or _ignore, on_note or _ignore, on_passed_over)
     return score_sources(sources, target, job, again=again, dry_run=dry_run, listeners=listeners)
 

@@ -1,0 +1,41 @@
+"""Reference metrics for tasks of lm-evaluation-harness whose documents contain references, as `process_results`.
+
+The harness calls the functions of `metric_list` once for each reference, and reduces the values to 0 or 1; a function
+`process_results` gets all references of a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import TrialsError
+from ...references import ReferenceScorer
+
+
+class ReferenceMetrics:
+    """Scores the answer to a document with the references in it; for `process_results` of a task.
+
+    Args:
+        metrics: The metrics, such as `["bleu", "chrf"]`, or a `ReferenceScorer`; the entries of `metric_list` have the
+            names of its columns.
+        references: The key of the references in a document: a list of texts, or a text.
+
+    Example:
+        >>> process_results = ReferenceMetrics(["chrf", "exact_match"], references="answers")
+        >>> process_results({"question": "Does ice float?", "answers": ["Yes.", "It floats."]}, ["Yes."])
+        {'chrf': 100.0, 'exact_match': 1.0}
+    """
+
+    def __init__(self, metrics: Sequence[str] | ReferenceScorer, *, references: str = "references") -> None:
+        self.scorer = metrics if isinstance(metrics, ReferenceScorer) else ReferenceScorer(metrics, threads=1)
+        self.references = references
+
+    def __call__(self, document: dict[str, Any], results: Sequence[str]) -> dict[str, float]:
+        """The metrics of an answer, which is the first of the results."""
+        given = document.get(self.references)
+        if not isinstance(given, str | Sequence):
+            problem = f"expected a list of texts, got {type(given).__name__}"
+            raise TrialsError(f"a document of the task, key {self.references!r}: {problem}")
+        table = self.scorer.score([results[0]], [[given] if isinstance(given, str) else list(given)])
+        return {name: float(table[name][0]) for name in self.scorer.columns}
