@@ -273,9 +273,8 @@ def compare_with_all(answers: TextColumn, rows: NDArray[np.uint32], max_order: i
 def compile(questions: Sequence[Sequence[Sequence[str]]], profile: Profile, n_threads: int) -> list[QuestionIndex]: ...
 def document_frequencies(answers: TextColumn, max_order: int, n_threads: int) -> DocumentFrequencies: ...
 def export_stream(
-    code_name: str,
-    codes: NDArray[np.int32],
-    code_values: Sequence[str],
+    n_rows: int,
+    coded: tuple[str, NDArray[np.int32], Sequence[str]] | None,
     names: Sequence[str],
     columns: Sequence[NDArray[np.float64]],
 ) -> object: ...
