@@ -23,9 +23,9 @@ namespace pfgen {
 namespace {
 
 // Tokens by a tokenizer of the caller, and where the tokens of each text begin.
-using Tokens = std::pair<Array<std::uint32_t>, Array<std::uint64_t>>;
+using TokenArrays = std::pair<Array<std::uint32_t>, Array<std::uint64_t>>;
 
-TextTokens tokens_of(const Tokens& own, const TextColumn& texts) {
+TextTokens tokens_of(const TokenArrays& own, const TextColumn& texts) {
   const TextTokens found{values_of(own.first), values_of(own.second)};
   if (found.begins.size() != texts.size() + 1 || found.begins.back() != found.tokens.size() ||
       !std::ranges::is_sorted(found.begins)) {
@@ -35,7 +35,7 @@ TextTokens tokens_of(const Tokens& own, const TextColumn& texts) {
 }
 
 // The tokens of the texts, then those of their sentences, if they are needed.
-OwnTokens own_tokens(const std::vector<Tokens>& tokens, const TextColumn& texts) {
+OwnTokens own_tokens(const std::vector<TokenArrays>& tokens, const TextColumn& texts) {
   return {tokens_of(tokens.at(0), texts), tokens.size() > 1 ? tokens_of(tokens[1], texts) : TextTokens{}};
 }
 
@@ -55,9 +55,10 @@ OwnTokens own_tokens(const std::vector<Tokens>& tokens, const TextColumn& texts)
 using Results = std::pair<py::array_t<double>, py::array_t<std::int32_t>>;
 
 // `lists[row]` is the number of the row's list, which has the references from `begins[number]` to `begins[number + 1]`.
-Results score(const ReferenceScorer& self, const TextColumn& answers, const Array<std::uint32_t>& lists,
-              const TextColumn& references, const Array<std::uint64_t>& begins,
-              const std::optional<std::pair<std::vector<Tokens>, std::vector<Tokens>>>& own, std::size_t n_threads) {
+Results score_references(const ReferenceScorer& self, const TextColumn& answers, const Array<std::uint32_t>& lists,
+                         const TextColumn& references, const Array<std::uint64_t>& begins,
+                         const std::optional<std::pair<std::vector<TokenArrays>, std::vector<TokenArrays>>>& own,
+                         std::size_t n_threads) {
   ReferenceBatch batch{answers.texts(), values_of(lists), references.texts(), values_of(begins), {}, {}};
   const auto is_unknown = [&](std::uint32_t list) {
     return list != ReferenceBatch::kNoList && list + 1 >= batch.begins.size();
@@ -133,7 +134,7 @@ void bind_references(py::module_& module) {
   py::class_<ReferenceScorer>(module, "ReferenceScorer", "Scores answers by the references in their rows.")
       .def(py::init(&make_scorer), py::kw_only(), py::arg("metrics"), py::arg("tokenizer"), py::arg("has_own_tokens"),
            py::arg("is_lower_case"), py::arg("is_effective"), py::arg("bleu"), py::arg("chrf"))
-      .def("score", &score, py::arg("answers"), py::arg("lists"), py::arg("references"), py::arg("begins"),
+      .def("score", &score_references, py::arg("answers"), py::arg("lists"), py::arg("references"), py::arg("begins"),
            py::arg("own_tokens"), py::arg("n_threads"))
       .def("bleu", &bleu_of_sums, py::arg("sums"), "BLEU of a corpus, from the sums of its rows' counts.")
       .def("chrf", &chrf_of_sums, py::arg("sums"), "chrF of a corpus, from the sums of its rows' counts.");

@@ -65,10 +65,10 @@ inline constexpr std::size_t kLongestReferenceText = std::size_t{1} << 20;  // c
 struct ReferenceBatch {
   static constexpr std::uint32_t kNoList = 0xFFFFFFFF;
 
-  std::span<const TextView> answers;     // may be null
-  std::span<const std::uint32_t> lists;  // of each answer: the number of its list, or kNoList
-  std::span<const TextView> references;  // list after list; none is null
-  std::span<const std::uint64_t> begins;   // of each list in `references`, then the end of the last one
+  std::span<const TextView> answers;      // may be null
+  std::span<const std::uint32_t> lists;   // of each answer: the number of its list, or kNoList
+  std::span<const TextView> references;   // list after list; none is null
+  std::span<const std::uint64_t> begins;  // of each list in `references`, then the end of the last one
   OwnTokens of_answers;
   OwnTokens of_references;
 };

@@ -44,7 +44,7 @@ class Bleu : public Comparison {
     counts_[0] = static_cast<std::int64_t>(n);
     counts_[1] = lengths_[answer];
     matcher_.match_highest(answer, &counts_[2]);
-    for (std::size_t i = 0; i < order; ++i) counts_[2 + order + i] = n_ngrams(n, i + 1);
+    for (std::size_t i = 0; i < order; ++i) counts_[2 + order + i] = static_cast<std::int64_t>(n_ngrams(n, i + 1));
     row.set_counts(wanted_, counts_);
     row.set(wanted_.column, bleu(options_.bleu, options_.is_effective, counts_));
   }

@@ -128,9 +128,9 @@ class Chrf : public Comparison {
     const std::size_t order = matcher.order();
     matcher.match(answer, matches_.data());
     for (std::size_t i = 0; i < order; ++i) {
-      const std::int64_t n_of_reference = n_ngrams(n_reference_symbols, i + 1);
-      *counts++ = n_of_reference == 0 ? 0 : n_ngrams(n_symbols, i + 1);
-      *counts++ = n_of_reference;
+      const std::size_t n_of_reference = n_ngrams(n_reference_symbols, i + 1);
+      *counts++ = n_of_reference == 0 ? 0 : static_cast<std::int64_t>(n_ngrams(n_symbols, i + 1));
+      *counts++ = static_cast<std::int64_t>(n_of_reference);
       *counts++ = matches_[i];
     }
     return counts;

@@ -6,9 +6,7 @@
 namespace pfgen {
 namespace {
 
-std::size_t highest_order(std::span<const Wanted> wanted) {
-  return std::ranges::max(wanted, {}, &Wanted::order).order;
-}
+std::size_t highest_order(std::span<const Wanted> wanted) { return std::ranges::max(wanted, {}, &Wanted::order).order; }
 
 class NgramColumns : public Comparison {
  public:
@@ -33,7 +31,8 @@ class NgramColumns : public Comparison {
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (!wanted_[i].needs_references()) continue;
         const std::size_t n = wanted_[i].order;
-        const Shares shares = shares_of(matches_[n - 1], n_ngrams(tokens.size(), n), n_of(answer, n));
+        const Shares shares =
+            shares_of(static_cast<std::size_t>(matches_[n - 1]), n_ngrams(tokens.size(), n), n_of(answer, n));
         keep_best(shares, best_[answer * wanted_.size() + i]);
       }
     }
@@ -56,7 +55,7 @@ class NgramColumns : public Comparison {
   }
 
  private:
-  std::int64_t n_of(std::size_t answer, std::size_t n) const {
+  std::size_t n_of(std::size_t answer, std::size_t n) const {
     return n_ngrams(answers_[answer].tokens[place_].size(), n);
   }
 

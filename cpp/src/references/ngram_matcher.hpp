@@ -160,17 +160,15 @@ class NgramMatcher {
 
   std::size_t order_;
   NgramNumbers numbers_;
-  std::vector<std::uint32_t> counts_;      // by number, in the last reference
-  std::vector<std::uint32_t> highest_;     // by number
-  std::vector<std::uint64_t> in_answer_;   // by number: the answer, and the count in it
-  std::vector<std::uint32_t> found_;       // numbers with a count
-  std::vector<Occurrence> occurrences_;    // `order_` for each symbol of each answer
+  std::vector<std::uint32_t> counts_;     // by number, in the last reference
+  std::vector<std::uint32_t> highest_;    // by number
+  std::vector<std::uint64_t> in_answer_;  // by number: the answer, and the count in it
+  std::vector<std::uint32_t> found_;      // numbers with a count
+  std::vector<Occurrence> occurrences_;   // `order_` for each symbol of each answer
   std::vector<Place> answers_;
 };
 
 // The number of n-grams of n symbols in a text.
-inline std::int64_t n_ngrams(std::size_t n_symbols, std::size_t n) {
-  return n_symbols < n ? 0 : static_cast<std::int64_t>(n_symbols - n + 1);
-}
+inline std::size_t n_ngrams(std::size_t n_symbols, std::size_t n) { return n_symbols < n ? 0 : n_symbols - n + 1; }
 
 }  // namespace pfgen

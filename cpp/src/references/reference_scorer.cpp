@@ -14,7 +14,7 @@
 namespace pfgen {
 namespace {
 
-constexpr std::size_t kRowsAtATime = 32;                            // that a thread takes
+constexpr std::size_t kRowsAtATime = 32;                           // that a thread takes
 constexpr std::size_t kCodePointsAtATime = kLongestReferenceText;  // of answers that are compared together
 
 constexpr std::size_t kNoTokens = kTokenPlaces;
@@ -109,8 +109,8 @@ void check(const ReferenceBatch& batch) {
 }  // namespace
 
 std::size_t WantedMetric::n_columns() const noexcept {
-  const bool is_rouge = metric == ReferenceMetric::kRougeN || metric == ReferenceMetric::kRougeL ||
-                        metric == ReferenceMetric::kRougeLsum;
+  const bool is_rouge =
+      metric == ReferenceMetric::kRougeN || metric == ReferenceMetric::kRougeL || metric == ReferenceMetric::kRougeLsum;
   return is_rouge ? 3 : 1;
 }
 
@@ -203,7 +203,8 @@ class ReferenceScorer::Block {
     if (sentence_place_ < kOwnTokens) {
       tokenize_sentences(static_cast<Tokenizer>(sentence_place_), out.text, vocabulary_, out.sentences);
     }
-    if (needs_tokens_[kOwnTokens]) take_own_tokens(is_reference ? batch_.of_references : batch_.of_answers, number, out);
+    if (needs_tokens_[kOwnTokens])
+      take_own_tokens(is_reference ? batch_.of_references : batch_.of_answers, number, out);
   }
 
   void take_own_tokens(const OwnTokens& own, std::size_t number, PreparedText& out) const {

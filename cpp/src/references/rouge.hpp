@@ -15,6 +15,9 @@ struct Shares {
   double f = 0;
 };
 
+// The shares of what two texts have in common, in an answer and in a reference. Of nothing the share is 0.
+Shares shares_of(std::size_t n_found, std::size_t n_reference, std::size_t n_answer);
+
 using Tokens = std::span<const TokenId>;
 
 // Texts of several sentences: all tokens, and where in them each sentence ends.
@@ -26,8 +29,8 @@ struct Sentences {
 // Splits `text` at newlines, and replaces `out` with the tokens of the parts that are not empty.
 void tokenize_sentences(Tokenizer tokenizer, std::u32string_view text, Vocabulary& vocabulary, Sentences& out);
 
-// Computes shares of one reference and one answer. Holds memory for reuse, so each thread needs its own.
-// Time of the LCS is the product of both lengths divided by 64.
+// Computes shares of one reference and one answer, whose tokens have numbers of one vocabulary. Holds memory for reuse,
+// so each thread needs its own. An LCS takes the product of both lengths, divided by 64, in steps.
 class Rouge {
  public:
   // ROUGE-N of n-grams that are numbered; for n = 1 these are the tokens. A text without n-grams gives zeros.
@@ -41,13 +44,16 @@ class Rouge {
   std::size_t n_common(Tokens a, Tokens b);
 
  private:
-  void mark_union(Tokens reference, Tokens answer, std::span<std::uint8_t> is_marked);
+  template <class Visit>
+  void for_each_row(Tokens reference, Tokens answer, const Visit& visit);
+  void mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is_marked);
 
-  std::vector<std::uint32_t> counts_;  // by token; all 0 between calls
-  std::vector<std::uint64_t> masks_;   // by token: its places in a block of the reference; all 0 between calls
-  std::vector<std::uint8_t> carries_;
-  std::vector<std::uint64_t> rows_;
+  std::vector<std::uint32_t> counts_;   // by token; all 0 between calls
+  std::vector<std::uint64_t> masks_;    // by token: its places in a block of the reference; all 0 between calls
+  std::vector<std::uint64_t> carries_;  // by token of the answer, from one block to the next
+  std::vector<std::uint64_t> rows_;     // by token of the answer and block
   std::vector<std::uint8_t> is_marked_;
+  std::vector<TokenId> marked_;
 };
 
 // A ROUGE-Lsum needs one bit for each pair of tokens of two sentences.

@@ -1,4 +1,4 @@
-// Texts as sequences of tokens: the tokenizers of sacrebleu, of rouge_score and of SQuAD's evaluation.
+// Texts as sequences of numbers of tokens.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "pfgen/tokenizer.hpp"
 
 namespace pfgen {
 
@@ -36,24 +38,7 @@ class Vocabulary {
   std::u32string characters_;   // of all tokens
 };
 
-enum class Tokenizer : std::uint8_t {
-  kNone,  // sacrebleu's `none`: the words between white space
-  kChar,  // sacrebleu's `char`: the characters that are not white space
-  k13a,
-  kIntl,
-  kZh,
-  kRouge,  // rouge_score's, without stemming: runs of a-z and 0-9 in lower case
-  kSquad,  // words in lower case without ASCII punctuation and articles
-};
-
-// Appends the tokens of `text`, which are the words of the tokenizer's output between white space. sacrebleu's BLEU
-// removes white space at the end of a text before it calls its tokenizer; this function does not.
+// Appends the tokens of `text`.
 void tokenize(Tokenizer tokenizer, std::u32string_view text, Vocabulary& vocabulary, std::vector<TokenId>& out);
-
-// The text without white space at its end, as str.rstrip() returns it.
-std::u32string_view without_space_at_end(std::u32string_view text);
-
-// Changes the text as str.lower() does, by Unicode 13.0.
-void lower(std::u32string& text);
 
 }  // namespace pfgen
