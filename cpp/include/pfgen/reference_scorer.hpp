@@ -45,6 +45,19 @@ struct WantedMetric {
 struct TextTokens {
   std::span<const std::uint32_t> tokens;
   std::span<const std::uint64_t> begins;
+
+  std::span<const std::uint32_t> operator[](std::size_t text) const {
+    return tokens.subspan(begins[text], begins[text + 1] - begins[text]);
+  }
+};
+
+// What a tokenizer of the caller has found in texts. The tokens of sentences, for ROUGE-Lsum, have kEndOfSentence after
+// each sentence.
+struct OwnTokens {
+  static constexpr std::uint32_t kEndOfSentence = 0xFFFFFFFF;
+
+  TextTokens texts;
+  TextTokens sentences;
 };
 
 struct ReferenceOptions {

@@ -1,19 +1,12 @@
 #include <algorithm>
 #include <array>
 
-#include "perturbation/unicode.hpp"
 #include "pfgen/reference_metrics.hpp"
 #include "references/comparison.hpp"
 #include "references/ngram_matcher.hpp"
 
 namespace pfgen {
 namespace {
-
-bool is_space(char32_t c) { return (traits_of(c) & kSpace) != 0; }
-
-bool is_ascii_punctuation(char32_t c) {
-  return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
-}
 
 // Appends the words of a text, without a punctuation mark at their end or else at their start, which is a word itself.
 void split_words(std::u32string_view text, Vocabulary& vocabulary, std::vector<TokenId>& words) {
