@@ -16,6 +16,7 @@ from makers.frames import bits
 from makers.generated_answers import scores_of
 from pfgen_fast import Scorer, ScorerSpec, Suite, TrialsError
 from pfgen_fast.integrations.datasets import AddScores
+from pfgen_fast.references import ReferenceScorer
 
 pytestmark = pytest.mark.integrations
 datasets = integration("datasets")
@@ -91,6 +92,18 @@ def test_other_functions_have_other_fingerprints(make_suite, monkeypatch):
     monkeypatch.setattr("pfgen_fast.scoring.scorer._core.__version__", "9.9.9")
     made.append(AddScores("mini"))
     assert len({Hasher.hash(one) for one in made}) == len(made)
+
+
+@pytest.mark.parametrize("form", ["arrow", None, "numpy"])
+def test_references_are_a_column_of_lists(form):
+    rows = {"text": ["Ice floats.", "x"], "refs": [["It floats.", "Ice floats."], ["y"]]}
+    scorer = ReferenceScorer(["bleu", "chrf"])
+    add_scores = AddScores(scorer, answer="text", reference_column="refs")
+    add_scores = pickle.loads(pickle.dumps(add_scores))
+    scored = datasets.Dataset.from_dict(rows).with_format(form).map(add_scores, batched=True).with_format(None)
+    expected = scorer.score(*rows.values())
+    assert scored[:] == {**rows, "bleu": expected.bleu.tolist(), "chrf": expected.chrf.tolist()}
+    assert Hasher.hash(add_scores) != Hasher.hash(AddScores(ReferenceScorer("bleu")))
 
 
 @pytest.mark.parametrize("form", ["arrow", None])

@@ -14,6 +14,7 @@ import pytest
 from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
 from pfgen_fast import PfgenError, Scorer
 from pfgen_fast.integrations.duckdb import register
+from pfgen_fast.references import ReferenceScorer
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines" / "duckdb.md"
 N_ROWS = 9000  # DuckDB hands over 2,048 rows at a time
@@ -55,6 +56,19 @@ def test_cursors_in_several_threads_share_one_scorer_and_rows_are_chosen_by_thei
     expected = np.frombuffer(EXPECTED["average"]) >= 0.6
     assert connection.execute(query).fetchall() == [(expected.sum(),)]
     assert 0 < expected.sum() < N_ROWS
+
+
+def test_references_are_a_list_in_the_row(connection):
+    scorer = ReferenceScorer(["chrf", "exact_match"], threads=1)
+    register(connection, scorer, name="chrf")
+    register(connection, scorer, name="metrics", columns=scorer.columns, nulls="null")
+    expected = scorer.score(["Ice floats.", "x"], [["It floats.", "Ice floats."], ["y"]])
+    rows = "(VALUES ('Ice floats.', ['It floats.', 'Ice floats.']), ('x', ['y'])) AS t(a, refs)"
+    assert connection.sql(f"SELECT chrf(a, refs) FROM {rows}").fetchall() == [(one,) for one in expected.chrf]
+    [(found,)] = connection.sql("SELECT metrics('x', NULL)").fetchall()
+    assert found == {"chrf": None, "exact_match": None}
+    with pytest.raises(duckdb.InvalidInputException, match="row 1 of 1, column 'references': expected at least one"):
+        connection.sql("SELECT chrf('x', [])").fetchall()
 
 
 def test_one_question_is_for_all_rows_and_other_types_become_texts(connection):

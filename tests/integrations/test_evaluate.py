@@ -6,7 +6,8 @@ import pytest
 from makers.documented import documented_example
 from makers.engines import integration
 from pfgen_fast import SuiteError, TrialsError
-from pfgen_fast.integrations.evaluate import METRIC
+from pfgen_fast.integrations.evaluate import METRIC, REFERENCE_METRICS
+from pfgen_fast.references import ReferenceScorer
 
 pytestmark = pytest.mark.integrations
 evaluate = integration("evaluate")
@@ -48,6 +49,18 @@ def test_an_unknown_question_and_a_suite_that_cannot_be_read_are_named(metric, t
         metric.compute(predictions=["x", "y"], references=["Q07", "Q77"])
     with pytest.raises(SuiteError, match="nowhere"):
         evaluate.load(METRIC, suite=str(tmp_path / "nowhere"))
+
+
+def test_reference_metrics_take_lists_of_references_or_single_ones(tmp_path):
+    metric = evaluate.load(REFERENCE_METRICS, metrics=["bleu", "chrf"], lowercase=True, cache_dir=str(tmp_path))
+    answers, references = ["It floats.", "Iron"], [["Ice floats.", "IT FLOATS."], ["iron ore"]]
+    expected = ReferenceScorer(["bleu", "chrf"], lowercase=True).score(answers, references)
+    found = metric.compute(predictions=answers, references=references)
+    assert found == {name: float(expected[name].mean()) for name in ("bleu", "chrf")} | {
+        "signature": expected.signature
+    }
+    found = metric.compute(predictions=answers, references=[one[-1] for one in references], per_answer=True)
+    assert found["chrf"] == expected.chrf.tolist()
 
 
 def test_the_example_of_the_page_runs(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from pfgen_fast import TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations import lm_eval
-from pfgen_fast.integrations.lm_eval import TASKS, score_samples
+from pfgen_fast.integrations.lm_eval import TASKS, ReferenceMetrics, score_samples
 from pfgen_fast.integrations.lm_eval.__main__ import main as samples_main
 from pfgen_fast.runs.trials import Trials
 
@@ -47,6 +48,17 @@ def test_an_answer_has_the_scores_of_its_cleaned_text(scorer):
         "score": scored.average[0],
         **{name: scored[name][0] for name in ("fluency", "truthfulness", "helpfulness")},
     }
+
+
+def test_the_references_of_a_document_are_compared_with_its_answer():
+    process_results = pickle.loads(pickle.dumps(ReferenceMetrics(["chrf", "exact_match"], references="answers")))
+    listed = process_results({"q": "?", "answers": ["Yes.", "It floats."]}, ["It floats."])
+    assert listed == {"chrf": 100.0, "exact_match": 1.0}
+    assert process_results({"answers": "It floats."}, ["It floats."]) == listed
+    with pytest.raises(
+        TrialsError, match="a document of the task, key 'answers': expected a list of texts, got NoneType"
+    ):
+        process_results({"q": "?"}, ["x"])
 
 
 def write_samples(path, documents, answers, **others):

@@ -16,7 +16,8 @@ from makers.effort import examples, share
 from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
 from makers.strategies import answers
 from pfgen_fast import Scorer, TrialsError
-from pfgen_fast.integrations.polars import score
+from pfgen_fast.integrations.polars import score, score_references
+from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.tables.table_job import TableJob
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines" / "polars.md"
@@ -127,6 +128,26 @@ def test_rows_of_other_branches_are_not_scored(engine):
     frame = frame.with_columns(answer=pl.when(pl.col("index") != 7).then("answer"), wanted=pl.col("index") > 5)
     with pytest.raises(FAULTS, match=r"row \d+ of \d+, column 'answer': a null; expected a text"):
         evaluated(frame, pl.when("wanted").then(AVERAGE).alias("average"), engine)
+
+
+@pytest.mark.parametrize("engine", ["eager", "in-memory", "streaming"])
+def test_references_are_lists_or_several_columns(engine):
+    answers = ["Ice floats.", None, "Iron sinks.", "x"]
+    lists = [["Ice floats.", "It floats."], None, ["Iron sinks, too.", "y"], ["z", "z"]]
+    frame = pl.DataFrame({"answer": answers, "refs": lists}).with_columns(
+        first=pl.col("refs").list.get(0), second=pl.col("refs").list.get(1)
+    )
+    scorer = ReferenceScorer(["bleu", "chrf"], threads=1)
+    expected = scorer.score([answers[row] for row in (0, 2, 3)], [lists[row] for row in (0, 2, 3)])
+    for references in ("refs", ["first", "second"], [pl.col("first"), "second"]):
+        bleu = evaluated(frame, score_references("answer", references, scorer), engine)["bleu"]
+        assert bleu.to_list() == [expected.bleu[0], None, *expected.bleu[1:]]
+        both = evaluated(frame, score_references("answer", references, scorer, columns=["chrf"]), engine)
+        assert both["scores"].struct.field("chrf").drop_nulls().to_list() == expected.chrf.tolist()
+    lacking = frame.with_columns(refs=pl.when(pl.col("answer") != "x").then("refs"))
+    with pytest.raises(FAULTS, match=r"row \d of \d, column 'refs': expected at least one reference"):
+        evaluated(lacking, score_references("answer", "refs", scorer), engine)
+    assert evaluated(lacking, score_references("answer", "refs", scorer, nulls="null"), engine)["bleu"][3] is None
 
 
 def test_many_expressions_and_several_threads_at_once_give_the_same():

@@ -140,7 +140,7 @@ def test_rows_without_an_answer_or_references_are_errors_or_have_null_scores(tmp
 
 def test_columns_that_do_not_fit_are_named(tmp_path):
     path = write(tmp_path / "in.jsonl", ROWS)
-    with pytest.raises(TrialsError, match="in.jsonl, line 1: no column 'ref'; there are 'a', 'refs'; did you mean"):
+    with pytest.raises(TrialsError, match=r"in\.jsonl, line 1: no column 'ref'; there are 'a', 'refs'; did you mean"):
         scored(path, tmp_path / "out.parquet", reference_column="ref")
     with pytest.raises(TrialsError, match="no column 'more'; there are 'a', 'refs'"):
         scored(path, tmp_path / "out.parquet", reference_column=["refs", "more"])
@@ -153,6 +153,17 @@ def test_columns_that_do_not_fit_are_named(tmp_path):
         TableJob(SCORER, columns=["average"])
     with pytest.raises(PfgenError, match="reference_column: expected at least one column"):
         TableJob(SCORER, reference_column=[])
+    with pytest.raises(PfgenError, match="corpus_bleu is one number for all rows"):
+        TableJob(ReferenceScorer(["bleu", "corpus_bleu"]))
+
+
+def test_metrics_without_references_need_no_column_of_references():
+    scorer = ReferenceScorer(["rep_2", "distinct_2"])
+    [found] = score_batches(pa.table({"answer": ["abab", "ab"]}), scorer)
+    assert found.select(["rep_2", "distinct_2"]).to_pylist() == [
+        {"rep_2": 0.5, "distinct_2": 2 / 3},
+        {"rep_2": 0.0, "distinct_2": 1.0},
+    ]
 
 
 def test_finished_files_are_skipped_and_other_metrics_or_columns_are_refused(tmp_path):

@@ -19,6 +19,7 @@ from .suite_line import print_origin, suite_or_here
 from .table_suggestion import ask
 
 if TYPE_CHECKING:
+    from ..references import ReferenceScorer
     from ..suite.rules import FloatSum
     from ..tables.table_job import TableJob, TableScorer
 
@@ -150,7 +151,8 @@ class ScoreOptions:
         if self.in_place and self.where is not None:
             fail("--in-place would lose the rows that do not pass --filter: give --output instead")
         self.check_metrics()
-        compared_with = self.reference_columns if self.metrics else self.question_column
+        scorer = self._reference_scorer
+        compared_with = (self.reference_columns or not scorer.needs_references) if scorer else self.question_column
         if not (compared_with and self.answer_column and (self.target or self.in_place)):
             ask(self)
         target = str(self.target) if is_many else self._single_target()
@@ -198,11 +200,20 @@ class ScoreOptions:
             self.reference_columns or (),
         )
 
-    def _scorer(self) -> TableScorer:
-        if self.metrics:
-            from ..references import ReferenceScorer
+    @cached_property
+    def _reference_scorer(self) -> ReferenceScorer | None:
+        if not self.metrics:
+            return None
+        from ..references import ReferenceScorer
 
+        try:
             return ReferenceScorer(self.metrics, tokenize=self.tokenize, lowercase=self.lowercase, threads=self.threads)
+        except ValueError as error:  # an unknown metric or tokenizer
+            fail(str(error))
+
+    def _scorer(self) -> TableScorer:
+        if self._reference_scorer:
+            return self._reference_scorer
         from ..scoring.spec import ScorerSpec
 
         suite = suite_or_here(self.suite)

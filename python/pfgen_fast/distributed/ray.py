@@ -12,7 +12,6 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +79,7 @@ def score(
     if actors is not None and num_cpus is None:
         num_cpus = share_of_cores(actors, n_cores)
     _warn_of_waiting(actors, num_cpus, n_cores)
-    job = _with_threads(job, num_cpus)
+    job = job.with_threads(_threads(num_cpus))
     means: dict[str, Any] = {} if num_cpus is None else {"num_cpus": num_cpus}
     if actors is None:
         means |= {"fn": _scored, "fn_kwargs": {"job": job}}
@@ -116,14 +115,22 @@ def score_files(
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)
-    names = {"question_column": question_column, "answer_column": answer_column, "reference_column": reference_column}
-    job = TableJob(_checked_spec(spec), **names, columns=columns, nulls=nulls, where=where, encoding=encoding)
+    job = TableJob(
+        _checked_spec(spec),
+        question_column,
+        answer_column,
+        columns,
+        nulls,
+        where,
+        encoding,
+        reference_column=reference_column,
+    )
     tasks = plan_files(map(_from_anywhere, listed(sources)), _from_anywhere(target))
     if not ray.is_initialized():
         ray.init()
     _warn_of_waiting(None, num_cpus, _cores_of_nodes(ray))
     options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
-    run = functools.partial(_outcomes, ray, _with_threads(job, num_cpus), again, options)
+    run = functools.partial(_outcomes, ray, job.with_threads(_threads(num_cpus)), again, options)
     listeners = Listeners(on_outcome=on_outcome or (lambda outcome: None), on_note=on_note or (lambda note: None))
     return run_tasks(tasks, job, run, again=again, listeners=listeners)
 
@@ -233,10 +240,9 @@ def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
     return error
 
 
-def _with_threads(job: TableJob, num_cpus: float | None) -> TableJob:
-    """The job with one thread for each whole core, unless its spec sets the number of threads."""
-    assert isinstance(job.spec, ScorerSpec | ReferenceScorer)
-    return replace(job, spec=job.spec.with_threads(max(1, math.floor(num_cpus or 1))))
+def _threads(num_cpus: float | None) -> int:
+    """One thread for each whole core."""
+    return max(1, math.floor(num_cpus or 1))
 
 
 def _ray() -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
@@ -55,7 +54,7 @@ def score(
             *(types.StructField(name, types.DoubleType(), nullable=True) for name in job.names.scores),
         ]
     )
-    names, sent = frame.columns, replace(job, spec=spec.with_threads(1))
+    names, sent = frame.columns, job.with_threads(1)
 
     def scored_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _scored_partition(batches, names, sent)

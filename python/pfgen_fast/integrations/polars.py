@@ -134,8 +134,6 @@ class _ScoreSeries:
         rows = reduce(or_, (column.is_not_null() for column in columns)).arg_true()
         if len(rows) < len(structs):
             columns = [column.gather(rows) for column in columns]
-        if names.lists:
-            columns = [column.to_arrow() for column in columns]
         found = self._job.score(columns, lambda row: f"row {rows[row or 0] + 1} of {len(structs)}")
         series = [pl.Series(name, values, nan_to_null=True) for name, values in found.scores.items()]
         if len(rows) < len(structs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import check_choice
 from ..suite.suite import Suite
-from .reference_columns import score_rows, values_of
+from .reference_columns import joined_references, values_of
 from .row_filter import RowFilter
 from .rows import Columns, Scores
 
@@ -62,6 +62,8 @@ class TableJob:
 
     @property
     def _score_columns(self) -> tuple[str, ...]:
+        if isinstance(self.spec, ReferenceScorer) and "corpus_bleu" in self.spec.metrics:
+            raise PfgenError("corpus_bleu is one number for all rows, not a column: use bleu")
         if isinstance(self.spec, ScorerSpec | ReferenceScorer):
             return self.spec.columns
         if isinstance(self.spec, Scorer):
@@ -78,8 +80,8 @@ class TableJob:
 
     @cached_property
     def reference_columns(self) -> tuple[str, ...]:
-        """The columns with references; empty if the spec needs questions."""
-        if not isinstance(self.spec, ReferenceScorer):
+        """The columns with references; empty if the spec needs none."""
+        if not isinstance(self.spec, ReferenceScorer) or not self.spec.needs_references:
             return ()
         columns = (self.reference_column,) if isinstance(self.reference_column, str) else tuple(self.reference_column)
         if not columns:
@@ -91,7 +93,7 @@ class TableJob:
         """The columns to read and to append."""
         answer, lists = self.answer_column, self.reference_columns
         optional = (answer, *lists) if self.nulls == "null" else lists if len(lists) > 1 else ()
-        inputs = (answer, *lists) if lists else (self.question_column, answer)
+        inputs = (answer, *lists) if isinstance(self.spec, ReferenceScorer) else (self.question_column, answer)
         return Columns(inputs, answer, tuple(self.columns or ()), optional, lists)
 
     @cached_property
@@ -110,15 +112,24 @@ class TableJob:
 
     @property
     def _source_columns(self) -> Mapping[str, str]:
-        if self.reference_columns:
+        if isinstance(self.spec, ReferenceScorer):
             return {"reference columns": ", ".join(self.reference_columns)}
         return {"question column": self.question_column}
+
+    def with_threads(self, threads: int) -> TableJob:
+        """The job with this number of threads, unless its spec already has one."""
+        spec = self.spec
+        if isinstance(spec, ScorerSpec):
+            return replace(self, spec=spec.with_threads(threads))
+        if isinstance(spec, ReferenceScorer) and spec.threads is None:
+            return replace(self, spec=replace(spec, threads=threads))
+        return self
 
     def score(self, inputs: Sequence[Any], location: Location) -> Scored:
         """Scores a batch: the columns `names.inputs`."""
         columns = list(inputs)
         if self.reasoning == "strip":
-            answers = 0 if self.reference_columns else 1
+            answers = 0 if isinstance(self.spec, ReferenceScorer) else 1
             texts = values_of(columns[answers])
             columns[answers] = [without_reasoning(text) if isinstance(text, str) else text for text in texts]
         try:
@@ -137,7 +148,10 @@ class TableJob:
 
     def _all_scores(self, columns: Sequence[Any]) -> Any:
         if isinstance(self.spec, ReferenceScorer):
-            return score_rows(self.spec, columns[0], columns[1:], skip_missing=self.nulls == "null")
+            references = joined_references(columns[1:]) if columns[1:] else None
+            if references is not None and self.nulls == "null":
+                return self.spec.score(columns[0], [some or None for some in references], nulls="null")
+            return self.spec.score(columns[0], references, nulls=self.nulls)
         scorer = self.spec.scorer if isinstance(self.spec, ScorerSpec) else self.spec
         return scorer.score(*columns, nulls=self.nulls)
 

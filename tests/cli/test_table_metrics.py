@@ -1,0 +1,88 @@
+"""`score --metric`: tables whose rows contain their references, without a suite."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from pfgen_fast.references import ReferenceScorer
+
+ROWS = [
+    {"id": 1, "answer": "Ice floats on water.", "refs": ["Ice floats on the water.", "It floats."]},
+    {"id": 2, "answer": "Iron sinks.", "refs": ["IRON SINKS."]},
+]
+OPTIONS = ("--metric", "bleu", "--metric", "chrf", "--reference-column", "refs", "--answer-column", "answer")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("in.jsonl")
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def rows_of(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("settings", [{}, {"lowercase": True}, {"tokenize": "char", "lowercase": True}])
+def test_the_rows_get_the_metrics_of_the_scorer_and_the_command_prints_the_signature(call, table, settings):
+    scorer = ReferenceScorer(["bleu", "chrf"], **settings)
+    given = ["--lowercase"] * settings.get("lowercase", False)
+    given += ["--tokenize", settings["tokenize"]] if "tokenize" in settings else []
+    code, out, err = call("score", *OPTIONS, *given, table, "-o", "out.jsonl")
+    assert (code, err) == (0, "")
+    assert out.split("\n", 1)[0] == "2 rows scored: out.jsonl"
+    assert f"signature: {scorer.signature}" in out.replace("\n", "")
+    scores = scorer.score([row["answer"] for row in ROWS], [row["refs"] for row in ROWS])
+    assert rows_of("out.jsonl") == [
+        {**row, "bleu": bleu, "chrf": chrf} for row, bleu, chrf in zip(ROWS, scores.bleu, scores.chrf, strict=True)
+    ]
+
+
+def test_a_filter_a_folder_and_json(call, table):
+    code, out, _ = call("score", *OPTIONS, "--columns", "chrf", "--filter", "bleu > 30", table, "-o", "out/", "--json")
+    [outcome] = json.loads(out)
+    assert (code, outcome["rows"], outcome["rows_written"], outcome["suite"]) == (0, 2, 1, None)
+    assert outcome["signature"].startswith("pfgen-fast:")
+    assert [list(row) for row in rows_of("out/in.jsonl")] == [["id", "answer", "refs", "chrf"]]
+    assert "up to date" in call("score", *OPTIONS, "--columns", "chrf", "--filter", "bleu > 30", table, "-o", "out/")[1]
+
+
+@pytest.mark.parametrize(
+    "given", [("--metric", "bleu"), ("--metric", "rouge_l", "--tokenize", "zh", "--lowercase"), ("--metric", "rep_4")]
+)
+def test_the_suggested_command_works(call, table, given):
+    code, _, err = call("score", table, *given)
+    assert (code, err.count("\n")) == (2, 1)
+    _, *words = shlex.split(err.partition("to score it, type: ")[2])
+    assert set(given) <= set(words)
+    assert call(*words)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--metric", "blue"], "unknown metric 'blue'; expected one of bleu, "),
+        (["--metric", "bleu", "--tokenize", "ja"], "unknown tokenizer 'ja'; expected one of "),
+        (
+            ["--metric", "bleu", "--suite", "mini"],
+            "--suite: --metric compares answers with the references in the table",
+        ),
+        (["--reference-column", "refs"], "--reference-column needs a metric, such as --metric bleu"),
+        (["--lowercase"], "--lowercase needs a metric"),
+        ([*OPTIONS, "--filter", "average > 1"], "no score 'average'; there are bleu, chrf"),
+        (
+            [*OPTIONS[:4], "--reference-column", "rfs", *OPTIONS[-2:]],
+            "no column 'rfs'; there are 'id', 'answer', 'refs'",
+        ),
+    ],
+)
+def test_a_refused_command_is_one_sentence(call, table, arguments, says):
+    code, out, err = call("score", table, "-o", "out.jsonl", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert says in err
+    assert not Path("out.jsonl").exists()
