@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.long_answers import run_of, suite_of_essays, write_tiny_wordnet
 from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics, open_tokenizing
-from pfgen_fast.checklists.metrics.classic import Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
+from pfgen_fast.checklists.metrics.meteor import Meteor
 from pfgen_fast.checklists.metrics.perplexity import Perplexity
+from pfgen_fast.checklists.metrics.token_metrics import TokenMetrics
 from pfgen_fast.checklists.runs import Answer
 from pfgen_fast.checklists.words import words
 from pfgen_fast.errors import ChecklistError
@@ -21,20 +22,24 @@ from pfgen_fast.errors import ChecklistError
 WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), max_size=14)
 
 
-def bleu(tokens, references):
-    return bleu_counts(tokens, references).score
+def scored(metric, *pairs, tokens=str.split, n=4):
+    """The metric of each pair of an answer and its reference, and the metric of the corpus for BLEU."""
+    metrics = TokenMetrics([metric], tokens, n)
+    columns, counts = metrics.score([answer for answer, _ in pairs], [reference for _, reference in pairs])
+    return columns[metric], metrics.corpus_bleu(one for one in counts if one is not None)
 
 
 @given(WORDS, st.integers(1, 4))
 def test_repetition_and_distinct_count_what_a_list_of_ngrams_counts(tokens, n):
     listed = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+    pair = (" ".join(tokens), None)
+    ([repetition], _), ([distinct], _) = (scored(metric, pair, n=n) for metric in ("repetition", "distinct"))
     if not listed:
-        assert repetition(tokens, n) is None
-        assert distinct(tokens, n) is None
+        assert repetition is distinct is None
         return
     different = set(listed)
-    assert repetition(tokens, n) == len([gram for gram in different if listed.count(gram) > 1]) / len(different)
-    assert distinct(tokens, n) == len(different) / len(listed)
+    assert repetition == len([gram for gram in different if listed.count(gram) > 1]) / len(different)
+    assert distinct == len(different) / len(listed)
 
 
 @given(st.lists(st.tuples(WORDS.filter(bool), WORDS.filter(bool)), min_size=1, max_size=4))
@@ -43,22 +48,25 @@ def test_bleu_of_answers_is_that_of_sacrebleu_without_smoothing(pairs):
     metric = sacrebleu.metrics.BLEU(smooth_method="none", tokenize="none", force=True)
     answers, references = [" ".join(answer) for answer, _ in pairs], [[" ".join(r) for _, r in pairs]]
     expected = metric.corpus_score(answers, references).score / 100
-    found = corpus_bleu(bleu_counts(answer, [reference]) for answer, reference in pairs)
-    assert found == pytest.approx(expected, abs=1e-12)
+    values, corpus = scored("bleu", *zip(answers, *references, strict=True))
+    assert corpus == pytest.approx(expected, abs=1e-12)
+    singles = [
+        metric.corpus_score([answer], [[one]]).score / 100
+        for answer, [one] in zip(answers, zip(*references, strict=True), strict=True)
+    ]
+    assert values == pytest.approx(singles, abs=1e-12)
 
 
-def test_brevity_counts_against_the_shortest_reference_and_an_order_without_match_gives_0():
-    assert bleu("abcde", ["abcdefg"]) == pytest.approx(math.exp(1 - 7 / 5))
-    assert bleu("abcde", ["abcdefg", "abcd"]) == 1.0
-    assert bleu("abcx", ["abcd"]) == bleu("", ["abcd"]) == bleu("abcd", [""]) == 0.0
-    assert corpus_bleu([]) is None
+def test_brevity_counts_and_an_order_without_match_gives_0():
+    pairs = [("abcde", "abcdefg"), ("abcde", "abcde"), ("abcx", "abcd"), ("", "abcd"), ("abcd", None)]
+    assert scored("bleu", *pairs, tokens=list)[0] == [pytest.approx(math.exp(1 - 7 / 5)), 1.0, 0.0, 0.0, None]
+    assert scored("bleu", ("abcd", None))[1] is None
 
 
-def test_rouge_l_is_f1_of_the_longest_common_subsequence_with_the_best_reference_and_does_not_fold_case():
-    assert rouge_l(["The", "sea"], [["the", "ice"], ["The", "sea"]]) == 1.0
-    assert rouge_l(["The"], [["the"]]) == rouge_l([], [["the"]]) == 0.0
-    assert rouge_l("axbyc", ["cab"]) == pytest.approx(2 * 2 / (5 + 3))
-    assert rouge_l(list("氷は水に浮く"), [list("氷が水に浮く")]) == pytest.approx(10 / 12)
+def test_rouge_l_is_f1_of_the_longest_common_subsequence_and_does_not_fold_case():
+    assert scored("rouge_l", ("The sea", "The sea"), ("The", "the"), ("", "the"))[0] == [1.0, 0.0, 0.0]
+    pairs = [("axbyc", "cab"), ("氷は水に浮く", "氷が水に浮く")]
+    assert scored("rouge_l", *pairs, tokens=list)[0] == pytest.approx([2 * 2 / (5 + 3), 10 / 12])
 
 
 def test_meteor_matches_equal_words_and_stems_without_any_data():
@@ -113,9 +121,9 @@ def test_each_answer_has_the_metrics_of_its_tokens_and_reference_and_means_are_o
     assert measures.names == ("repetition_4", "distinct_4", "bleu_4", "rouge_l", "meteor (no synonyms)")
     assert [one.key for one in found] == [(answer.id, answer.length, 1) for answer in ANSWERS]
     sea, ice, fog, _ = found
-    tokens, reference = words(ANSWERS[0].response), words(suite.tasks[0].reference)
-    assert sea.values["bleu_4"] == bleu_counts(tokens, [reference]).score
-    assert sea.values["rouge_l"] == rouge_l(tokens, [reference])
+    pairs = [(answer.response, suite.tasks[place].reference) for place, answer in enumerate(ANSWERS[:2])]
+    assert [sea.values["bleu_4"]] == scored("bleu", pairs[0], tokens=words)[0]
+    assert [sea.values["rouge_l"]] == scored("rouge_l", pairs[0], tokens=words)[0]
     assert 0 < ice.values["meteor (no synonyms)"] < 1
     assert (sea.words, ice.words, fog.words) == (10, 5, 2)
     assert set(fog.values.values()) == {None}  # too short, and its task has no reference
@@ -123,9 +131,7 @@ def test_each_answer_has_the_metrics_of_its_tokens_and_reference_and_means_are_o
     assert (model.total.n, model.total.metrics["bleu_4"].n, model.total.metrics["distinct_4"].n) == (3, 2, 2)
     assert model.total.metrics["rouge_l"].mean == (found[0].values["rouge_l"] + found[1].values["rouge_l"]) / 2
     assert model.total.words == 17 / 3
-    pairs = [(answer.response, suite.tasks[place].reference) for place, answer in enumerate(ANSWERS[:2])]
-    expected = corpus_bleu(bleu_counts(words(answer), [words(reference)]) for answer, reference in pairs)
-    assert model.total.corpus_bleu == expected
+    assert model.total.corpus_bleu == scored("bleu", *pairs, tokens=words)[1]
     assert list(model.areas) == ["essays", "letters"]
     assert model.areas["letters"].metrics["bleu_4"].mean is None
     assert list(model.lengths) == ["short"]

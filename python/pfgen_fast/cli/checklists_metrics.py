@@ -148,7 +148,7 @@ class _Metrics:
         "and the installed packages allow.",
         metavar="NAME",
     )
-    n: int = Option(4, min=1, help="Set the order of the n-grams of Repetition and Distinct.")
+    n: int = Option(4, min=1, max=16, help="Set the order of the n-grams of Repetition and Distinct.")
     tokens: str | None = Option(
         None,
         help="Choose the tokens: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,15 +24,15 @@ from ..runs import Run
 from ..suite import ChecklistSuite, OfModel, keys_in_order
 from ..tasks import Task
 from ..words import Counter, counter_name, counter_there, without, words
-from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
+from .meteor import Meteor
+from .token_metrics import COMPARING, MAX_ORDER, BleuCounts, TokenMetrics
 
 Perplexities = Callable[[str], float | None]
-_Split = tuple[Sequence[Any], Sequence[str]]
 
 METRICS = ("repetition", "distinct", "bleu", "rouge_l", "meteor", "ppl")
 """The metrics by the names of options; in tables, the names of n-gram metrics contain their order."""
 
-_WITH_REFERENCES = ("bleu", "rouge_l", "meteor")
+_WITH_REFERENCES = (*COMPARING, "meteor")
 _USUAL = METRICS[:-1]
 
 BLANKS = "blanks"
@@ -56,9 +56,10 @@ class MetricSet:
         """How words are counted, for METEOR and for the numbers of words."""
         return counter_there(self.suite.words)
 
-    def split(self, text: str) -> _Split:
-        """A text in tokens and in words, which are nearly always the same."""
-        return self.tokenizing.tokens(text), words(text, self.counter)
+    @cached_property
+    def token_metrics(self) -> TokenMetrics:
+        """The metrics of tokens."""
+        return TokenMetrics(self.metrics, self.tokenizing.tokens, self.n)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,8 +162,6 @@ def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities |
         raise ChecklistError("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need")
     if metric == "meteor" and suite.language.partition("-")[0] != "en":
         raise ChecklistError(f"METEOR is for English only; the suite's language is {suite.language}")
-    if metric == "rouge_l":
-        rouge_l(("a",), [("a",)])  # raises an error if the package is missing
     if metric == "ppl" and perplexity is None:
         raise ChecklistError("perplexity needs a model: expected --perplexity MODEL")
 
@@ -179,45 +178,35 @@ def measure(
     answers = run.answers(suite, on_fault=on_fault)
     if not answers:
         raise ChecklistError(f"{run.folder}: has no answers; expected answers.jsonl, which may be compressed")
-    needs_references = not set(measures.metrics).isdisjoint(_WITH_REFERENCES)
-    split = lru_cache(maxsize=None)(measures.split)
+    split = lru_cache(maxsize=None)(partial(words, counter=measures.counter))
+    rows = [(task, key, answers[key].response) for task, key in keys_in_order(suite, answers)]
+    columns, counts = measures.token_metrics.score([text for *_, text in rows], [task.reference for task, *_ in rows])
+    meteor, perplexity = measures.meteor, measures.perplexity
     found = []
-    for task, key in keys_in_order(suite, answers):
-        reference = split(task.reference) if needs_references and task.reference else None
-        found.append(_measured(answers[key].response, key, task, measures, reference))
+    for row, (task, key, text) in enumerate(rows):
+        listed = split(text)
+        values = {name: column[row] for name, column in columns.items()}
+        values["meteor"] = meteor(listed, [split(task.reference)]) if meteor and task.reference else None
+        values["ppl"] = perplexity(text) if perplexity else None
+        named = {measures.name_of(metric): values[metric] for metric in measures.metrics}
+        found.append(Measured(key, task, len(listed), named, counts[row]))
         if on_progress is not None:
             on_progress(len(found), len(answers))
     return found
 
 
-def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, reference: _Split | None) -> Measured:
-    tokens, listed = measures.split(text)
-    meteor, perplexity = measures.meteor, measures.perplexity
-    counts = bleu_counts(tokens, [reference[0]]) if reference and "bleu" in measures.metrics else None
-    computing: dict[str, Callable[[], float | None]] = {
-        "repetition": lambda: repetition(tokens, measures.n),
-        "distinct": lambda: distinct(tokens, measures.n),
-        "bleu": lambda: counts.score if counts else None,
-        "rouge_l": lambda: rouge_l(tokens, [reference[0]]) if reference else None,
-        "meteor": lambda: meteor(listed, [reference[1]]) if meteor and reference else None,
-        "ppl": lambda: perplexity(text) if perplexity else None,
-    }
-    values = {measures.name_of(metric): computing[metric]() for metric in measures.metrics}
-    return Measured(key, task, len(listed), values, counts)
-
-
 def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
     """The mean metrics of a model; parts without any answer are left out."""
-    return OfModel.of(model, answers, measures.suite, lambda part: _means(part, measures.names))
+    return OfModel.of(model, answers, measures.suite, lambda part: _means(part, measures))
 
 
-def _means(answers: Sequence[Measured], names: Sequence[str]) -> MeanMetrics:
+def _means(answers: Sequence[Measured], measures: MetricSet) -> MeanMetrics:
     """The mean of each metric over the answers that have it."""
     return MeanMetrics(
         len(answers),
         _mean([one.words for one in answers]).mean,
-        {name: _mean([value for one in answers if (value := one.values[name]) is not None]) for name in names},
-        corpus_bleu(one.bleu for one in answers if one.bleu is not None),
+        {name: _mean([value for one in answers if (value := one.values[name]) is not None]) for name in measures.names},
+        measures.token_metrics.corpus_bleu(one.bleu for one in answers if one.bleu is not None),
     )
 
 

@@ -25,9 +25,9 @@ from ..suite import ChecklistSuite, keys_in_order
 from ..tasks import Task, TaskKey, sha256_of
 from ..words import Counter as CounterName
 from ..words import counter_name, counter_there, has_nltk, nltk_sentences, without, words
-from .classic import repetition
 from .lengths import Claim, claim_in
 from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
+from .token_metrics import repetition
 
 Profile = Literal["ours", "published"]
 
