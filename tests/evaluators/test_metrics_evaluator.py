@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import pytest
@@ -50,7 +49,7 @@ def test_bleu_and_chrf_are_those_of_sacrebleu(evaluator, item, tokenize, n_refer
     ],
 )
 def test_rouge_l_is_the_f1_of_the_longest_common_subsequence(evaluator, item, reference, text, rouge_l):
-    assert scores_of(evaluator, replace(item, references=(reference,)), text)[0][2] == rouge_l
+    assert scores_of(evaluator, replace(item, references=(reference,)), text)[0][2] == pytest.approx(rouge_l)
 
 
 def test_without_a_language_the_text_of_the_item_decides(evaluator):
@@ -99,18 +98,12 @@ def test_a_text_among_its_references_is_allowed_on_demand_with_a_note():
     assert evaluator.notes_on(items[1:]) == ()
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    with pytest.raises(DiscernmentError, match=r"metrics needs sacrebleu, .*pip install 'pfgen-fast\[metrics\]'"):
-        MetricsEvaluator()
-
-
 def test_progress_is_reported_and_the_signature_names_settings_and_versions():
     told = []
     evaluator = MetricsEvaluator(on_progress=lambda done, total: told.append((done, total)))
     evaluator.score([ENGLISH] * 200, text_column([f"Ice {number}" for number in range(200)]))
-    assert told == [(0, 200), (128, 200), (200, 200)]
-    assert evaluator.signature.startswith("metrics:bleu,chrf|sacrebleu:2.")
+    assert told == [(0, 200), (200, 200)]
+    assert evaluator.signature.startswith("metrics:bleu,chrf,rouge_l|pfgen-fast:")
     assert "tokenize:ja=char,en=13a" in evaluator.signature
     assert evaluator.is_deterministic
 
