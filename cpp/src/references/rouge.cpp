@@ -8,16 +8,6 @@ namespace {
 
 constexpr std::size_t kBlock = 64;  // places of a reference that are computed at once
 
-Shares shares_of(std::size_t n_found, std::size_t n_reference, std::size_t n_answer) {
-  const auto share = [&](std::size_t n) {
-    return n == 0 ? 0.0 : static_cast<double>(n_found) / static_cast<double>(n);
-  };
-  const double precision = share(n_answer);
-  const double recall = share(n_reference);
-  const double sum = precision + recall;
-  return {precision, recall, sum > 0 ? 2 * precision * recall / sum : 0.0};
-}
-
 template <class Value>
 void make_room(std::vector<Value>& by_token, Tokens tokens) {
   const TokenId last = tokens.empty() ? 0 : std::ranges::max(tokens);
@@ -35,6 +25,16 @@ inline std::uint64_t advance(std::uint64_t& row, std::uint64_t matches, std::uin
 }
 
 }  // namespace
+
+Shares shares_of(std::size_t n_found, std::size_t n_reference, std::size_t n_answer) {
+  const auto share = [&](std::size_t n) {
+    return n == 0 ? 0.0 : static_cast<double>(n_found) / static_cast<double>(n);
+  };
+  const double precision = share(n_answer);
+  const double recall = share(n_reference);
+  const double sum = precision + recall;
+  return {precision, recall, sum > 0 ? 2 * precision * recall / sum : 0.0};
+}
 
 void tokenize_sentences(Tokenizer tokenizer, std::u32string_view text, Vocabulary& vocabulary, Sentences& out) {
   out.tokens.clear();
@@ -60,10 +60,6 @@ std::size_t Rouge::n_common(Tokens a, Tokens b) {
   }
   for (const TokenId token : a) counts_[token] = 0;
   return n_found;
-}
-
-Shares Rouge::ngrams(Tokens reference, Tokens answer) {
-  return shares_of(n_common(reference, answer), reference.size(), answer.size());
 }
 
 template <class Visit>
