@@ -21,8 +21,6 @@ enum class Kind : std::uint8_t {
   kDash,   // a token of its own behind a digit
 };
 
-bool is_space(char32_t c) { return (traits_of(c) & kSpace) != 0; }
-
 // What the expressions of 13a and zh name, for ASCII; `'` is a part of words.
 constexpr Kind ascii_kind(char32_t c) {
   if (c == U' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F)) return Kind::kSpace;
@@ -140,10 +138,6 @@ void split_rouge(std::u32string_view text, Vocabulary& vocabulary, std::vector<T
     begin = i + 1;
   }
   end_word(lowered.size());
-}
-
-bool is_ascii_punctuation(char32_t c) {
-  return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
 }
 
 bool is_article(std::u32string_view word) { return word == U"a" || word == U"an" || word == U"the"; }

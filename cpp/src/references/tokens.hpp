@@ -7,9 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "perturbation/unicode.hpp"
 #include "pfgen/tokenizer.hpp"
 
 namespace pfgen {
+
+inline bool is_space(char32_t c) { return (traits_of(c) & kSpace) != 0; }
+inline bool is_ascii_punctuation(char32_t c) {
+  return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
+}
 
 using TokenId = std::uint32_t;
 
