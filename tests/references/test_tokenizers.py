@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections import Counter
 from unicodedata import category
 
@@ -12,25 +11,9 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
+from makers.tokenizers import LIKELY, TOKENIZERS
 from makers.unicode_13 import CODE_POINTS, is_stable
 from pfgen_fast import _core
-from rouge_score.tokenize import tokenize
-from sacrebleu.metrics.bleu import _get_tokenizer
-
-
-def squad_tokens(text):
-    """What `normalize_answer` of SQuAD's evaluation script leaves."""
-    kept = "".join(c for c in text.lower() if c not in set(string.punctuation))
-    return re.sub(r"\b(a|an|the)\b", " ", kept).split()
-
-
-def _of_sacrebleu(name):
-    tokenizer = _get_tokenizer(name)()
-    return lambda text: tokenizer(text.rstrip()).split()
-
-
-TOKENIZERS = {name: _of_sacrebleu(name) for name in ("none", "char", "13a", "intl", "zh")}
-TOKENIZERS |= {"rouge": lambda text: tokenize(text, None), "squad": squad_tokens}
 
 
 def core_tokens(name, text):
@@ -70,10 +53,6 @@ def test_lower_case_follows_the_rules_of_unicode(text, lowered):
     assert _core.lower(text) == lowered
 
 
-PIECES = [*"aAthe anTHE.,.,-59 \n&<>;'_$", "&quot;", "&amp;", "&lt;", "&gt;", "<skipped>", "-\n", "amp;", " the "]
-PIECES += ["1.5", "5,", ".9", "a..5", "5-", "5-3", "&amp;lt;", "AΣ", "e.", " a ", "An"]
-PIECES += [*"\u2001\u3000\x1c\x85あ５、。ΣσİK\u0301²€·’́ß"]
-LIKELY = st.sampled_from(PIECES)
 TEXTS = st.lists(LIKELY | LIKELY | LIKELY | CODE_POINTS, max_size=16).map("".join)
 CASES = {
     "entity": re.compile("&(quot|amp|lt|gt);"),
