@@ -94,5 +94,5 @@ def test_the_commands_of_the_page_run(varied, tmp_path, monkeypatch):
 
 
 def test_the_python_of_the_page_runs(capsys):
-    assert run_python_blocks(PAGE) == 1
-    assert capsys.readouterr().out.splitlines()[1] == "+0.0000 p=1.0000 Holm=1.0000 differs=False"
+    assert run_python_blocks(PAGE) == 2
+    assert capsys.readouterr().out.splitlines()[-1] == "+0.0000 p=1.0000 Holm=1.0000 differs=False"

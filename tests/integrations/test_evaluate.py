@@ -66,3 +66,5 @@ def test_reference_metrics_take_lists_of_references_or_single_ones(tmp_path):
 def test_the_example_of_the_page_runs(capsys):
     exec(documented_example("evaluate.load(METRIC"), {})
     assert capsys.readouterr().out.endswith("\n[0.02259]\n")
+    exec(documented_example("evaluate.load(REFERENCE_METRICS"), {})
+    assert "'rouge_l_recall': " in capsys.readouterr().out

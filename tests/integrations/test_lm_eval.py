@@ -10,13 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from makers.documented import documented_example
+from makers.documented import DOCS, blocks, documented_example
 from pfgen_fast import TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations import lm_eval
 from pfgen_fast.integrations.lm_eval import TASKS, ReferenceMetrics, score_samples
 from pfgen_fast.integrations.lm_eval.__main__ import main as samples_main
+from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.runs.trials import Trials
 
 
@@ -124,6 +125,25 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
     write_samples(tmp_path / "samples_my_task_2026-11-23.jsonl", [{"q": "Q07"}], [["Ice floats."]])
     exec(documented_example("score_samples("), {})
     assert capsys.readouterr().out.startswith("0.02259 pfgen-fast:")
+
+
+@pytest.mark.models
+def test_the_harness_means_the_reference_metrics_of_a_task_of_the_user(tmp_path):
+    [task] = [block.code for block in blocks(DOCS / "integrations" / "lm_eval.md") if block.language == "yaml"]
+    (tmp_path / "my_task.yaml").write_text(task)
+    (tmp_path / "metrics.py").write_text(documented_example("process_results = ReferenceMetrics("))
+    documents = [{"prompt": "Why?", "references": ["lol", "x"]}, {"prompt": "How?", "references": "lot"}]
+    (tmp_path / "my_task.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
+    arguments = ["--model", "dummy", "--tasks", "my_task", "--include_path", ".", "--output_path", "out"]
+    run = subprocess.run(
+        [sys.executable, "-m", "lm_eval", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    (results,) = (tmp_path / "out").rglob("results_*.json")
+    figures = json.loads(results.read_text(encoding="utf-8"))["results"]["my_task"]
+    expected = ReferenceScorer(["chrf", "rouge_l"]).score(["lol"] * 2, [["lol", "x"], ["lot"]])
+    assert figures["chrf,none"] == pytest.approx(expected.chrf.mean())
+    assert figures["rouge_l,none"] == pytest.approx(expected.rouge_l.mean()) == 0.5
 
 
 @pytest.fixture(scope="module", params=["pfgen", "pfgen_qa", "pfgen_chat"])

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from makers.documented import documented_example
 from pfgen_fast import PfgenError, TrialsError, score_batches, score_schema
 from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.tables.folders.scoring import score_files
@@ -178,6 +179,11 @@ def test_finished_files_are_skipped_and_other_metrics_or_columns_are_refused(tmp
         status(ReferenceScorer(["bleu"]))
     with pytest.raises(PfgenError, match="other reference columns"):
         status(reference_column=["refs", "a"])
+
+
+def test_the_example_of_the_page_runs(capsys):
+    exec(documented_example('reference_column="refs"'), {})
+    assert "66.58" in capsys.readouterr().out
 
 
 def test_a_job_is_small_when_it_is_sent():
