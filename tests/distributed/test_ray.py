@@ -20,6 +20,7 @@ from makers.documented import documented_example
 from makers.engines import engine, mortal_spec
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
 from pfgen_fast.distributed.ray import score, score_files, share_of_cores
+from pfgen_fast.references import ReferenceScorer
 
 ray = engine("ray")
 engine("ray.data")
@@ -76,6 +77,24 @@ def test_scores_are_those_of_a_single_process_whatever_the_blocks(cluster, means
 
 
 @pytest.mark.parametrize("means", [{}, {"actors": 1}])
+def test_reference_metrics_of_blocks_and_of_files_are_those_of_a_single_process(cluster, tmp_path, means):
+    scorer = ReferenceScorer(["bleu", "chrf"])
+    table = answers(600)
+    table = table.append_column("refs", pa.array([TEXTS[: row % 2 + 1] for row in range(600)]))
+    wanted = scorer.score(table.column("answer"), table.column("refs"))
+    blocks = [table.slice(0, 1), table.slice(1, 400), table.slice(401)]
+    found = score(ray.data.from_arrow(blocks), scorer, reference_column="refs", **means)
+    found = pa.concat_tables(ray.get(found.to_arrow_refs())).sort_by("id")
+    pq.write_table(table, tmp_path / "in.parquet")
+    if not means:
+        [outcome] = score_files(tmp_path / "in.parquet", tmp_path / "out", scorer, reference_column="refs")
+        assert (outcome.status, outcome.n_rows) == ("scored", 600)
+        assert pq.read_table(tmp_path / "out" / "in.parquet")["chrf"].to_numpy().tobytes() == wanted.chrf.tobytes()
+    assert found["bleu"].to_numpy().tobytes() == wanted.bleu.tobytes()
+    assert found["chrf"].to_numpy().tobytes() == wanted.chrf.tobytes()
+
+
+@pytest.mark.parametrize("means", [{}, {"actors": 1}])
 def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster, means):
     table = answers(4).append_column("q", pa.array(["Q07", "Q07", "Q77", "Q07"]))
     with pytest.raises(PfgenError) as error:
@@ -93,7 +112,7 @@ def test_invalid_columns_are_refused_before_anything_runs(cluster):
         ({"answer_column": "text"}, r"^the dataset: no column 'text'; there are 'id', 'question', 'answer'$"),
         ({"question_column": "id"}, r"^the dataset, column 'id': expected texts, not int64$"),
         ({"columns": ["mean"]}, r"^columns: no score 'mean'; there are fluency, "),
-        ({"spec": "mini"}, r"^spec: expected a ScorerSpec, not str$"),
+        ({"spec": "mini"}, r"^spec: expected a ScorerSpec or a ReferenceScorer, not str$"),
     ):
         with pytest.raises(TrialsError if "the dataset" in message else PfgenError, match=message):
             score(dataset, **{"spec": spec, **options})

@@ -20,6 +20,7 @@ from makers.frames import bits
 from makers.frames import rows as rows_of
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
+from pfgen_fast.references import ReferenceScorer
 
 pyspark = engine("pyspark")
 pytestmark = [
@@ -111,6 +112,20 @@ def test_rows_are_those_of_a_single_process_bit_for_bit(spark, settings):
     assert list(found) == ["id", "question", "answer", *expected]
     assert list(zip(found["id"], found["question"], found["answer"], strict=True)) == rows
     assert all(bits(found[name]) == bits(values) for name, values in expected.items())
+
+
+def test_references_are_arrays_or_several_columns(spark):
+    scorer = ReferenceScorer(["bleu", "chrf"])
+    rows = [(number, f"Ice floats {number % 5}.", ["Ice floats.", f"{number % 3}"]) for number in range(200)]
+    frame = spark.createDataFrame(rows, "id long, answer string, refs array<string>").repartition(3)
+    frame = frame.selectExpr("*", "refs[0] AS first", "refs[1] AS second")
+    expected = scorer.score([row[1] for row in rows], [row[2] for row in rows])
+    for references in ("refs", ["first", "second"]):
+        found = as_columns(score(frame, scorer, reference_column=references, columns=["bleu", "chrf"]))
+        assert bits(found["bleu"]) == bits(expected.bleu)
+        assert bits(found["chrf"]) == bits(expected.chrf)
+    with pytest.raises(TrialsError, match="column 'id': expected texts, not bigint"):
+        score(frame, scorer, reference_column="id")
 
 
 @pytest.mark.parametrize("n_rows", [0, 1])
