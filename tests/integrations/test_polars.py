@@ -144,6 +144,8 @@ def test_references_are_lists_or_several_columns(engine):
         assert bleu.to_list() == [expected.bleu[0], None, *expected.bleu[1:]]
         both = evaluated(frame, score_references("answer", references, scorer, columns=["chrf"]), engine)
         assert both["scores"].struct.field("chrf").drop_nulls().to_list() == expected.chrf.tolist()
+    rep = evaluated(frame, score_references("answer", "refs", ReferenceScorer("rep_2"), nulls="null"), engine)["rep_2"]
+    assert rep.null_count() == 2  # one answer is missing, and one is too short
     lacking = frame.with_columns(refs=pl.when(pl.col("answer") != "x").then("refs"))
     with pytest.raises(FAULTS, match=r"row \d of \d, column 'refs': expected at least one reference"):
         evaluated(lacking, score_references("answer", "refs", scorer), engine)

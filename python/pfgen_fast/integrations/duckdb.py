@@ -60,19 +60,21 @@ def register(
     """
     duckdb = optional("duckdb", extra="duckdb", needed_for="register")
     pa = optional("pyarrow", extra="duckdb", needed_for="register")
-    usual, second_type = "average", "VARCHAR"
+    usual, types = "average", ["VARCHAR", "VARCHAR"]
     if isinstance(spec, ReferenceScorer):
-        usual, second_type = spec.columns[0], "VARCHAR[]"
+        usual, types = spec.columns[0], ["VARCHAR", "VARCHAR[]"] if spec.needs_references else ["VARCHAR"]
     job = TableJob(spec, columns=[column or usual] if columns is None else columns, nulls=nulls)
 
-    def score(first: Any, second: Any) -> Any:
-        found = job.score([first, second], lambda row: f"row {(row or 0) + 1} of {len(first)}")
+    def score(*inputs: Any) -> Any:
+        found = job.score(inputs, lambda row: f"row {(row or 0) + 1} of {len(inputs[0])}")
         arrays = score_arrays(found.scores)
         return arrays[0] if columns is None else pa.StructArray.from_arrays(arrays, names=list(found.scores))
 
+    # DuckDB counts the parameters.
+    function = (lambda one, other: score(one, other)) if len(types) == 2 else (lambda answers: score(answers))
     create: Any = connection.create_function  # its type annotations differ between versions
     try:
         made = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(job.names.scores, "DOUBLE"))
-        create(name, score, ["VARCHAR", second_type], made, type="arrow", null_handling="special")
+        create(name, function, types, made, type="arrow", null_handling="special")
     except duckdb.Error as error:
         raise PfgenError(f"DuckDB refuses the function {name!r}: {in_one_line(str(error), 300)}") from None

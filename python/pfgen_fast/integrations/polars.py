@@ -90,6 +90,7 @@ def score_references(
         [100.0]
     """
     listed = [references] if not isinstance(references, Sequence) or isinstance(references, str) else references
+    listed = listed if scorer.needs_references else []
     chosen = columns if columns is not None else scorer.columns[:1] if column is None else [column]
     names = [_name(one, "references") for one in listed]
     job = TableJob(scorer, answer_column=_name(answer, "answer"), columns=chosen, nulls=nulls, reference_column=names)
