@@ -211,7 +211,7 @@ class ReferenceScorer:
                 begin += sizes[name]
         return found
 
-    def _of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
         return self._native.bleu(sums) if metric == BLEU else self._native.chrf(sums)
 
     def _own_tokens(self, *columns: _core.TextColumn) -> Any:
