@@ -25,7 +25,8 @@ _PLAIN = {
 }
 _WITH_ORDER = {"rouge": _CORE.rouge_n, "rep": _CORE.rep, "distinct": _CORE.distinct}
 _NUMBERED = re.compile(r"(rouge|rep|distinct)_([0-9]+)")
-_SHOWN = (*_PLAIN, "rouge_1", "rouge_2", "rep_4", "distinct_2")
+METRICS = (*_PLAIN, "rouge_1", "rouge_2", "rep_4", "distinct_2")
+"""The names of the metrics; the numbers in names may be others."""
 
 MOST_ORDER = 16
 """The longest n-grams that may be counted."""
@@ -84,7 +85,7 @@ def _metric(name: object) -> Metric:
         if 1 <= order <= MOST_ORDER and name == f"{match[1]}_{order}":
             return Metric(name, _WITH_ORDER[match[1]], order)
         raise ValueError(f"metric {name[:40]!r}: expected n-grams of 1 to {MOST_ORDER} tokens")
-    raise ValueError(unknown_name("metric", name, _SHOWN))
+    raise ValueError(unknown_name("metric", name, METRICS))
 
 
 def corpus_name(metric: str) -> str:
