@@ -15,9 +15,9 @@ from .parts import PARTS, Overlong, Part, Repetition, TooShort, Unfinished
 Shape = str | Path | Part | Sequence[Part | Mapping[str, Any]] | None
 
 RECOMMENDED: tuple[Part, ...] = (
-    Overlong(1.5, 2.5, unit="references"),
-    TooShort(0.75, 0.25, unit="references"),
-    Repetition(8, 0.05, 0.5),
+    Overlong(1.5, 3.0, unit="references"),
+    TooShort(0.5, 0.25, unit="references"),
+    Repetition(8, 0.1, 0.5),
     Unfinished(),
 )
 """The shape `recommended`; docs/guides/reward.md has its measurements."""
