@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RewardError
+from ..errors import RewardError, TrialsError
 from ..native import _core
 from ..native.core_errors import worded
 from ..native.threads import cached_property, default_threads
@@ -69,16 +69,16 @@ class Batch:
             self.prompts = self._column("prompts", self.prompts)
         if self.finished is not None:
             self.finished = np.asarray(self._column("finished", self.finished))
-            if self.finished.dtype != np.bool_:
-                raise RewardError("finished: expected True or False for each answer")
+            if self.finished.dtype != np.bool_ and len(self.finished):
+                raise TrialsError("finished: expected True or False for each answer")
         if self.n_tokens is not None:
             self.n_tokens = _numbers("n_tokens", self._column("n_tokens", self.n_tokens))
 
     def _column(self, name: str, values: Any) -> Any:
         if isinstance(values, str) or not hasattr(values, "__len__"):
-            raise RewardError(f"{name}: expected one value for each answer, not a {type(values).__name__}")
+            raise TrialsError(f"{name}: expected one value for each answer, not a {type(values).__name__}")
         if len(values) != len(self.answers):
-            raise RewardError(f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer")
+            raise TrialsError(f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer")
         return values
 
     @cached_property
@@ -125,7 +125,7 @@ class Batch:
         prompts = self.prompts.tolist() if hasattr(self.prompts, "tolist") else list(self.prompts)
         wrong = next((row for row, prompt in enumerate(prompts) if not isinstance(prompt, str)), None)
         if wrong is not None:
-            raise RewardError(f"prompts[{wrong}]: expected a text, not {type(prompts[wrong]).__name__}")
+            raise TrialsError(f"expected a text, not {type(prompts[wrong]).__name__}", column="prompts", row=wrong)
         return grouped(zip(prompts, strict=True))
 
     def _references(self, needed_for: str) -> tuple[TextGroups, NDArray[np.int32]]:
@@ -144,10 +144,10 @@ def _numbers(name: str, values: Any) -> Floats:
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise RewardError(f"{name}: expected numbers") from None
+        raise TrialsError(f"{name}: expected numbers") from None
     if not (np.isfinite(numbers) & (numbers >= 0)).all():
         row = int(np.argmin(np.isfinite(numbers) & (numbers >= 0)))
-        raise RewardError(f"{name}[{row}]: expected a number of at least 0, not {numbers[row]:g}")
+        raise TrialsError(f"expected a number of at least 0, not {numbers[row]:g}", column=name, row=row)
     return numbers
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ..files.notebook import NotebookTable
 from ..native import _core
 from ..native.core_errors import worded
+from ..scoring.scorer import Scorer
 from .batch import Batch, Floats
-from .parts import Part
+from .parts import Copying, Part
 from .shape import Shape, shape_of
 from .sources import source_of
 
@@ -83,7 +84,17 @@ class Reward:
     @property
     def signature(self) -> str:
         """Identifies how rewards are computed: the signature of the scores, the metric and the shape."""
-        return f"{self._source.signature}|shape:{'+'.join(map(repr, self.shape)) or 'none'}"
+        return self._source.signature + (f"|shape:{'+'.join(map(repr, self.shape))}" if self.shape else "")
+
+    @property
+    def scorer(self) -> Scorer | None:
+        """The scorer of the suite; None if the source is a `ReferenceScorer`."""
+        return self._source.scorer
+
+    @property
+    def needs_prompts(self) -> bool:
+        """Whether a part of the shape needs the prompts."""
+        return any(isinstance(part, Copying) and part.source == "prompts" for part in self.shape)
 
     def __call__(
         self,
@@ -110,7 +121,10 @@ class Reward:
             TrialsError: The answers cannot be scored; see `Scorer.score`.
             RewardError: A column that the shape needs is missing, or is invalid.
         """
-        return self._columns(questions, answers, prompts, references, finished, n_tokens, nulls=False)["reward"]
+        known = (prompts, references, finished, n_tokens)
+        if self.scorer and self.metric == "score" and not self.shape and all(column is None for column in known):
+            return self.scorer.reward(questions, answers)
+        return self._columns(questions, answers, *known, nulls=False)["reward"]
 
     def details(
         self,
@@ -124,13 +138,13 @@ class Reward:
     ) -> RewardTable:
         """The rewards of a batch with the score and the column of each part; takes the arguments of a call.
 
-        A missing answer has NaN.
+        A missing answer has NaN. With a suite, the parts of the score have columns too.
 
         Example:
             >>> from pfgen_fast.rewards import Overlong, Reward
             >>> table = Reward("mini", [Overlong(10, 20)]).details("Q07", ["Ice floats.", "It is light."])
             >>> table.columns, table["overlong"].tolist()
-            (('score', 'overlong', 'reward'), [0.9, 0.8])
+            (('fluency', 'truthfulness', 'helpfulness', 'score', 'overlong', 'reward'), [0.9, 0.8])
         """
         columns = self._columns(questions, answers, prompts, references, finished, n_tokens, nulls=True)
         return RewardTable(self.signature, columns)
@@ -141,8 +155,8 @@ class Reward:
         with worded():
             column = _core.TextColumn(answers, "answers", nulls)
         batch = Batch(column, prompts, finished, n_tokens, n_threads=self._source.n_threads)
-        rewards = self._source.score(questions, batch, references)
-        columns = {"score": rewards}
+        columns = self._source.score(questions, batch, references)
+        rewards = columns["score"]
         counted: Counter[str] = Counter()
         for part in self.shape:
             values, rewards = part.shaped(rewards, batch)

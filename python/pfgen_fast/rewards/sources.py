@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RewardError
+from ..errors import RewardError, TrialsError
 from ..files.untrusted_text import unknown_name
 from ..native.threads import cached_property, default_threads
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
-from ..suite.rules import SCORES, column_of
+from ..suite.rules import PARTS, SCORES, column_of
 from ..suite.suite import Suite
 from .batch import Batch, Floats, TextGroups, grouped
 
@@ -35,8 +35,12 @@ class Source(Protocol):
     def n_threads(self) -> int:
         """The number of threads."""
 
-    def score(self, questions: Any, batch: Batch, references: Any) -> Floats:
-        """Scores a batch, and completes it with references."""
+    @property
+    def scorer(self) -> Scorer | None:
+        """The scorer of the suite; None without a suite."""
+
+    def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
+        """The columns of a batch, of which `score` is the score; completes the batch with references."""
 
 
 class SuiteSource:
@@ -59,14 +63,15 @@ class SuiteSource:
     @property
     def signature(self) -> str:
         """See `Source`."""
-        return f"{self._given.signature}|metric:{self.metric}"
+        of_metric = "" if self.metric == "score" else f"|metric:{self.metric}"
+        return self._given.signature + of_metric
 
     @property
     def n_threads(self) -> int:
         """See `Source`."""
         return self.scorer._threads
 
-    def score(self, questions: Any, batch: Batch, references: Any) -> Floats:
+    def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
         """See `Source`."""
         if references is not None:
             raise RewardError("references: the suite has the reference answers; expected none in the rows")
@@ -74,7 +79,7 @@ class SuiteSource:
         codes = table._codes
         batch.references = self._groups, codes
         batch.reference_means = partial(self._means_of, codes)
-        return table[column_of(self.metric)]
+        return {**{name: table[name] for name in PARTS}, "score": table[column_of(self.metric)]}
 
     @cached_property
     def _groups(self) -> TextGroups:
@@ -104,6 +109,8 @@ class SuiteSource:
 class ReferenceSource:
     """A metric of a `ReferenceScorer`, which compares each answer with the references in its row."""
 
+    scorer = None
+
     def __init__(self, scorer: Any, metric: str | None) -> None:
         self._scorer = scorer
         names = tuple(scorer.metrics)
@@ -123,14 +130,14 @@ class ReferenceSource:
         """See `Source`."""
         return getattr(self._scorer, "threads", None) or default_threads()
 
-    def score(self, questions: Any, batch: Batch, references: Any) -> Floats:
+    def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
         """See `Source`."""
         if references is None:
             raise RewardError(f"references are missing; the metric {self.metric} needs a list for each answer")
         values = self._values(batch.answers, references)
         batch.references = lists, rows = grouped_references(references, len(batch.answers))
         batch.reference_means = lambda: self._means(lists)[rows]
-        return values
+        return {"score": values}
 
     def _values(self, answers: Any, references: Any) -> Floats:
         return np.asarray(self._scorer.score(answers, references)[self.metric], dtype=np.float64)
@@ -154,10 +161,10 @@ def grouped_references(references: Any, n_answers: int) -> tuple[TextGroups, NDA
     """The distinct lists of references, and the number of the list of each row."""
     lists = references.to_pylist() if hasattr(references, "to_pylist") else list(references)
     if len(lists) != n_answers:
-        raise RewardError(f"{len(lists)} references for {n_answers} answers; expected a list for each answer")
+        raise TrialsError(f"{len(lists)} references for {n_answers} answers; expected a list for each answer")
     for row, texts in enumerate(lists):
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-            raise RewardError(f"references[{row}]: expected a list of texts")
+        if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+            raise TrialsError("expected a list of texts", column="references", row=row)
     return grouped(lists)
 
 
