@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..files.notebook import NotebookTable
 from ..native import _core
 from ..native.core_errors import worded
+from ..scoring.column_table import ColumnTable
 from ..scoring.scorer import Scorer
 from .batch import Batch, Floats
 from .parts import Copying, Part
@@ -19,37 +17,44 @@ from .shape import Shape, shape_of
 from .sources import source_of
 
 
-class RewardTable(NotebookTable):
+class RewardTable(ColumnTable):
     """The rewards of a batch, explained: the score, a column for each part of the shape, and the reward.
 
-    Columns are items, as NumPy arrays. Arrow consumers accept the table directly: `pyarrow.table(t)`.
+    Columns are attributes and items, as NumPy arrays. Rows of missing answers hold NaN. Arrow consumers accept the table
+    directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
     """
 
-    def __init__(self, signature: str, columns: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, signature: str, columns: dict[str, Floats]) -> None:
         """Created by `Reward.details`."""
         self.signature = signature
-        self._by_name = dict(columns)
+        self._by_name = columns
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(self._by_name)
 
-    def __getitem__(self, column: str) -> NDArray[Any]:
-        try:
-            return self._by_name[column]
-        except KeyError:
-            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}") from None
+    @property
+    def _floats(self) -> dict[str, Floats]:
+        return self._by_name
 
     def __len__(self) -> int:
         return len(self._by_name["reward"])
 
-    def __repr__(self) -> str:
-        means = ", ".join(f"{name} {np.nanmean(self[name]):.4f}" for name in self.columns if len(self))
-        return f"RewardTable({len(self)} answers; mean {means})"
+    def rows(self, start: int, stop: int) -> RewardTable:
+        """The rows from `start` up to `stop` as a new table, without a copy."""
+        return RewardTable(self.signature, {name: values[start:stop] for name, values in self._by_name.items()})
 
-    def _columns(self) -> Mapping[str, Any]:
-        return self._by_name
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RewardTable, (self.signature, self._by_name)
+
+    def __repr__(self) -> str:
+        return self._described(~np.isnan(self["reward"]), self.columns)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Exports the table to Arrow consumers; NaN becomes null."""
+        columns = [np.ascontiguousarray(values) for values in self._by_name.values()]
+        return _core.export_stream(len(self), None, list(self.columns), columns)
 
 
 class Reward:
