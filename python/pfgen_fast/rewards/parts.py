@@ -368,7 +368,9 @@ def _check_number(part: Part, name: str, value: object, low: float = -math.inf, 
 
 def _check_count(part: Part, name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _LARGEST_COUNT:
-        raise RewardError(f"{part.name}: {name}: expected an integer from 1 on, not {shown_value(value)}")
+        raise RewardError(
+            f"{part.name}: {name}: expected an integer from 1 to {_LARGEST_COUNT:,}, not {shown_value(value)}"
+        )
 
 
 def _check_shares(part: Part, from_share: object, hard: object) -> None:
