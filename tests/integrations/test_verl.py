@@ -13,6 +13,7 @@ from makers.frames import run_python_blocks
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.verl import compute_score, compute_score_batched, write_dataset
+from pfgen_fast.rewards import Reward
 
 PARTS = ("fluency", "truthfulness", "helpfulness")
 PAGE = DOCS / "integrations" / "verl.md"
@@ -30,6 +31,28 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer_or_one_of_its
     found = compute_score_batched(*batch, suite="mini", metric="fluency", parts=True)
     expected = {"score": table.fluency.tolist()} | {part: table[part].tolist() for part in PARTS}
     assert found == [{name: column[row] for name, column in expected.items()} for row in range(3)]
+
+
+def test_a_shape_and_references_come_from_the_settings_and_the_row(scorer, tmp_path):
+    good = "Ice is less dense than water, because its molecules form an open lattice."
+    reward = Reward("mini", "recommended")
+    answers = [f"A: {good}", f"A: {good} {good}", f"<think>{good}"]
+    table = reward.details("Q07", [good, f"{good} {good}", ""], finished=[True, True, False])
+    batch = ["pfgen"] * 3, answers, ["Q07"] * 3
+    found = compute_score_batched(*batch, suite="mini", shape="recommended", parts=True)
+    assert [row["score"] for row in found] == table["reward"].tolist()
+    assert [row["unfinished"] for row in found] == [1.0, 1.0, 0.0]
+    assert [row["repetition"] for row in found] == table["repetition"].tolist()
+    options = {"suite": "mini", "shape": "recommended"}
+    assert compute_score("pfgen", answers[0], "Q07", {"finished": False}, **options) == 0.0
+    path = tmp_path / "copying.toml"
+    path.write_text('[[shape]]\npart = "copying"\nrun = 10\nfrom_share = 0.5\n', encoding="utf-8")
+    assert compute_score("pfgen", good, "Q07", {"prompt": good}, suite="mini", shape=str(path)) == 0.0
+    with pytest.raises(TrialsError, match=r"extra_info\[0\]: the key 'prompt' is missing"):
+        compute_score("pfgen", good, "Q07", suite="mini", shape=str(path))
+    assert compute_score("pfgen", "A: It floats.", "", {"references": ["It floats."]}, metric="exact_match") == 1.0
+    with pytest.raises(TrialsError, match=r"extra_info\[0\]: the key 'references' is missing"):
+        compute_score("pfgen", "A: It floats.", "", metric="chrf")
 
 
 def test_arguments_without_a_reward_are_one_clear_sentence():

@@ -164,7 +164,7 @@ class Reward:
         rewards = columns["score"]
         counted: Counter[str] = Counter()
         for part in self.shape:
-            values, rewards = part.shaped(rewards, batch)
+            values, rewards = part._shaped(rewards, batch)
             counted[part.name] += 1
             columns[part.name if counted[part.name] == 1 else f"{part.name}_{counted[part.name]}"] = values
         return {**columns, "reward": rewards}

@@ -132,6 +132,8 @@ class ReferenceSource:
 
     def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
         """See `Source`."""
+        if references is None and not len(batch.answers):
+            references = []
         values = self._reference_scorer.score(batch.answers, references, nulls="null")[self.metric]
 
         def groups() -> tuple[TextGroups, Rows]:
