@@ -1,7 +1,7 @@
 // Scores many answers, each by its own list of references, with several threads.
 //
 // Each answer is scored separately, so threads, batches and their order cannot change results. Answers with one list
-// are scored together, so that the list is read once for about 32 of them. Memory does not grow with the number of
+// are scored together, so that the list is read once for about 32 of them.
 // references of a list.
 #pragma once
 

@@ -62,10 +62,6 @@ std::size_t Rouge::n_common(Tokens a, Tokens b) {
   return n_found;
 }
 
-Shares Rouge::ngrams(Tokens reference, Tokens answer) {
-  return shares_of(n_common(reference, answer), reference.size(), answer.size());
-}
-
 template <class Visit>
 void Rouge::for_each_row(Tokens reference, Tokens answer, const Visit& visit) {
   make_room(masks_, reference);
