@@ -81,4 +81,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   pfgen::bind_references(module);
   pfgen::bind_tokens(module);
   pfgen::bind_trials(module);
+  pfgen::bind_text_shapes(module);
 }
