@@ -23,5 +23,6 @@ void bind_counting(pybind11::module_& module);
 void bind_perturbation(pybind11::module_& module);
 void bind_variant_scorer(pybind11::module_& module);
 void bind_trials(pybind11::module_& module);
+void bind_text_shapes(pybind11::module_& module);
 
 }  // namespace pfgen

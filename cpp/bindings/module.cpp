@@ -79,4 +79,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   pfgen::bind_perturbation(module);
   pfgen::bind_variant_scorer(module);
   pfgen::bind_trials(module);
+  pfgen::bind_text_shapes(module);
 }

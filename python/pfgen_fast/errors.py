@@ -52,6 +52,10 @@ class ExperimentError(PfgenError, ValueError):
     """An experiment would be meaningless: too few runs, equal scores, no common names."""
 
 
+class RewardError(PfgenError, ValueError):
+    """A reward cannot be computed: a part of a shape, a source or a column of the batch breaks the rules."""
+
+
 class TrialsError(PfgenError, ValueError):
     """Questions or answers cannot be scored; the message names the row.
 

@@ -32,6 +32,11 @@ class Evaluators:
 
     model: str | None = Option(None, "-m", help="Name the judge on the server.", metavar="NAME")
     leave_out: bool = Option(False, help="ngram: remove the originals from the suite before scoring.")
+    shape: str | None = Option(
+        None,
+        help="ngram: also compute the reward with this shape, which is 'recommended' or a TOML file.",
+        metavar="SHAPE",
+    )
     allow_self_reference: bool = Option(False, help="metrics: accept items whose text is among their references.")
     lower_is_better: list[str] | None = Option(
         None, help="Name a metric for which lower is better. May be repeated.", metavar="METRIC"
@@ -61,7 +66,7 @@ class Evaluators:
         asked = partial(self._asked, folder, asking)
         judge = {"criteria": self.criteria, "metrics": self.metric}
         options_of: Mapping[str, Callable[[], dict[str, Any]]] = {
-            "ngram": lambda: {"suite": self._suite(source), "threads": source.threads},
+            "ngram": lambda: {"suite": self._suite(source), "shape": self.shape, "threads": source.threads},
             "metrics": lambda: {"allow_self_reference": self.allow_self_reference},
             "judge": lambda: {**asked(KEPT_RATINGS), **judge, "tasks": source.collection.tasks},
             "checklists": lambda: {**asked(KEPT_REPLIES), "category": self.category, "structured": self.structured},

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from ..errors import TrialsError
+from ..rewards.reward import Reward
+from ..rewards.shape import Shape
 from ..scoring.scorer import Scorer
 from ..suite.suite import Suite
 from .evaluator import Floats, Item, Metric, Texts, column_of
@@ -22,7 +24,9 @@ _REFERENCES_OF_A_SET = 20
 
 
 class NgramEvaluator:
-    """Scores texts as answers to the questions of a suite.
+    """Scores texts as answers to the questions of a suite; with a shape, also by the metric `reward`.
+
+    The shape is that of a `Reward`, which has no prompts and takes all texts as finished.
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
@@ -34,11 +38,12 @@ class NgramEvaluator:
     """
 
     name = "ngram"
-    metrics = _METRICS
     is_deterministic = True
 
-    def __init__(self, scorer: Scorer) -> None:
+    def __init__(self, scorer: Scorer, shape: Shape = None) -> None:
         self._scorer = scorer
+        self._reward = None if shape is None else Reward(scorer, shape)
+        self.metrics = _METRICS if shape is None else (*_METRICS, Metric("reward", combined=False))
 
     @property
     def suite(self) -> Suite:
@@ -47,14 +52,16 @@ class NgramEvaluator:
 
     @property
     def signature(self) -> str:
-        """The scorer's signature."""
-        return self._scorer.signature
+        """The signature of the scorer, or with a shape of the reward."""
+        return self._scorer.signature if self._reward is None else self._reward.signature
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Scores each text as an answer to the question of its item."""
         texts = column_of(items, texts)
-        table = self._scorer.score(_questions(items), texts, nulls="null")
-        return {metric.name: table[metric.name] for metric in self.metrics}
+        questions = _questions(items)
+        table = self._scorer.score(questions, texts, nulls="null")
+        scores = {metric.name: table[metric.name] for metric in _METRICS}
+        return scores if self._reward is None else {**scores, "reward": self._reward.details(questions, texts)["reward"]}
 
     def reference_means(self, questions: Iterable[str]) -> dict[str, float]:
         """The mean scores of reference answers, for comparison with other answers; NaN without questions.
@@ -74,7 +81,7 @@ class NgramEvaluator:
                 asked += [question] * len(chosen)
                 answers += chosen
         table = self._scorer.score(asked, answers)
-        return {metric.name: float(table[metric.name].mean()) if asked else float("nan") for metric in self.metrics}
+        return {metric.name: float(table[metric.name].mean()) if asked else float("nan") for metric in _METRICS}
 
 
 def _questions(items: Sequence[Item]) -> list[str]:

@@ -14,6 +14,7 @@ from .evaluator import Evaluator
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..rewards.shape import Shape
     from ..suite.suite import Suite
     from .table import TableScores
 
@@ -89,9 +90,9 @@ def _imported(spelling: str) -> list[Callable[..., Any]]:
     return [getattr(import_module(module, __package__), name) for module, name in _OPENERS[spelling]]
 
 
-def open_ngram(suite: Suite | str | Path, **options: Any) -> Evaluator:
-    """The n-gram scores of a suite; the options are those of `Scorer`."""
+def open_ngram(suite: Suite | str | Path, shape: Shape = None, **options: Any) -> Evaluator:
+    """The n-gram scores of a suite, and with a shape the reward; the options are those of `Scorer`."""
     from ..scoring.scorer import Scorer
     from .ngram import NgramEvaluator
 
-    return NgramEvaluator(Scorer(suite, **options))
+    return NgramEvaluator(Scorer(suite, **options), shape)

@@ -1,0 +1,382 @@
+"""The parts of a shape. Most parts multiply each reward by a factor from 0 to 1, and never raise a reward.
+
+`Reward` calls `shaped` with a batch. A part can also be called alone, with arrays or texts.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..errors import RewardError
+from ..files.untrusted_text import shown_value, unknown_name
+from .batch import Batch, Floats, batch_of_texts
+
+Unit = Literal["characters", "tokens", "references"]
+UNITS = ("characters", "tokens", "references")
+SOURCES = ("prompts", "references")
+_LARGEST_COUNT = 1_000_000
+
+
+class Part(ABC):
+    """A part of a shape; `name` is its name in files and columns."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+        """The column of this part in `details`, and the rewards after this part."""
+
+
+class Factor(Part):
+    """A part that multiplies rewards by factors, which are its column."""
+
+    @abstractmethod
+    def _factors(self, batch: Batch) -> Floats:
+        """The factor of each answer, from 0 to 1."""
+
+    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+        """The factors, and the rewards times the factors."""
+        factors = self._factors(batch)
+        return factors, np.minimum(rewards, rewards * factors)  # does not raise a reward below 0
+
+
+@dataclass(frozen=True)
+class Overlong(Factor):
+    """A factor against long answers: 1 up to the length `soft`, then linearly down to 0 at the length `hard`.
+
+    Args:
+        soft: The length up to which an answer keeps its reward.
+        hard: The length from which an answer gets no reward.
+        unit: `"characters"`, `"tokens"` (needs `n_tokens`), or `"references"`: multiples of the median length of the
+            reference answers of the question.
+        minus: Whether to add 0 to -1 instead of multiplying by 1 to 0: the soft overlong punishment of DAPO.
+
+    Raises:
+        RewardError: A number or the unit is invalid.
+
+    Example:
+        >>> Overlong(100, 200)([50, 150, 250]).tolist()
+        [1.0, 0.5, 0.0]
+        >>> Overlong(100, 200, minus=True)([50, 150, 250]).tolist()
+        [0.0, -0.5, -1.0]
+    """
+
+    name = "overlong"
+    soft: float
+    hard: float
+    unit: Unit = "characters"
+    minus: bool = False
+
+    def __post_init__(self) -> None:
+        _check_number(self, "soft", self.soft, 0.0)
+        _check_number(self, "hard", self.hard, 0.0)
+        _check_choice(self, "unit", self.unit, UNITS)
+        if not isinstance(self.minus, bool):
+            raise RewardError(f"overlong: minus: expected true or false, not {shown_value(self.minus)}")
+        if not self.soft < self.hard:
+            raise RewardError(f"overlong: soft {self.soft:g} and hard {self.hard:g}: expected soft below hard")
+
+    def __call__(self, lengths: Any) -> Floats:
+        """The factors (with `minus`, the penalties) for these lengths."""
+        factors = _falling(np.asarray(lengths, dtype=np.float64), self.soft, self.hard)
+        return factors - 1.0 if self.minus else factors
+
+    def _factors(self, batch: Batch) -> Floats:
+        return self(batch.lengths(self.unit))
+
+    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+        """The factors or penalties, and the rewards after them."""
+        factors, shaped = super().shaped(rewards, batch)
+        return (factors, rewards + factors) if self.minus else (factors, shaped)
+
+
+@dataclass(frozen=True)
+class TooShort(Factor):
+    """A factor against short and cut answers: 1 from the length `soft` on, then linearly down to 0 at `hard`.
+
+    Args:
+        soft: The length from which on an answer keeps its reward.
+        hard: The length up to which an answer gets no reward; below `soft`.
+        unit: The unit of both; see `Overlong`.
+
+    Raises:
+        RewardError: A number or the unit is invalid.
+
+    Example:
+        >>> TooShort(80, 40)([100, 60, 10]).tolist()
+        [1.0, 0.5, 0.0]
+    """
+
+    name = "too_short"
+    soft: float
+    hard: float
+    unit: Unit = "characters"
+
+    def __post_init__(self) -> None:
+        _check_number(self, "soft", self.soft, 0.0)
+        _check_number(self, "hard", self.hard, 0.0)
+        _check_choice(self, "unit", self.unit, UNITS)
+        if not self.soft > self.hard:
+            raise RewardError(f"too_short: soft {self.soft:g} and hard {self.hard:g}: expected soft above hard")
+
+    def __call__(self, lengths: Any) -> Floats:
+        """The factors for these lengths."""
+        return 1.0 - _falling(np.asarray(lengths, dtype=np.float64), self.hard, self.soft)
+
+    def _factors(self, batch: Batch) -> Floats:
+        return self(batch.lengths(self.unit))
+
+
+@dataclass(frozen=True)
+class Repetition(Factor):
+    """A factor against repetition: 1 up to a share of repeated n-grams, then linearly down to 0 at `hard`.
+
+    The share is 1 - different / all n-grams of the code points of the answer.
+
+    Args:
+        n: The length of the n-grams.
+        from_share: The share up to which an answer keeps its reward.
+        hard: The share from which an answer gets no reward.
+
+    Raises:
+        RewardError: A number is invalid.
+
+    Example:
+        >>> Repetition(3, 0.2)(["It floats on water.", "It floats. It floats. It floats."]).round(2).tolist()
+        [1.0, 0.46]
+    """
+
+    name = "repetition"
+    n: int
+    from_share: float
+    hard: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_count(self, "n", self.n)
+        _check_shares(self, self.from_share, self.hard)
+
+    def __call__(self, answers: Any) -> Floats:
+        """The factors for these texts."""
+        return self._factors(batch_of_texts(answers))
+
+    def _factors(self, batch: Batch) -> Floats:
+        return _falling(batch.repeated_shares(self.n), self.from_share, self.hard)
+
+
+@dataclass(frozen=True)
+class Copying(Factor):
+    """A factor against copies: 1 up to a share of copied characters, then linearly down to 0 at `hard`.
+
+    A character is copied if it lies in a run of at least `run` characters of the prompt, or of one reference answer;
+    the reference answer with the most copied characters counts.
+
+    Args:
+        run: The length of the shortest run that counts.
+        from_share: The share up to which an answer keeps its reward.
+        hard: The share from which an answer gets no reward.
+        source: `"prompts"` (needs `prompts`) or `"references"`.
+
+    Raises:
+        RewardError: A number or the source is invalid.
+
+    Example:
+        >>> answers = ["Why does ice float? It is light.", "It is less dense."]
+        >>> Copying(10, 0.25)(answers, ["Why does ice float?"] * 2).round(2).tolist()
+        [0.54, 1.0]
+    """
+
+    name = "copying"
+    run: int
+    from_share: float
+    hard: float = 1.0
+    source: Literal["prompts", "references"] = "prompts"
+
+    def __post_init__(self) -> None:
+        _check_count(self, "run", self.run)
+        _check_shares(self, self.from_share, self.hard)
+        _check_choice(self, "source", self.source, SOURCES)
+
+    def __call__(self, answers: Any, sources: Any) -> Floats:
+        """The factors for these texts, with one prompt or one list of reference answers for each text."""
+        from .sources import grouped_references
+
+        if self.source == "prompts":
+            return self._factors(batch_of_texts(answers, prompts=sources))
+        return self._factors(batch_of_texts(answers, references=grouped_references(sources, len(answers))))
+
+    def _factors(self, batch: Batch) -> Floats:
+        return _falling(batch.copied_shares(self.source, self.run), self.from_share, self.hard)
+
+
+@dataclass(frozen=True)
+class Unfinished(Factor):
+    """A factor for answers that did not end: at the limit of tokens, or within their reasoning.
+
+    All answers count as finished if `Reward` is called without `finished`.
+
+    Args:
+        value: The factor of an unfinished answer, from 0 to 1.
+
+    Raises:
+        RewardError: The value is invalid.
+
+    Example:
+        >>> Unfinished()([True, False]).tolist()
+        [1.0, 0.0]
+    """
+
+    name = "unfinished"
+    value: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_number(self, "value", self.value, 0.0, 1.0)
+
+    def __call__(self, finished: Any) -> Floats:
+        """The factors, given whether each answer is finished."""
+        return np.where(np.asarray(finished, dtype=np.bool_), 1.0, self.value)
+
+    def _factors(self, batch: Batch) -> Floats:
+        return self(np.full(len(batch.answers), True) if batch.finished is None else batch.finished)
+
+
+@dataclass(frozen=True)
+class Floor(Part):
+    """A lowest reward.
+
+    Args:
+        value: The reward of answers whose reward is lower.
+
+    Raises:
+        RewardError: The value is invalid.
+
+    Example:
+        >>> Floor(0.1)([0.05, 0.5]).tolist()
+        [0.1, 0.5]
+    """
+
+    name = "floor"
+    value: float
+
+    def __post_init__(self) -> None:
+        _check_number(self, "value", self.value)
+
+    def __call__(self, rewards: Any) -> Floats:
+        """The rewards with this floor."""
+        return np.maximum(np.asarray(rewards, dtype=np.float64), self.value)
+
+    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+        """The raised rewards, twice."""
+        raised = self(rewards)
+        return raised, raised
+
+
+@dataclass(frozen=True)
+class Clip(Part):
+    """A lowest and a highest reward.
+
+    Args:
+        low: The lowest reward.
+        high: The highest reward.
+
+    Raises:
+        RewardError: A value is invalid.
+
+    Example:
+        >>> Clip(0.1, 0.9)([0.05, 0.5, 1.0]).tolist()
+        [0.1, 0.5, 0.9]
+    """
+
+    name = "clip"
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        _check_number(self, "low", self.low)
+        _check_number(self, "high", self.high)
+        if not self.low < self.high:
+            raise RewardError(f"clip: low {self.low:g} and high {self.high:g}: expected low below high")
+
+    def __call__(self, rewards: Any) -> Floats:
+        """The rewards within these bounds."""
+        return np.clip(np.asarray(rewards, dtype=np.float64), self.low, self.high)
+
+    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+        """The clipped rewards, twice."""
+        clipped = self(rewards)
+        return clipped, clipped
+
+
+@dataclass(frozen=True)
+class Scale(Part):
+    """Divides a reward by the mean score of the reference answers of the question: 1 is as good as the references.
+
+    The column has these means. Reference answers of a suite are scored by the suite; a reference in a row is scored by
+    the other references of the row.
+
+    Args:
+        to: `"references"`.
+
+    Raises:
+        RewardError: `to` is invalid.
+
+    Example:
+        >>> Scale()([0.3, 0.9], [0.6, 0.6]).tolist()
+        [0.5, 1.5]
+    """
+
+    name = "scale"
+    to: Literal["references"] = "references"
+
+    def __post_init__(self) -> None:
+        _check_choice(self, "to", self.to, ("references",))
+
+    def __call__(self, rewards: Any, means: Any) -> Floats:
+        """The rewards, divided by these means."""
+        return np.asarray(rewards, dtype=np.float64) / np.asarray(means, dtype=np.float64)
+
+    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+        """The means, and the rewards divided by them."""
+        means = batch.means_of_references()
+        return means, self(rewards, means)
+
+
+PARTS: Mapping[str, type[Part]] = {
+    part.name: part for part in (Overlong, TooShort, Repetition, Copying, Unfinished, Floor, Clip, Scale)
+}
+"""All parts by name."""
+
+
+def _falling(values: Floats, begin: float, end: float) -> Floats:
+    """1 up to `begin`, then linearly down to 0 at `end`."""
+    return np.clip((end - values) / (end - begin), 0.0, 1.0)
+
+
+def _check_number(part: Part, name: str, value: object, low: float = -math.inf, high: float = math.inf) -> None:
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not (is_number and low <= value <= high):  # type: ignore[operator]
+        bounds = "" if low == -math.inf else f" from {low:g} on" if high == math.inf else f" from {low:g} to {high:g}"
+        raise RewardError(f"{part.name}: {name}: expected a number{bounds}, not {shown_value(value)}")
+
+
+def _check_count(part: Part, name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _LARGEST_COUNT:
+        raise RewardError(f"{part.name}: {name}: expected an integer from 1 on, not {shown_value(value)}")
+
+
+def _check_shares(part: Part, from_share: object, hard: object) -> None:
+    _check_number(part, "from_share", from_share, 0.0, 1.0)
+    _check_number(part, "hard", hard, 0.0, 1.0)
+    if not from_share < hard:  # type: ignore[operator]
+        raise RewardError(f"{part.name}: from_share {from_share:g} and hard {hard:g}: expected from_share below hard")
+
+
+def _check_choice(part: Part, name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise RewardError(f"{part.name}: {unknown_name(name, value, known)}")

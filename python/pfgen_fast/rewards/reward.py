@@ -1,0 +1,163 @@
+"""`Reward`: a score and its shape, as one object for trainers, the server and programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..files.notebook import NotebookTable
+from ..native import _core
+from ..native.core_errors import worded
+from .batch import Batch, Floats
+from .parts import Part
+from .shape import Shape, shape_of
+from .sources import source_of
+
+
+class RewardTable(NotebookTable):
+    """The rewards of a batch, explained: the score, a column for each part of the shape, and the reward.
+
+    Columns are items, as NumPy arrays. Arrow consumers accept the table directly: `pyarrow.table(t)`.
+    """
+
+    def __init__(self, signature: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Created by `Reward.details`."""
+        self.signature = signature
+        self._by_name = dict(columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self._by_name)
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        try:
+            return self._by_name[column]
+        except KeyError:
+            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}") from None
+
+    def __len__(self) -> int:
+        return len(self._by_name["reward"])
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {np.nanmean(self[name]):.4f}" for name in self.columns if len(self))
+        return f"RewardTable({len(self)} answers; mean {means})"
+
+    def _columns(self) -> Mapping[str, Any]:
+        return self._by_name
+
+
+class Reward:
+    """A score of answers, shaped for training; thread-safe, and small as a pickle.
+
+    Args:
+        source: A suite, a `Scorer`, a `ScorerSpec` or a `ReferenceScorer`.
+        shape: The parts that shape the score, applied in their order; see `shape_of`.
+        metric: The score that is shaped. Of a suite: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and
+            `"helpfulness"`. Of a `ReferenceScorer`: one of its metrics, by default its only metric.
+
+    Raises:
+        RewardError: The source, the metric or the shape is invalid.
+
+    Example:
+        >>> from pfgen_fast.rewards import Repetition, Reward
+        >>> reward = Reward("mini", [Repetition(4, 0.1)])
+        >>> good = "Ice is less dense than water, because its molecules form an open lattice."
+        >>> reward("Q07", [good, f"{good} {good}"]).round(2).tolist()
+        [0.6, 0.34]
+    """
+
+    def __init__(self, source: Any, shape: Shape = None, *, metric: str | None = None) -> None:
+        self._source = source_of(source, metric)
+        self.shape: tuple[Part, ...] = shape_of(shape)
+
+    @property
+    def metric(self) -> str:
+        """The score that is shaped."""
+        return self._source.metric
+
+    @property
+    def signature(self) -> str:
+        """Identifies how rewards are computed: the signature of the scores, the metric and the shape."""
+        return f"{self._source.signature}|shape:{'+'.join(map(repr, self.shape)) or 'none'}"
+
+    def __call__(
+        self,
+        questions: Any,
+        answers: Any,
+        *,
+        prompts: Any = None,
+        references: Any = None,
+        finished: Any = None,
+        n_tokens: Any = None,
+    ) -> Floats:
+        """The rewards of a batch.
+
+        Args:
+            questions: The id or text of one question for all answers, or a column with one for each answer; None if
+                the source is a `ReferenceScorer`.
+            answers: A column of texts; see `Scorer.score`.
+            prompts: The prompt of each answer, for `Copying`.
+            references: One list of reference answers for each answer, if the source is a `ReferenceScorer`.
+            finished: Whether each answer ended by itself, for `Unfinished`.
+            n_tokens: The number of tokens of each answer, for lengths in tokens.
+
+        Raises:
+            TrialsError: The answers cannot be scored; see `Scorer.score`.
+            RewardError: A column that the shape needs is missing, or is invalid.
+        """
+        return self._columns(questions, answers, prompts, references, finished, n_tokens, nulls=False)["reward"]
+
+    def details(
+        self,
+        questions: Any,
+        answers: Any,
+        *,
+        prompts: Any = None,
+        references: Any = None,
+        finished: Any = None,
+        n_tokens: Any = None,
+    ) -> RewardTable:
+        """The rewards of a batch with the score and the column of each part; takes the arguments of a call.
+
+        A missing answer has NaN.
+
+        Example:
+            >>> from pfgen_fast.rewards import Overlong, Reward
+            >>> table = Reward("mini", [Overlong(10, 20)]).details("Q07", ["Ice floats.", "It is light."])
+            >>> table.columns, table["overlong"].tolist()
+            (('score', 'overlong', 'reward'), [0.9, 0.8])
+        """
+        columns = self._columns(questions, answers, prompts, references, finished, n_tokens, nulls=True)
+        return RewardTable(self.signature, columns)
+
+    def _columns(
+        self, questions: Any, answers: Any, prompts: Any, references: Any, finished: Any, n_tokens: Any, *, nulls: bool
+    ) -> dict[str, Floats]:
+        with worded():
+            column = _core.TextColumn(answers, "answers", nulls)
+        batch = Batch(column, prompts, finished, n_tokens, n_threads=self._source.n_threads)
+        rewards = self._source.score(questions, batch, references)
+        columns = {"score": rewards}
+        counted: Counter[str] = Counter()
+        for part in self.shape:
+            values, rewards = part.shaped(rewards, batch)
+            counted[part.name] += 1
+            columns[part.name if counted[part.name] == 1 else f"{part.name}_{counted[part.name]}"] = values
+        return {**columns, "reward": rewards}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (self._source, self.shape)
+
+    def __repr__(self) -> str:
+        return f"Reward({self.metric}, [{', '.join(map(repr, self.shape))}])"
+
+
+def _received(source: Any, shape: tuple[Part, ...]) -> Reward:
+    reward = Reward.__new__(Reward)
+    reward._source, reward.shape = source, shape
+    return reward
