@@ -1,57 +1,110 @@
-"""A search that rewrites answers until their reward stops rising: the first part of docs/reward_hacking.md.
+"""`python tools/reward_search.py`: rewrites answers until their reward stops rising, and measures the result.
 
-Nothing is learned, and no model is used. In each round, random changes of a text compete, and the one with the highest
-reward stays. The search knows the text, the question and the reward, but no reference answer.
+Nothing is learned, and no model is used. In each round, random changes of an answer compete, and the answer with the
+highest reward stays. The search knows an answer, the question, and three other answers to it, but no reference answer.
+It writes docs/figures/reward_search.json for docs/reward_hacking.md.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-Reward = Callable[[str, Sequence[str]], Sequence[float]]
-"""The rewards of answers to one question, which is named by its ID."""
+from make_mini_suite import QUESTIONS, make_answer
+from pfgen_fast import Suite
+from pfgen_fast.rewards import Copying, Reward
+from reward_measures import MEASURES, grpo_reward, measures, write, write_suites
 
+FILE = "reward_search.json"
 ROUNDS, CHANGES = 400, 32
 PUNCTUATION = "、。，．,.!？ 「」\n"
+SHOWN = 6  # the question whose answers the file contains
+REWARDS: dict[str, dict[str, Any]] = {
+    "score": {},
+    "truthfulness": {"metric": "truthfulness"},
+    "score, recommended shape": {"shape": "recommended"},
+    "truthfulness, recommended shape": {"metric": "truthfulness", "shape": "recommended"},
+}
+STARTS = ("good", "poor")
 
 
-def changed(text: str, question: str, chance: random.Random) -> str:
-    """A text with one random change: a span is deleted, repeated, moved, or replaced, or the text is cut."""
-    begin = chance.randint(0, len(text))
+def changed(text: str, known: str, chance: random.Random) -> str:
+    """A text with one random change: a span is deleted, repeated, moved or replaced, or the text is cut."""
+    begin, place = chance.randint(0, len(text)), chance.randint(0, len(text))
     end = min(len(text), begin + chance.choice((1, 1, 2, 3, 5, 8, 13, 21)))
-    place = chance.randint(0, len(text))
-    kind = chance.randrange(7)
-    if kind == 0:
-        return text[:begin] + text[end:]
-    if kind == 1:
-        return text[:place] + text[begin:end] + text[place:]
-    if kind == 2:
-        return text[:begin] + text[end:] + text[begin:end]
-    if kind == 3:
-        return text[:begin]
-    if kind == 4:
-        return text[:place] + chance.choice(PUNCTUATION) + text[place:]
-    source = text + question
-    begin = chance.randint(0, max(0, len(source) - 2))
-    length = chance.choice((1, 1, 2, 3, 5, 8))
-    removed = length if kind == 5 else 0
-    return text[:place] + source[begin : begin + length] + text[place + removed :]
+    source = text + known
+    copied = chance.randint(0, len(source))
+    n_copied = chance.choice((1, 1, 2, 3, 5, 8))
+    piece = source[copied : copied + n_copied]
+    return chance.choice(
+        (
+            text[:begin] + text[end:],
+            text[:place] + text[begin:end] + text[place:],
+            text[:begin] + text[end:] + text[begin:end],
+            text[:begin],
+            text[:place] + chance.choice(PUNCTUATION) + text[place:],
+            text[:place] + piece + text[place:],
+            text[:place] + piece + text[place + n_copied :],
+        )
+    )
 
 
-def search(
-    reward: Reward, question_id: str, question: str, start: str, seed: str, *, rounds: int = ROUNDS
-) -> tuple[str, float]:
-    """The best text that the search finds, and its reward. Equal arguments give an equal result."""
+def search(reward: Reward, question: str, start: str, known: str, *, seed: str, rounds: int = ROUNDS) -> str:
+    """The answer that the search finds; equal arguments give an equal answer."""
     chance = random.Random(seed)
-    best, best_reward = start, float(reward(question_id, [start])[0])
+    best, highest = start, float(reward(question, [start])[0])
     for _ in range(rounds):
-        texts = [best] * CHANGES
-        for row in range(CHANGES):
+        texts = []
+        for _ in range(CHANGES):
+            text = best
             for _ in range(chance.choice((1, 1, 2, 3))):
-                texts[row] = changed(texts[row], question, chance)
-        rewards = reward(question_id, texts)
-        row = max(range(CHANGES), key=lambda row: float(rewards[row]))
-        if float(rewards[row]) >= best_reward:
-            best, best_reward = texts[row], float(rewards[row])
-    return best, best_reward
+                text = changed(text, known, chance)
+            texts.append(text)
+        rewards = reward(question, texts)
+        row = int(rewards.argmax())
+        if rewards[row] >= highest:
+            best, highest = texts[row], float(rewards[row])
+    return best
+
+
+def starts(start: str) -> Iterator[tuple[str, str]]:
+    """For each question a first answer and the texts that the search knows; a poor answer is for another question."""
+    for number, asked in enumerate(QUESTIONS):
+        grammar = asked if start == "good" else QUESTIONS[(number + 1) % len(QUESTIONS)]
+        answers = [make_answer(grammar["sets"]["A"], "search", number, draw) for draw in range(4)]
+        yield answers[0], asked["question"] + "".join(answers[1:])
+
+
+def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
+    """For each reward and start, the means before and after the search over all questions, and one answer."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        suite, other = map(Suite.load, write_suites(Path(folder)))
+        held_out = grpo_reward.held_out(other, "completion")
+        ids = [question.question_id for question in suite]
+        prompts = [question.question for question in suite]
+        for name, settings in REWARDS.items():
+            reward = Reward(suite, **settings)
+            for start in STARTS:
+                first, known = zip(*starts(start), strict=True)
+                seeds = [f"{name}/{start}/{number}" for number in ids]
+                rows = zip(ids, first, known, seeds, strict=True)
+                last = [search(reward, *row, seed=seed, rounds=rounds) for *row, seed in rows]
+
+                def means(answers: Sequence[str], reward: Reward = reward) -> dict[str, float]:
+                    values = dict(zip(MEASURES, measures(suite, held_out, ids, answers), strict=True))
+                    values["reward"] = float(reward(ids, answers).mean())
+                    values["copied"] = 1 - float(Copying(5, 0.0)(answers, prompts).mean())
+                    return {key: round(value, 4) for key, value in values.items()}
+
+                found.append(
+                    {"name": name, "start": start, "before": means(first), "after": means(last), "answer": last[SHOWN]}
+                )
+    return found
+
+
+if __name__ == "__main__":
+    write(FILE, measure())

@@ -1,33 +1,36 @@
-"""A tiny language model with bad habits, and its training by GRPO: the second part of docs/reward_hacking.md.
+"""`python tools/reward_training.py`: trains a tiny model by GRPO, once with the score and once with a shaped reward.
 
-No model is downloaded. The model learns to answer the questions of the packaged suite from answers of the suite's
-grammar (tools/make_mini_suite.py). A third of these answers is damaged, so the model also learns to go on after an
-answer, to loop, to stop early and to answer another question. `examples/grpo_reward.py` then trains it.
+No model is downloaded. The model is a small Llama with random weights. It first learns to answer the questions of the
+packaged suite from answers of the suite's grammar, of which a third is damaged. It thus also learns to go on after an
+answer, to loop, to stop early and to answer another question. Then `examples/grpo_reward.py` trains it with each
+reward. The program takes half an hour on one core, and writes docs/figures/reward_training.json for
+docs/reward_hacking.md.
 """
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from make_mini_suite import DEFAULT_FOLDER, QUESTIONS, make_answer
+from make_mini_suite import QUESTIONS, make_answer
+from pfgen_fast import Suite
+from pfgen_fast.integrations.trl import answer_in
+from reward_measures import MEASURES, grpo_reward, measures, write, write_suites
 
-EXAMPLES, END, PAD = 20_000, "<|end|>", "<|pad|>"
-MAX_TOKENS = 96
-
-
-def write_suites(folder: Path) -> tuple[Path, Path]:
-    """Writes two suites with the packaged questions: set A is for the reward, set B is held out."""
-    for name in ("A", "B"):
-        (folder / name).mkdir(parents=True)
-        for path in DEFAULT_FOLDER.glob("Q*.json"):
-            content = json.loads(path.read_text(encoding="utf-8"))
-            content["answers"] = {name: content["answers"][name]}
-            (folder / name / path.name).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-    return folder / "A", folder / "B"
+FILE = "reward_training.json"
+SHAPES = {"score": "", "recommended shape": "recommended"}
+PACKAGES = ("torch", "transformers", "trl")
+PRETRAINING_STEPS, STEPS, WINDOW = 300, 250, 25
+OPTIONS = "--prompts 4 --generations 8 --examples 0 --trials 1 --max-tokens 96 --learning-rate 3e-4"
+END, PAD = "<|end|>", "<|pad|>"
+SHOWN = "Q07"  # the question whose last answer the file contains
 
 
 def texts(count: int, seed: int) -> Iterator[str]:
@@ -48,8 +51,8 @@ def texts(count: int, seed: int) -> Iterator[str]:
         yield f"Q: {asked['question']}\nA: {text}{END}"
 
 
-def write_model(folder: Path, steps: int, *, seed: int = 0) -> list[float]:
-    """Trains a Llama on the texts, writes it to a folder, and returns the loss of each step."""
+def write_model(folder: Path, steps: int, *, seed: int = 0) -> None:
+    """Trains a Llama on the texts, and writes it to a folder."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
@@ -81,7 +84,7 @@ def write_model(folder: Path, steps: int, *, seed: int = 0) -> list[float]:
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    losses, source = [], texts(32 * steps, seed)
+    source = texts(32 * steps, seed)
     for _ in range(steps):
         batch: Any = tokenizer(
             [next(source) for _ in range(32)], return_tensors="pt", padding=True, truncation=True, max_length=128
@@ -92,31 +95,49 @@ def write_model(folder: Path, steps: int, *, seed: int = 0) -> list[float]:
         loss.backward()
         optimizer.step()
         schedule.step()
-        losses.append(loss.item())
     model.save_pretrained(folder)
-    return losses
 
 
-def train(model: Path, suites: tuple[Path, Path], shape: str, steps: int, output: Path) -> list[dict[str, Any]]:
-    """Trains a copy of the model by GRPO, and returns what TRL logged and what was measured in each step."""
-    grpo = tool_of_examples()
-    options = f"--steps {steps} --save-steps {steps} --prompts 4 --generations 8 --examples 0 --trials 1"
-    options += f" --max-tokens {MAX_TOKENS} --learning-rate 3e-4 --shape={shape} --output {output}"
-    measured: list[list[str]] = []
+def train(model: Path, suites: tuple[Path, Path], shape: str, steps: int, window: int = WINDOW) -> dict[str, Any]:
+    """Trains the model by GRPO; returns the means of each window of steps, and the last answer to a question."""
+    suite, other = map(Suite.load, suites)
+    held_out = grpo_reward.held_out(other, "completion")
+    seen: list[list[tuple[str, str]]] = []
 
-    def answers(completions, **columns):
-        measured.append(completions)
+    def answers(completions: Sequence[str], question: Sequence[str], **columns: Any) -> list[float]:
+        texts = (answer_in(text, "completion") for text in completions)
+        seen.append(list(zip(question, texts, strict=True)))
         return [0.0] * len(completions)
 
-    from pfgen_fast import Suite
+    with tempfile.TemporaryDirectory() as output:
+        arguments = [str(model), "--suite", str(suites[0]), "--output", output, "--shape", shape, *OPTIONS.split()]
+        options = grpo_reward.parser().parse_args([*arguments, "--steps", str(steps), "--save-steps", str(steps)])
+        log = [entry for entry in grpo_reward.train(options, [answers]) if "reward" in entry]
+    rows = []
+    for begin in range(0, steps, window):
+        questions, texts = zip(*chain.from_iterable(seen[begin : begin + window]), strict=True)
+        values = dict(zip(MEASURES, measures(suite, held_out, questions, texts), strict=True))
+        entries = log[begin : begin + window]
+        values["reward"] = fmean(float(entry["reward"]) for entry in entries)
+        values["finished"] = 1 - fmean(float(entry["completions/clipped_ratio"]) for entry in entries)
+        rows.append({"step": begin + len(entries), **{name: round(value, 4) for name, value in values.items()}})
+    answer = [text for name, text in chain.from_iterable(seen) if name == SHOWN][-1]
+    return {"rows": rows, "answer": answer}
 
-    parsed = grpo.parser().parse_args([str(model), "--suite", str(suites[0]), *options.split()])
-    log = grpo.train(parsed, [grpo.held_out(Suite.load(suites[1]), "completion"), answers])
-    return log, measured
+
+def main() -> None:
+    """Trains with each reward, and writes the figures."""
+    import torch
+
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        suites = write_suites(folder)
+        write_model(folder / "model", PRETRAINING_STEPS)
+        runs = {name: train(folder / "model", suites, shape, STEPS) for name, shape in SHAPES.items()}
+    date = datetime.now(timezone.utc).date().isoformat()
+    write(FILE, {"date": date, "versions": {name: version(name) for name in PACKAGES}, "runs": runs})
 
 
-def tool_of_examples():
-    import importlib, sys
-
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
-    return importlib.import_module("grpo_reward")
+if __name__ == "__main__":
+    main()
