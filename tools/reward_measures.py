@@ -40,7 +40,7 @@ def write_suites(folder: Path) -> tuple[Path, Path]:
 
 
 @cache
-def _well_formed(question_id: str) -> re.Pattern[str]:
+def well_formed(question_id: str) -> re.Pattern[str]:
     """Matches the answers that the grammar of set A can write."""
     grammar = QUESTIONS[int(question_id[1:]) - 1]["sets"]["A"]
     either = ["|".join(map(re.escape, listed.split("|"))) for listed in (grammar["brief"], *grammar["slots"])]
@@ -54,7 +54,7 @@ def measures(suite: Suite, held_out: RewardFunction, questions: Sequence[str], a
         held_out(completions=answers, question=questions),
         map(len, answers),
         1 - Repetition(4, 0.0)(answers),
-        (_well_formed(name).fullmatch(answer) is not None for name, answer in zip(questions, answers, strict=True)),
+        (well_formed(name).fullmatch(answer) is not None for name, answer in zip(questions, answers, strict=True)),
     )
     return [fmean(value for value in column if value is not None) for column in columns]
 
