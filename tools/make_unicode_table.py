@@ -1,4 +1,4 @@
-"""Writes the properties of code points that the rules of discernment need, by Unicode 13.0, as a table of the core.
+"""Writes the properties of code points that the core needs, by Unicode 13.0, as a table of the core.
 
 Python's own properties are used, which for the code points of 13.0 are the same in every version since. Which those
 are, a newer Python does not know: `--ages` names the file `DerivedAge.txt` of any later version of Unicode.
@@ -23,7 +23,8 @@ BLOCK_SIZE = 128
 
 JOINS, ALPHANUMERIC, SPACE, CAPITAL, ASSIGNED = 1, 2, 4, 8, 16
 CLASS_SHIFT = 5
-"""The class of a code point is stored above the other properties: 0 for other, 1 for H, 2 for T, 3 for K, 4 for A."""
+"""The class of a code point is stored above these properties: 0 for other, 1 for H, 2 for T, 3 for K, 4 for A."""
+PUNCTUATION, SYMBOL, NUMBER, CASED, CASE_IGNORABLE, LOWERED = (1 << bit for bit in range(8, 14))
 
 RANGES = (
     (1, ((0x3041, 0x309F),)),
@@ -47,6 +48,12 @@ def traits(code_point: int, is_assigned: bool) -> int:
         found |= ALPHANUMERIC if character.isalnum() else 0
         found |= SPACE if character.isspace() else 0
         found |= CAPITAL if character.isupper() else 0
+        found |= {"P": PUNCTUATION, "S": SYMBOL, "N": NUMBER}.get(unicodedata.category(character)[0], 0)
+        found |= LOWERED if character.lower() != character else 0
+        if f"{character}Σ".lower().endswith("ς"):  # after which the capital sigma is a final one
+            found |= CASED
+        elif f"A{character}Σ".lower().endswith("ς"):
+            found |= CASE_IGNORABLE
     by_range = next((number for number, ranges in RANGES if is_in(code_point, ranges)), 0)
     return found | (by_range or (4 if found & ALPHANUMERIC else 0)) << CLASS_SHIFT
 
@@ -62,15 +69,32 @@ def assigned_by(ages: Path) -> Callable[[int], bool]:
     return lambda code_point: bool(known[code_point])
 
 
+def lower_ranges(all_traits: list[int]) -> list[tuple[int, int, int, int]]:
+    """Runs of code points that lower case shifts by the same distance: the first, the last, the step, the distance."""
+    ranges: list[tuple[int, int, int, int]] = []
+    for code_point in range(N_CODE_POINTS):
+        lowered = chr(code_point).lower()
+        if not all_traits[code_point] & LOWERED or len(lowered) > 1:
+            continue
+        first, last, step, distance = ranges[-1] if ranges else (0, 0, 0, 0)
+        gap = code_point - last
+        if distance == ord(lowered) - code_point and gap <= 2 and (first == last or gap == step):
+            ranges[-1] = (first, code_point, gap, distance)
+        else:
+            ranges.append((code_point, code_point, 1, ord(lowered) - code_point))
+    return ranges
+
+
 def table(is_assigned: Callable[[int], bool]) -> str:
     """The C++ source: blocks of code points, equal ones once, and the block of each run of code points."""
-    all_traits = bytes(traits(code_point, is_assigned(code_point)) for code_point in range(N_CODE_POINTS))
-    blocks: dict[bytes, int] = {}
+    all_traits = [traits(code_point, is_assigned(code_point)) for code_point in range(N_CODE_POINTS)]
+    blocks: dict[tuple[int, ...], int] = {}
     numbers = []
     for begin in range(0, N_CODE_POINTS, BLOCK_SIZE):
-        numbers.append(blocks.setdefault(all_traits[begin : begin + BLOCK_SIZE], len(blocks)))
+        numbers.append(blocks.setdefault(tuple(all_traits[begin : begin + BLOCK_SIZE]), len(blocks)))
     if len(blocks) > 256:
         raise ValueError(f"{len(blocks)} blocks have no numbers of one byte")
+    ranges = lower_ranges(all_traits)
     lines = [
         "// Properties of code points by Unicode 13.0. Written by tools/make_unicode_table.py.",
         "// clang-format off",
@@ -82,16 +106,18 @@ def table(is_assigned: Callable[[int], bool]) -> str:
         *rows(numbers),
         "};",
         "",
-        f"const std::uint8_t kTraits[{len(blocks)}][kTraitsPerBlock] = {{",
+        f"const Traits kTraits[{len(blocks)}][kTraitsPerBlock] = {{",
     ]
     for block in blocks:
         first, *others, last = rows(block)
         lines += [f"{{{first}", *others, f"{last}}},"]
-    lines += ["};", "", "}  // namespace pfgen"]
+    lines += ["};", "", f"const LowerRange kLowerRanges[{len(ranges)}] = {{"]
+    lines += [f"{{{first},{last},{step},{distance}}}," for first, last, step, distance in ranges]
+    lines += ["};", f"const std::size_t kLowerRangeCount = {len(ranges)};", "", "}  // namespace pfgen"]
     return "\n".join(lines) + "\n"
 
 
-def rows(values: bytes | list[int]) -> list[str]:
+def rows(values: tuple[int, ...] | list[int]) -> list[str]:
     """Numbers in lines of 32."""
     return ["".join(f"{value}," for value in values[begin : begin + 32]) for begin in range(0, len(values), 32)]
 

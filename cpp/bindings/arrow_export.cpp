@@ -25,7 +25,8 @@ struct ExportedTable {
     arrays.clear();
   }
   std::int64_t n_rows = 0;
-  std::vector<std::string> names;                   // of all columns; the first is the dictionary-encoded one
+  bool has_codes = false;                           // whether the first column is dictionary-encoded
+  std::vector<std::string> names;                   // of all columns
   std::vector<const void*> data;                    // one buffer per column
   std::vector<std::vector<std::uint8_t>> validity;  // empty where a column has no NaN
   std::vector<std::int32_t> value_offsets;          // of the dictionary
@@ -81,8 +82,10 @@ void fill(ArrowArray& array, const SharedExport& table, std::int64_t length, std
 void fill_table(ArrowSchema& schema, const SharedExport& table) { fill(schema, table, "+s", ""); }
 void fill_table(ArrowArray& array, const SharedExport& table) { fill(array, table, table->n_rows, {nullptr}); }
 
+bool is_dictionary(const SharedExport& table, std::size_t column) { return table->has_codes && column == 0; }
+
 void fill_column(ArrowSchema& schema, const SharedExport& table, std::size_t column) {
-  fill(schema, table, column == 0 ? "i" : "g", table->names[column].c_str());
+  fill(schema, table, is_dictionary(table, column) ? "i" : "g", table->names[column].c_str());
 }
 void fill_column(ArrowArray& array, const SharedExport& table, std::size_t column) {
   const auto& validity = table->validity[column];
@@ -96,7 +99,7 @@ void fill_dictionary(ArrowArray& array, const SharedExport& table) {
   fill(array, table, n_values, {nullptr, table->value_offsets.data(), table->value_bytes.data()});
 }
 
-// Fills a schema or an array with the table: its first column has a dictionary.
+// Fills a schema or an array with the table.
 template <class Struct>
 void export_table(const SharedExport& table, Struct& out) {
   const auto add_to = [](Struct& parent) -> Struct& {
@@ -107,7 +110,7 @@ void export_table(const SharedExport& table, Struct& out) {
   for (std::size_t column = 0; column < table->names.size(); ++column) {
     Struct& child = *children.emplace_back(&add_to(out));
     fill_column(child, table, column);
-    if (column != 0) continue;
+    if (!is_dictionary(table, column)) continue;
     child.dictionary = &add_to(child);
     fill_dictionary(*child.dictionary, table);
   }
@@ -163,25 +166,28 @@ std::vector<std::uint8_t> validity_of(const Column& column) {
 
 }  // namespace
 
-py::capsule export_stream(const std::string& code_name, const CodeColumn& codes,
-                          const std::vector<std::string>& code_values, const std::vector<std::string>& names,
-                          const std::vector<Column>& columns) {
+py::capsule export_stream(std::size_t n_rows, const std::optional<CodedColumn>& coded,
+                          const std::vector<std::string>& names, const std::vector<Column>& columns) {
   auto table = std::make_shared<ExportedTable>();
-  table->n_rows = codes.size();
-  table->names = {code_name};
+  table->n_rows = static_cast<std::int64_t>(n_rows);
+  table->value_offsets = {0};
+  if (coded) {
+    const auto& [name, codes, values] = *coded;
+    table->has_codes = true;
+    table->names = {name};
+    table->data = {codes.data()};
+    table->validity.resize(1);
+    table->arrays = {codes};
+    for (const std::string& value : values) {
+      table->value_bytes += value;
+      table->value_offsets.push_back(static_cast<std::int32_t>(table->value_bytes.size()));
+    }
+  }
   table->names.insert(table->names.end(), names.begin(), names.end());
-  table->data = {codes.data()};
-  table->validity.resize(1);
-  table->arrays = {codes};
   for (const Column& column : columns) {
     table->data.push_back(column.data());
     table->validity.push_back(validity_of(column));
     table->arrays.push_back(column);
-  }
-  table->value_offsets = {0};
-  for (const std::string& value : code_values) {
-    table->value_bytes += value;
-    table->value_offsets.push_back(static_cast<std::int32_t>(table->value_bytes.size()));
   }
 
   auto stream = std::make_unique<ArrowArrayStream>();

@@ -202,8 +202,8 @@ void bind_scorer(py::module_& module) {
   module.def(
       "discount", [](std::size_t n) { return discount_at(n, kTargetLength, kLimit); }, py::arg("n"),
       "The factor by which a length of n units discounts a score; negative past the limit.");
-  module.def("export_stream", &export_stream, py::arg("code_name"), py::arg("codes"), py::arg("code_values"),
-             py::arg("names"), py::arg("columns"), "An Arrow stream of one dictionary and several float columns.");
+  module.def("export_stream", &export_stream, py::arg("n_rows"), py::arg("coded"), py::arg("names"), py::arg("columns"),
+             "An Arrow stream of float columns, and of a dictionary-encoded column before them.");
 }
 
 }  // namespace pfgen

@@ -263,6 +263,8 @@ def aggregate(
 ) -> RunFigures: ...
 def count_code_points(answers: TextColumn, n_threads: int) -> NDArray[np.float64]: ...
 def repeated_shares(answers: TextColumn, n: int, n_threads: int) -> NDArray[np.float64]: ...
+def tokens(tokenizer: int, text: str) -> list[str]: ...
+def lower(text: str) -> str: ...
 def find_rare_ngrams(answers: TextColumn, order: int, below: int, n_threads: int) -> RareNgrams: ...
 def climb(
     answers: TextColumn,
@@ -279,9 +281,8 @@ def compare_with_all(answers: TextColumn, rows: NDArray[np.uint32], max_order: i
 def compile(questions: Sequence[Sequence[Sequence[str]]], profile: Profile, n_threads: int) -> list[QuestionIndex]: ...
 def document_frequencies(answers: TextColumn, max_order: int, n_threads: int) -> DocumentFrequencies: ...
 def export_stream(
-    code_name: str,
-    codes: NDArray[np.int32],
-    code_values: Sequence[str],
+    n_rows: int,
+    coded: tuple[str, NDArray[np.int32], Sequence[str]] | None,
     names: Sequence[str],
     columns: Sequence[NDArray[np.float64]],
 ) -> object: ...
@@ -316,3 +317,53 @@ class VariantScorer:
 
 def sum(values: Sequence[float], float_sum: FloatSum) -> float: ...
 def discount(n: int) -> float: ...
+
+class Smoothing:
+    none: Smoothing
+    floor: Smoothing
+    add_k: Smoothing
+    exp: Smoothing
+
+class ReferenceMetric:
+    bleu: ReferenceMetric
+    chrf: ReferenceMetric
+    chrf_words: ReferenceMetric
+    rouge_n: ReferenceMetric
+    rouge_l: ReferenceMetric
+    rouge_lsum: ReferenceMetric
+    token_f1: ReferenceMetric
+    exact_match: ReferenceMetric
+    rep: ReferenceMetric
+    distinct: ReferenceMetric
+
+class BleuOptions:
+    def __init__(self, *, smoothing: Smoothing, smoothing_value: float, max_order: int) -> None: ...
+
+class ChrfOptions:
+    def __init__(self, *, char_order: int, beta: float, has_white_space: bool, is_smoothed: bool) -> None: ...
+
+_TokenArrays = tuple[NDArray[np.uint32], NDArray[np.uint64]]
+
+class ReferenceScorer:
+    def __init__(
+        self,
+        *,
+        metrics: Sequence[tuple[ReferenceMetric, int]],
+        tokenizer: int | None,
+        has_own_tokens: bool,
+        is_lower_case: bool,
+        is_effective: bool,
+        bleu: BleuOptions,
+        chrf: ChrfOptions,
+    ) -> None: ...
+    def score(
+        self,
+        answers: TextColumn,
+        lists: NDArray[np.uint32],
+        references: TextColumn,
+        begins: NDArray[np.uint64],
+        own_tokens: tuple[Sequence[_TokenArrays], Sequence[_TokenArrays]] | None,
+        n_threads: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]: ...
+    def bleu(self, sums: NDArray[np.int64]) -> float: ...
+    def chrf(self, sums: NDArray[np.int64]) -> float: ...

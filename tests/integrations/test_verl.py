@@ -39,7 +39,7 @@ def test_arguments_without_a_reward_are_one_clear_sentence():
         compute_score("pfgen", "a", "Q07", suite="mini", mode="chatty")
     with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truth"):
         compute_score("pfgen", "a", "Q07", suite="mini", metric="length")
-    with pytest.raises(TypeError, match="'suite'"):  # ids of two suites are often the same, so none is taken by itself
+    with pytest.raises(PfgenError, match="suite: expected a suite"):  # ids of two suites are often the same, so none is taken by itself
         compute_score("pfgen", "a", "Q07")
 
 

@@ -37,7 +37,7 @@ def test_texts_arrive_as_they_were(encoder):
         reached["an escaped quotation mark before a colon"] += any('":' in text for text in answers)
         body = ENCODERS[encoder]({"questions": questions, "answers": answers})
         found = read_batch(body, JSON, Limits())
-        assert found == (questions, answers)
+        assert found == (questions, answers, {})
 
     check()
     assert all(count >= share(10, at_least=1) for count in reached.values()), reached
@@ -49,5 +49,5 @@ def test_a_key_that_appears_twice_is_refused(first, second, answers, comes_last)
     again = b',"questions":' + orjson.dumps(second)
     pieces = [b'{"questions":' + orjson.dumps(first), b',"answers":' + orjson.dumps(answers), b"}"]
     pieces.insert(2 if comes_last else 1, again)
-    with pytest.raises(Refusal, match=r"^a key appears twice; expected each key once: 'questions', 'answers'$"):
+    with pytest.raises(Refusal, match=r"^a key appears twice; expected each key once: .questions., .answers.; optional"):
         read_batch(b"".join(pieces), JSON, Limits())

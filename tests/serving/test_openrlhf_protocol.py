@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from makers.reward_server import HTTP, serving
 from pfgen_fast import TrialsError
+from pfgen_fast.rewards import Reward
 from pfgen_fast.serving.openrlhf import END_TOKENS, answer_in_query, scores_of_queries
 from pfgen_fast.suite.rules import PARTS
 
@@ -44,7 +45,7 @@ def test_an_answer_ends_at_every_special_token(token):
 )
 def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, sentence):
     with pytest.raises(TrialsError, match=sentence):
-        scores_of_queries(scorer, queries, prompts, labels)
+        scores_of_queries(Reward(scorer), queries, prompts, labels)
 
 
 def test_the_server_supports_the_protocol(scorer):

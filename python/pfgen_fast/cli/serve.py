@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from typer import Option
 
 from . import options
 from .app import Exit, print_line, shown, warn
 from .suite_line import suite_or_here
+
+if TYPE_CHECKING:
+    from ..rewards.reward import Reward
 
 
 class _Serve:
@@ -23,10 +27,21 @@ class _Serve:
 
       pfgen-fast serve --suite mini
 
+      pfgen-fast serve --suite my-suite --shape recommended
+
       PFGEN_FAST_TOKEN=... pfgen-fast serve --suite my-suite --host 0.0.0.0 --port 8000
     """
 
     suite: options.SuiteOption = None
+    metric: str = Option(
+        "score",
+        help="Serve this score: score, fluency, truthfulness or helpfulness; or a metric such as chrf, which needs no "
+        "suite, and compares each answer with the references in the request.",
+        metavar="NAME",
+    )
+    shape: str | None = Option(
+        None, help="Shape the rewards: 'recommended' or a TOML file (docs/guides/reward.md).", metavar="SHAPE"
+    )
     host: str = Option("127.0.0.1", help="Listen on this address; any address but a loopback address needs a token.")
     port: int = Option(8000, min=0, max=65535, help="Set the port; 0 takes a free port.")
     token_file: Path | None = Option(
@@ -47,7 +62,6 @@ class _Serve:
     threads: options.Threads = None
 
     def __call__(self) -> None:
-        from ..scoring.scorer import Scorer
         from ..serving import server
         from ..serving.access import find_token
         from ..serving.limits import Limits
@@ -60,14 +74,27 @@ class _Serve:
             n_held_bytes=max(256, self.max_mib) << 20,
             seconds=self.seconds,
         )
-        scorer = Scorer(suite_or_here(self.suite), profile=self.profile, float_sum=self.float_sum, threads=self.threads)
+        reward = self._reward()
+        by = f"by {reward.metric}" if reward.scorer is None else f"to {reward.scorer.suite.name}"
 
         def started(address: str) -> None:
-            about = f"{address} rewards answers to {scorer.suite.name}; signature {scorer.signature}; limits {limits}"
-            print_line(shown(about))
+            print_line(shown(f"{address} rewards answers {by}; signature {reward.signature}; limits {limits}"))
 
         if not server.serve(
-            scorer, host=self.host, port=self.port, token=token, limits=limits, mode=self.mode, on_start=started
+            reward, host=self.host, port=self.port, token=token, limits=limits, mode=self.mode, on_start=started
         ):
             warn("ended before all requests in progress were answered")
             os._exit(Exit.STOPPED)  # a worker may still be scoring
+
+    def _reward(self) -> Reward:
+        from ..rewards.reward import Reward
+        from ..scoring.scorer import Scorer
+        from ..suite.rules import SCORES
+
+        if self.suite is None and self.metric not in SCORES:
+            from ..references import ReferenceScorer
+
+            return Reward(ReferenceScorer([self.metric], threads=self.threads), self.shape)
+        suite = suite_or_here(self.suite)
+        scorer = Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=self.threads)
+        return Reward(scorer, self.shape, metric=self.metric)

@@ -61,7 +61,9 @@ class NgramEvaluator:
         questions = _questions(items)
         table = self._scorer.score(questions, texts, nulls="null")
         scores = {metric.name: table[metric.name] for metric in _METRICS}
-        return scores if self._reward is None else {**scores, "reward": self._reward.details(questions, texts)["reward"]}
+        return (
+            scores if self._reward is None else {**scores, "reward": self._reward.details(questions, texts)["reward"]}
+        )
 
     def reference_means(self, questions: Iterable[str]) -> dict[str, float]:
         """The mean scores of reference answers, for comparison with other answers; NaN without questions.

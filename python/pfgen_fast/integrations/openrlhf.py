@@ -3,8 +3,8 @@
     --reward.remote_url "$(python -m pfgen_fast.integrations.openrlhf)"
 
 OpenRLHF passes no settings to the function, so the settings are environment variables: `PFGEN_FAST_SUITE` is the suite,
-and `PFGEN_FAST_MODE` is the kind of prompts. OpenRLHF loads the file outside of its package and may pickle the function
-by value, so the function has no state.
+`PFGEN_FAST_MODE` is the kind of prompts, and `PFGEN_FAST_SHAPE` is the shape of the reward. OpenRLHF loads the file
+outside of its package and may pickle the function by value, so the function has no state.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 
 from pfgen_fast.errors import PfgenError
 from pfgen_fast.generation.prompts import check_mode
-from pfgen_fast.scoring.scorer import Scorer
+from pfgen_fast.rewards.reward import Reward
 from pfgen_fast.serving.openrlhf import scores_of_queries
 
-SUITE, MODE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE"
+SUITE, MODE, SHAPE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE", "PFGEN_FAST_SHAPE"
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **others: Any) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
 
     A query is the prompt followed by the completion, with special tokens. `labels` are the ids or exact texts of the
     questions (option `--data.label_key` of OpenRLHF). The result has tensors of 64-bit floats: `rewards`, `scores` with
-    the same values, and the parts of the scores in `extra_logs`.
+    the same values, and the parts of the scores and of the shape in `extra_logs`.
 
     Raises:
         PfgenError: torch is not installed, `PFGEN_FAST_SUITE` is missing, or a query cannot be scored.
@@ -56,12 +56,12 @@ def reply(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any])
     if suite is None:
         raise PfgenError(f"{SUITE} is not set; expected the directory of the suite, or 'mini'")
     check_mode(mode)
-    return scores_of_queries(_scorer(suite), queries, prompts, labels, mode)  # type: ignore[arg-type]
+    return scores_of_queries(_reward(suite, os.environ.get(SHAPE)), queries, prompts, labels, mode)  # type: ignore[arg-type]
 
 
 @cache
-def _scorer(suite: str) -> Scorer:
-    return Scorer(suite)
+def _reward(suite: str, shape: str | None) -> Reward:
+    return Reward(suite, shape)
 
 
 if __name__ == "__main__":

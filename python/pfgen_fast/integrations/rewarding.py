@@ -14,8 +14,11 @@ from ..errors import PfgenError
 from ..files.untrusted_text import shown_value
 from ..generation.prompts import STOP, Mode, Task, make_tasks
 from ..generation.reasoning import answer_text
+from ..rewards.reward import Reward
+from ..rewards.shape import Shape
+from ..scoring.reasoning_text import DividedReply
 from ..scoring.score_table import ScoreTable
-from ..suite.rules import SCORES, column_of
+from ..suite.rules import column_of
 from ..suite.suite import Suite
 
 Completion = str | list[dict[str, Any]]
@@ -33,6 +36,26 @@ def answer_in(completion: Completion, mode: Mode) -> str:
         >>> answer_in([{"role": "assistant", "content": "A: It floats. Q: And"}], "chat")
         'It floats.'
     """
+    return _divided(completion, mode).answer
+
+
+def answers_in(completions: Sequence[Completion], mode: Mode) -> tuple[list[str], list[bool]]:
+    """The answers in completions, and whether the reasoning of each completion ended."""
+    replies = [_divided(completion, mode) for completion in completions]
+    return [reply.answer for reply in replies], [reply.state != "unfinished" for reply in replies]
+
+
+def text_of_prompt(prompt: Completion) -> str:
+    """The text of a prompt; of a conversation, the texts of all messages."""
+    return prompt if isinstance(prompt, str) else "\n".join(_said([message]) for message in prompt)
+
+
+def _divided(completion: Completion, mode: Mode) -> DividedReply:
+    return answer_text(_said(completion), mode=mode, stop=STOP[mode])
+
+
+def _said(completion: Completion) -> str:
+    """The text of a completion: all of it, or the content of its last message."""
     said: Any = completion
     if isinstance(said, Sequence) and not isinstance(said, str):
         message = said[-1] if said else {}
@@ -41,7 +64,7 @@ def answer_in(completion: Completion, mode: Mode) -> str:
         said = "".join(map(_text_of_part, said))
     if not isinstance(said, str):
         raise PfgenError(f"expected a completion, which is a text or messages, not {type(said).__name__}")
-    return answer_text(said, mode=mode, stop=STOP[mode]).answer
+    return said
 
 
 def _text_of_part(part: Any) -> str:
@@ -56,10 +79,21 @@ def _text_of_part(part: Any) -> str:
     return text
 
 
-def check_metric(metric: str) -> None:
-    """Raises PfgenError unless the metric is the score or one of its parts."""
-    if metric not in SCORES:
-        raise PfgenError(f"unknown metric {metric!r}; expected one of {', '.join(SCORES)}")
+def reward_of(source: Any, metric: str, shape: Shape, *, has_references: bool) -> Reward:
+    """The reward for the arguments of a trainer; `has_references` is whether the rows have references."""
+    if isinstance(source, Reward):
+        if metric != "score" or shape is not None:
+            raise PfgenError("metric and shape: expected neither of them with a Reward, which has both")
+        return source
+    if source is None and (metric == "score" or not has_references):
+        raise PfgenError("suite: expected a suite, or reference answers and the name of their metric")
+    if has_references:
+        from ..references import ReferenceScorer
+
+        if source is not None:
+            raise PfgenError("references: expected a suite or a column of references, not both")
+        return Reward(ReferenceScorer([metric]), shape)
+    return Reward(source, shape, metric=metric)
 
 
 def rewards_of(table: ScoreTable, metric: str) -> list[float]:

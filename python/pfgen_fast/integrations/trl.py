@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..generation.prompts import NUM_EXAMPLES, Mode, check_mode
-from ..scoring.spec import ScorerSpec
-from ..suite.rules import PARTS
+from ..rewards.reward import Reward
+from ..rewards.shape import Shape
 from ..suite.suite import Suite
-from .rewarding import Completion, answer_in, check_metric, rewards_of, training_tasks
+from .rewarding import Completion, answer_in, answers_in, reward_of, text_of_prompt, training_tasks
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -30,26 +30,34 @@ T = TypeVar("T")
 
 
 def make_reward(
-    suite: Suite | str | Path,
+    suite: Suite | str | Path | Reward | None = None,
     mode: Mode = "completion",
     *,
     column: str = "question",
     metric: str = "score",
     name: str = "pfgen",
+    shape: Shape = None,
+    references: str | None = None,
+    max_completion_length: int | None = None,
 ) -> RewardFunction:
     """A reward function for `GRPOTrainer(reward_funcs=...)`.
 
-    A row without a question (`None`) belongs to another task; its reward is `None`. With `metric="score"`, the function
-    also logs the means of the three parts (`pfgen/fluency`, ...) and the scored answers (column `pfgen_answer` of the
-    table of completions), if TRL passes the functions for logging.
+    A row without a question, or without references, (`None`) belongs to another task; its reward is `None`. With
+    `metric="score"` or a shape, the function also logs the means of the parts (`pfgen/fluency`, `pfgen/overlong`, ...)
+    and the scored answers (column `pfgen_answer` of the table of completions), if TRL passes the functions for logging.
 
     Args:
-        suite: A suite, or an argument of `Suite.load`.
+        suite: A suite, an argument of `Suite.load`, or a `Reward`, which already has a metric and a shape. None if the
+            dataset has reference answers.
         mode: The kind of prompts, which determines where an answer begins and ends.
         column: The column of the dataset with the id or exact text of the question.
-        metric: The reward: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`.
+        metric: The score: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`; with
+            `references`, a metric of `ReferenceScorer`.
         name: The prefix of the name of the function and of the logged names. Use different names if a training run has
             several suites.
+        shape: The shape of the reward, such as `"recommended"`; see `pfgen_fast.rewards.shape_of`.
+        references: The column of the dataset with a list of reference answers for each prompt.
+        max_completion_length: The limit of `GRPOConfig`; completions with this number of tokens count as unfinished.
 
     Example:
         >>> reward = make_reward("mini")
@@ -59,28 +67,39 @@ def make_reward(
         [0.35, 0.01, None]
     """
     check_mode(mode)
-    check_metric(metric)
-    scorer = ScorerSpec(suite).scorer
+    shaped = reward_of(suite, metric, shape, has_references=references is not None)
+    is_logging = shaped.metric == "score" or bool(shaped.shape)
+    asked = column if references is None else references
 
     def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        if column not in columns:
-            raise PfgenError(f"the dataset has no column {column!r} with the question of each prompt")
-        questions = columns[column]
-        rows = [row for row, question in enumerate(questions) if question is not None]
-        answers = [answer_in(completions[row], mode) for row in rows]
+        if asked not in columns:
+            what = "the question" if references is None else "the reference answers"
+            raise PfgenError(f"the dataset has no column {asked!r} with {what} of each prompt")
+        rows = [row for row, value in enumerate(columns[asked]) if value is not None]
+        answers, finished = answers_in([completions[row] for row in rows], mode)
+        batch: dict[str, Any] = {"finished": finished}
+        if "completion_ids" in columns:
+            batch["n_tokens"] = [len(columns["completion_ids"][row]) for row in rows]
+            if max_completion_length is not None:
+                pairs = zip(finished, batch["n_tokens"], strict=True)
+                batch["finished"] = [is_finished and n < max_completion_length for is_finished, n in pairs]
+        if shaped.needs_prompts:
+            batch["prompts"] = [text_of_prompt(prompts[row]) for row in rows]
+        values = [columns[asked][row] for row in rows]
+        questions, batch["references"] = (values, None) if references is None else (None, values)
         try:
-            table = scorer.score([questions[row] for row in rows], answers)
+            table = shaped.details(questions, answers, **batch)
         except TrialsError as error:
             row = None if error.row is None else rows[error.row]
             raise TrialsError(error.problem, column=error.column, row=row) from None
-        if metric == "score" and "log_metric" in columns and rows:
-            for part in PARTS:
-                columns["log_metric"](f"{name}/{part}", fmean(rewards_of(table, part)))
-        if metric == "score" and "log_extra" in columns:
-            columns["log_extra"](f"{name}_answer", _placed(answers, rows, len(questions)))
-        return _placed(rewards_of(table, metric), rows, len(questions))
+        if is_logging and "log_metric" in columns and rows:
+            for part in table.columns[: -1 if shaped.shape else -2]:
+                columns["log_metric"](f"{name}/{part}", fmean(table[part].tolist()))
+        if is_logging and "log_extra" in columns:
+            columns["log_extra"](f"{name}_answer", _placed(answers, rows, len(completions)))
+        return _placed(table["reward"].tolist(), rows, len(completions))
 
-    reward.__name__ = f"{name}_{metric}"
+    reward.__name__ = f"{name}_{shaped.metric}"
     return reward
 
 

@@ -11,15 +11,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..errors import TrialsError
 from ..files.optional import optional
 from ..files.writing import writing_whole
 from ..generation.prompts import NUM_EXAMPLES, Mode, Prompt, check_mode
-from ..scoring.spec import ScorerSpec
-from ..suite.rules import SCORES
+from ..rewards.reward import Reward
 from ..suite.suite import Suite
-from .rewarding import answer_in, check_metric, rewards_of, training_tasks
+from .rewarding import answers_in, reward_of, training_tasks
 
-Reward = float | dict[str, float]
+Rewarded = float | dict[str, float]
 """The reward of a completion: a number; with `parts`, a dictionary of the reward (`score`) and the parts."""
 
 
@@ -29,27 +29,30 @@ def compute_score(
     ground_truth: str,
     extra_info: dict[str, Any] | None = None,
     *,
-    suite: str,
+    suite: str | None = None,
     mode: Mode = "qa",
     metric: str = "score",
     parts: bool = False,
+    shape: str | None = None,
     reward_router_address: str | None = None,
     reward_model_tokenizer: Any = None,
-) -> Reward:
+) -> Rewarded:
     """The reward of one completion (`solution_str`), for `reward.custom_reward_function`.
 
     `ground_truth` is the id or exact text of the question. `suite` is an argument of `Suite.load`; each worker loads
     the suite once. `mode` is the kind of prompts, which determines where an answer begins and ends. `metric` is
-    `"score"` or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`. With `parts`, the result is a
-    dictionary with the reward (`score`) and the three parts, which verl logs. The other arguments are not used.
+    `"score"` or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`. Without a suite, `metric` is a
+    metric of `ReferenceScorer`, and `extra_info["references"]` has the reference answers. `shape` is `"recommended"` or
+    a TOML file; its parts use `extra_info["prompt"]` and `extra_info["finished"]`. With `parts`, the result is a
+    dictionary with the reward (`score`), the three parts of the score, and the parts of the shape, which verl logs. The
+    other arguments are not used.
 
     Example:
         >>> compute_score("pfgen", "A: Ice floats.", "Q07", suite="mini")
         0.02259
     """
-    (reward,) = compute_score_batched(
-        [data_source], [solution_str], [ground_truth], [extra_info], suite=suite, mode=mode, metric=metric, parts=parts
-    )
+    settings: dict[str, Any] = {"suite": suite, "mode": mode, "metric": metric, "parts": parts, "shape": shape}
+    (reward,) = compute_score_batched([data_source], [solution_str], [ground_truth], [extra_info], **settings)
     return reward
 
 
@@ -59,11 +62,12 @@ def compute_score_batched(
     ground_truths: Sequence[str],
     extra_infos: Sequence[dict[str, Any] | None] | None = None,
     *,
-    suite: str,
+    suite: str | None = None,
     mode: Mode = "qa",
     metric: str = "score",
     parts: bool = False,
-) -> list[Reward]:
+    shape: str | None = None,
+) -> list[Rewarded]:
     """The rewards of a batch, for managers such as `BatchRewardManager`. The arguments are those of `compute_score`.
 
     Example:
@@ -71,20 +75,34 @@ def compute_score_batched(
         [0.02259, 0.0]
     """
     check_mode(mode)
-    check_metric(metric)
-    answers = [answer_in(completion, mode) for completion in solution_strs]
-    table = _spec(suite).scorer.score(list(ground_truths), answers)
-    rewards = rewards_of(table, metric)
+    reward = _reward(suite, metric, shape)
+    answers, ended = answers_in(solution_strs, mode)
+    infos = [info or {} for info in extra_infos or [None] * len(answers)]
+    table = reward.details(
+        None if suite is None else list(ground_truths),
+        answers,
+        prompts=_from(infos, "prompt") if reward.needs_prompts else None,
+        references=_from(infos, "references") if suite is None else None,
+        finished=[is_ended and bool(info.get("finished", True)) for is_ended, info in zip(ended, infos, strict=True)],
+    )
     if not parts:
-        return list(rewards)
-    columns = {name: rewards_of(table, name) for name in SCORES} | {"score": rewards}
+        return list(table["reward"].tolist())
+    columns = {"score": table["reward"].tolist()}
+    columns.update((name, table[name].tolist()) for name in table.columns if name not in ("score", "reward"))
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
+def _from(infos: Sequence[dict[str, Any]], key: str) -> list[Any]:
+    for row, info in enumerate(infos):
+        if info.get(key) is None:
+            raise TrialsError(f"the key {key!r} is missing", column="extra_info", row=row)
+    return [info[key] for info in infos]
+
+
 @lru_cache
-def _spec(suite: str) -> ScorerSpec:
-    """The spec of a suite. All threads of a process share its scorer, which is made once."""
-    return ScorerSpec(suite)
+def _reward(suite: str | None, metric: str, shape: str | None) -> Reward:
+    """The reward with these settings. All threads of a process share it."""
+    return reward_of(suite, metric, shape, has_references=suite is None)
 
 
 def write_dataset(

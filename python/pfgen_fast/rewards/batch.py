@@ -3,83 +3,80 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import accumulate, chain, count
+from itertools import count
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RewardError
+from ..errors import RewardError, TrialsError
 from ..native import _core
 from ..native.core_errors import worded
 from ..native.threads import cached_property, default_threads
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int32]
 
 
 class TextGroups:
-    """Groups of texts that several answers share: the reference answers of a question, or a prompt.
+    """Groups of texts: the reference answers of a question or a row, or a prompt.
 
-    What is computed from a group is kept, so a suite's groups are prepared once.
+    Group g has the texts from `begins[g]` up to `begins[g + 1]`. What is computed from the groups is kept, so the
+    reference answers of a suite are prepared once.
     """
 
-    def __init__(self, groups: Sequence[Sequence[str]]) -> None:
-        self.groups = groups
-        self._copied: dict[int, _core.CopySources] = {}
+    def __init__(self, texts: _core.TextColumn, begins: NDArray[Any]) -> None:
+        self.texts, self.begins = texts, begins.astype(np.int64)
+        self._sources: dict[int, _core.CopySources] = {}
 
     @cached_property
     def median_lengths(self) -> Floats:
-        """The median number of characters of the texts of each group."""
-        return np.array([np.median(list(map(len, texts))) if len(texts) else np.nan for texts in self.groups])
+        """The median number of characters of the texts of each group; NaN for a group without texts."""
+        lengths = _core.count_code_points(self.texts, default_threads())
+        parts = np.split(lengths, self.begins[1:-1])
+        return np.array([np.median(part) if len(part) else np.nan for part in parts])
 
-    def copied_shares(self, answers: _core.TextColumn, rows: NDArray[np.int32], run: int, n_threads: int) -> Floats:
+    def copied_shares(self, answers: _core.TextColumn, groups: Rows, run: int, n_threads: int) -> Floats:
         """The share of each answer that is copied in runs of at least `run` characters from one text of its group."""
-        sources = self._copied.get(run)
-        if sources is None:
-            texts = _core.TextColumn(list(chain.from_iterable(self.groups)), "texts", False)
-            ends = np.array(list(accumulate(map(len, self.groups))), dtype=np.int64)
-            sources = self._copied.setdefault(run, _core.CopySources(texts, ends, run))
-        return sources.copied_shares(answers, rows, n_threads)
-
-
-def grouped(groups: Iterable[Sequence[str]]) -> tuple[TextGroups, NDArray[np.int32]]:
-    """The distinct groups, and the number of the group of each row."""
-    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
-    rows = np.array(list(map(numbers.__getitem__, map(tuple, groups))), dtype=np.int32)
-    return TextGroups(list(numbers)), rows  # type: ignore[arg-type]
+        sources = self._sources.get(run)
+        if sources is None:  # two threads may both make it
+            sources = self._sources.setdefault(run, _core.CopySources(self.texts, self.begins[1:], run))
+        return sources.copied_shares(answers, groups, n_threads)
 
 
 @dataclass
 class Batch:
-    """A batch of answers; columns that are computed are computed once."""
+    """A batch of answers; each figure is computed once."""
 
     answers: _core.TextColumn
     prompts: Any = None
     finished: Any = None
     n_tokens: Any = None
-    references: tuple[TextGroups, NDArray[np.int32]] | None = None
+    references: Callable[[], tuple[TextGroups, Rows]] | None = None  # the groups, and the group of each row
     reference_means: Callable[[], Floats] | None = None  # the mean score of the references of each row
     n_threads: int = 0
 
     def __post_init__(self) -> None:
         self.n_threads = self.n_threads or default_threads()
-        if self.prompts is not None:
-            self.prompts = self._column("prompts", self.prompts)
+        self._check_length("prompts", self.prompts)
+        self._check_length("finished", self.finished)
+        self._check_length("n_tokens", self.n_tokens)
         if self.finished is not None:
-            self.finished = np.asarray(self._column("finished", self.finished))
-            if self.finished.dtype != np.bool_:
-                raise RewardError("finished: expected True or False for each answer")
+            self.finished = np.asarray(self.finished)
+            if self.finished.dtype != np.bool_ and len(self.finished):
+                raise TrialsError("finished: expected True or False for each answer")
         if self.n_tokens is not None:
-            self.n_tokens = _numbers("n_tokens", self._column("n_tokens", self.n_tokens))
+            self.n_tokens = _numbers("n_tokens", self.n_tokens)
 
-    def _column(self, name: str, values: Any) -> Any:
+    def _check_length(self, name: str, values: Any) -> None:
+        if values is None:
+            return
         if isinstance(values, str) or not hasattr(values, "__len__"):
-            raise RewardError(f"{name}: expected one value for each answer, not a {type(values).__name__}")
+            raise TrialsError(f"{name}: expected one value for each answer, not one {type(values).__name__}")
         if len(values) != len(self.answers):
-            raise RewardError(f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer")
-        return values
+            raise TrialsError(f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer")
 
     @cached_property
     def n_characters(self) -> Floats:
@@ -88,14 +85,15 @@ class Batch:
             return _core.count_code_points(self.answers, self.n_threads)
 
     def lengths(self, unit: str) -> Floats:
-        """The lengths in a unit of `parts.UNITS`."""
+        """The lengths of the answers in a unit of `parts.UNITS`."""
         if unit == "characters":
             return self.n_characters
         if unit == "tokens":
             if self.n_tokens is None:
-                _missing("n_tokens", "a length in tokens")
-            return self.n_tokens  # type: ignore[no-any-return]
-        groups, rows = self._references("a length relative to the references")
+                _missing("n_tokens", "lengths in tokens")
+            found: Floats = self.n_tokens
+            return found
+        groups, rows = self._references
         return self.n_characters / np.maximum(groups.median_lengths[rows], 1.0)
 
     def repeated_shares(self, n: int) -> Floats:
@@ -105,12 +103,7 @@ class Batch:
 
     def copied_shares(self, source: str, run: int) -> Floats:
         """The share of each answer that is copied from its prompt, or from one of its references."""
-        if source == "prompts":
-            if self.prompts is None:
-                _missing("prompts", "the part copying")
-            groups, rows = self._prompts
-        else:
-            groups, rows = self._references("the part copying")
+        groups, rows = self._prompts if source == "prompts" else self._references
         with worded():
             return groups.copied_shares(self.answers, rows, run, self.n_threads)
 
@@ -121,17 +114,20 @@ class Batch:
         return self.reference_means()
 
     @cached_property
-    def _prompts(self) -> tuple[TextGroups, NDArray[np.int32]]:
-        prompts = self.prompts.tolist() if hasattr(self.prompts, "tolist") else list(self.prompts)
-        wrong = next((row for row, prompt in enumerate(prompts) if not isinstance(prompt, str)), None)
-        if wrong is not None:
-            raise RewardError(f"prompts[{wrong}]: expected a text, not {type(prompts[wrong]).__name__}")
-        return grouped(zip(prompts, strict=True))
-
-    def _references(self, needed_for: str) -> tuple[TextGroups, NDArray[np.int32]]:
+    def _references(self) -> tuple[TextGroups, Rows]:
         if self.references is None:
-            _missing("references", needed_for)
-        return self.references
+            _missing("references", "the shape")
+        return self.references()
+
+    @cached_property
+    def _prompts(self) -> tuple[TextGroups, Rows]:
+        if self.prompts is None:
+            _missing("prompts", "the part copying")
+        with worded():
+            given = _core.TextColumn(self.prompts, "prompts", False).tolist()
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)  # equal prompts are prepared once
+        rows = np.array(list(map(numbers.__getitem__, given)), dtype=np.int32)
+        return TextGroups(_core.TextColumn(list(numbers), "prompts"), np.arange(len(numbers) + 1)), rows
 
 
 def batch_of_texts(answers: Any, **known: Any) -> Batch:
@@ -144,12 +140,13 @@ def _numbers(name: str, values: Any) -> Floats:
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise RewardError(f"{name}: expected numbers") from None
-    if not (np.isfinite(numbers) & (numbers >= 0)).all():
-        row = int(np.argmin(np.isfinite(numbers) & (numbers >= 0)))
-        raise RewardError(f"{name}[{row}]: expected a number of at least 0, not {numbers[row]:g}")
+        raise TrialsError(f"{name}: expected a number for each answer") from None
+    is_valid = np.isfinite(numbers) & (numbers >= 0)
+    if not is_valid.all():
+        row = int(is_valid.argmin())
+        raise TrialsError(f"expected a number of at least 0, not {numbers[row]:g}", column=name, row=row)
     return numbers
 
 
 def _missing(name: str, needed_for: str) -> NoReturn:
-    raise RewardError(f"{name} are missing; {needed_for} needs them")
+    raise RewardError(f"{name} are missing; {needed_for} needs them for each answer")

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..errors import RewardError
 from ..files.untrusted_text import shown_value, unknown_name
-from .batch import Batch, Floats, batch_of_texts
+from ..references.reference_lists import read_lists
+from .batch import Batch, Floats, TextGroups, batch_of_texts
 
 Unit = Literal["characters", "tokens", "references"]
 UNITS = ("characters", "tokens", "references")
@@ -205,11 +206,11 @@ class Copying(Factor):
 
     def __call__(self, answers: Any, sources: Any) -> Floats:
         """The factors for these texts, with one prompt or one list of reference answers for each text."""
-        from .sources import grouped_references
-
         if self.source == "prompts":
             return self._factors(batch_of_texts(answers, prompts=sources))
-        return self._factors(batch_of_texts(answers, references=grouped_references(sources, len(answers))))
+        lists = read_lists(sources, len(answers), "error")
+        groups = TextGroups(lists.texts, lists.begins), lists.of_rows.astype(np.int32)
+        return self._factors(batch_of_texts(answers, references=lambda: groups))
 
     def _factors(self, batch: Batch) -> Floats:
         return _falling(batch.copied_shares(self.source, self.run), self.from_share, self.hard)

@@ -3,52 +3,58 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..files.notebook import NotebookTable
 from ..native import _core
 from ..native.core_errors import worded
+from ..scoring.column_table import ColumnTable
+from ..scoring.scorer import Scorer
 from .batch import Batch, Floats
-from .parts import Part
+from .parts import Copying, Part
 from .shape import Shape, shape_of
 from .sources import source_of
 
 
-class RewardTable(NotebookTable):
+class RewardTable(ColumnTable):
     """The rewards of a batch, explained: the score, a column for each part of the shape, and the reward.
 
-    Columns are items, as NumPy arrays. Arrow consumers accept the table directly: `pyarrow.table(t)`.
+    Columns are attributes and items, as NumPy arrays. Rows of missing answers hold NaN. Arrow consumers accept the table
+    directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
     """
 
-    def __init__(self, signature: str, columns: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, signature: str, columns: dict[str, Floats]) -> None:
         """Created by `Reward.details`."""
         self.signature = signature
-        self._by_name = dict(columns)
+        self._by_name = columns
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(self._by_name)
 
-    def __getitem__(self, column: str) -> NDArray[Any]:
-        try:
-            return self._by_name[column]
-        except KeyError:
-            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}") from None
+    @property
+    def _floats(self) -> dict[str, Floats]:
+        return self._by_name
 
     def __len__(self) -> int:
         return len(self._by_name["reward"])
 
-    def __repr__(self) -> str:
-        means = ", ".join(f"{name} {np.nanmean(self[name]):.4f}" for name in self.columns if len(self))
-        return f"RewardTable({len(self)} answers; mean {means})"
+    def rows(self, start: int, stop: int) -> RewardTable:
+        """The rows from `start` up to `stop` as a new table, without a copy."""
+        return RewardTable(self.signature, {name: values[start:stop] for name, values in self._by_name.items()})
 
-    def _columns(self) -> Mapping[str, Any]:
-        return self._by_name
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RewardTable, (self.signature, self._by_name)
+
+    def __repr__(self) -> str:
+        return self._described(~np.isnan(self["reward"]), self.columns)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Exports the table to Arrow consumers; NaN becomes null."""
+        columns = [np.ascontiguousarray(values) for values in self._by_name.values()]
+        return _core.export_stream(len(self), None, list(self.columns), columns)
 
 
 class Reward:
@@ -83,7 +89,17 @@ class Reward:
     @property
     def signature(self) -> str:
         """Identifies how rewards are computed: the signature of the scores, the metric and the shape."""
-        return f"{self._source.signature}|shape:{'+'.join(map(repr, self.shape)) or 'none'}"
+        return self._source.signature + (f"|shape:{'+'.join(map(repr, self.shape))}" if self.shape else "")
+
+    @property
+    def scorer(self) -> Scorer | None:
+        """The scorer of the suite; None if the source is a `ReferenceScorer`."""
+        return self._source.scorer
+
+    @property
+    def needs_prompts(self) -> bool:
+        """Whether a part of the shape needs the prompts."""
+        return any(isinstance(part, Copying) and part.source == "prompts" for part in self.shape)
 
     def __call__(
         self,
@@ -110,7 +126,10 @@ class Reward:
             TrialsError: The answers cannot be scored; see `Scorer.score`.
             RewardError: A column that the shape needs is missing, or is invalid.
         """
-        return self._columns(questions, answers, prompts, references, finished, n_tokens, nulls=False)["reward"]
+        known = (prompts, references, finished, n_tokens)
+        if self.scorer and self.metric == "score" and not self.shape and all(column is None for column in known):
+            return self.scorer.reward(questions, answers)
+        return self._columns(questions, answers, *known, nulls=False)["reward"]
 
     def details(
         self,
@@ -124,13 +143,13 @@ class Reward:
     ) -> RewardTable:
         """The rewards of a batch with the score and the column of each part; takes the arguments of a call.
 
-        A missing answer has NaN.
+        A missing answer has NaN. With a suite, the parts of the score have columns too.
 
         Example:
             >>> from pfgen_fast.rewards import Overlong, Reward
             >>> table = Reward("mini", [Overlong(10, 20)]).details("Q07", ["Ice floats.", "It is light."])
             >>> table.columns, table["overlong"].tolist()
-            (('score', 'overlong', 'reward'), [0.9, 0.8])
+            (('fluency', 'truthfulness', 'helpfulness', 'score', 'overlong', 'reward'), [0.9, 0.8])
         """
         columns = self._columns(questions, answers, prompts, references, finished, n_tokens, nulls=True)
         return RewardTable(self.signature, columns)
@@ -141,8 +160,8 @@ class Reward:
         with worded():
             column = _core.TextColumn(answers, "answers", nulls)
         batch = Batch(column, prompts, finished, n_tokens, n_threads=self._source.n_threads)
-        rewards = self._source.score(questions, batch, references)
-        columns = {"score": rewards}
+        columns = self._source.score(questions, batch, references)
+        rewards = columns["score"]
         counted: Counter[str] = Counter()
         for part in self.shape:
             values, rewards = part.shaped(rewards, batch)

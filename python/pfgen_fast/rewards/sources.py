@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import RewardError
 from ..files.untrusted_text import unknown_name
-from ..native.threads import cached_property, default_threads
+from ..native import _core
+from ..native.threads import cached_property, checked_threads
+from ..references.reference_lists import read_lists
+from ..references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
-from ..suite.rules import SCORES, column_of
+from ..suite.rules import PARTS, SCORES, column_of
 from ..suite.suite import Suite
-from .batch import Batch, Floats, TextGroups, grouped
+from .batch import Batch, Floats, Rows, TextGroups
 
 _OF_A_SET = 20  # answers of each set are scored for the mean score of the reference answers of a question
 
@@ -35,8 +37,12 @@ class Source(Protocol):
     def n_threads(self) -> int:
         """The number of threads."""
 
-    def score(self, questions: Any, batch: Batch, references: Any) -> Floats:
-        """Scores a batch, and completes it with references."""
+    @property
+    def scorer(self) -> Scorer | None:
+        """The scorer of the suite; None without a suite."""
+
+    def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
+        """The columns of a batch, of which `score` is the score; completes the batch with references."""
 
 
 class SuiteSource:
@@ -59,29 +65,31 @@ class SuiteSource:
     @property
     def signature(self) -> str:
         """See `Source`."""
-        return f"{self._given.signature}|metric:{self.metric}"
+        of_metric = "" if self.metric == "score" else f"|metric:{self.metric}"
+        return self._given.signature + of_metric
 
     @property
     def n_threads(self) -> int:
         """See `Source`."""
         return self.scorer._threads
 
-    def score(self, questions: Any, batch: Batch, references: Any) -> Floats:
+    def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
         """See `Source`."""
         if references is not None:
             raise RewardError("references: the suite has the reference answers; expected none in the rows")
         table = self.scorer.score(questions, batch.answers, nulls="null")
         codes = table._codes
-        batch.references = self._groups, codes
+        batch.references = lambda: (self._groups, codes)
         batch.reference_means = partial(self._means_of, codes)
-        return table[column_of(self.metric)]
+        return {**{name: table[name] for name in PARTS}, "score": table[column_of(self.metric)]}
 
     @cached_property
     def _groups(self) -> TextGroups:
-        suite = self.scorer.suite
-        return TextGroups([[text for texts in one.answers.values() for text in texts] for one in suite])
+        groups = [[text for texts in one.answers.values() for text in texts] for one in self.scorer.suite]
+        texts = _core.TextColumn([text for group in groups for text in group], "references")
+        return TextGroups(texts, np.array([0, *accumulate(map(len, groups))]))
 
-    def _means_of(self, codes: NDArray[np.int32]) -> Floats:
+    def _means_of(self, codes: Rows) -> Floats:
         means = self._means[codes]
         if len(means) and not means.min() > 0:
             question = self.scorer.suite.questions[codes[means.argmin()]].question_id
@@ -91,82 +99,66 @@ class SuiteSource:
     @cached_property
     def _means(self) -> Floats:
         """The mean score of some reference answers of each question."""
-        asked, answers, n_answers = [], [], []
+        means = []
         for question in self.scorer.suite:
             chosen = [text for texts in question.answers.values() for text in texts[:: -(-len(texts) // _OF_A_SET)]]
-            asked += [question.question_id] * len(chosen)
-            answers += chosen
-            n_answers.append(len(chosen))
-        scores = self.scorer.score(asked, answers)[column_of(self.metric)]
-        return _means_of_parts(scores, n_answers)
+            scores = self.scorer.score(question.question_id, chosen)[column_of(self.metric)]
+            means.append(scores.mean() if chosen else 0.0)
+        return np.array(means)
 
 
 class ReferenceSource:
-    """A metric of a `ReferenceScorer`, which compares each answer with the references in its row."""
+    """A column of a `ReferenceScorer`, which compares each answer with the references in its row."""
 
-    def __init__(self, scorer: Any, metric: str | None) -> None:
-        self._scorer = scorer
-        names = tuple(scorer.metrics)
-        if metric is None and len(names) != 1:
-            raise RewardError(f"metric: expected one of {', '.join(names)}")
-        self.metric = names[0] if metric is None else metric
-        if self.metric not in names:
-            raise RewardError(unknown_name("metric", metric, names))
+    scorer = None
+
+    def __init__(self, reference_scorer: ReferenceScorer, metric: str | None) -> None:
+        self._reference_scorer, columns = reference_scorer, reference_scorer.columns
+        if metric is None and len(reference_scorer.metrics) != 1:
+            raise RewardError(f"metric: expected one of {', '.join(columns)}")
+        self.metric = columns[0] if metric is None and columns else metric or ""
+        if self.metric not in columns:
+            raise RewardError(unknown_name("metric", self.metric, columns))
 
     @property
     def signature(self) -> str:
         """See `Source`."""
-        return f"{self._scorer.signature}|metric:{self.metric}"
+        return f"{self._reference_scorer.signature}|metric:{self.metric}"
 
     @property
     def n_threads(self) -> int:
         """See `Source`."""
-        return getattr(self._scorer, "threads", None) or default_threads()
+        return checked_threads(self._reference_scorer.threads)
 
-    def score(self, questions: Any, batch: Batch, references: Any) -> Floats:
+    def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
         """See `Source`."""
-        if references is None:
-            raise RewardError(f"references are missing; the metric {self.metric} needs a list for each answer")
-        values = self._values(batch.answers, references)
-        batch.references = lists, rows = grouped_references(references, len(batch.answers))
-        batch.reference_means = lambda: self._means(lists)[rows]
-        return values
+        values = self._reference_scorer.score(batch.answers, references, nulls="null")[self.metric]
 
-    def _values(self, answers: Any, references: Any) -> Floats:
-        return np.asarray(self._scorer.score(answers, references)[self.metric], dtype=np.float64)
+        def groups() -> tuple[TextGroups, Rows]:
+            lists = read_lists(references, len(batch.answers), "error")
+            return TextGroups(lists.texts, lists.begins), lists.of_rows.astype(np.int32)
 
-    def _means(self, lists: TextGroups) -> Floats:
-        """The mean score of the references of each list, each compared with the others of its list."""
-        answers: list[str] = []
-        others: list[list[str]] = []
-        for texts in lists.groups:
-            if len(texts) < 2:
-                raise RewardError(f"references: the part scale needs at least two for each answer, not {len(texts)}")
-            answers.extend(texts)
-            others += [[*texts[:i], *texts[i + 1 :]] for i in range(len(texts))]
-        means = _means_of_parts(self._values(answers, others), list(map(len, lists.groups)))
-        if not (means > 0).all():
-            raise RewardError(f"references: the mean {self.metric} of a list is 0 when its texts are compared")
+        if references is not None:
+            batch.references = groups
+            batch.reference_means = lambda: self._means_of(*groups())
+        return {"score": values}
+
+    def _means_of(self, groups: TextGroups, rows: Rows) -> Floats:
+        """The mean score of the references of each row, each compared with the other references of the row."""
+        texts, begins = groups.texts.tolist(), groups.begins
+        if len(begins) > 1 and np.diff(begins).min() < 2:
+            row = int(np.isin(rows, np.flatnonzero(np.diff(begins) < 2)).argmax())
+            raise RewardError(f"references[{row}]: the part scale needs at least two references")
+        others = [
+            texts[begin:i] + texts[i + 1 : end]
+            for begin, end in zip(begins[:-1], begins[1:], strict=True)
+            for i in range(begin, end)
+        ]
+        scores = self._reference_scorer.score(groups.texts, others)[self.metric]
+        means = (np.add.reduceat(scores, begins[:-1]) / np.diff(begins))[rows] if len(texts) else np.zeros(0)
+        if len(means) and not means.min() > 0:
+            raise RewardError(f"references[{means.argmin()}]: their mean {self.metric} is 0, so nothing can be scaled")
         return means
-
-
-def grouped_references(references: Any, n_answers: int) -> tuple[TextGroups, NDArray[np.int32]]:
-    """The distinct lists of references, and the number of the list of each row."""
-    lists = references.to_pylist() if hasattr(references, "to_pylist") else list(references)
-    if len(lists) != n_answers:
-        raise RewardError(f"{len(lists)} references for {n_answers} answers; expected a list for each answer")
-    for row, texts in enumerate(lists):
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-            raise RewardError(f"references[{row}]: expected a list of texts")
-    return grouped(lists)
-
-
-def _means_of_parts(values: Floats, n_values: Sequence[int]) -> Floats:
-    """The mean of each part of an array; the parts have these numbers of values, of at least 1."""
-    if not len(n_values):
-        return np.zeros(0)
-    begins = np.cumsum([0, *n_values[:-1]])
-    return np.add.reduceat(values, begins) / np.array(n_values)
 
 
 def source_of(source: Any, metric: str | None) -> Source:
@@ -175,6 +167,7 @@ def source_of(source: Any, metric: str | None) -> Source:
         return SuiteSource(ScorerSpec(source), metric)
     if isinstance(source, (Scorer, ScorerSpec)):
         return SuiteSource(source, metric)
-    if hasattr(source, "score") and hasattr(source, "metrics"):
+    if isinstance(source, ReferenceScorer):
         return ReferenceSource(source, metric)
-    raise RewardError(f"source: expected a suite, a Scorer, a ScorerSpec or a ReferenceScorer, not {source!r}")
+    expected = "expected a suite, a Scorer, a ScorerSpec or a ReferenceScorer"
+    raise RewardError(f"source: {expected}, not one {type(source).__name__}")

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
-from ..files.notebook import Html, NotebookTable
+from ..files.notebook import Html
 from ..native import _core
 from ..native.threads import cached_property
 from ..suite.rules import COLUMNS
+from .column_table import ColumnTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +48,7 @@ class TableScorer(Protocol):
     def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None: ...
 
 
-class ScoreTable(NotebookTable):
+class ScoreTable(ColumnTable):
     """Scores of a batch as NumPy columns, with one row for each answer in the order of the batch.
 
     Columns are attributes and items: `question_id`, `fluency`, `truthfulness`, `helpfulness`, `average`, and for each
@@ -124,24 +125,10 @@ class ScoreTable(NotebookTable):
     def __getitem__(self, column: str) -> NDArray[Any]:
         if column == "question_id":
             return self.question_id
-        try:
-            return self._floats[column]
-        except KeyError:
-            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}") from None
-
-    def __getattr__(self, name: str) -> Floats:
-        # Python calls this only for names that are not ordinary attributes: the columns of the sets.
-        if not name.startswith("_") and name in self.columns:
-            return self._floats[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return super().__getitem__(column)
 
     def __len__(self) -> int:
         return self._size
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yields rows as dictionaries from column to value."""
-        values = zip(self.question_id.tolist(), *(column.tolist() for column in self._floats.values()), strict=True)
-        return (dict(zip(self.columns, row, strict=True)) for row in values)
 
     def rows(self, start: int, stop: int) -> ScoreTable:
         """The rows from `start` up to `stop` as a new table, without a copy.
@@ -157,12 +144,6 @@ class ScoreTable(NotebookTable):
         part._first, part._size = self._first + start, max(stop - start, 0)
         return part
 
-    def __copy__(self) -> ScoreTable:
-        return self.rows(0, len(self))
-
-    def __deepcopy__(self, memo: object) -> ScoreTable:
-        return self.rows(0, len(self))  # nothing in it changes
-
     def __reduce__(self) -> tuple[Any, ...]:
         import numpy as np
 
@@ -170,14 +151,7 @@ class ScoreTable(NotebookTable):
         return _table, (self.scorer, answers, self._codes, np.stack(list(self._floats.values())))
 
     def __repr__(self) -> str:
-        scored = self.average == self.average  # false for NaN
-        if not scored.any():
-            return f"ScoreTable({len(self)} answers, none scored)"
-        means = ", ".join(f"{name} {self[name][scored].mean():.4f}" for name in list(self._floats)[:4])
-        return f"ScoreTable({len(self)} answers; mean {means})"
-
-    def _columns(self) -> dict[str, Any]:
-        return {name: self[name] for name in self.columns}
+        return self._described(self.average == self.average, list(self._floats)[:4])  # NaN equals nothing
 
     def _words(self) -> list[str]:
         return [repr(self), "Bold: in many reference answers. Struck through: in almost none."]
@@ -227,7 +201,8 @@ class ScoreTable(NotebookTable):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Exports the table to Arrow consumers; NaN becomes null, and float columns are not copied."""
         ids = [question.question_id for question in self.scorer.suite]
-        return _core.export_stream("question_id", self._codes, ids, list(self._floats), list(self._floats.values()))
+        coded = ("question_id", self._codes, ids)
+        return _core.export_stream(len(self), coded, list(self._floats), list(self._floats.values()))
 
 
 def _table(scorer: TableScorer, answers: list[str | None], codes: NDArray[np.int32], columns: Floats) -> ScoreTable:

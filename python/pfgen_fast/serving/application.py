@@ -14,8 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from ..errors import PfgenError, TrialsError
+from ..errors import PfgenError, RewardError, TrialsError
 from ..generation.prompts import Mode
+from ..rewards.reward import Reward
 from ..scoring.scorer import Scorer
 from .access import Guard
 from .admission import Place, Receive, Room
@@ -41,7 +42,7 @@ class Application:
 
     def __init__(
         self,
-        scorer: Scorer,
+        source: Scorer | Reward,
         guard: Guard,
         limits: Limits,
         *,
@@ -51,9 +52,10 @@ class Application:
         self.room = Room(limits)
         self._limits, self._guard = limits, guard
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix="pfgen-score")
-        self._metrics = Metrics(self.room, scorer.signature)
-        replies = Replies(scorer, limits, mode)
-        document = described(scorer.signature, limits)
+        reward = source if isinstance(source, Reward) else Reward(source)
+        self._metrics = Metrics(self.room, reward.signature)
+        replies = Replies(reward, limits, mode)
+        document = described(reward.signature, limits)
         self._posted: dict[str, Work] = {path: partial(one.answer, replies) for path, one in ENDPOINTS.items()}
         self._shown: dict[str, Callable[[], Reply]] = {
             "/": lambda: Reply(page(document), "text/html; charset=utf-8"),
@@ -77,7 +79,7 @@ class Application:
                 reply = None
             except Refusal as refusal:
                 reply = _refused(refusal)
-            except TrialsError as error:
+            except (RewardError, TrialsError) as error:
                 reply = _refused(Refusal(400, str(error)))
             except asyncio.CancelledError:  # by a second signal
                 reply = _refused(Refusal(503, "the server shuts down", {"Connection": "close"}))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -68,10 +68,11 @@ class RewardClient:
         # A reward server is in the local network, so proxies of the environment are not used.
         self._http = self._httpx.Client(timeout=timeout, headers=headers, trust_env=False)
 
-    def reward(self, questions: str | Sequence[str], answers: Sequence[str]) -> Floats:
-        """The averages of the answers, equal to `Scorer.reward` bit for bit.
+    def reward(self, questions: str | Sequence[str] | None, answers: Sequence[str], **known: Sequence[Any]) -> Floats:
+        """The rewards of the answers, equal to those of `Reward` or `Scorer.reward` bit for bit.
 
-        `questions` is one question for all answers, or a list with the question of each answer.
+        `questions` is one question for all answers, or a list with the question of each answer; None if the server has
+        a metric of references. `known` are `prompts`, `references`, `finished` and `n_tokens`; see `Reward`.
 
         Raises:
             TrialsError: The server cannot score the answers, or they are too many or too long.
@@ -79,14 +80,21 @@ class RewardClient:
         """
         import numpy as np
 
-        parts = [np.array(reply["rewards"], dtype=np.float64) for reply in self._replies("reward", questions, answers)]
+        parts = [
+            np.array(reply["rewards"], dtype=np.float64) for reply in self._replies("reward", questions, answers, known)
+        ]
         return np.concatenate(parts)
 
-    def score(self, questions: str | Sequence[str], answers: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """The columns of a `ScoreTable` by name, with NaN for missing sets. Raises the errors of `reward`."""
+    def score(
+        self, questions: str | Sequence[str] | None, answers: Sequence[str], **known: Sequence[Any]
+    ) -> dict[str, NDArray[Any]]:
+        """The columns of a `ScoreTable` by name, with NaN for missing sets. Raises the errors of `reward`.
+
+        If the server has a shape or a metric of references, the columns are those of `Reward.details`.
+        """
         import numpy as np
 
-        tables = [reply["scores"] for reply in self._replies("score", questions, answers)]
+        tables = [reply["scores"] for reply in self._replies("score", questions, answers, known)]
         return {
             name: np.concatenate([np.array(table[name], dtype=kind) for table in tables])
             for name in tables[0]
@@ -114,17 +122,22 @@ class RewardClient:
     def __repr__(self) -> str:
         return f"RewardClient({self.url!r})"
 
-    def _replies(self, path: str, questions: str | Sequence[str], answers: Sequence[str]) -> list[dict[str, Any]]:
-        answers = list(answers)
-        if not isinstance(questions, str):
-            questions = list(questions)
-            if len(questions) != len(answers):
-                raise TrialsError(f"{len(questions)} questions and {len(answers)} answers; expected equal numbers")
+    def _replies(
+        self, path: str, questions: str | Sequence[str] | None, answers: Sequence[str], known: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        given = {"questions": questions, "answers": answers, **known}
+        columns = {
+            name: list(values) for name, values in given.items() if not (values is None or isinstance(values, str))
+        }
+        for name, values in columns.items():
+            if len(values) != len(columns["answers"]):
+                raise TrialsError(f"{len(values)} {name} and {len(answers)} answers; expected equal numbers")
+        whole = {"questions": questions} if isinstance(questions, str) else {}
         replies = []
         for first in range(0, max(len(answers), 1), self._n_answers):
             rows = slice(first, first + self._n_answers)
-            asked = questions if isinstance(questions, str) else questions[rows]
-            replies.append(self._reply(path, {"questions": asked, "answers": answers[rows]}, first))
+            batch = {**whole, **{name: values[rows] for name, values in columns.items()}}
+            replies.append(self._reply(path, batch, first))
         return replies
 
     def _reply(self, path: str, batch: dict[str, Any], first: int) -> dict[str, Any]:

@@ -11,9 +11,12 @@ from .replies import Replies, Reply
 
 Schema = dict[str, Any]
 
-_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
-_FLOATS: Schema = {"type": "array", "items": {"type": "number"}}
-_FLOATS_OR_NULL: Schema = {"type": "array", "items": {"type": ["number", "null"]}}
+
+def _array(*types: str) -> Schema:
+    return {"type": "array", "items": {"type": types[0] if len(types) == 1 else list(types)}}
+
+
+_TEXTS, _FLOATS, _FLOATS_OR_NULL = _array("string"), _array("number"), _array("number", "null")
 _SIGNATURE: Schema = {"type": "string"}
 
 
@@ -35,7 +38,10 @@ def _batch(limits: Limits) -> Schema:
         "oneOf": [{"type": "string"}, _TEXTS],
         "description": "Ids or exact texts: one question for all answers, or one question for each answer.",
     }
-    return json_object(questions=questions, answers=_answers(limits))
+    references = {"type": "array", "items": _TEXTS, "description": "Instead of questions, if the server has no suite."}
+    known = {"prompts": _TEXTS, "finished": _array("boolean"), "n_tokens": _array("integer")}
+    properties = {"questions": questions, "answers": _answers(limits), "references": references, **known}
+    return {"type": "object", "properties": properties, "required": ["answers"]}
 
 
 def _queries(limits: Limits) -> Schema:
@@ -58,7 +64,7 @@ _LOGS = json_object(fluency=_FLOATS, truthfulness=_FLOATS, helpfulness=_FLOATS)
 
 ENDPOINTS: Mapping[str, Endpoint] = {
     "/reward": Endpoint(
-        "The average of each answer", Replies.reward, _batch, json_object(rewards=_FLOATS, signature=_SIGNATURE)
+        "The reward of each answer", Replies.reward, _batch, json_object(rewards=_FLOATS, signature=_SIGNATURE)
     ),
     "/score": Endpoint(
         "All columns of scores", Replies.score, _batch, json_object(scores=_SCORES, signature=_SIGNATURE)

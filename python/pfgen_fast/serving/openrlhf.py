@@ -13,9 +13,8 @@ from ..errors import TrialsError
 from ..files.untrusted_text import in_one_line
 from ..generation.prompts import STOP, Mode
 from ..generation.reasoning import answer_text
-from ..scoring.reasoning_text import opened_by
-from ..scoring.scorer import Scorer
-from ..suite.rules import PARTS
+from ..rewards.reward import Reward
+from ..scoring.reasoning_text import DividedReply, opened_by
 
 END_TOKENS = (
     *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
@@ -25,33 +24,46 @@ END_TOKENS = (
 
 
 def scores_of_queries(
-    scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
+    reward: Reward, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
 ) -> dict[str, Any]:
-    """The reply to OpenRLHF: rewards, scores with the same values, and the parts of the scores for logs."""
+    """The reply to OpenRLHF: rewards, scores with the same values, and the parts of scores and shape for logs.
+
+    An answer is finished if a special token ends it, and its reasoning has ended.
+    """
     if not len(queries) == len(prompts) == len(labels):
         raise TrialsError(
             f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected equal numbers"
         )
     pairs = enumerate(zip(queries, prompts, strict=True))
-    answers = [answer_in_query(query, prompt, mode, row) for row, (query, prompt) in pairs]
+    said = [_said(query, prompt, row) for row, (query, prompt) in pairs]
+    replies = [_divided(text, mode) for text in said]
+    ended = [any(token in text for token in END_TOKENS) for text in said]
+    finished = [is_ended and reply.state != "unfinished" for is_ended, reply in zip(ended, replies, strict=True)]
+    answers = [reply.answer for reply in replies]
     try:
-        table = scorer.score(list(labels), answers)
+        table = reward.details(list(labels), answers, prompts=prompts, finished=finished)
     except TrialsError as error:
         if error.column != "questions" or error.row is None:
             raise
         raise TrialsError(error.problem, column="labels", row=error.row) from None
-    return {
-        "rewards": table.average,
-        "scores": table.average,
-        "extra_logs": {name: table[name] for name in PARTS},
-    }
+    logs = {name: table[name] for name in table.columns if name not in ("score", "reward")}
+    return {"rewards": table["reward"], "scores": table["reward"], "extra_logs": logs}
 
 
 def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
     """The answer in a query: the text after the prompt, up to the first special token or stop string."""
+    return _divided(_said(query, prompt, row), mode).answer
+
+
+def _said(query: str, prompt: str, row: int) -> str:
+    """The text after the prompt, with the tag of reasoning at the end of the prompt."""
     # Some tokenizers add a token before the prompt, so the query may begin before the prompt.
     _, found, said = query.partition(prompt) if prompt else ("", "found", query)
     if not found:
         shown = in_one_line(prompt, 40)
         raise TrialsError(f"does not contain its prompt '{shown}'", column="query", row=row)
-    return answer_text(opened_by(prompt) + said, mode=mode, stop=(*END_TOKENS, *STOP[mode])).answer
+    return opened_by(prompt) + said
+
+
+def _divided(said: str, mode: Mode) -> DividedReply:
+    return answer_text(said, mode=mode, stop=(*END_TOKENS, *STOP[mode]))

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..generation.prompts import Mode
-from ..scoring.scorer import Scorer
+from ..rewards.reward import Reward, RewardTable
+from ..scoring.score_table import ScoreTable
 from .arrow_bodies import stream_of, texts_of_stream
-from .json_bodies import decoded, in_list
+from .json_bodies import Check, booleans, decoded, integers, lists_of_texts, text_or_texts, texts
 from .limits import Limits, Refusal, checked_answers
 from .openrlhf import scores_of_queries
 
+_OPTIONAL: Mapping[str, Check] = {"prompts": texts, "finished": booleans, "n_tokens": integers}
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
 
 
@@ -31,42 +33,57 @@ class Reply:
 class Replies:
     """Makes replies; thread-safe. The arguments of a method are a body, its media type and that of the reply."""
 
-    scorer: Scorer
+    shaped: Reward
     limits: Limits
     mode: Mode  # kind of prompts for OpenRLHF
 
     def reward(self, body: bytes, kind: str, accepted: str) -> Reply:
         """The rewards of a batch."""
-        rewards = self.scorer.reward(*read_batch(body, kind, self.limits))
+        questions, answers, known = self._batch(body, kind)
+        rewards = self.shaped(questions, answers, **known)
         if accepted == ARROW:
-            return Reply(stream_of({"rewards": rewards}, self.scorer.signature), ARROW, n_answers=len(rewards))
-        return Reply(json_of({"rewards": rewards, "signature": self.scorer.signature}), n_answers=len(rewards))
+            return Reply(stream_of({"rewards": rewards}, self.shaped.signature), ARROW, n_answers=len(rewards))
+        return Reply(json_of({"rewards": rewards, "signature": self.shaped.signature}), n_answers=len(rewards))
 
     def score(self, body: bytes, kind: str, accepted: str) -> Reply:
-        """All columns of the scores of a batch; in JSON, missing scores are null."""
-        table = self.scorer.score(*read_batch(body, kind, self.limits))
+        """All columns of the scores of a batch, or the details of shaped rewards; in JSON, missing scores are null."""
+        questions, answers, known = self._batch(body, kind)
+        if self.shaped.scorer is None or self.shaped.shape:
+            table: ScoreTable | RewardTable = self.shaped.details(questions, answers, **known)
+        else:
+            table = self.shaped.scorer.score(questions, answers)
         if accepted == ARROW:
-            return Reply(stream_of(table, self.scorer.signature), ARROW, n_answers=len(table))
-        scores = {"question_id": table.question_id.tolist(), **{name: table[name] for name in table.columns[1:]}}
-        return Reply(json_of({"scores": scores, "signature": self.scorer.signature}), n_answers=len(table))
+            return Reply(stream_of(table, self.shaped.signature), ARROW, n_answers=len(table))
+        scores = {name: table[name].tolist() if name == "question_id" else table[name] for name in table.columns}
+        return Reply(json_of({"scores": scores, "signature": self.shaped.signature}), n_answers=len(table))
 
     def openrlhf(self, body: bytes, kind: str, accepted: str) -> Reply:
         """The reply to OpenRLHF."""
         if ARROW in (kind, accepted):
             raise Refusal(415, "the protocol of OpenRLHF is JSON")
-        keys = ("query", "prompts", "labels")
-        queries, prompts, labels = map(in_list, decoded(body, keys), keys)
-        checked_answers(queries, self.limits)
-        found = scores_of_queries(self.scorer, queries, prompts, labels, self.mode)
-        return Reply(json_of(found), n_answers=len(queries))
+        if self.shaped.scorer is None:
+            raise Refusal(400, "the protocol of OpenRLHF has no references, which this server needs; use /reward")
+        found = decoded(body, dict.fromkeys(("query", "prompts", "labels"), texts))
+        queries = checked_answers(found["query"], self.limits)
+        reply = scores_of_queries(self.shaped, queries, found["prompts"], found["labels"], self.mode)
+        return Reply(json_of(reply), n_answers=len(queries))
+
+    def _batch(self, body: bytes, kind: str) -> tuple[Any, Any, dict[str, Any]]:
+        return read_batch(body, kind, self.limits, has_references=self.shaped.scorer is None)
 
 
-def read_batch(body: bytes, kind: str, limits: Limits) -> tuple[Any, Any]:
-    """The questions and answers in a body, as arguments of `Scorer.score`."""
+def read_batch(
+    body: bytes, kind: str, limits: Limits, *, has_references: bool = False
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The questions, the answers and the other arguments of `Reward` in a body."""
     if kind == ARROW:
-        return texts_of_stream(body, limits)
-    questions, answers = decoded(body, ("questions", "answers"))
-    return questions, checked_answers(in_list(answers, "answers"), limits)
+        if has_references:
+            raise Refusal(415, f"references are accepted only in {JSON}")
+        return (*texts_of_stream(body, limits), {})
+    needed: dict[str, Check] = {"references": lists_of_texts} if has_references else {"questions": text_or_texts}
+    found = decoded(body, {**needed, "answers": texts}, _OPTIONAL)
+    answers = checked_answers(found.pop("answers"), limits)
+    return found.pop("questions", None), answers, found
 
 
 def json_of(value: Any) -> bytes:

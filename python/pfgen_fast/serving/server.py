@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import ServingError
 from ..files.optional import optional
 from ..generation.prompts import Mode, check_mode
+from ..rewards.reward import Reward
 from ..scoring.scorer import Scorer
 from .access import TOKEN_VARIABLE, Guard
 from .application import Application
@@ -24,7 +25,7 @@ from .limits import Limits
 
 
 def serve(
-    scorer: Scorer,
+    scorer: Scorer | Reward,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -37,7 +38,7 @@ def serve(
     """Serves rewards until a signal arrives; must be called in the main thread.
 
     Args:
-        scorer: The scorer.
+        scorer: A scorer, or a shaped reward.
         host: The address to listen on; an address that is not the loopback needs a token.
         port: The port; 0 selects a free port.
         token: The token that every request needs; see `find_token`.

@@ -1,0 +1,14 @@
+#include "references/answer_match.hpp"
+
+#include <algorithm>
+
+namespace pfgen {
+
+double exact_match(Tokens reference, Tokens answer) { return std::ranges::equal(reference, answer) ? 1 : 0; }
+
+double token_f1(Tokens reference, Tokens answer, Rouge& rouge) {
+  if (reference.empty() || answer.empty()) return exact_match(reference, answer);
+  return rouge.ngrams(reference, answer).f;
+}
+
+}  // namespace pfgen

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "pfgen/reference_metrics.hpp"
+#include "references/comparison.hpp"
+#include "references/ngram_matcher.hpp"
+
+namespace pfgen {
+namespace {
+
+constexpr double kLogOfZero = -9999999999.0;
+
+// sacrebleu's sentence BLEU.
+class Bleu : public Comparison {
+ public:
+  Bleu(const ReferenceOptions& options, const Wanted& wanted)
+      : options_(options), wanted_(wanted), matcher_(options.bleu.max_order), counts_(options.bleu.n_counts()) {}
+
+  void begin(std::span<const PreparedText> answers) override {
+    answers_ = answers;
+    matcher_.begin(n_tokens(answers, wanted_.tokens));
+    for (const PreparedText& answer : answers) matcher_.add_answer(answer.tokens[wanted_.tokens]);
+    lengths_.assign(answers.size(), kNoLength);
+  }
+
+  void add_reference(const PreparedText& reference) override {
+    const std::vector<TokenId>& tokens = reference.tokens[wanted_.tokens];
+    matcher_.count(tokens);
+    matcher_.keep_highest();
+    for (std::size_t answer = 0; answer < answers_.size(); ++answer) {
+      const auto n = static_cast<std::int64_t>(answers_[answer].tokens[wanted_.tokens].size());
+      const auto length = static_cast<std::int64_t>(tokens.size());
+      std::int64_t& nearest = lengths_[answer];
+      const std::int64_t difference = std::abs(n - length);
+      const std::int64_t best = std::abs(n - nearest);
+      if (nearest == kNoLength || difference < best || (difference == best && length < nearest)) nearest = length;
+    }
+  }
+
+  void finish(std::size_t answer, const ResultRow& row) override {
+    const std::size_t order = options_.bleu.max_order;
+    const std::size_t n = answers_[answer].tokens[wanted_.tokens].size();
+    counts_[0] = static_cast<std::int64_t>(n);
+    counts_[1] = lengths_[answer];
+    matcher_.match_highest(answer, &counts_[2]);
+    for (std::size_t i = 0; i < order; ++i) counts_[2 + order + i] = static_cast<std::int64_t>(n_ngrams(n, i + 1));
+    row.set_counts(wanted_, counts_);
+    row.set(wanted_.column, bleu(options_.bleu, options_.is_effective, counts_));
+  }
+
+ private:
+  static constexpr std::int64_t kNoLength = -1;
+
+  const ReferenceOptions& options_;
+  Wanted wanted_;
+  NgramMatcher matcher_;
+  std::span<const PreparedText> answers_;
+  std::vector<std::int64_t> lengths_;  // by answer: of the nearest reference
+  std::vector<std::int64_t> counts_;
+};
+
+}  // namespace
+
+double bleu(const BleuOptions& options, bool is_effective, std::span<const std::int64_t> counts) {
+  const std::size_t order = options.max_order;
+  const auto length = static_cast<double>(counts[0]);
+  const auto reference_length = static_cast<double>(counts[1]);
+  const auto matches = counts.subspan(2, order);
+  if (std::ranges::all_of(matches, [](std::int64_t n) { return n == 0; })) return 0.0;
+  const double brevity = length < reference_length ? std::exp(1 - reference_length / length) : 1.0;
+  double halving = 1;
+  double sum = 0;
+  std::size_t n_used = is_effective ? 0 : order;
+  for (std::size_t i = 0; i < order; ++i) {
+    const double added = options.smoothing == Smoothing::kAddK && i > 0 ? options.smoothing_value : 0.0;
+    const double correct = static_cast<double>(matches[i]) + added;
+    const double total = static_cast<double>(counts[2 + order + i]) + added;
+    if (total == 0) {  // precisions are 0 from here on
+      if (!is_effective) sum += kLogOfZero * static_cast<double>(order - i);
+      break;
+    }
+    if (is_effective) n_used = i + 1;
+    double precision = 0;
+    if (correct != 0) {
+      precision = 100.0 * correct / total;
+    } else if (options.smoothing == Smoothing::kExp) {
+      halving *= 2;
+      precision = 100.0 / (halving * total);
+    } else if (options.smoothing == Smoothing::kFloor) {
+      precision = 100.0 * options.smoothing_value / total;
+    }
+    sum += precision == 0 ? kLogOfZero : std::log(precision);
+  }
+  return brevity * std::exp(sum / static_cast<double>(n_used));
+}
+
+std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, const Wanted& wanted) {
+  return std::make_unique<Bleu>(options, wanted);
+}
+
+}  // namespace pfgen

@@ -1,0 +1,71 @@
+// ROUGE as rouge_score computes it, from tokens. References need no preparation apart from their tokens.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "references/tokens.hpp"
+
+namespace pfgen {
+
+struct Shares {
+  double precision = 0;
+  double recall = 0;
+  double f = 0;
+};
+
+// The shares of what two texts have in common, in an answer and in a reference. Of nothing the share is 0.
+Shares shares_of(std::size_t n_found, std::size_t n_reference, std::size_t n_answer);
+
+using Tokens = std::span<const TokenId>;
+
+// Texts of several sentences: all tokens, and where in them each sentence ends.
+struct Sentences {
+  std::vector<TokenId> tokens;
+  std::vector<std::size_t> ends;
+};
+
+// Splits `text` at newlines, and replaces `out` with the tokens of the parts that are not empty.
+void tokenize_sentences(Tokenizer tokenizer, std::u32string_view text, Vocabulary& vocabulary, Sentences& out);
+
+// Computes shares of one reference and one answer, whose tokens have numbers of one vocabulary. Holds memory for reuse,
+// so each thread needs its own. An LCS takes the product of both lengths, divided by 64, in steps.
+class Rouge {
+ public:
+  // ROUGE-N of n-grams that are numbered; for n = 1 these are the tokens. A text without n-grams gives zeros.
+  Shares ngrams(Tokens reference, Tokens answer);
+  // ROUGE-L.
+  Shares lcs(Tokens reference, Tokens answer);
+  // ROUGE-Lsum. Throws LcsTooLarge if a sentence of the reference and one of the answer are too long together.
+  Shares summary_lcs(const Sentences& reference, const Sentences& answer);
+
+  // The size of the largest multiset that both contain.
+  std::size_t n_common(Tokens a, Tokens b);
+
+ private:
+  template <class Visit>
+  void for_each_row(Tokens reference, Tokens answer, const Visit& visit);
+  void mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is_marked);
+
+  std::vector<std::uint32_t> counts_;   // by token; all 0 between calls
+  std::vector<std::uint64_t> masks_;    // by token: its places in a block of the reference; all 0 between calls
+  std::vector<std::uint64_t> carries_;  // by token of the answer, from one block to the next
+  std::vector<std::uint64_t> rows_;     // by token of the answer and block
+  std::vector<std::uint8_t> is_marked_;
+  std::vector<TokenId> marked_;
+};
+
+// A ROUGE-Lsum needs one bit for each pair of tokens of two sentences.
+inline constexpr std::size_t kMaxLcsPairs = std::size_t{1} << 33;
+struct LcsTooLarge {
+  std::size_t n_reference_tokens;
+  std::size_t n_answer_tokens;
+};
+
+// Replaces `best` if `shares` has a larger f: the best of several references, as rouge_score's score_multi selects it.
+inline void keep_best(const Shares& shares, Shares& best) {
+  if (shares.f > best.f) best = shares;
+}
+
+}  // namespace pfgen

@@ -1,0 +1,66 @@
+
+#include "references/answer_match.hpp"
+#include "references/comparison.hpp"
+
+namespace pfgen {
+namespace {
+
+class SequenceColumns : public Comparison {
+ public:
+  explicit SequenceColumns(std::span<const Wanted> wanted)
+      : wanted_(wanted.begin(), wanted.end()), place_(wanted.front().tokens) {}
+
+  void begin(std::span<const PreparedText> answers) override {
+    answers_ = answers;
+    best_.assign(answers.size() * wanted_.size(), {});
+  }
+
+  void add_reference(const PreparedText& reference) override {
+    for (std::size_t answer = 0; answer < answers_.size(); ++answer) {
+      for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        keep_best(compare(wanted_[i].metric, reference, answers_[answer]), best_[answer * wanted_.size() + i]);
+      }
+    }
+  }
+
+  void finish(std::size_t answer, const ResultRow& row) override {
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const Shares& best = best_[answer * wanted_.size() + i];
+      if (wanted_[i].n_columns() == 1) {
+        row.set(wanted_[i].column, best.f);
+      } else {
+        row.set_shares(wanted_[i], best);
+      }
+    }
+  }
+
+ private:
+  Shares compare(ReferenceMetric metric, const PreparedText& reference, const PreparedText& answer) {
+    const Tokens of_reference = reference.tokens[place_];
+    const Tokens of_answer = answer.tokens[place_];
+    switch (metric) {
+      case ReferenceMetric::kRougeL:
+        return rouge_.lcs(of_reference, of_answer);
+      case ReferenceMetric::kRougeLsum:
+        return rouge_.summary_lcs(reference.sentences, answer.sentences);
+      case ReferenceMetric::kTokenF1:
+        return {.f = token_f1(of_reference, of_answer, rouge_)};
+      default:
+        return {.f = exact_match(of_reference, of_answer)};
+    }
+  }
+
+  std::vector<Wanted> wanted_;
+  std::size_t place_;
+  Rouge rouge_;
+  std::span<const PreparedText> answers_;
+  std::vector<Shares> best_;  // by answer, then metric
+};
+
+}  // namespace
+
+std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted) {
+  return std::make_unique<SequenceColumns>(wanted);
+}
+
+}  // namespace pfgen

@@ -1,0 +1,70 @@
+"""What tables of scores have in common: columns as attributes and items, rows as dictionaries, slices without a copy."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..files.notebook import NotebookTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    Floats = NDArray[np.float64]
+
+
+class ColumnTable(NotebookTable):
+    """A table whose columns are attributes and items; most columns are floats."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+
+    @property
+    @abstractmethod
+    def _floats(self) -> Mapping[str, Floats]:
+        """The columns of floats, in order."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Self:
+        """The rows from `start` up to `stop` as a new table, without a copy."""
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        try:
+            return self._floats[column]
+        except KeyError:
+            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}") from None
+
+    def __getattr__(self, name: str) -> Floats:
+        # Python calls this only for names that are not ordinary attributes.
+        if not name.startswith("_") and name in self.columns:
+            return self._floats[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yields rows as dictionaries from column to value."""
+        values = zip(*(self[name].tolist() for name in self.columns), strict=True)
+        return (dict(zip(self.columns, row, strict=True)) for row in values)
+
+    def __copy__(self) -> Self:
+        return self.rows(0, len(self))
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.rows(0, len(self))  # nothing in it changes
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: self[name] for name in self.columns}
+
+    def _described(self, is_scored: NDArray[np.bool_], names: Sequence[str]) -> str:
+        """The number of answers, and the means of some columns."""
+        if not is_scored.any():
+            return f"{type(self).__name__}({len(self)} answers, none scored)"
+        means = ", ".join(f"{name} {self[name][is_scored].mean():.4f}" for name in names)
+        return f"{type(self).__name__}({len(self)} answers; mean {means})"
