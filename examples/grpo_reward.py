@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from pfgen_fast import PfgenError, Suite
 from pfgen_fast.generation.prompts import MODES
-from pfgen_fast.integrations.trl import RewardFunction, answer_in, make_dataset, make_reward
+from pfgen_fast.integrations.trl import RewardFunction, make_dataset, make_reward
 
 
 def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -> list[dict[str, Any]]:
@@ -25,12 +26,17 @@ def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -
     import torch
     from trl import GRPOConfig, GRPOTrainer
 
-    suite = Suite.load(options.suite)
-    shape = {"shape": options.shape} if options.shape else {}
+    suite, limit = Suite.load(options.suite), options.max_tokens
+    reward = make_reward(suite, options.mode, shape=options.shape or None, max_completion_length=limit)
+    dataset = make_dataset(suite, options.mode, trials=options.trials, num_examples=options.examples)
+    if options.held_out:
+        others = {question.question_id: question.answers.values() for question in Suite.load(options.held_out)}
+        dataset = dataset.add_column("others", [list(chain(*others[name])) for name in dataset["question"]])
+        watched = [make_reward(mode=options.mode, metric="chrf", references="others", name="held_out"), *watched]
     trainer = GRPOTrainer(
         model=options.model,
-        reward_funcs=[make_reward(suite, options.mode, **shape), *watched],
-        train_dataset=make_dataset(suite, options.mode, trials=options.trials, num_examples=options.examples),
+        reward_funcs=[reward, *watched],
+        train_dataset=dataset,
         args=GRPOConfig(
             output_dir=options.output,
             max_steps=options.steps,
@@ -40,7 +46,7 @@ def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -
             per_device_train_batch_size=options.generations,
             gradient_accumulation_steps=options.prompts,
             num_generations=options.generations,
-            max_completion_length=options.max_tokens,
+            max_completion_length=limit,
             temperature=1.0,
             top_p=0.98,
             reward_weights=[1.0] + [0.0] * len(watched),
@@ -53,22 +59,6 @@ def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -
     trainer.save_model(options.output)
     log: list[dict[str, Any]] = trainer.state.log_history
     return log
-
-
-def held_out(suite: Suite, mode: Any, n_references: int = 10) -> RewardFunction:
-    """A function for `watched`: chrF (0 to 1) of answers and a few reference answers that the reward does not know."""
-    from sacrebleu import CHRF
-
-    metric = CHRF()
-    known = {question.question_id: sum(question.answers.values(), ())[:n_references] for question in suite}
-
-    def held_out(completions: Sequence[Any], question: Sequence[str], **columns: Any) -> list[float]:
-        answers = (answer_in(completion, mode) for completion in completions)
-        return [
-            metric.sentence_score(text, known[name]).score / 100 for text, name in zip(answers, question, strict=True)
-        ]
-
-    return held_out
 
 
 def parser() -> argparse.ArgumentParser:
@@ -101,15 +91,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> None:
     """Trains, and prints how the reward and the held-out score developed."""
-    options = parser().parse_args()
     try:
-        watched = [held_out(Suite.load(options.held_out), options.mode)] if options.held_out else []
-        log = train(options, watched)
+        log = train(parser().parse_args())
     except PfgenError as error:
         raise SystemExit(f"error: {error}") from None
     except ModuleNotFoundError as error:
         raise SystemExit(f"error: {error.name} is not installed: pip install 'pfgen-fast[trl]'") from None
-    for name, key in (("reward", "reward"), ("held-out score", "rewards/held_out/mean")):
+    for name, key in (("reward", "reward"), ("held-out score", "rewards/held_out_chrf/mean")):
         if values := [f"{float(entry[key]):.4f}" for entry in log if key in entry]:
             print(f"mean {name} by step: {' '.join(values)}")
 

@@ -11,12 +11,13 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
 from make_mini_suite import DEFAULT_FOLDER, QUESTIONS
 from pfgen_fast import Suite
-from pfgen_fast.integrations.trl import RewardFunction
+from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.rewards import Repetition, Reward
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +26,7 @@ sys.path.insert(0, str(ROOT))  # for examples
 from examples import grpo_reward as grpo_reward  # noqa: E402
 
 FIGURES = ROOT / "docs" / "figures"
+CHRF = ReferenceScorer(["chrf"])
 MEASURES = ("score", "held_out", "characters", "repetition", "well_formed")
 
 
@@ -47,16 +49,17 @@ def well_formed(question_id: str) -> re.Pattern[str]:
     return re.compile("|".join((either[0], "".join(f"(?:{variants})" for variants in either[1:]))))
 
 
-def measures(suite: Suite, held_out: RewardFunction, questions: Sequence[str], answers: Sequence[str]) -> list[float]:
-    """The mean of each of `MEASURES`: the plain score, chrF with set B, and the answers themselves."""
-    columns: tuple[Iterable[float | None], ...] = (
-        Reward(suite)(questions, answers),
-        held_out(completions=answers, question=questions),
+def measures(suite: Suite, other: Suite, questions: Sequence[str], answers: Sequence[str]) -> list[float]:
+    """The mean of each of `MEASURES`; chrF, 0 to 1, compares answers with all reference answers of the other suite."""
+    others = {question.question_id: list(chain(*question.answers.values())) for question in other}
+    columns: tuple[Iterable[float], ...] = (
+        Reward(suite)(questions, answers).tolist(),
+        (Reward(CHRF)(None, answers, references=[others[name] for name in questions]) / 100).tolist(),
         map(len, answers),
-        1 - Repetition(4, 0.0)(answers),
+        (1 - Repetition(4, 0.0)(answers)).tolist(),
         (well_formed(name).fullmatch(answer) is not None for name, answer in zip(questions, answers, strict=True)),
     )
-    return [fmean(value for value in column if value is not None) for column in columns]
+    return list(map(fmean, columns))
 
 
 def write(name: str, figures: object) -> None:

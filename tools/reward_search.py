@@ -16,7 +16,7 @@ from typing import Any
 from make_mini_suite import QUESTIONS, make_answer
 from pfgen_fast import Suite
 from pfgen_fast.rewards import Copying, Reward
-from reward_measures import MEASURES, grpo_reward, measures, write, write_suites
+from reward_measures import MEASURES, measures, write, write_suites
 
 FILE = "reward_search.json"
 ROUNDS, CHANGES = 400, 32
@@ -83,7 +83,6 @@ def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
     found = []
     with tempfile.TemporaryDirectory() as folder:
         suite, other = map(Suite.load, write_suites(Path(folder)))
-        held_out = grpo_reward.held_out(other, "completion")
         ids = [question.question_id for question in suite]
         prompts = [question.question for question in suite]
         for name, settings in REWARDS.items():
@@ -95,7 +94,7 @@ def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
                 last = [search(reward, *row, seed=seed, rounds=rounds) for *row, seed in rows]
 
                 def means(answers: Sequence[str], reward: Reward = reward) -> dict[str, float]:
-                    values = dict(zip(MEASURES, measures(suite, held_out, ids, answers), strict=True))
+                    values = dict(zip(MEASURES, measures(suite, other, ids, answers), strict=True))
                     values["reward"] = float(reward(ids, answers).mean())
                     values["copied"] = 1 - float(Copying(5, 0.0)(answers, prompts).mean())
                     return {key: round(value, 4) for key, value in values.items()}

@@ -101,7 +101,6 @@ def write_model(folder: Path, steps: int, *, seed: int = 0) -> None:
 def train(model: Path, suites: tuple[Path, Path], shape: str, steps: int, window: int = WINDOW) -> dict[str, Any]:
     """Trains the model by GRPO; returns the means of each window of steps, and the last answer to a question."""
     suite, other = map(Suite.load, suites)
-    held_out = grpo_reward.held_out(other, "completion")
     seen: list[list[tuple[str, str]]] = []
 
     def answers(completions: Sequence[str], question: Sequence[str], **columns: Any) -> list[float]:
@@ -110,13 +109,15 @@ def train(model: Path, suites: tuple[Path, Path], shape: str, steps: int, window
         return [0.0] * len(completions)
 
     with tempfile.TemporaryDirectory() as output:
-        arguments = [str(model), "--suite", str(suites[0]), "--output", output, "--shape", shape, *OPTIONS.split()]
-        options = grpo_reward.parser().parse_args([*arguments, "--steps", str(steps), "--save-steps", str(steps)])
+        arguments = [str(model), "--suite", str(suites[0]), "--output", output, *OPTIONS.split()]
+        options = grpo_reward.parser().parse_args(
+            [*arguments, "--shape", shape, "--steps", str(steps), "--save-steps", str(steps)]
+        )
         log = [entry for entry in grpo_reward.train(options, [answers]) if "reward" in entry]
     rows = []
     for begin in range(0, steps, window):
         questions, texts = zip(*chain.from_iterable(seen[begin : begin + window]), strict=True)
-        values = dict(zip(MEASURES, measures(suite, held_out, questions, texts), strict=True))
+        values = dict(zip(MEASURES, measures(suite, other, questions, texts), strict=True))
         entries = log[begin : begin + window]
         values["reward"] = fmean(float(entry["reward"]) for entry in entries)
         values["finished"] = 1 - fmean(float(entry["completions/clipped_ratio"]) for entry in entries)
