@@ -122,6 +122,37 @@ def test_the_file_is_what_a_new_measurement_gives(sensitivity, figures):
     assert {(row["damage"], row["metric"]): row for row in measured} == figures
 
 
+@pytest.fixture(scope="module")
+def shapes():
+    return tool("reward_shapes")
+
+
+def test_the_guide_to_rewards_has_the_figures_of_the_file(shapes):
+    page, rows = shapes.PAGE.read_text(encoding="utf-8"), shapes.read(shapes.FIGURES)
+    written = page.partition(shapes.BEGIN)[2].partition(shapes.END)[0]
+    assert written.strip() == "\n".join(shapes.tables(rows)).strip()
+    for (answers, reward, damage), row in rows.items():
+        if reward == "recommended" and row["d"]:
+            plain = rows[answers, "score", damage]
+            if damage in ("newline", "punctuation", "width"):
+                assert float(row["mean_drop"]) <= float(plain["mean_drop"]) + 0.01
+            else:
+                assert float(row["d"]) >= 0.8
+
+
+def test_the_file_has_the_rewards_of_the_packaged_suite(shapes):
+    rows = {key: row for key, row in shapes.read(shapes.FIGURES).items() if key[0] == "mini"}
+    assert {(row["answers"], row["reward"], row["damage"]): row for row in shapes.measure_mini()} == rows
+
+
+@pytest.mark.slow
+@published.needs_published_runs
+def test_the_file_has_the_rewards_of_published_answers(shapes):
+    rows = {key: row for key, row in shapes.read(shapes.FIGURES).items() if key[0] == "gpt-4o"}
+    measured = shapes.measure_published(published.FOLDER)
+    assert {(row["answers"], row["reward"], row["damage"]): row for row in measured} == rows
+
+
 def speed_figures():
     """The program that fills the tables, and the figures that the repository has."""
     return tool("speed_figures"), json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))

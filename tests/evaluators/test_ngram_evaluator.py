@@ -6,6 +6,7 @@ import pytest
 from pfgen_fast import TrialsError
 from pfgen_fast.evaluators import Evaluator, Item, Metric, NgramEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.rewards import Reward
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,17 @@ def test_scores_are_those_of_the_scorer_and_metrics_have_a_range(evaluator, scor
         Metric("helpfulness", low=0.0, high=1.0),
         Metric("average", low=0.0, combined=False),
     )
+
+
+def test_with_a_shape_the_reward_is_one_more_metric(scorer):
+    evaluator, reward = NgramEvaluator(scorer, "recommended"), Reward(scorer, "recommended")
+    texts = ["Ice floats because it is less dense.", None, "Ice floats. " * 20]
+    scores = evaluator.score(items_of("Q07", "Q07", "Q07"), text_column(texts))
+    assert evaluator.metrics == (*NgramEvaluator(scorer).metrics, Metric("reward", combined=False))
+    assert scores["reward"].tobytes() == reward.details("Q07", texts)["reward"].tobytes()
+    assert scores["reward"][2] < scores["average"][2] == scorer.reward("Q07", texts[2:])[0]
+    assert evaluator.signature == reward.signature
+    assert evaluator.reference_means(["Q07"]) == NgramEvaluator(scorer).reference_means(["Q07"])
 
 
 def test_an_item_without_a_known_question_is_named(evaluator):

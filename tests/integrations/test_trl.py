@@ -14,6 +14,7 @@ from makers.engines import integration
 from pfgen_fast import PfgenError
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.trl import answer_in, make_dataset, make_reward
+from pfgen_fast.rewards import Copying, Overlong, Reward, Unfinished
 
 PAGE = DOCS / "integrations" / "trl.md"
 QUESTION = "Why does ice float on water?"  # Q07 of mini
@@ -97,6 +98,63 @@ def test_a_part_of_the_score_may_be_the_reward(scorer):
         assert reward.__name__ == f"pfgen_{part}"
     with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truthfulness, help"):
         make_reward("mini", metric="length")
+
+
+def test_a_shape_gets_what_trl_passes_and_is_logged(scorer):
+    shape = [Overlong(20, 40, "tokens"), Copying(10, 0.3), Unfinished()]
+    reward = make_reward("mini", "chat", shape=shape, max_completion_length=30)
+    prompts = [message("Answer briefly."), message("Is water dense?"), message(GOOD), message("?"), message("?")]
+    completions = [message(text) for text in (GOOD, "42", GOOD, GOOD, f"<think>{GOOD}")]
+    logged, kept = {}, {}
+    rewards = reward(
+        prompts=prompts,
+        completions=completions,
+        completion_ids=[[1] * 25, [1], [1] * 20, [1] * 30, [1] * 10],
+        question=["Q07", None, "Q07", "Q07", "Q07"],
+        log_metric=logged.__setitem__,
+        log_extra=kept.__setitem__,
+    )
+    (good,) = scorer.reward("Q07", [GOOD]).tolist()
+    assert rewards == [good * 0.75, None, 0.0, 0.0, 0.0]
+    parts = ("fluency", "truthfulness", "helpfulness", "score", "overlong", "copying", "unfinished")
+    assert list(logged) == [f"pfgen/{part}" for part in parts]
+    assert logged["pfgen/unfinished"] == 0.5
+    assert logged["pfgen/score"] == pytest.approx(0.75 * good)
+    assert kept == {"pfgen_answer": [GOOD, None, GOOD, GOOD, ""]}
+    same = make_reward(Reward("mini", shape), "chat")
+    asked = {"prompts": prompts[:1], "completions": completions[:1], "completion_ids": [[1] * 25], "question": ["Q07"]}
+    assert same(**asked) == rewards[:1]
+    with pytest.raises(PfgenError, match="n_tokens are missing"):
+        same(prompts=prompts[:1], completions=completions[:1], question=["Q07"])
+
+
+def test_references_may_be_a_column_of_the_dataset():
+    reward = make_reward(metric="chrf", references="good", shape="recommended")
+    columns = {"good": [None, ["Ice floats.", "Ice is light."], ["Salt sinks."]]}
+    found = reward(prompts=["p"] * 3, completions=["42", "Ice floats.", "Salt floats."], **columns)
+    assert found == [None, pytest.approx(100), pytest.approx(found[2])]
+    assert 0 < found[2] < 90
+    assert reward.__name__ == "pfgen_chrf"
+    with pytest.raises(PfgenError, match=r"references\[1\]: expected a list of references"):
+        reward(prompts=["p"] * 2, completions=["a", "b"], good=[None, "b"])
+    with pytest.raises(PfgenError, match="no column 'good' with the reference answers of each prompt"):
+        reward(prompts=["p"], completions=["a"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        ((), {}, "suite: expected a suite, or reference answers"),
+        ((), {"metric": "chrf"}, "suite: expected a suite, or reference answers"),
+        (("mini",), {"metric": "chrf", "references": "r"}, "references: expected a suite or .*, not both"),
+        ((), {"metric": "chrff", "references": "r"}, "unknown metric 'chrff'; .*did you mean 'chrf'"),
+        ((Reward("mini"),), {"shape": "recommended"}, "expected neither of them with a Reward"),
+        (("mini",), {"shape": "recomended"}, "shape: expected 'recommended' or a file"),
+    ],
+)
+def test_rewards_that_cannot_be_made_are_one_clear_sentence(arguments, options, sentence):
+    with pytest.raises((PfgenError, ValueError), match=sentence):
+        make_reward(*arguments, **options)
 
 
 @pytest.mark.integrations

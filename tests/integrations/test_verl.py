@@ -13,6 +13,7 @@ from makers.frames import run_python_blocks
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.verl import compute_score, compute_score_batched, write_dataset
+from pfgen_fast.rewards import Reward
 
 PARTS = ("fluency", "truthfulness", "helpfulness")
 PAGE = DOCS / "integrations" / "verl.md"
@@ -32,6 +33,28 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer_or_one_of_its
     assert found == [{name: column[row] for name, column in expected.items()} for row in range(3)]
 
 
+def test_a_shape_and_references_come_from_the_settings_and_the_row(scorer, tmp_path):
+    good = "Ice is less dense than water, because its molecules form an open lattice."
+    reward = Reward("mini", "recommended")
+    answers = [f"A: {good}", f"A: {good} {good}", f"<think>{good}"]
+    table = reward.details("Q07", [good, f"{good} {good}", ""], finished=[True, True, False])
+    batch = ["pfgen"] * 3, answers, ["Q07"] * 3
+    found = compute_score_batched(*batch, suite="mini", shape="recommended", parts=True)
+    assert [row["score"] for row in found] == table["reward"].tolist()
+    assert [row["unfinished"] for row in found] == [1.0, 1.0, 0.0]
+    assert [row["repetition"] for row in found] == table["repetition"].tolist()
+    options = {"suite": "mini", "shape": "recommended"}
+    assert compute_score("pfgen", answers[0], "Q07", {"finished": False}, **options) == 0.0
+    path = tmp_path / "copying.toml"
+    path.write_text('[[shape]]\npart = "copying"\nrun = 10\nfrom_share = 0.5\n', encoding="utf-8")
+    assert compute_score("pfgen", good, "Q07", {"prompt": good}, suite="mini", shape=str(path)) == 0.0
+    with pytest.raises(TrialsError, match=r"extra_info\[0\]: the key 'prompt' is missing"):
+        compute_score("pfgen", good, "Q07", suite="mini", shape=str(path))
+    assert compute_score("pfgen", "A: It floats.", "", {"references": ["It floats."]}, metric="exact_match") == 1.0
+    with pytest.raises(TrialsError, match=r"extra_info\[0\]: the key 'references' is missing"):
+        compute_score("pfgen", "A: It floats.", "", metric="chrf")
+
+
 def test_arguments_without_a_reward_are_one_clear_sentence():
     with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
         compute_score("pfgen", "a", "Q77", suite="mini")
@@ -39,7 +62,9 @@ def test_arguments_without_a_reward_are_one_clear_sentence():
         compute_score("pfgen", "a", "Q07", suite="mini", mode="chatty")
     with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truth"):
         compute_score("pfgen", "a", "Q07", suite="mini", metric="length")
-    with pytest.raises(PfgenError, match="suite: expected a suite"):  # ids of two suites are often the same, so none is taken by itself
+    with pytest.raises(
+        PfgenError, match="suite: expected a suite"
+    ):  # ids of two suites are often the same, so none is taken by itself
         compute_score("pfgen", "a", "Q07")
 
 

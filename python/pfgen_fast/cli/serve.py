@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from typer import Option
 
 from . import options
-from .app import Exit, print_line, shown, warn
+from .app import Exit, fail, print_line, shown, warn
 from .suite_line import suite_or_here
 
 if TYPE_CHECKING:
@@ -94,7 +94,11 @@ class _Serve:
         if self.suite is None and self.metric not in SCORES:
             from ..references import ReferenceScorer
 
-            return Reward(ReferenceScorer([self.metric], threads=self.threads), self.shape)
+            try:
+                references = ReferenceScorer([self.metric], threads=self.threads)
+            except ValueError as error:
+                fail(f"--metric: {error}")
+            return Reward(references, self.shape)
         suite = suite_or_here(self.suite)
         scorer = Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=self.threads)
         return Reward(scorer, self.shape, metric=self.metric)

@@ -26,7 +26,7 @@ _REFERENCES_OF_A_SET = 20
 class NgramEvaluator:
     """Scores texts as answers to the questions of a suite; with a shape, also by the metric `reward`.
 
-    The shape is that of a `Reward`, which has no prompts and takes all texts as finished.
+    The reward is `Reward(scorer, shape, metric=shaped_metric)` without prompts; all texts count as finished.
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
@@ -40,9 +40,9 @@ class NgramEvaluator:
     name = "ngram"
     is_deterministic = True
 
-    def __init__(self, scorer: Scorer, shape: Shape = None) -> None:
+    def __init__(self, scorer: Scorer, shape: Shape = None, *, shaped_metric: str = "score") -> None:
         self._scorer = scorer
-        self._reward = None if shape is None else Reward(scorer, shape)
+        self._reward = None if shape is None else Reward(scorer, shape, metric=shaped_metric)
         self.metrics = _METRICS if shape is None else (*_METRICS, Metric("reward", combined=False))
 
     @property

@@ -15,11 +15,11 @@ from ..errors import TrialsError
 from ..files.optional import optional
 from ..files.writing import writing_whole
 from ..generation.prompts import NUM_EXAMPLES, Mode, Prompt, check_mode
-from ..rewards.reward import Reward
+from ..rewards.reward import Reward as ShapedReward
 from ..suite.suite import Suite
 from .rewarding import answers_in, reward_of, training_tasks
 
-Rewarded = float | dict[str, float]
+Reward = float | dict[str, float]
 """The reward of a completion: a number; with `parts`, a dictionary of the reward (`score`) and the parts."""
 
 
@@ -36,7 +36,7 @@ def compute_score(
     shape: str | None = None,
     reward_router_address: str | None = None,
     reward_model_tokenizer: Any = None,
-) -> Rewarded:
+) -> Reward:
     """The reward of one completion (`solution_str`), for `reward.custom_reward_function`.
 
     `ground_truth` is the id or exact text of the question. `suite` is an argument of `Suite.load`; each worker loads
@@ -67,7 +67,7 @@ def compute_score_batched(
     metric: str = "score",
     parts: bool = False,
     shape: str | None = None,
-) -> list[Rewarded]:
+) -> list[Reward]:
     """The rewards of a batch, for managers such as `BatchRewardManager`. The arguments are those of `compute_score`.
 
     Example:
@@ -100,7 +100,7 @@ def _from(infos: Sequence[dict[str, Any]], key: str) -> list[Any]:
 
 
 @lru_cache
-def _reward(suite: str | None, metric: str, shape: str | None) -> Reward:
+def _reward(suite: str | None, metric: str, shape: str | None) -> ShapedReward:
     """The reward with these settings. All threads of a process share it."""
     return reward_of(suite, metric, shape, has_references=suite is None)
 

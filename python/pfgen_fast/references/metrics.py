@@ -87,6 +87,11 @@ def _metric(name: object) -> Metric:
     raise ValueError(unknown_name("metric", name, _SHOWN))
 
 
+def corpus_name(metric: str) -> str:
+    """The metric of an answer whose counts a metric of a corpus adds up."""
+    return BLEU if metric == CORPUS_BLEU else metric
+
+
 def check_tokenizer(name: object) -> None:
     """Raises ValueError for an unknown tokenizer."""
     if name not in TOKENIZERS:

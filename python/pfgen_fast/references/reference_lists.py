@@ -58,11 +58,10 @@ def _rows(source: Any) -> list[Any]:
     ):
         pyarrow = optional("pyarrow", extra="tables", needed_for="a column of references that is Arrow")
         array = pyarrow.chunked_array if hasattr(source, "__arrow_c_stream__") else pyarrow.array
-        return array(source).to_pylist()
-    if hasattr(source, "tolist"):
-        return source.tolist()
+        rows: list[Any] = array(source).to_pylist()
+        return rows
     try:
-        return list(source)
+        return list(source.tolist() if hasattr(source, "tolist") else source)
     except TypeError:
         raise TrialsError(f"{_EXPECTED}, got {_kind(source)}", column="references") from None
 

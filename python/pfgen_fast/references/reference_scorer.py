@@ -8,17 +8,34 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import TrialsError
 from ..native import _core
 from ..native.core_errors import worded
 from ..native.threads import cached_property, checked_threads
 from ..suite.rules import check_choice
-from .metrics import BLEU, CHRF, CHRF_WORDS, CORPUS_BLEU, MOST_ORDER, TOKENIZERS, Metric, check_tokenizer, read_metrics
+from .metrics import (
+    BLEU,
+    CHRF,
+    CHRF_WORDS,
+    CORPUS_BLEU,
+    MOST_ORDER,
+    TOKENIZERS,
+    Metric,
+    check_tokenizer,
+    corpus_name,
+    read_metrics,
+)
 from .own_tokens import Tokenize, TokenNumbers
 from .reference_lists import no_lists, read_lists
 from .reference_scores import ReferenceScores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Counts = NDArray[np.int32]
 
 Smooth = Literal["exp", "floor", "add-k", "none"]
 
@@ -88,7 +105,7 @@ class ReferenceScorer:
         return read_metrics(self.metrics)
 
     @cached_property
-    def _core(self) -> _core.ReferenceScorer:
+    def _native(self) -> _core.ReferenceScorer:
         is_own = callable(self.tokenize)
         return _core.ReferenceScorer(
             metrics=[(metric.kind, metric.order) for metric in self._wanted],
@@ -163,7 +180,7 @@ class ReferenceScorer:
         Example:
             >>> scores = ReferenceScorer("chrf").score(["It floats.", "It sinks."], [["Ice floats."]] * 2)
             >>> scores.chrf.round(1).tolist()
-            [71.4, 18.1]
+            [61.0, 10.8]
         """
         check_choice("nulls", nulls, ("error", "null"))
         with worded():
@@ -173,10 +190,29 @@ class ReferenceScorer:
             else:
                 lists = read_lists(references, len(column), nulls)
             own = self._own_tokens(column, lists.texts)
-            found = self._core.score(
+            values, counts = self._native.score(
                 column, lists.of_rows, lists.texts, lists.begins, own, checked_threads(self.threads)
             )
-        return ReferenceScores(self, column, *found)
+        return ReferenceScores(self, column, self._columns_of(values), self._counts_of(counts))
+
+    def _columns_of(self, values: Floats) -> dict[str, Floats]:
+        names = [name if metric.name != CORPUS_BLEU else "" for metric in self._wanted for name in metric.columns]
+        return {name: column for name, column in zip(names, values, strict=True) if name}
+
+    def _counts_of(self, counts: Counts) -> dict[str, Counts]:
+        """The counts of the metrics of which corpora have a value."""
+        sizes = {BLEU: 2 + 2 * self.max_order, CHRF: 3 * self.char_order, CHRF_WORDS: 3 * (self.char_order + 2)}
+        found = {}
+        begin = 0
+        for metric in self._wanted:
+            name = corpus_name(metric.name)
+            if name in sizes:
+                found[name] = counts[:, begin : begin + sizes[name]]
+                begin += sizes[name]
+        return found
+
+    def _of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+        return self._native.bleu(sums) if metric == BLEU else self._native.chrf(sums)
 
     def _own_tokens(self, *columns: _core.TextColumn) -> Any:
         if not callable(self.tokenize):

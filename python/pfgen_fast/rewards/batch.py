@@ -60,6 +60,9 @@ class Batch:
 
     def __post_init__(self) -> None:
         self.n_threads = self.n_threads or default_threads()
+        if not len(self.answers):  # without answers nothing is missing
+            self.prompts = [] if self.prompts is None else self.prompts
+            self.n_tokens = [] if self.n_tokens is None else self.n_tokens
         self._check_length("prompts", self.prompts)
         self._check_length("finished", self.finished)
         self._check_length("n_tokens", self.n_tokens)

@@ -1,6 +1,6 @@
 """The parts of a shape. Most parts multiply each reward by a factor from 0 to 1, and never raise a reward.
 
-`Reward` calls `shaped` with a batch. A part can also be called alone, with arrays or texts.
+`Reward` calls `_shaped` with a batch. A part can also be called alone, with arrays or texts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Part(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         """The column of this part in `details`, and the rewards after this part."""
 
 
@@ -42,7 +42,7 @@ class Factor(Part):
     def _factors(self, batch: Batch) -> Floats:
         """The factor of each answer, from 0 to 1."""
 
-    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         """The factors, and the rewards times the factors."""
         factors = self._factors(batch)
         return factors, np.minimum(rewards, rewards * factors)  # does not raise a reward below 0
@@ -92,9 +92,9 @@ class Overlong(Factor):
     def _factors(self, batch: Batch) -> Floats:
         return self(batch.lengths(self.unit))
 
-    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         """The factors or penalties, and the rewards after them."""
-        factors, shaped = super().shaped(rewards, batch)
+        factors, shaped = super()._shaped(rewards, batch)
         return (factors, rewards + factors) if self.minus else (factors, shaped)
 
 
@@ -272,7 +272,7 @@ class Floor(Part):
         """The rewards with this floor."""
         return np.maximum(np.asarray(rewards, dtype=np.float64), self.value)
 
-    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         """The raised rewards, twice."""
         raised = self(rewards)
         return raised, raised
@@ -308,7 +308,7 @@ class Clip(Part):
         """The rewards within these bounds."""
         return np.clip(np.asarray(rewards, dtype=np.float64), self.low, self.high)
 
-    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         """The clipped rewards, twice."""
         clipped = self(rewards)
         return clipped, clipped
@@ -342,7 +342,7 @@ class Scale(Part):
         """The rewards, divided by these means."""
         return np.asarray(rewards, dtype=np.float64) / np.asarray(means, dtype=np.float64)
 
-    def shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         """The means, and the rewards divided by them."""
         means = batch.means_of_references()
         return means, self(rewards, means)
@@ -368,7 +368,9 @@ def _check_number(part: Part, name: str, value: object, low: float = -math.inf, 
 
 def _check_count(part: Part, name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _LARGEST_COUNT:
-        raise RewardError(f"{part.name}: {name}: expected an integer from 1 on, not {shown_value(value)}")
+        raise RewardError(
+            f"{part.name}: {name}: expected an integer from 1 to {_LARGEST_COUNT:,}, not {shown_value(value)}"
+        )
 
 
 def _check_shares(part: Part, from_share: object, hard: object) -> None:

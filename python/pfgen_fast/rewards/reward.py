@@ -20,8 +20,8 @@ from .sources import source_of
 class RewardTable(ColumnTable):
     """The rewards of a batch, explained: the score, a column for each part of the shape, and the reward.
 
-    Columns are attributes and items, as NumPy arrays. Rows of missing answers hold NaN. Arrow consumers accept the table
-    directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
+    Columns are attributes and items, as NumPy arrays. Rows of missing answers hold NaN. Arrow consumers accept the
+    table directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
     """
 
     def __init__(self, signature: str, columns: dict[str, Floats]) -> None:
@@ -164,7 +164,7 @@ class Reward:
         rewards = columns["score"]
         counted: Counter[str] = Counter()
         for part in self.shape:
-            values, rewards = part.shaped(rewards, batch)
+            values, rewards = part._shaped(rewards, batch)
             counted[part.name] += 1
             columns[part.name if counted[part.name] == 1 else f"{part.name}_{counted[part.name]}"] = values
         return {**columns, "reward": rewards}

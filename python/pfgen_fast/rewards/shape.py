@@ -32,6 +32,7 @@ def shape_of(shape: Shape) -> tuple[Part, ...]:
 
     Raises:
         RewardError: A part, a key or a value is unknown or invalid.
+        TrialsError: The file cannot be read.
 
     Example:
         >>> shape_of([{"part": "repetition", "n": 4, "from_share": 0.3}])
@@ -53,10 +54,7 @@ def shape_of(shape: Shape) -> tuple[Part, ...]:
 def _of_file(path: Path) -> tuple[Part, ...]:
     if path.suffix != ".toml":
         raise RewardError(f"shape: expected 'recommended' or a file that ends with .toml, not {shown_value(str(path))}")
-    try:
-        content = read_toml(path, error=RewardError)
-    except OSError as error:
-        raise RewardError(f"{path}: cannot be read: {error.strerror or error}") from None
+    content = read_toml(path, error=RewardError)
     for key in content:
         if key != "shape":
             raise RewardError(f"{path}: {unknown_name('key', key, ['shape'])}")
@@ -73,10 +71,10 @@ def _part(value: object, place: str) -> Part:
         raise RewardError(f"{place}: expected a part such as Repetition(4, 0.3), not {shown_value(value)}")
     settings = dict(value)
     name = settings.pop("part", None)
-    if name not in PARTS:
-        raise RewardError(
-            f"{place}: {'the key part is missing' if name is None else unknown_name('part', name, PARTS)}"
-        )
+    if name is None:
+        raise RewardError(f"{place}: the key part is missing")
+    if not isinstance(name, str) or name not in PARTS:
+        raise RewardError(f"{place}: {unknown_name('part', name, PARTS)}")
     known = {field.name: field for field in fields(PARTS[name])}  # type: ignore[arg-type]
     for key in settings:
         if key not in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -132,6 +132,8 @@ class ReferenceSource:
 
     def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
         """See `Source`."""
+        if references is None and not len(batch.answers):
+            references = []
         values = self._reference_scorer.score(batch.answers, references, nulls="null")[self.metric]
 
         def groups() -> tuple[TextGroups, Rows]:
@@ -149,11 +151,7 @@ class ReferenceSource:
         if len(begins) > 1 and np.diff(begins).min() < 2:
             row = int(np.isin(rows, np.flatnonzero(np.diff(begins) < 2)).argmax())
             raise RewardError(f"references[{row}]: the part scale needs at least two references")
-        others = [
-            texts[begin:i] + texts[i + 1 : end]
-            for begin, end in zip(begins[:-1], begins[1:], strict=True)
-            for i in range(begin, end)
-        ]
+        others = [texts[begin:i] + texts[i + 1 : end] for begin, end in pairwise(begins) for i in range(begin, end)]
         scores = self._reference_scorer.score(groups.texts, others)[self.metric]
         means = (np.add.reduceat(scores, begins[:-1]) / np.diff(begins))[rows] if len(texts) else np.zeros(0)
         if len(means) and not means.min() > 0:

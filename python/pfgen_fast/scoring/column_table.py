@@ -1,4 +1,4 @@
-"""What tables of scores have in common: columns as attributes and items, rows as dictionaries, slices without a copy."""
+"""Base of the tables of scores: columns are attributes and items, and rows are dictionaries."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class ColumnTable(NotebookTable):
     def _columns(self) -> dict[str, Any]:
         return {name: self[name] for name in self.columns}
 
-    def _described(self, is_scored: NDArray[np.bool_], names: Sequence[str]) -> str:
+    def _described(self, is_scored: Any, names: Sequence[str]) -> str:
         """The number of answers, and the means of some columns."""
         if not is_scored.any():
             return f"{type(self).__name__}({len(self)} answers, none scored)"
         means = ", ".join(f"{name} {self[name][is_scored].mean():.4f}" for name in names)
-        return f"{type(self).__name__}({len(self)} answers; mean {means})"
+        return f"{type(self).__name__}({len(self)} answers{'; mean ' if names else ''}{means})"

@@ -80,8 +80,12 @@ def read_batch(
         if has_references:
             raise Refusal(415, f"references are accepted only in {JSON}")
         return (*texts_of_stream(body, limits), {})
-    needed: dict[str, Check] = {"references": lists_of_texts} if has_references else {"questions": text_or_texts}
-    found = decoded(body, {**needed, "answers": texts}, _OPTIONAL)
+    if has_references:  # questions have no effect
+        found = decoded(
+            body, {"answers": texts}, {"references": lists_of_texts, "questions": text_or_texts, **_OPTIONAL}
+        )
+    else:
+        found = decoded(body, {"questions": text_or_texts, "answers": texts}, _OPTIONAL)
     answers = checked_answers(found.pop("answers"), limits)
     return found.pop("questions", None), answers, found
 

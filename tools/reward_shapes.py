@@ -1,0 +1,130 @@
+"""`python tools/reward_shapes.py [--measure]`: the tables of docs/guides/reward.md.
+
+With --measure it damages answers, scores them with and without shapes, and writes docs/figures/reward_shapes.csv; this
+needs a checkout of pfgen-bench (PFGEN_BENCH). From this file, which the repository has, it makes the tables.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.discernment import Collection, discern, from_run, from_suite
+from pfgen_fast.evaluators import NgramEvaluator
+from pfgen_fast.rewards.shape import RECOMMENDED, Shape
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FIGURES = DOCS / "figures" / "reward_shapes.csv"
+PAGE = DOCS / "guides" / "reward.md"
+BEGIN, END = "<!-- what tools/reward_shapes.py wrote -->", "<!-- end of what it wrote -->"
+COLUMNS = {"n_items": 0, "mean_original": 5, "mean_drop": 5, "d": 2, "reverse_d": 2}
+
+# Names of rewards, the score that is shaped, and the shape.
+REWARDS: tuple[tuple[str, str, Shape], ...] = (
+    ("score", "score", ()),
+    *((f"`{part.name}`", "score", part) for part in RECOMMENDED if part.name != "unfinished"),
+    ("recommended", "score", RECOMMENDED),
+    ("truthfulness", "truthfulness", ()),
+    ("truthfulness, recommended", "truthfulness", RECOMMENDED),
+)
+
+# The damage, what it is in words, and whether a reader would mind it.
+ROWS = (
+    ("loop/200", "20 % more characters by a loop", True),
+    ("loop/400", "40 % more by a loop", True),
+    ("loop/1000", "as many again by a loop", True),
+    ("sentence_repeat/200", "a fifth of the sentences doubled", True),
+    ("sentence_repeat/1000", "every sentence doubled", True),
+    ("word_repeat/500", "half of the words doubled", True),
+    ("truncate/100", "the last 10 % cut off", True),
+    ("truncate/200", "the last 20 % cut off", True),
+    ("truncate/400", "the last 40 % cut off", True),
+    ("truncate/800", "the last 80 % cut off", True),
+    ("sentence_delete/400", "two of five sentences missing", True),
+    ("newline", "a line break at the end", False),
+    ("punctuation", "`，．` in the place of `、。`, or the other way round", False),
+    ("width", "letters and digits in full width", False),
+)
+
+Row = dict[str, str]
+"""Answers, a reward and a perturbation: the columns of the file, as text."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measures on request, then fills the page."""
+    if "--measure" in arguments:
+        rows = [*measure_mini(), *measure_published(Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench")))]
+        with FIGURES.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    page = "\n".join([f"{before}{BEGIN}\n", *tables(read(FIGURES)), f"\n{END}{rest.partition(END)[2]}"])
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def measure_mini() -> list[Row]:
+    """The rows of the packaged suite's reference answers."""
+    suite = Suite.load("mini")
+    return list(_measured("mini", suite, from_suite(suite)))
+
+
+def measure_published(checkout: Path) -> list[Row]:
+    """The rows of published answers."""
+    suite = Suite.load(checkout / "data")
+    return list(_measured("gpt-4o", suite, from_run(checkout / "result/openai/gpt-4o", suite)))
+
+
+def _measured(name: str, suite: Suite, collection: Collection) -> Iterator[Row]:
+    wanted = {damage for damage, _, _ in ROWS}
+    for reward, metric, shape in REWARDS:
+        cells = discern(NgramEvaluator(Scorer(suite), shape, shaped_metric=metric), collection, draws=0).cells
+        for row in range(len(cells["kind"])):
+            kind, degree = cells["kind"][row], cells["degree"][row]
+            damage = f"{kind}/{degree}" if degree else str(kind)
+            if cells["metric"][row] == "reward" and damage in wanted:
+                figures = {column: _rounded(cells[column][row], digits) for column, digits in COLUMNS.items()}
+                yield {"answers": name, "reward": reward, "damage": damage, **figures}
+
+
+def _rounded(value: object, digits: int) -> str:
+    return "" if value is None else f"{float(str(value)):.{digits}f}"
+
+
+def read(path: Path) -> dict[tuple[str, str, str], Row]:
+    """The figures by answers, reward and damage."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {(row["answers"], row["reward"], row["damage"]): row for row in csv.DictReader(file)}
+
+
+def tables(rows: dict[tuple[str, str, str], Row]) -> Iterator[str]:
+    """The tables of the page."""
+    for answers, what in (("gpt-4o", "100 answers of GPT-4o"), ("mini", "16 reference answers of the suite `mini`")):
+        yield f"{what}:"
+        yield ""
+        yield f"| damage | {' | '.join(reward for reward, _, _ in REWARDS)} |"
+        yield f"| --- |{' ---: |' * len(REWARDS)}"
+        whole = [float(rows[answers, reward, "loop/1000"]["mean_original"]) for reward, _, _ in REWARDS]
+        yield f"| none: the mean reward | {' | '.join(f'{mean:.3f}' for mean in whole)} |"
+        for damage, words, harmful in ROWS:
+            cells = [_cell(rows[answers, reward, damage]) for reward, _, _ in REWARDS]
+            yield f"| {words if harmful else f'*{words}*'} | {' | '.join(cells)} |"
+        yield ""
+
+
+def _cell(row: Row) -> str:
+    """A mean drop and its d, or for a reward that rises, the d of the rise behind an arrow."""
+    if not row["mean_drop"] or not row["d"]:
+        return "–"
+    drop = f"{float(row['mean_drop']):.3f}"
+    drop = "0.000" if float(drop) == 0 else drop.replace("-", "−")
+    rises = float(row["mean_drop"]) < 0 and float(row["reverse_d"]) > float(row["d"])
+    return f"{drop} (↑ {float(row['reverse_d']):.1f})" if rises else f"{drop} ({float(row['d']):.1f})"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
