@@ -50,7 +50,7 @@ def read(name: str) -> Any:
 
 def filled(page: str, search: Sequence[Figures], training: Figures) -> str:
     """The page with its two tables."""
-    tables = iter((search_table(search), training_table(training)))
+    tables = iter((training_table(training), search_table(search)))
     written = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
     return written.sub(lambda _: "\n".join((f"{BEGIN}\n", *next(tables), f"\n{END}")), page)
 
