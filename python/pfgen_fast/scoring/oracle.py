@@ -17,10 +17,13 @@ from ..suite.pattern_time import searched
 from ..suite.questions import Question
 from ..suite.rules import Constants
 from ..suite.suite import Suite
+from .normalisation import nfkc, normalised
 
 _MISSING = 9999
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
+_MOST_UNITS = 19
+"""The number of units that one more character can add to a normalised text: 18, and a full stop before it."""
 
 Units = Any
 """The units of n-grams: the characters of a str, or a tuple of tokens."""
@@ -45,12 +48,12 @@ class Oracle:
         float_sum: str = "compensated",
         constants: Constants | None = None,
     ) -> None:
-        if profile not in ("leaderboard", "paper") or float_sum not in ("compensated", "naive"):
+        if profile not in _PROFILES or float_sum not in ("compensated", "naive"):
             raise ValueError(f"unknown profile {profile!r} or unknown float sum {float_sum!r}")
-        if profile == "paper" and constants is not None:
-            raise ValueError("constants: the constants of profile paper are fixed")
+        if profile != "leaderboard" and constants is not None:
+            raise ValueError(f"constants: the constants of profile {profile} are fixed")
         self._suite = suite
-        self._rules = _Paper() if profile == "paper" else _Leaderboard(constants or Constants())
+        self._rules = _PROFILES[profile](constants)
         self._float_sum = float_sum
         self._tables: dict[str, dict[str, ReferenceCounts]] = {}
 
@@ -59,17 +62,21 @@ class Oracle:
         if question.question_id not in self._tables:
             sets = question.answers.items()
             self._tables[question.question_id] = {
-                name: ReferenceCounts([Reading(question, answer).units for answer in answers], self._rules)
+                name: ReferenceCounts([self.reading(question, answer).units for answer in answers], self._rules)
                 for name, answers in sets
             }
         return self._tables[question.question_id]
+
+    def reading(self, question: Question, text: str) -> Reading:
+        """A text as the profile reads it."""
+        return self._rules.reading(question, text)
 
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
         """Scores one answer and returns the object of docs/scoring.md, section 5."""
         found = self._suite[question]
         tables = self.tables(found)
         k = len(tables)
-        reading = Reading(found, answer)
+        reading = self.reading(found, answer)
         units = reading.units
         fluency = {name: round(self._rules.fluency(units, table) / k, 6) for name, table in tables.items()}
         truthfulness = {name: round(self._rules.truthfulness(units, table) / k, 6) for name, table in tables.items()}
@@ -112,6 +119,25 @@ class Reading:
         return end if self._tokens is None else sum(token.start < end for token in self._tokens)
 
 
+class NormalisedReading(Reading):
+    """A text in the units of profile normalised (section 10): the characters of its normalised text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.units = normalised(text)
+
+    def cut(self, n: int) -> str:
+        """The longest prefix with at most `n` units."""
+        end = len(self.text)
+        while (over := self.position(end) - n) > 0:
+            end -= -(-over // _MOST_UNITS)  # a shorter step than to the longest prefix that may be short enough
+        return self.text[:end]
+
+    def position(self, end: int) -> int:
+        """The number of units of the text up to the index `end`."""
+        return len(normalised(self.text[:end]))
+
+
 class ReferenceCounts:
     """Document frequencies of one reference set, and its baseline."""
 
@@ -131,6 +157,9 @@ class _Leaderboard:
     def __init__(self, constants: Constants | None = None) -> None:
         self.constants = constants or Constants()
         self.orders = range(self.constants.first_order, self.constants.last_order + 1)
+
+    def reading(self, question: Question, text: str) -> Reading:
+        return Reading(question, text)
 
     def discount(self, n: int) -> float:
         return discount(n, self.constants.target_length, self.constants.limit)
@@ -248,6 +277,27 @@ class _Paper(_Leaderboard):
             )
             scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
         return self.best_truncation(scores, rules, positions)
+
+
+class _Normalised(_Leaderboard):
+    """Section 10: the rules of the leaderboard, on normalised texts."""
+
+    def reading(self, question: Question, text: str) -> Reading:
+        if question.tokenizer is not None:
+            raise ValueError(f"question {question.question_id}: profile normalised reads characters, not tokens")
+        return NormalisedReading(text)
+
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        as_written, composed = reading, NormalisedReading(nfkc(reading.text))
+        found = [super(_Normalised, self).helpfulness(each, rules) for each in (as_written, composed)]
+        return max(found, key=lambda each: each[0])  # the first of equal ones
+
+
+_PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {
+    "leaderboard": _Leaderboard,
+    "paper": _Paper,
+    "normalised": _Normalised,
+}
 
 
 def average(scores: dict[str, Any], float_sum: str) -> float:
