@@ -12,7 +12,7 @@ from makers.documented import ROOT
 
 PYTHON = ROOT / "python"
 MOST_LINES = 400
-GENERATED = "unicode_table.cpp"
+GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 
 
 def imported(path: Path, modules: dict[str, Path]) -> Iterator[str]:

@@ -56,7 +56,8 @@ class Scorer {
 
   CutAnswer details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
     const std::size_t look_ahead = scorer_.look_ahead();
-    const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1});
+    NormalisedText memory;
+    const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1}, memory);
     const HelpfulnessDetails found = scorer_.details({answer.text, code, answer.positions.data()});
     CutAnswer details{found.truncation, found.score, {}};
     for (std::size_t rule = 0; rule < found.rules.size(); ++rule) {
@@ -141,6 +142,13 @@ Scores scores_of(const CodeColumn& codes, const Column& columns) {
   return scores;
 }
 
+py::object normalised(const py::str& text) {
+  NormalisedText read;
+  read.read(view_of_str(text.ptr()), kNoError);
+  const std::span<const char32_t> units = read.units();
+  return to_str({units.data(), units.size(), Encoding::kUcs4});
+}
+
 // The code of a row's question, and its value in each column.
 struct ScoresRow {
   std::int32_t code;
@@ -202,6 +210,7 @@ void bind_scorer(py::module_& module) {
   module.def(
       "discount", [](std::size_t n) { return discount_at(n, kTargetLength, kLimit); }, py::arg("n"),
       "The factor by which a length of n units discounts a score; negative past the limit.");
+  module.def("normalised", &normalised, py::arg("text"), "A text as profile normalised reads it.");
   module.def("export_stream", &export_stream, py::arg("code_name"), py::arg("codes"), py::arg("code_values"),
              py::arg("names"), py::arg("columns"), "An Arrow stream of one dictionary and several float columns.");
 }

@@ -23,10 +23,13 @@ class Present {
   std::array<bool, 256> is_present_{};
 };
 
-std::uint32_t end_of_match(std::u32string_view answer, const Present& present, std::u32string_view text) {
+std::uint32_t end_of_match(std::u32string_view answer, const Present& present, std::u32string_view text,
+                           const std::uint32_t* units_before) {
   if (!present.may_hold(text)) return kNotFound;
   const std::size_t at = answer.find(text);
-  return at == std::u32string_view::npos ? kNotFound : static_cast<std::uint32_t>(at + text.size());
+  if (at == std::u32string_view::npos) return kNotFound;
+  const std::size_t end = at + text.size();
+  return units_before == nullptr ? static_cast<std::uint32_t>(end) : units_before[end];
 }
 
 constexpr int kMaxDepth = 64;  // bounds recursion
@@ -50,6 +53,7 @@ struct KeywordRules::Reader {
   const std::vector<RuleNode>& nodes;
   std::u32string_view answer;
   const std::uint32_t* next_regex_position;
+  const std::uint32_t* units_before;
   Present present{answer};
   std::uint32_t node = 0;
 
@@ -58,7 +62,7 @@ struct KeywordRules::Reader {
     const RuleNode& rule = nodes[own];
     RulePosition found{0, own};
     if (rule.form == RuleNode::Form::kText) {
-      found.position = end_of_match(answer, present, rule.text);
+      found.position = end_of_match(answer, present, rule.text, units_before);
     } else if (rule.form == RuleNode::Form::kRegex) {
       found.position = *next_regex_position++;
     } else {
@@ -85,8 +89,9 @@ KeywordRules::KeywordRules(std::vector<RuleNode> nodes) : nodes_(std::move(nodes
 }
 
 void KeywordRules::locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
-                          std::vector<RulePosition>& out) const {
-  Reader reader{.nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data()};
+                          std::vector<RulePosition>& out, const std::uint32_t* units_before) const {
+  Reader reader{
+      .nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data(), .units_before = units_before};
   out.clear();
   for (std::size_t rule = 0; rule < n_rules(); ++rule) out.push_back(reader.read());
 }

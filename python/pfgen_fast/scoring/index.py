@@ -150,14 +150,22 @@ def spelled_sets(suite: Suite, question: Question) -> Mapping[str, Sequence[str]
 
 
 def _check_baselines(suite: Suite, profile: Profile) -> None:
-    """In profile paper, answers of at least the limit score 0, so a set of only such answers has baseline 0."""
+    """Raises SuiteError for sets whose baseline is 0 only in this profile, and for units that it cannot score."""
     if profile == "leaderboard":
         return  # checked when the suite was loaded
     for question in suite:
+        where = f"suite {suite.name}, question {question.question_id}"
+        if profile == "normalised" and question.tokenizer is not None:
+            raise SuiteError(f"{where}: its units are tokens, and profile normalised can score only characters")
         for name, answers in spelled_sets(suite, question).items():
-            if all(not answer or len(answer) >= LIMIT for answer in answers):
+            if profile == "normalised":
+                scores_nothing = not any(map(_core.normalised, answers))
+                why = "are empty when normalised"
+            else:  # answers of at least the limit score 0
+                scores_nothing = all(not answer or len(answer) >= LIMIT for answer in answers)
                 unit = "code points" if question.tokenizer is None else "tokens"
+                why = f"are empty or have at least {LIMIT} {unit}"
+            if scores_nothing:
                 raise SuiteError(
-                    f"suite {suite.name}, question {question.question_id}: in profile paper the set {name!r} has "
-                    f"baseline 0, because all its answers are empty or have at least {LIMIT} {unit}"
+                    f"{where}: in profile {profile} the set {name!r} has baseline 0, because all its answers {why}"
                 )

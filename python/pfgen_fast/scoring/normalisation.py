@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from pathlib import Path
 
 _SPANS = Path(__file__).with_name("unassigned_in_unicode_13.txt").read_text(encoding="ascii")
@@ -39,10 +40,12 @@ def _is_kept(text: str, i: int) -> bool:
     return _category(text[i])[0] not in "PZC"
 
 
+@lru_cache(maxsize=4096)
 def _category(character: str) -> str:
     return "Cn" if not character or _unassigned.match(character) else unicodedata.category(character)
 
 
+@lru_cache(maxsize=4096)
 def _small(character: str) -> str:
     """The simple lower-case mapping of a Latin letter; any other character is returned unchanged."""
     if character == "\u0130":

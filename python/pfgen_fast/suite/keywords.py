@@ -136,20 +136,20 @@ def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
             yield from rule_faults(part, f"{where}[{i}]", depth + 1)
 
 
-def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int]]:
-    """A function for each pattern with regex syntax, in the order of the leaves: from a text to a position."""
+def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int | None]]:
+    """A function for each pattern with regex syntax, in the order of the leaves: from a text to the end of a match."""
     return [_searcher(leaf.pattern, question_id) for rule in rules for leaf in rule.leaves() if not leaf.is_plain_text]
 
 
-def _searcher(pattern: str, question_id: str) -> Callable[[str], int]:
+def _searcher(pattern: str, question_id: str) -> Callable[[str], int | None]:
     search = re.compile(pattern).search
     where = _where(pattern, question_id)
 
-    def position(text: str) -> int:
+    def end(text: str) -> int | None:
         match = searched(search, text, where)
-        return match.end() if match else NOT_FOUND
+        return match.end() if match else None
 
-    return position
+    return end
 
 
 def _where(pattern: str, question_id: str) -> str:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from ..native import _core
 
-Profile = Literal["leaderboard", "paper"]
+Profile = Literal["leaderboard", "paper", "normalised"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 FloatSum = Literal["compensated", "naive"]
