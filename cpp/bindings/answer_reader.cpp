@@ -25,8 +25,8 @@ AnswerReader::AnswerReader(const QuestionSource& question)
 
 ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_t> look_aheads,
                               NormalisedText& memory) const {
-  if (is_normalised_) return read_normalised(answer, look_aheads.front(), memory);
   if (!token_reader_.is_none() && !answer.is_null) return read_tokens(answer, look_aheads);
+  if (is_normalised_) return read_normalised(answer, look_aheads.front(), memory);
   ReadAnswer read{answer, std::vector<std::uint32_t>(look_aheads.size() * n_regexes_, kNotFound), {}};
   if (n_regexes_ == 0 || answer.is_null) return read;
   std::vector<char32_t> text;
@@ -51,8 +51,8 @@ ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std
   const py::object limits = py::cast(std::vector<std::size_t>(look_aheads.begin(), look_aheads.end()));
   auto [spelled, positions] =
       call_python(token_reader_, text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
-  if (positions.size() != look_aheads.size() * n_regexes_) {
-    throw py::value_error("expected one position for each pattern and look-ahead");
+  if (positions.size() != (is_normalised_ ? 2 : look_aheads.size()) * n_regexes_) {
+    throw py::value_error("expected one position for each pattern and look-ahead or form");
   }
   const TextView view = view_of_str(spelled.ptr());
   return {view, std::move(positions), std::move(spelled)};
@@ -61,19 +61,19 @@ ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std
 ReadAnswer AnswerReader::read_normalised(const TextView& answer, std::size_t look_ahead, NormalisedText& memory) const {
   ReadAnswer read{answer, std::vector<std::uint32_t>(2 * n_regexes_, kNotFound), {}};
   if (n_regexes_ == 0 || answer.is_null || memory.read(answer, look_ahead) != kNoError) return read;
-  search(memory.as_written().text, read.positions.data(), memory.as_written().n_units);
+  search(memory.as_written().cut(look_ahead), read.positions.data(), &memory.as_written());
   if (!memory.has_two_forms()) return read;  // the second form is not looked at
-  search(memory.composed().text, read.positions.data() + n_regexes_, memory.composed().n_units);
+  search(memory.composed().cut(look_ahead), read.positions.data() + n_regexes_, &memory.composed());
   return read;
 }
 
-void AnswerReader::search(std::u32string_view text, std::uint32_t* positions, const std::uint32_t* units_before) const {
+void AnswerReader::search(std::u32string_view text, std::uint32_t* positions, const TextForm* form) const {
   const auto n = static_cast<Py_ssize_t>(text.size());
   const auto value = py::reinterpret_steal<py::object>(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), n));
   if (!value) throw py::error_already_set();
   for (const py::object& searcher : searchers_) {
     const auto end = call_python(searcher, value).cast<std::optional<std::uint32_t>>();
-    *positions++ = !end ? kNotFound : units_before == nullptr ? *end : units_before[*end];
+    *positions++ = !end ? kNotFound : form == nullptr ? *end : form->position(*end);
   }
 }
 

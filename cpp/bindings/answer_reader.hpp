@@ -38,8 +38,8 @@ class AnswerReader {
  private:
   ReadAnswer read_tokens(const TextView& answer, std::span<const std::size_t> look_aheads) const;
   ReadAnswer read_normalised(const TextView& answer, std::size_t look_ahead, NormalisedText& memory) const;
-  // `units_before` has the position of each end of a match; by default it is the end itself.
-  void search(std::u32string_view text, std::uint32_t* positions, const std::uint32_t* units_before = nullptr) const;
+  // `form` knows the position of the end of a match; by default it is the end itself.
+  void search(std::u32string_view text, std::uint32_t* positions, const TextForm* form = nullptr) const;
 
   std::vector<pybind11::object> searchers_;
   pybind11::object token_reader_;

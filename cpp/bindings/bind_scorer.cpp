@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -142,11 +143,17 @@ Scores scores_of(const CodeColumn& codes, const Column& columns) {
   return scores;
 }
 
-py::object normalised(const py::str& text) {
-  NormalisedText read;
-  read.read(view_of_str(text.ptr()), kNoError);
-  const std::span<const char32_t> units = read.units();
-  return to_str({units.data(), units.size(), Encoding::kUcs4});
+std::unique_ptr<NormalisedText> read_normalised(const py::str& text, bool has_spaces) {
+  auto read = std::make_unique<NormalisedText>(has_spaces ? Gaps::kSpaces : Gaps::kNothing);
+  read->read(view_of_str(text.ptr()), kNoError);
+  return read;
+}
+
+py::object str_of(std::u32string_view text) { return to_str({text.data(), text.size(), Encoding::kUcs4}); }
+
+std::uint32_t position_in(const TextForm& form, std::size_t n) {
+  if (n > form.size()) throw py::index_error();
+  return form.position(n);
 }
 
 // The code of a row's question, and its value in each column.
@@ -210,7 +217,17 @@ void bind_scorer(py::module_& module) {
   module.def(
       "discount", [](std::size_t n) { return discount_at(n, kTargetLength, kLimit); }, py::arg("n"),
       "The factor by which a length of n units discounts a score; negative past the limit.");
-  module.def("normalised", &normalised, py::arg("text"), "A text as profile normalised reads it.");
+  py::class_<TextForm>(module, "TextForm", "A form of a text in which keyword rules are searched.")
+      .def(
+          "cut", [](const TextForm& self, std::size_t limit) { return str_of(self.cut(limit)); }, py::arg("limit"),
+          "The longest prefix with at most so many units.")
+      .def("position", &position_in, py::arg("n"), "The number of units of the first n code points.");
+  py::class_<NormalisedText>(module, "NormalisedText", "A text as profile normalised reads it.")
+      .def(py::init(&read_normalised), py::arg("text"), py::arg("has_spaces"))
+      .def_property_readonly(
+          "units", [](const NormalisedText& self) { return str_of({self.units().data(), self.units().size()}); })
+      .def_property_readonly("as_written", &NormalisedText::as_written)
+      .def_property_readonly("composed", &NormalisedText::composed);
   module.def("export_stream", &export_stream, py::arg("code_name"), py::arg("codes"), py::arg("code_values"),
              py::arg("names"), py::arg("columns"), "An Arrow stream of one dictionary and several float columns.");
 }

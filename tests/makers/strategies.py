@@ -15,7 +15,13 @@ LETTERS = st.sampled_from("aaabbbcde日本語の水")
 SPECIAL = st.sampled_from(
     ["^", "$", "、", "。", "「", "（", "\x00", "\n", "\u2028", "é", "𠮷", "\U0010ffff", "\ud800", " "]
 )
-CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, SPECIAL)
+# What normalisation changes: marks, kana of half width, parts of Hangul, digits with a full stop, characters that are
+# unassigned in Unicode 13.0 or become several, wide letters, and characters that are no units.
+CHANGED = st.sampled_from(
+    [*"eか\u0301\u0323\u3099ｶﾞﾊﾟ\u1112\u1161\u11ab하11.１．⒈", "\u0378", "\ufdfa", *"ＡaﬁİＥ（(…\u200b\u3000"]
+)
+CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, LETTERS, SPECIAL, CHANGED)
+TAILS = st.sampled_from(["", "", "", "", " " * 30, "、。\u200b" * 9])
 BORDERS = (range(99, 103), range(148, 153), range(198, 204))
 """Around the target length, the limit, and the number of units that are looked at."""
 
@@ -43,7 +49,7 @@ def answers(draw: st.DrawFn, references: tuple[str, ...] = ("abc",)) -> str:
         return text
     length = draw(LENGTHS)
     filler = draw(st.text(CHARACTERS, min_size=1, max_size=9))
-    return _padded(text, filler, length)
+    return _padded(text, filler, length) + draw(TAILS)
 
 
 @st.composite

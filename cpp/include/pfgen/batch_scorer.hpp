@@ -24,6 +24,7 @@ struct Question {
   std::shared_ptr<const QuestionIndex> index;
   std::shared_ptr<const KeywordRules> rules;
   std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results; one for each set
+  bool is_spelled = false;               // whether its units are tokens, in which the caller spells texts
 };
 
 // One answer of a batch; `question` is a number among the scorer's questions. `regex_positions` points to one position

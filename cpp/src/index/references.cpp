@@ -6,7 +6,6 @@
 
 #include "formulas/support.hpp"
 #include "pfgen/error.hpp"
-#include "pfgen/normalised_text.hpp"
 #include "text/marks.hpp"
 
 namespace pfgen {
@@ -14,16 +13,12 @@ namespace {
 
 std::vector<AnswerSet> decode_sets(std::span<const std::vector<TextView>> sets, Profile profile) {
   std::vector<AnswerSet> decoded;
-  const bool is_normalised = profile == Profile::kNormalised;
-  NormalisedText normalised;
   for (const auto& set : sets) {
     if (set.empty()) throw CompileError("set " + std::to_string(decoded.size()) + " has no answers");
     AnswerSet& answers = decoded.emplace_back(set.size());
     for (std::size_t i = 0; i < set.size(); ++i) {
-      const std::size_t invalid =
-          is_normalised ? normalised.read(set[i], kNoError) : decode(set[i], kNoError, answers[i]);
+      const std::size_t invalid = decode(set[i], kNoError, answers[i]);
       if (invalid != kNoError) throw CompileError("a reference answer is invalid UTF-8");
-      if (is_normalised) answers[i].assign(normalised.units().begin(), normalised.units().end());
       if (profile == Profile::kPaper) {
         answers[i].insert(answers[i].begin(), kBeginMark);
         answers[i].push_back(kEndMark);

@@ -36,8 +36,10 @@ void prefetch_text(const TextView& text) {
 class Reader {
  public:
   // Replaces `units` with those of the answer. Returns kNoError, or the byte offset of invalid UTF-8.
-  std::size_t read(const TextView& text, Profile profile, std::vector<char32_t>& units) {
-    if (profile != Profile::kNormalised) return decode(text, n_looked_at(profile), units);
+  std::size_t read(const TextView& text, const Question& question, std::vector<char32_t>& units) {
+    const Profile profile = question.index->profile();
+    is_normalised_ = profile == Profile::kNormalised && !question.is_spelled;
+    if (!is_normalised_) return decode(text, n_looked_at(profile), units);
     const std::size_t invalid = normalised_.read(text, kLookAhead);
     const std::span<const char32_t> all = normalised_.units();
     units.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), n_looked_at(profile))));
@@ -45,13 +47,15 @@ class Reader {
   }
 
   // Of the answer that was read last, which has these units.
-  Helpfulness helpfulness(const Question& question, Profile profile, std::span<const char32_t> units,
+  Helpfulness helpfulness(const Question& question, std::span<const char32_t> units,
                           const std::uint32_t* regex_positions) {
+    const Profile profile = question.index->profile();
     const std::size_t n_regexes = question.rules->n_regexes();
     if (profile != Profile::kNormalised) {
       return scorer_.score(profile, *question.rules, units, {regex_positions, n_regexes});
     }
-    return scorer_.score(*question.rules, normalised_, {regex_positions, 2 * n_regexes});
+    const NormalisedText* const answer = is_normalised_ ? &normalised_ : nullptr;
+    return scorer_.score(*question.rules, answer, units.size(), {regex_positions, 2 * n_regexes});
   }
 
   const std::vector<RulePosition>& rule_positions() const noexcept { return scorer_.rule_positions(); }
@@ -59,6 +63,7 @@ class Reader {
  private:
   HelpfulnessScorer scorer_;
   NormalisedText normalised_;
+  bool is_normalised_ = false;
 };
 
 // Kept by each thread from batch to batch, because for one answer alone it would take as long to make as to use.
@@ -79,7 +84,7 @@ ThreadMemory& thread_memory() {
 class BatchScorer::Block : private AnswerSource {
  public:
   Block(const BatchScorer& scorer, std::span<const Answer> answers, const ScoreColumns& columns)
-      : scorer_(scorer), profile_(scorer.profile()), answers_(answers), columns_(columns) {}
+      : scorer_(scorer), answers_(answers), columns_(columns) {}
 
   // Returns the first row that is no text.
   InvalidRow score(std::span<const std::size_t> rows) {
@@ -116,7 +121,7 @@ class BatchScorer::Block : private AnswerSource {
       columns_.fluency[row] = columns_.truthfulness[row] = columns_.helpfulness[row] = columns_.average[row] = kNaN;
       return false;
     }
-    const std::size_t invalid = memory_.reader.read(text, profile_, lane.code_points);
+    const std::size_t invalid = memory_.reader.read(text, *question_, lane.code_points);
     if (invalid != kNoError) {
       invalid_.keep_first({row, invalid});
       return false;
@@ -124,7 +129,7 @@ class BatchScorer::Block : private AnswerSource {
     const std::size_t number = lane_number(lane);
     rows_[number] = row;
     helpfulness_[number] =
-        memory_.reader.helpfulness(*question_, profile_, lane.code_points, answers_[row].regex_positions).score;
+        memory_.reader.helpfulness(*question_, lane.code_points, answers_[row].regex_positions).score;
     return true;
   }
 
@@ -154,7 +159,6 @@ class BatchScorer::Block : private AnswerSource {
   }
 
   const BatchScorer& scorer_;
-  Profile profile_;
   std::span<const Answer> answers_;
   const ScoreColumns& columns_;
   ThreadMemory& memory_ = thread_memory();
@@ -182,11 +186,11 @@ std::size_t BatchScorer::look_ahead() const noexcept {
 
 HelpfulnessDetails BatchScorer::details(const Answer& answer) const {
   std::vector<char32_t> code_points;
+  const Question& question = questions_[answer.question];
   Reader reader;
-  const std::size_t invalid = reader.read(answer.text, profile(), code_points);
+  const std::size_t invalid = reader.read(answer.text, question, code_points);
   if (invalid != kNoError) throw InvalidAnswer(0, invalid);
-  const Helpfulness found =
-      reader.helpfulness(questions_[answer.question], profile(), code_points, answer.regex_positions);
+  const Helpfulness found = reader.helpfulness(question, code_points, answer.regex_positions);
   return {found.truncation, found.score, reader.rule_positions()};
 }
 

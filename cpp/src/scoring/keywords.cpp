@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pfgen/error.hpp"
+#include "pfgen/normalised_text.hpp"
 
 namespace pfgen {
 namespace {
@@ -24,12 +25,12 @@ class Present {
 };
 
 std::uint32_t end_of_match(std::u32string_view answer, const Present& present, std::u32string_view text,
-                           const std::uint32_t* units_before) {
+                           const TextForm* form) {
   if (!present.may_hold(text)) return kNotFound;
   const std::size_t at = answer.find(text);
   if (at == std::u32string_view::npos) return kNotFound;
   const std::size_t end = at + text.size();
-  return units_before == nullptr ? static_cast<std::uint32_t>(end) : units_before[end];
+  return form == nullptr ? static_cast<std::uint32_t>(end) : form->position(end);
 }
 
 constexpr int kMaxDepth = 64;  // bounds recursion
@@ -53,7 +54,7 @@ struct KeywordRules::Reader {
   const std::vector<RuleNode>& nodes;
   std::u32string_view answer;
   const std::uint32_t* next_regex_position;
-  const std::uint32_t* units_before;
+  const TextForm* form;
   Present present{answer};
   std::uint32_t node = 0;
 
@@ -62,7 +63,7 @@ struct KeywordRules::Reader {
     const RuleNode& rule = nodes[own];
     RulePosition found{0, own};
     if (rule.form == RuleNode::Form::kText) {
-      found.position = end_of_match(answer, present, rule.text, units_before);
+      found.position = end_of_match(answer, present, rule.text, form);
     } else if (rule.form == RuleNode::Form::kRegex) {
       found.position = *next_regex_position++;
     } else {
@@ -89,9 +90,8 @@ KeywordRules::KeywordRules(std::vector<RuleNode> nodes) : nodes_(std::move(nodes
 }
 
 void KeywordRules::locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
-                          std::vector<RulePosition>& out, const std::uint32_t* units_before) const {
-  Reader reader{
-      .nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data(), .units_before = units_before};
+                          std::vector<RulePosition>& out, const TextForm* form) const {
+  Reader reader{.nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data(), .form = form};
   out.clear();
   for (std::size_t rule = 0; rule < n_rules(); ++rule) out.push_back(reader.read());
 }

@@ -24,17 +24,17 @@ def nfkc(text: str) -> str:
     )
 
 
-def normalised(text: str) -> str:
-    """The units of a text: its NFKC form without what the rule leaves out, and with small Latin letters."""
-    return "".join(map(_small, kept(nfkc(text))))
+def normalised(text: str, *, has_spaces: bool = False) -> str:
+    """The NFKC form of a text without what the rule leaves out, and with small Latin letters.
+
+    With spaces, each run of characters that are left out becomes one, but none at the beginning and the end.
+    """
+    form = nfkc(text)
+    units = "".join(_small(form[i]) if _is_unit(form, i) else " " for i in range(len(form)))
+    return (" " if has_spaces else "").join(units.split())
 
 
-def kept(text: str) -> list[str]:
-    """The characters of a text in NFKC that are units, before they become small."""
-    return [text[i] for i in range(len(text)) if _is_kept(text, i)]
-
-
-def _is_kept(text: str, i: int) -> bool:
+def _is_unit(text: str, i: int) -> bool:
     if text[i] == ".":
         return i > 0 and _category(text[i - 1]) == "Nd" and _category(text[i + 1 : i + 2]) == "Nd"
     return _category(text[i])[0] not in "PZC"

@@ -22,8 +22,8 @@ from .normalisation import nfkc, normalised
 _MISSING = 9999
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
-_MOST_UNITS = 19
-"""The number of units that one more character can add to a normalised text: 18, and a full stop before it."""
+_MOST_ADDED = 19
+"""How much longer one more character can make a normalised text: by 18, and a full stop or a space before them."""
 
 Units = Any
 """The units of n-grams: the characters of a str, or a tuple of tokens."""
@@ -120,22 +120,30 @@ class Reading:
 
 
 class NormalisedReading(Reading):
-    """A text in the units of profile normalised (section 10): the characters of its normalised text."""
+    """A text in the units of profile normalised (section 10): the characters or tokens of its normalised text."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.units = normalised(text)
+    def __init__(self, question: Question, text: str) -> None:
+        self._question = question
+        self._written = text
+        super().__init__(question, self._normalised(text))
+
+    def _normalised(self, text: str) -> str:
+        return normalised(text, has_spaces=self._question.tokenizer is not None)
 
     def cut(self, n: int) -> str:
-        """The longest prefix with at most `n` units."""
-        end = len(self.text)
-        while (over := self.position(end) - n) > 0:
-            end -= -(-over // _MOST_UNITS)  # a shorter step than to the longest prefix that may be short enough
-        return self.text[:end]
+        """The longest prefix whose normalised text is no longer than the first `n` units."""
+        limit, end = len(super().cut(n)), len(self._written)
+        while (over := len(self._normalised(self._written[:end])) - limit) > 0:
+            end -= -(-over // _MOST_ADDED)  # no prefix that is short enough is passed over
+        return self._written[:end]
 
     def position(self, end: int) -> int:
-        """The number of units of the text up to the index `end`."""
-        return len(normalised(self.text[:end]))
+        """The number of units that begin in the normalised text of the first `end` characters."""
+        return super().position(len(self._normalised(self._written[:end])))
+
+    def composed(self) -> NormalisedReading:
+        """The NFKC form of the text."""
+        return NormalisedReading(self._question, nfkc(self._written))
 
 
 class ReferenceCounts:
@@ -283,14 +291,14 @@ class _Normalised(_Leaderboard):
     """Section 10: the rules of the leaderboard, on normalised texts."""
 
     def reading(self, question: Question, text: str) -> Reading:
-        if question.tokenizer is not None:
-            raise ValueError(f"question {question.question_id}: profile normalised reads characters, not tokens")
-        return NormalisedReading(text)
+        return NormalisedReading(question, text)
 
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        as_written, composed = reading, NormalisedReading(nfkc(reading.text))
-        found = [super(_Normalised, self).helpfulness(each, rules) for each in (as_written, composed)]
-        return max(found, key=lambda each: each[0])  # the first of equal ones
+        assert isinstance(reading, NormalisedReading)
+        as_written, composed = (
+            super(_Normalised, self).helpfulness(form, rules) for form in (reading, reading.composed())
+        )
+        return max(as_written, composed, key=lambda found: found[0])  # the first of equal ones
 
 
 _PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {

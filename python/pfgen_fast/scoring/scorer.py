@@ -128,7 +128,7 @@ class Scorer:
         codes: dict[str, int] = {}
         for code, question in enumerate(self.suite):
             columns = [column_of_set[name] for name in question.answers]
-            questions.append(core_question(question, index[code], columns))
+            questions.append(core_question(question, index[code], columns, self.profile))
             rule_names.append([rule.own_name for rule in depth_first(question.keywords)])
             codes[question.question_id] = codes[question.question] = code
         core = _core.Scorer(questions, codes, len(column_of_set), getattr(_core.FloatSum, self.float_sum))
@@ -256,9 +256,11 @@ class Scorer:
         return results
 
 
-def core_question(question: Question, index: _core.QuestionIndex, set_columns: Sequence[int]) -> _core.Question:
+def core_question(
+    question: Question, index: _core.QuestionIndex, set_columns: Sequence[int], profile: Profile = "leaderboard"
+) -> _core.Question:
     """Makes a question for the core, with callbacks that search for regexes or read tokens."""
-    rules, spelling = question.keywords, question.spelling
+    rules, spelling, is_normalised = question.keywords, question.spelling, profile == "normalised"
     nodes = [
         _core.RuleNode(
             form=rule.form,
@@ -274,7 +276,9 @@ def core_question(question: Question, index: _core.QuestionIndex, set_columns: S
         rules=_core.KeywordRules(nodes),
         set_columns=set_columns,
         searchers=regex_searchers(rules, question.question_id) if spelling is None else [],
-        token_reader=None if spelling is None else token_reader(rules, spelling, question.question_id),
+        token_reader=None
+        if spelling is None
+        else token_reader(rules, spelling, question.question_id, is_normalised=is_normalised),
     )
 
 
