@@ -87,7 +87,7 @@ class Question:
         index: QuestionIndex,
         rules: KeywordRules,
         set_columns: Sequence[int],
-        searchers: Sequence[Callable[[str], int]],
+        searchers: Sequence[Callable[[str], int | None]],
         token_reader: Callable[[str, Sequence[int]], tuple[str, list[int]]] | None,
     ) -> None: ...
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 _SPANS = Path(__file__).with_name("unassigned_in_unicode_13.txt").read_text(encoding="ascii")
@@ -32,6 +34,40 @@ def normalised(text: str, *, has_spaces: bool = False) -> str:
     form = nfkc(text)
     units = "".join(_small(form[i]) if _is_unit(form, i) else " " for i in range(len(form)))
     return (" " if has_spaces else "").join(units.split())
+
+
+def aligned(text: str, *, has_spaces: bool = False) -> list[range]:
+    """For each character of a text, the indexes in its normalised text of the units that it becomes or is a part of."""
+    indexes = _unit_indexes(nfkc(text), has_spaces)
+    found: list[range] = []
+    for segment in _segments(text):
+        kept = [index for index in islice(indexes, len(nfkc(segment))) if index is not None]
+        found += [range(kept[0], kept[-1] + 1) if kept else range(0)] * len(segment)
+    return found
+
+
+def _unit_indexes(form: str, has_spaces: bool) -> Iterator[int | None]:
+    """For each character of a text in NFKC, its index in the normalised text; None if it is left out."""
+    index, is_after_gap = -1, False
+    for i in range(len(form)):
+        is_unit = _is_unit(form, i)
+        if is_unit:
+            index += 2 if has_spaces and is_after_gap and index >= 0 else 1
+        is_after_gap = not is_unit
+        yield index if is_unit else None
+
+
+def _segments(text: str) -> Iterator[str]:
+    """Parts of a text that do not affect each other's NFKC forms."""
+    segment = ""
+    for character in text:
+        joins = unicodedata.combining(unicodedata.normalize("NFKD", character)[0])
+        if segment and not joins and nfkc(segment + character) == nfkc(segment) + nfkc(character):
+            yield segment
+            segment = ""
+        segment += character
+    if segment:
+        yield segment
 
 
 def _is_unit(text: str, i: int) -> bool:

@@ -71,6 +71,10 @@ class Oracle:
         """A text as the profile reads it."""
         return self._rules.reading(question, text)
 
+    def searched(self, question: Question, reading: Reading) -> Reading:
+        """The form of an answer whose helpfulness counts."""
+        return self._rules.searched(reading, question.keywords)
+
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
         """Scores one answer and returns the object of docs/scoring.md, section 5."""
         found = self._suite[question]
@@ -118,6 +122,10 @@ class Reading:
         """The number of units that begin before the index `end` of the text."""
         return end if self._tokens is None else sum(token.start < end for token in self._tokens)
 
+    def composed(self) -> Reading:
+        """The NFKC form of the text."""
+        return self
+
 
 class NormalisedReading(Reading):
     """A text in the units of profile normalised (section 10): the characters or tokens of its normalised text."""
@@ -141,7 +149,7 @@ class NormalisedReading(Reading):
         """The number of units that begin in the normalised text of the first `end` characters."""
         return super().position(len(self._normalised(self._written[:end])))
 
-    def composed(self) -> NormalisedReading:
+    def composed(self) -> Reading:
         """The NFKC form of the text."""
         return NormalisedReading(self._question, nfkc(self._written))
 
@@ -168,6 +176,9 @@ class _Leaderboard:
 
     def reading(self, question: Question, text: str) -> Reading:
         return Reading(question, text)
+
+    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
+        return reading
 
     def discount(self, n: int) -> float:
         return discount(n, self.constants.target_length, self.constants.limit)
@@ -293,12 +304,12 @@ class _Normalised(_Leaderboard):
     def reading(self, question: Question, text: str) -> Reading:
         return NormalisedReading(question, text)
 
+    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
+        forms = (reading, reading.composed())
+        return max(forms, key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])  # the first of equals
+
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        assert isinstance(reading, NormalisedReading)
-        as_written, composed = (
-            super(_Normalised, self).helpfulness(form, rules) for form in (reading, reading.composed())
-        )
-        return max(as_written, composed, key=lambda found: found[0])  # the first of equal ones
+        return super().helpfulness(self.searched(reading, rules), rules)
 
 
 _PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {
