@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from make_mini_suite import QUESTIONS, make_answer
-from pfgen_fast import Suite
+from pfgen_fast import Scorer, Suite
 from pfgen_fast.rewards import Copying, Reward
 from reward_measures import MEASURES, measures, write, write_suites
 
@@ -22,11 +22,13 @@ FILE = "reward_search.json"
 ROUNDS, CHANGES = 400, 32
 PUNCTUATION = "、。，．,.!？ 「」\n"
 SHOWN = 6  # the question whose answers the file contains
-REWARDS: dict[str, dict[str, Any]] = {
+REWARDS: dict[str, dict[str, Any]] = {  # profile, metric and shape
     "score": {},
     "truthfulness": {"metric": "truthfulness"},
     "score, recommended shape": {"shape": "recommended"},
     "truthfulness, recommended shape": {"metric": "truthfulness", "shape": "recommended"},
+    "score of profile `normalised`": {"profile": "normalised"},
+    "score of profile `normalised`, recommended shape": {"profile": "normalised", "shape": "recommended"},
 }
 STARTS = ("good", "poor")
 
@@ -86,7 +88,8 @@ def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
         ids = [question.question_id for question in suite]
         prompts = [question.question for question in suite]
         for name, settings in REWARDS.items():
-            reward = Reward(suite, **settings)
+            scorer = Scorer(suite, profile=settings.get("profile", "leaderboard"))
+            reward = Reward(scorer, settings.get("shape"), metric=settings.get("metric"))
             for start in STARTS:
                 first, known = zip(*starts(start), strict=True)
                 seeds = [f"{name}/{start}/{number}" for number in ids]
