@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -30,8 +31,9 @@ COLUMNS = (
 )
 COPIED = ("copied", "copied", 2)
 FINISHED = ("finished", "finished", 2)
+LAST = "The last answers to “Why does ice float on water?”"
 COLOURS = ("#e07a5f", "#3f51b5")
-WIDTH, HEIGHT, PLOT, GAP = 760, 470, 200, 40
+WIDTH, HEIGHT, PLOT, GAP = 760, 440, 200, 40
 
 Figures = Mapping[str, Any]
 
@@ -63,6 +65,16 @@ def search_table(rows: Sequence[Figures]) -> Iterator[str]:
     for row in sorted(rows, key=lambda row: reward_search.STARTS.index(row["start"])):
         cells = (f"{row['before'][key]:.{n}f} → {row['after'][key]:.{n}f}" for key, _, n in columns)
         yield f"| {row['start']} | {row['name']} | {' | '.join(cells)} |"
+    yield f"\n{LAST}, found from a good answer:\n"
+    for row in rows:
+        if row["start"] == "good":
+            yield answer(row["name"], row["answer"])
+
+
+def answer(name: str, text: str) -> str:
+    """An entry of a list with an answer, whose white space becomes single spaces."""
+    entry = f"* {name}: `{' '.join(text.split())}`"
+    return "\n".join(textwrap.wrap(entry, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
 
 
 def training_table(training: Figures) -> Iterator[str]:
@@ -76,7 +88,9 @@ def training_table(training: Figures) -> Iterator[str]:
             cells = (f"{row[key]:.{n}f}" for key, _, n in columns)
             yield f"| {name} | {begin + 1} to {row['step']} | {' | '.join(cells)} |"
     versions = ", ".join(f"{name} {version}" for name, version in training["versions"].items())
-    yield f"\nMeasured on {training['date']} with {versions}, on a CPU with one thread."
+    yield f"\nMeasured on {training['date']} with {versions}, on a CPU with one thread.\n{LAST}:\n"
+    for name, run in training["runs"].items():
+        yield answer(name, run["answer"])
 
 
 def draw(runs: Mapping[str, Figures]) -> str:
@@ -98,9 +112,9 @@ def draw(runs: Mapping[str, Figures]) -> str:
             parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>')
         parts.append(f'<text x="{x + PLOT}" y="{y + 146}" class="n">step {last}</text>')
     for number, (name, colour) in enumerate(zip(runs, COLOURS, strict=True)):
-        x = 40 + 170 * number
+        x = 40 + 230 * number
         parts.append(f'<path d="M{x} 40h22" stroke="{colour}" stroke-width="2.5"/>')
-        parts.append(f'<text x="{x + 30}" y="44">{escape(name)}</text>')
+        parts.append(f'<text x="{x + 30}" y="44">trained with the {escape(name)}</text>')
     said = "What two trainings with GRPO learned, by step: with the score, and with the recommended shape"
     return "\n".join(
         [
