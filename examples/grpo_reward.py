@@ -1,30 +1,42 @@
 """Reinforcement learning with TRL's GRPOTrainer: the score of an answer is its reward.
 
     pip install 'pfgen-fast[trl]'
-    python examples/grpo_reward.py org/model --suite my-suite --mode qa --steps 500
+    python examples/grpo_reward.py org/model --suite my-suite --mode qa --steps 500 --shape recommended --held-out other
 
-The reward is for what `pfgen-fast generate` would keep of the answer, so it is the score of a later run.
+The reward is for what `pfgen-fast generate` would keep of the answer, so without a shape it is the score of a later
+run. With --held-out, a second reward function of weight 0 compares the answers with other reference answers to the same
+questions. TRL logs it, and the model does not learn from it: if the reward rises and this score does not, the model
+learns to please the reward.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
 
 from pfgen_fast import PfgenError, Suite
 from pfgen_fast.generation.prompts import MODES
-from pfgen_fast.integrations.trl import make_dataset, make_reward
+from pfgen_fast.integrations.trl import RewardFunction, make_dataset, make_reward
 
 
-def train(options: argparse.Namespace) -> list[dict[str, float]]:
-    """Trains a model, writes it to a folder, and returns what the trainer logged."""
+def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -> list[dict[str, Any]]:
+    """Trains a model, writes it to a folder, and returns what the trainer logged; `watched` functions have weight 0."""
     import torch
     from trl import GRPOConfig, GRPOTrainer
 
-    suite = Suite.load(options.suite)
+    suite, limit = Suite.load(options.suite), options.max_tokens
+    reward = make_reward(suite, options.mode, shape=options.shape or None, max_completion_length=limit)
+    dataset = make_dataset(suite, options.mode, trials=options.trials, num_examples=options.examples)
+    if options.held_out:
+        others = {question.question_id: question.answers.values() for question in Suite.load(options.held_out)}
+        dataset = dataset.add_column("others", [list(chain(*others[name])) for name in dataset["question"]])
+        watched = [make_reward(mode=options.mode, metric="chrf", references="others", name="held_out"), *watched]
     trainer = GRPOTrainer(
         model=options.model,
-        reward_funcs=make_reward(suite, options.mode),
-        train_dataset=make_dataset(suite, options.mode, trials=options.trials, num_examples=options.examples),
+        reward_funcs=[reward, *watched],
+        train_dataset=dataset,
         args=GRPOConfig(
             output_dir=options.output,
             max_steps=options.steps,
@@ -34,16 +46,18 @@ def train(options: argparse.Namespace) -> list[dict[str, float]]:
             per_device_train_batch_size=options.generations,
             gradient_accumulation_steps=options.prompts,
             num_generations=options.generations,
-            max_completion_length=options.max_tokens,
+            max_completion_length=limit,
             temperature=1.0,
             top_p=0.98,
+            reward_weights=[1.0] + [0.0] * len(watched),
+            scale_rewards=options.scale_rewards,
             bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
             report_to="none",
         ),
     )
     trainer.train()
     trainer.save_model(options.output)
-    log: list[dict[str, float]] = trainer.state.log_history
+    log: list[dict[str, Any]] = trainer.state.log_history
     return log
 
 
@@ -55,6 +69,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--mode", choices=MODES, default="completion", help="kind of prompts; qa and chat need a template"
     )
+    made.add_argument("--shape", default="", help="shape of the reward: 'recommended', or a TOML file")
+    made.add_argument("--held-out", default="", help="suite with other reference answers to the same questions")
     made.add_argument("--output", default="grpo", help="folder for checkpoints and the trained model")
     made.add_argument("--steps", type=int, default=100)
     made.add_argument("--save-steps", type=int, default=50, help="a checkpoint after as many steps")
@@ -64,19 +80,26 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--trials", type=int, default=10, help="prompts of each question in the dataset")
     made.add_argument("--max-tokens", type=int, default=300)
     made.add_argument("--learning-rate", type=float, default=1e-6)
+    made.add_argument(
+        "--scale-rewards",
+        choices=("group", "batch", "none"),
+        default="group",
+        help="what divides the rewards' differences; with 'group', small ones count as much as large ones",
+    )
     return made
 
 
 def main() -> None:
-    """Trains, and prints how the reward developed."""
+    """Trains, and prints how the reward and the held-out score developed."""
     try:
         log = train(parser().parse_args())
     except PfgenError as error:
         raise SystemExit(f"error: {error}") from None
     except ModuleNotFoundError as error:
         raise SystemExit(f"error: {error.name} is not installed: pip install 'pfgen-fast[trl]'") from None
-    rewards = [entry["reward"] for entry in log if "reward" in entry]
-    print("mean reward by step: " + " ".join(f"{reward:.4f}" for reward in rewards))
+    for name, key in (("reward", "reward"), ("held-out score", "rewards/held_out_chrf/mean")):
+        if values := [f"{float(entry[key]):.4f}" for entry in log if key in entry]:
+            print(f"mean {name} by step: {' '.join(values)}")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,10 @@ def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_mo
     grpo = tool("grpo_reward", "examples")
     calls = []
 
-    def recorded(*arguments):
-        reward = grpo_make_reward(*arguments)
+    def recorded(*arguments, **settings):
+        reward = grpo_make_reward(*arguments, **settings)
+        if "references" in settings:
+            return reward
 
         def recording(prompts, completions, **columns):
             rewards = reward(prompts, completions, **columns)
@@ -33,7 +35,7 @@ def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_mo
     monkeypatch.setattr(grpo, "make_reward", recorded)
     options = "--steps 2 --generations 4 --prompts 2 --max-tokens 24 --examples 2 --trials 2 --learning-rate 1e-3"
     arguments = [str(tiny_model), "--mode", mode, "--output", str(tmp_path / "out"), *options.split()]
-    log = grpo.train(grpo.parser().parse_args(arguments))
+    log = grpo.train(grpo.parser().parse_args([*arguments, "--held-out", "mini"]))
 
     prompts_of = {}
     for trial in (1, 2):
@@ -53,7 +55,8 @@ def test_trl_trains_with_the_scores_of_its_own_completions(mini, scorer, tiny_mo
     assert len(set(everything)) > 1
     logged = [float(entry["reward"]) for entry in log if "reward" in entry]
     assert len(logged) == 2
-    assert sum(logged) / 2 == pytest.approx(sum(everything) / 16, rel=1e-3)
+    assert sum(logged) / 2 == pytest.approx(sum(everything) / 16, rel=1e-3)  # the held-out score has weight 0
+    assert all(0 < float(entry["rewards/held_out_chrf/mean"]) < 100 for entry in log if "reward" in entry)
     before, after = load_file(tiny_model / "model.safetensors"), load_file(tmp_path / "out" / "model.safetensors")
     assert any((before[name] != after[name]).any() for name in before)
 

@@ -13,10 +13,11 @@ import argparse
 import re
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-TABLE = Path(__file__).parent.parent / "cpp" / "src" / "perturbation" / "unicode_table.cpp"
+ROOT = Path(__file__).parent.parent
+TABLE = ROOT / "cpp" / "src" / "perturbation" / "unicode_table.cpp"
 VERSION = (13, 0)
 N_CODE_POINTS = 0x110000
 BLOCK_SIZE = 128
@@ -117,15 +118,16 @@ def table(is_assigned: Callable[[int], bool]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def rows(values: tuple[int, ...] | list[int]) -> list[str]:
+def rows(values: bytes | Sequence[int]) -> list[str]:
     """Numbers in lines of 32."""
     return ["".join(f"{value}," for value in values[begin : begin + 32]) for begin in range(0, len(values), 32)]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+def made(description: str | None, texts: Callable[[Callable[[int], bool]], dict[str, str]]) -> int:
+    """Writes or checks the texts by path that belong to the code points that Unicode 13.0 assigns; the exit status."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--ages", type=Path, help="DerivedAge.txt of Unicode 13.0 or later")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if the table would be another")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file would change")
     options = parser.parse_args()
     if options.ages:
         is_assigned = assigned_by(options.ages)
@@ -133,12 +135,13 @@ def main() -> int:
         is_assigned = lambda code_point: unicodedata.category(chr(code_point)) != "Cn"  # noqa: E731
     else:
         parser.error(f"Python's Unicode is {unicodedata.unidata_version}, not 13.0.0; give --ages DerivedAge.txt")
-    text = table(is_assigned)
+    made_texts = {Path(path): text for path, text in texts(is_assigned).items()}
     if options.check:
-        return 0 if TABLE.read_text(encoding="utf-8") == text else 1
-    TABLE.write_text(text, encoding="utf-8")
+        return int(any(path.read_text(encoding="utf-8") != text for path, text in made_texts.items()))
+    for path, text in made_texts.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(made(__doc__, lambda is_assigned: {str(TABLE): table(is_assigned)}))

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "gil.hpp"
@@ -13,14 +14,19 @@ namespace py = pybind11;
 namespace pfgen {
 
 AnswerReader::AnswerReader(const QuestionSource& question)
-    : searchers_(question.searchers), token_reader_(question.token_reader), n_regexes_(question.rules->n_regexes()) {
+    : searchers_(question.searchers),
+      token_reader_(question.token_reader),
+      n_regexes_(question.rules->n_regexes()),
+      is_normalised_(question.index->profile() == Profile::kNormalised) {
   if (searchers_.size() != (token_reader_.is_none() ? n_regexes_ : 0)) {
     throw py::value_error("expected one function for each regex");
   }
 }
 
-ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_t> look_aheads) const {
+ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_t> look_aheads,
+                              NormalisedText& memory) const {
   if (!token_reader_.is_none() && !answer.is_null) return read_tokens(answer, look_aheads);
+  if (is_normalised_) return read_normalised(answer, look_aheads.front(), memory);
   ReadAnswer read{answer, std::vector<std::uint32_t>(look_aheads.size() * n_regexes_, kNotFound), {}};
   if (n_regexes_ == 0 || answer.is_null) return read;
   std::vector<char32_t> text;
@@ -31,7 +37,7 @@ ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_
     if (text.size() == n_before) {  // nothing more was cut off: the positions are the same as before
       std::copy_n(positions - n_regexes_, n_regexes_, positions);
     } else {
-      search(text, positions);
+      search({text.data(), text.size()}, positions);
     }
     n_before = text.size();
     positions += n_regexes_;
@@ -45,28 +51,41 @@ ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std
   const py::object limits = py::cast(std::vector<std::size_t>(look_aheads.begin(), look_aheads.end()));
   auto [spelled, positions] =
       call_python(token_reader_, text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
-  if (positions.size() != look_aheads.size() * n_regexes_) {
-    throw py::value_error("expected one position for each pattern and look-ahead");
+  if (positions.size() != (is_normalised_ ? 2 : look_aheads.size()) * n_regexes_) {
+    throw py::value_error("expected one position for each pattern and look-ahead or form");
   }
   const TextView view = view_of_str(spelled.ptr());
   return {view, std::move(positions), std::move(spelled)};
 }
 
-void AnswerReader::search(const std::vector<char32_t>& text, std::uint32_t* positions) const {
+ReadAnswer AnswerReader::read_normalised(const TextView& answer, std::size_t look_ahead, NormalisedText& memory) const {
+  ReadAnswer read{answer, std::vector<std::uint32_t>(2 * n_regexes_, kNotFound), {}};
+  if (n_regexes_ == 0 || answer.is_null || memory.read(answer, look_ahead) != kNoError) return read;
+  search(memory.as_written().cut(look_ahead), read.positions.data(), &memory.as_written());
+  if (!memory.has_two_forms()) return read;  // the second form is not looked at
+  search(memory.composed().cut(look_ahead), read.positions.data() + n_regexes_, &memory.composed());
+  return read;
+}
+
+void AnswerReader::search(std::u32string_view text, std::uint32_t* positions, const TextForm* form) const {
   const auto n = static_cast<Py_ssize_t>(text.size());
   const auto value = py::reinterpret_steal<py::object>(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), n));
   if (!value) throw py::error_already_set();
-  for (const py::object& searcher : searchers_) *positions++ = call_python(searcher, value).cast<std::uint32_t>();
+  for (const py::object& searcher : searchers_) {
+    const auto end = call_python(searcher, value).cast<std::optional<std::uint32_t>>();
+    *positions++ = !end ? kNotFound : form == nullptr ? *end : form->position(*end);
+  }
 }
 
 ReadAnswers::ReadAnswers(std::span<const AnswerReader> readers, std::span<const std::int32_t> codes,
                          const TextColumn& texts, std::span<const std::size_t> look_aheads)
     : answers_(texts.size()) {
+  NormalisedText memory;
   for (std::size_t row = 0; row < answers_.size(); ++row) {
     const auto question = static_cast<std::uint32_t>(codes[row]);
     answers_[row] = {texts[row], question, nullptr};
     if (!readers[question].is_needed()) continue;
-    const ReadAnswer& answer = read_.emplace_back(readers[question].read(texts[row], look_aheads));
+    const ReadAnswer& answer = read_.emplace_back(readers[question].read(texts[row], look_aheads, memory));
     answers_[row] = {answer.text, question, answer.positions.data()};
   }
 }

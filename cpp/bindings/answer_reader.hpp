@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "pfgen/batch_scorer.hpp"
+#include "pfgen/normalised_text.hpp"
 #include "question.hpp"
 #include "text_column.hpp"
 
@@ -17,7 +19,8 @@ namespace pfgen {
 // An answer as the core takes it; keeps the memory of `text` alive.
 struct ReadAnswer {
   TextView text;
-  std::vector<std::uint32_t> positions;  // of all patterns in the answer cut to the first look-ahead, then to the next
+  std::vector<std::uint32_t> positions;  // of all patterns in the answer cut to the first look-ahead, then to the next;
+                                         // in profile normalised, in the answer as it is written, then in NFKC
   pybind11::object spelled;
 };
 
@@ -29,16 +32,19 @@ class AnswerReader {
   // Whether the core alone cannot read the answers.
   bool is_needed() const { return n_regexes_ > 0 || !token_reader_.is_none(); }
 
-  // In invalid UTF-8 nothing is found; the scorer names the row.
-  ReadAnswer read(const TextView& answer, std::span<const std::size_t> look_aheads) const;
+  // In invalid UTF-8 nothing is found; the scorer names the row. `memory` is used again for every answer.
+  ReadAnswer read(const TextView& answer, std::span<const std::size_t> look_aheads, NormalisedText& memory) const;
 
  private:
   ReadAnswer read_tokens(const TextView& answer, std::span<const std::size_t> look_aheads) const;
-  void search(const std::vector<char32_t>& text, std::uint32_t* positions) const;
+  ReadAnswer read_normalised(const TextView& answer, std::size_t look_ahead, NormalisedText& memory) const;
+  // `form` knows the position of the end of a match; by default it is the end itself.
+  void search(std::u32string_view text, std::uint32_t* positions, const TextForm* form = nullptr) const;
 
   std::vector<pybind11::object> searchers_;
   pybind11::object token_reader_;
   std::size_t n_regexes_;
+  bool is_normalised_;
 };
 
 // The answers of a batch, ready for the core, with the objects that they borrow from.

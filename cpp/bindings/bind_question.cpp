@@ -74,7 +74,8 @@ RuleNode make_node(const std::string& form, std::uint32_t n_parts, const std::op
 void bind_question(py::module_& module) {
   py::enum_<Profile>(module, "Profile", "Which formulas are used.")
       .value("leaderboard", Profile::kLeaderboard)
-      .value("paper", Profile::kPaper);
+      .value("paper", Profile::kPaper)
+      .value("normalised", Profile::kNormalised);
   py::class_<QuestionIndex, std::shared_ptr<QuestionIndex>>(
       module, "QuestionIndex", py::buffer_protocol(),
       "The compiled reference sets of one question; a buffer of its section.")

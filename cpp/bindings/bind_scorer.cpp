@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -56,7 +57,8 @@ class Scorer {
 
   CutAnswer details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
     const std::size_t look_ahead = scorer_.look_ahead();
-    const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1});
+    NormalisedText memory;
+    const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1}, memory);
     const HelpfulnessDetails found = scorer_.details({answer.text, code, answer.positions.data()});
     CutAnswer details{found.truncation, found.score, {}};
     for (std::size_t rule = 0; rule < found.rules.size(); ++rule) {
@@ -141,6 +143,19 @@ Scores scores_of(const CodeColumn& codes, const Column& columns) {
   return scores;
 }
 
+std::unique_ptr<NormalisedText> read_normalised(const py::str& text, bool has_spaces) {
+  auto read = std::make_unique<NormalisedText>(has_spaces ? Gaps::kSpaces : Gaps::kNothing);
+  read->read(view_of_str(text.ptr()), kNoError);
+  return read;
+}
+
+py::object str_of(std::u32string_view text) { return to_str({text.data(), text.size(), Encoding::kUcs4}); }
+
+std::uint32_t position_in(const TextForm& form, std::size_t n) {
+  if (n > form.size()) throw py::index_error();
+  return form.position(n);
+}
+
 // The code of a row's question, and its value in each column.
 struct ScoresRow {
   std::int32_t code;
@@ -202,6 +217,17 @@ void bind_scorer(py::module_& module) {
   module.def(
       "discount", [](std::size_t n) { return discount_at(n, kTargetLength, kLimit); }, py::arg("n"),
       "The factor by which a length of n units discounts a score; negative past the limit.");
+  py::class_<TextForm>(module, "TextForm", "A form of a text in which keyword rules are searched.")
+      .def(
+          "cut", [](const TextForm& self, std::size_t limit) { return str_of(self.cut(limit)); }, py::arg("limit"),
+          "The longest prefix with at most so many units.")
+      .def("position", &position_in, py::arg("n"), "The number of units of the first n code points.");
+  py::class_<NormalisedText>(module, "NormalisedText", "A text as profile normalised reads it.")
+      .def(py::init(&read_normalised), py::arg("text"), py::arg("has_spaces"))
+      .def_property_readonly(
+          "units", [](const NormalisedText& self) { return str_of({self.units().data(), self.units().size()}); })
+      .def_property_readonly("as_written", &NormalisedText::as_written)
+      .def_property_readonly("composed", &NormalisedText::composed);
   module.def("export_stream", &export_stream, py::arg("n_rows"), py::arg("coded"), py::arg("names"), py::arg("columns"),
              "An Arrow stream of float columns, and of a dictionary-encoded column before them.");
 }

@@ -18,11 +18,12 @@ struct QuestionSource {
   std::shared_ptr<KeywordRules> rules;
   std::vector<std::size_t> set_columns;
   // One function per regex, from text to position. If the units are tokens, there is instead a token reader (otherwise
-  // None), from (text, look-aheads) to (spelled text, positions).
+  // None), from (text, look-aheads) to (spelled text, positions); in profile normalised, the positions are those in the
+  // two forms of the text.
   std::vector<pybind11::object> searchers;
   pybind11::object token_reader;
 
-  Question taken() const { return {index, rules, set_columns}; }
+  Question taken() const { return {index, rules, set_columns, !token_reader.is_none()}; }
 };
 
 // The reference answers of many questions, borrowed.

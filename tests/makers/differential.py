@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow
@@ -11,16 +13,18 @@ from pfgen_fast import ExperimentError, Question, Scorer, Suite
 from pfgen_fast.experiments.sensitivity import COLUMNS, VariantScorer
 from pfgen_fast.native import _core
 from pfgen_fast.oracle import Oracle
-from pfgen_fast.suite.rules import Constants
+from pfgen_fast.scoring.normalisation import normalised
+from pfgen_fast.suite.rules import PROFILES, Constants
 
 from .strategies import BORDERS
 
-MODES = [(profile, float_sum) for profile in ("leaderboard", "paper") for float_sum in ("compensated", "naive")]
+MODES = [(profile, float_sum) for profile in PROFILES for float_sum in ("compensated", "naive")]
 VARIED = (Constants(), Constants(first_order=2, last_order=5, threshold=0.4, target_length=10, limit=99))
 
 
 def check(suite: Suite, questions: Sequence[str], answers: Sequence[str], profile: str, float_sum: str) -> None:
     """Raises AssertionError unless every call shape gives what the oracle gives, to the last bit."""
+    suite = for_profile(suite, profile)
     oracle = Oracle(suite, profile=profile, float_sum=float_sum)
     expected = [oracle.score_one(*row) for row in zip(questions, answers, strict=True)]
     averages = [scores["average"] for scores in expected]
@@ -37,6 +41,23 @@ def check(suite: Suite, questions: Sequence[str], answers: Sequence[str], profil
     assert sent.reward(list(questions), list(answers)).tolist() == averages
     if (profile, float_sum) == MODES[0]:
         check_variants(suite, questions, answers)
+
+
+def for_profile(suite: Suite, profile: str) -> Suite:
+    """The suite; for profile normalised, with a unit in each set."""
+    if profile != "normalised":
+        return suite
+    questions = [
+        replace(
+            question,
+            answers={
+                name: texts if any(map(normalised, texts)) else (*texts, "a")
+                for name, texts in question.answers.items()
+            },
+        )
+        for question in suite
+    ]
+    return Suite(suite.name, tuple(questions), suite.derived_from)
 
 
 def columns(answers: Sequence[str]) -> Iterator[object]:
@@ -69,13 +90,15 @@ def check_variants(suite: Suite, questions: Sequence[str], answers: Sequence[str
         assert found == [oracle.score_one(*row)["average"] for row in zip(questions, answers, strict=True)]
 
 
-def kinds(suite: Suite, questions: Sequence[str], answers: Sequence[str]) -> set[str]:
-    """The rare kinds of cases that a batch reaches, by name: numbers of sets, and lengths at the limits."""
+def kinds(suite: Suite, questions: Sequence[str], answers: Sequence[str], profile: str) -> set[str]:
+    """The rare kinds of cases that a batch reaches, by name: numbers of sets, lengths at the limits, characters."""
     found = {f"{len(question.answers)} sets" for question in suite}
+    if profile == "normalised":
+        found.update(name for name, holds in NORMALISED.items() if any(map(holds, answers)))
     for question_id, answer in zip(questions, answers, strict=True):
         question = suite[question_id]
         is_plain = all(leaf.is_plain_text for rule in question.keywords for leaf in rule.leaves())
-        length, unit = n_units(question, answer)
+        length, unit = n_units(question, answer, profile)
         found.update(
             f"{border[0]} to {border[-1]} {unit}{rules}"
             for border in BORDERS
@@ -85,22 +108,42 @@ def kinds(suite: Suite, questions: Sequence[str], answers: Sequence[str]) -> set
     return found
 
 
+def _is_read_to_its_end(text: str) -> bool:
+    """Whether the last unit that is read is followed by many characters that are not units."""
+    return len(normalised(text)) == 200 and len(normalised(text[:-20])) == 200
+
+
+NORMALISED: dict[str, Callable[[str], object]] = {
+    "marks that compose": re.compile("[eか][\u0301\u0323\u3099]").search,
+    "voiced kana of half width": re.compile("[ｶﾊ][ﾞﾟ]").search,
+    "jamo of Hangul": re.compile("\u1112\u1161\u11ab?").search,
+    "a syllable of Hangul and a final": re.compile("하\u11ab").search,
+    "a full stop between digits": re.compile("[1１][.．][1１]|⒈[1１]").search,
+    "a lone surrogate": re.compile("\ud800").search,
+    "an unassigned code point": re.compile("\u0378").search,
+    "a character that becomes 18": re.compile("\ufdfa").search,
+    "a long tail without units": _is_read_to_its_end,
+}
+"""Rare kinds of answers in profile normalised."""
 _WITH_REGEX = " and a regex"
 KINDS = {
     *(f"{n} sets" for n in range(1, 10)),
+    *NORMALISED,
     *(
         f"{border[0]} to {border[-1]} {unit}{rules}"
         for border in BORDERS
-        for unit in ("characters", "tokens")
+        for unit in ("characters", "tokens", "units")
         for rules in ("", _WITH_REGEX)
     ),
 }
 """All that `kinds` may return."""
 
 
-def n_units(question: Question, text: str) -> tuple[int, str]:
-    """The length of a text in the units of a question, and their name."""
+def n_units(question: Question, text: str, profile: str) -> tuple[int, str]:
+    """The length of a text in the units of a question and a profile, and their name."""
+    if profile == "normalised":
+        text = normalised(text, has_spaces=question.tokenizer is not None)
     if question.tokenizer is None:
-        return len(text), "characters"
+        return len(text), "characters" if profile != "normalised" else "units"
     (tokens,) = question.tokenizer.tokens([text])
     return len(tokens), "tokens"

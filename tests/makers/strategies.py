@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from pfgen_fast import Question, Suite
+from pfgen_fast.scoring.normalisation import normalised
 from pfgen_fast.suite.keywords import Rule, parse_rule
 from pfgen_fast.suite.units import PatternTokenizer, Tokenizer
 
@@ -15,7 +16,27 @@ LETTERS = st.sampled_from("aaabbbcde日本語の水")
 SPECIAL = st.sampled_from(
     ["^", "$", "、", "。", "「", "（", "\x00", "\n", "\u2028", "é", "𠮷", "\U0010ffff", "\ud800", " "]
 )
-CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, SPECIAL)
+# What normalisation changes: marks, kana of half width, parts of Hangul, digits with a full stop, characters that are
+# unassigned in Unicode 13.0 or become several, wide letters, and characters that are no units.
+CHANGED = st.sampled_from([*"eか\u0301\u0323\u3099ｶﾞﾊﾟ\u1112\u1161\u11ab하1.１．\u0378\ufdfaＡaﬁİＥ（(…\u200b\u3000"])
+CHANGED_PIECES = st.sampled_from(
+    [
+        "e\u0301\u0323",
+        "か\u3099",
+        "ｶﾞ",
+        "\u1112\u1161\u11ab",
+        "하\u11ab",
+        "1.1",
+        "１．1",
+        "⒈1",
+        "1 .1",
+        "\u0378",
+        "\ufdfa",
+        "Ａ",
+    ]
+)
+CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, LETTERS, SPECIAL, CHANGED)
+TAILS = st.sampled_from(["", "", "", "", " " * 30, "、。\u200b" * 9])
 BORDERS = (range(99, 103), range(148, 153), range(198, 204))
 """Around the target length, the limit, and the number of units that are looked at."""
 
@@ -37,11 +58,15 @@ def worded(max_size: int = 20, min_size: int = 0) -> st.SearchStrategy[str]:
 @st.composite
 def answers(draw: st.DrawFn, references: tuple[str, ...] = ("abc",)) -> str:
     """Pieces of reference answers and free text, often cut or padded to exactly one of the limits."""
-    pieces = draw(st.lists(st.one_of(st.sampled_from(references), texts(12)), max_size=6))
+    pieces = draw(st.lists(st.one_of(st.sampled_from(references), texts(12), CHANGED_PIECES), max_size=6))
     text = "".join(pieces)
     if draw(st.integers(0, 2)) == 0:
         return text
     length = draw(LENGTHS)
+    if draw(st.booleans()):  # of normalised text
+        return (
+            text + _padded("", draw(st.text(LETTERS, min_size=1)), max(0, length - len(normalised(text)))) + draw(TAILS)
+        )
     filler = draw(st.text(CHARACTERS, min_size=1, max_size=9))
     return _padded(text, filler, length)
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 from makers.effort import share
 from pfgen_fast import Question, Rule, Scorer, Suite, TrialsError
+from pfgen_fast.suite.rules import PROFILES
 
 N_THREADS = 8
 ROUNDS = 6
@@ -92,7 +93,7 @@ def ways(scorer: Scorer) -> list[Callable[[], Any]]:
     ]
 
 
-@pytest.mark.parametrize("profile", ["leaderboard", "paper"])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_one_scorer_gives_many_threads_the_same_results_as_one(profile):
     expected = [way() for way in ways(Scorer(suite(), profile=profile, threads=1))]
     content = Scorer(suite(), profile=profile).to_bytes()

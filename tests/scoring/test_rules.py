@@ -12,6 +12,8 @@ TAIL = "abc" + "、" * 120
 KEY = {"keywords": [{"t": "key"}]}
 MINOR_KEY = {"keywords": [{"t": "key", "importance": 0.1, "name": "the key"}]}
 ALTERNATIVES = [{"or": [{"t": "x"}, {"t": "y"}]}, {"and": [{"t": "a"}, {"or": [{"t": "z"}], "name": "last"}]}]
+LOOKS_AHEAD = {"keywords": [{"t": r"^x(?=x*、{300}\Z)"}]}
+CUT_AT_186 = {"keywords": [{"t": r"^x(?=x{185}\Z)"}]}
 TWO_RULES = [{"t": "a", "importance": 0.5}, {"t": "b", "importance": 0.25}]
 
 # Behaviour; answer; keys of the question; parts of the score. References and shares of one set P stand for themselves.
@@ -88,6 +90,38 @@ PAPER = [
     ("rules past 150 code points are unmet", "abc" * 60, KEY, {"helpfulness_results": [["key", 0]]}),
 ]
 
+EITHER_BRACKET = [{"t": "（", "importance": 0.5}, {"t": r"\(", "importance": 0.5}]
+NORMALISED = [
+    ("punctuation, spaces, width and case are nothing", "ＡＢＣ、 d.", {"answers": ["a b-CＤ"]}, {"average": 1}),
+    ("marks compose", "か\u3099ｷﾞ", {"answers": ["がギ"]}, {"fluency": 1}),
+    ("marks compose only with a neighbour", "か\u200b\u3099", {"answers": ["が"]}, {"fluency": 0}),
+    ("a full stop between digits is a unit", "１．５", {"answers": ["1.5"]}, {"fluency": 1}),
+    ("digits are looked for in the NFKC form", "⒈5", {"answers": ["1.5"]}, {"fluency": 1}),
+    ("a full stop beside a space is none", "1. 5", {"answers": ["15"]}, {"fluency": 1}),
+    ("a full stop behind a numeral that is no digit is none", "Ⅰ.5", {"answers": ["i5"]}, {"fluency": 1}),
+    ("surrogates and unassigned code points are nothing", "a\ud800b\u0378c", {"answers": ["abc"]}, {"average": 1}),
+    ("symbols are units", "a+b", {"answers": ["a+b"]}, {"truthfulness": 1}),
+    ("a capital with a dot becomes one letter", "İ", {"answers": ["i"]}, {"fluency": 1}),
+    ("Greek letters keep their case", "Ω", {"answers": ["ω"]}, {"fluency": 0}),
+    ("a pattern sees the answer as it is", "（Ａ", {"keywords": [{"t": "（Ａ"}]}, {"helpfulness": 1}),
+    ("a pattern sees the NFKC form", "（Ａ", {"keywords": [{"t": r"\(A"}]}, {"helpfulness": 1}),
+    ("a pattern sees no small letters", "Ａ", {"keywords": [{"t": "a"}]}, {"helpfulness": 0}),
+    ("a form meets all rules alone", "（", {"keywords": EITHER_BRACKET}, {"helpfulness": 0.5}),
+    (
+        "of equal forms the answer as it is counts",
+        "（",
+        {"keywords": EITHER_BRACKET},
+        {"helpfulness_results": [[r"\(", 0.5]]},
+    ),
+    ("the length is that of the units", "、" * 120 + "key", KEY, {"helpfulness": 1, "helpfulness_results": []}),
+    ("the excess is that of the units", "x、" * 107 + "key", KEY, {"helpfulness_results": [["10字超過", 0.8]]}),
+    ("a match may end at 9999", " " * 9996 + "key", {"keywords": [{"t": "k.y"}]}, {"helpfulness": 1}),
+    ("a cut includes what follows its last unit", "x" * 200 + "、" * 300, LOOKS_AHEAD, {"helpfulness": 1}),
+    ("a cut ends before the next unit", "x" * 200 + "、" * 300 + "x", LOOKS_AHEAD, {"helpfulness": 1}),
+    # NFKC has 18 characters for U+FDFA, of which 15 are units.
+    ("a character of several units is cut as a whole", "x" * 186 + "\ufdfa", CUT_AT_186, {"helpfulness": 1}),
+]
+
 
 def named(cases, profile):
     return [pytest.param(profile, *rest, id=f"{profile}: {behaviour}") for behaviour, *rest in cases]
@@ -95,7 +129,8 @@ def named(cases, profile):
 
 @pytest.mark.parametrize("judge", [Oracle, Scorer])
 @pytest.mark.parametrize(
-    ("profile", "answer", "keys", "expected"), [*named(CASES, "leaderboard"), *named(PAPER, "paper")]
+    ("profile", "answer", "keys", "expected"),
+    [*named(CASES, "leaderboard"), *named(PAPER, "paper"), *named(NORMALISED, "normalised")],
 )
 def test_a_hand_computed_case(make_suite, judge, profile, answer, keys, expected):
     of_set = {key: {"P": value} for key, value in keys.items() if key == "answers" and isinstance(value, list)}

@@ -7,6 +7,7 @@ import numpy as np
 import pfgen_fast
 import pytest
 from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
+from pfgen_fast.suite.rules import PROFILES
 
 GOOD = "Ice floats on water because it is less dense: the molecules form an open lattice when they freeze."
 
@@ -105,7 +106,7 @@ def test_unknown_questions_are_named_with_their_row(scorer):
 
 def test_wrong_settings_are_refused(mini, scorer):
     for settings, message in [
-        ({"profile": "fast"}, "profile: expected 'leaderboard' or 'paper', not 'fast'"),
+        ({"profile": "fast"}, "profile: expected 'leaderboard', 'paper' or 'normalised', not 'fast'"),
         ({"float_sum": "exact"}, "float_sum: expected 'compensated' or 'naive'"),
         ({"threads": 0}, "threads: expected 1 to 1024, not 0"),
     ]:
@@ -120,6 +121,12 @@ def test_a_set_without_short_answers_has_no_baseline_in_the_paper(make_suite):
     Scorer(suite)
     with pytest.raises(SuiteError, match="question Q02: in profile paper the set 'L' has baseline 0"):
         Scorer(suite, profile="paper")
+
+
+def test_a_set_without_units_has_no_baseline_when_normalised(make_suite):
+    suite = Suite.load(make_suite({}, {"answers": {"P": ["a"], "L": ["", "、 。"]}}))
+    with pytest.raises(SuiteError, match="question Q02: in profile normalised the set 'L' has baseline 0, because all"):
+        Scorer(suite, profile="normalised")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +164,7 @@ def test_an_interrupt_ends_a_batch(mini):
 
 
 @pytest.mark.parametrize("n_characters", [300_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("profile", ["leaderboard", "paper"])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_an_answer_of_megabytes_is_ordinary_input(mini, profile, n_characters):
     scorer = Scorer(mini, profile=profile)
     long = GOOD + "氷" * n_characters

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from makers.tokens import write_tokenizer
 from pfgen_fast import IndexFormatError, Scorer, ScorerSpec, Suite, SuiteError
+from pfgen_fast.suite.rules import PROFILES
 
 ANSWERS = ["the sea rises twice a day", "", "水は低い所へ流れる"]
 QUESTIONS = [
@@ -65,7 +66,7 @@ def test_files_that_cannot_be_read_elsewhere_are_named_when_the_scorer_is_needed
         pickle.loads(sent)
 
 
-@pytest.mark.parametrize("profile", ["leaderboard", "paper"])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_the_compiled_bytes_need_no_files(make_suite, tmp_path, profile):
     folder = make_suite(*QUESTIONS)
     scorer = Scorer(folder, profile=profile)
@@ -140,7 +141,7 @@ def test_tokens_of_a_file_are_not_sent_as_bytes(make_suite, tmp_path):
 # Specs
 
 
-SETTINGS = [{}, {"profile": "paper"}, {"float_sum": "naive"}, {"threads": 1}]
+SETTINGS = [{}, {"profile": "paper"}, {"profile": "normalised"}, {"float_sum": "naive"}, {"threads": 1}]
 
 
 def sent(spec: ScorerSpec) -> ScorerSpec:

@@ -24,10 +24,12 @@ struct Question {
   std::shared_ptr<const QuestionIndex> index;
   std::shared_ptr<const KeywordRules> rules;
   std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results; one for each set
+  bool is_spelled = false;               // whether its units are tokens, in which the caller spells texts
 };
 
 // One answer of a batch; `question` is a number among the scorer's questions. `regex_positions` points to one position
-// for each regex of the question's rules.
+// for each regex of the question's rules; in profile normalised, to one for each in the answer as it is written, then
+// one for each in its NFKC form, all in units.
 struct Answer {
   TextView text;
   std::uint32_t question;
@@ -59,7 +61,8 @@ class BatchScorer {
 
   const std::vector<Question>& questions() const noexcept { return questions_; }
   Profile profile() const noexcept { return questions_.front().index->profile(); }
-  // The number of code points of an answer that keyword rules read; regexes are searched in the cut answer.
+  // The number of code points of an answer that keyword rules read, in profile normalised of units; regexes are
+  // searched in the cut answer.
   std::size_t look_ahead() const noexcept;
 
   // The calling thread calls `on_pause` every few milliseconds; an exception from it ends the work of all threads.

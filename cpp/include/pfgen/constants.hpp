@@ -7,14 +7,15 @@
 
 namespace pfgen {
 
-// The formulas of the published leaderboard, or the formulas of the paper.
-enum class Profile : std::uint8_t { kLeaderboard, kPaper };
+// The formulas of the published leaderboard, the formulas of the paper, or those of the leaderboard on normalised
+// texts.
+enum class Profile : std::uint8_t { kLeaderboard, kPaper, kNormalised };
 
 // Scores are not discounted up to kTargetLength code points, and are 0 from kLimit on.
 inline constexpr std::size_t kTargetLength = 100;
 inline constexpr std::size_t kLimit = 150;
 
-// Profile leaderboard reads at most kLookAhead code points of an answer.
+// Profiles leaderboard and normalised read at most kLookAhead code points, or units, of an answer.
 inline constexpr std::size_t kLookPastLimit = 50;
 inline constexpr std::size_t kLookAhead = kLimit + kLookPastLimit;
 

@@ -16,7 +16,7 @@
 
 namespace pfgen {
 
-inline constexpr std::uint32_t kIndexVersion = 2;
+inline constexpr std::uint32_t kIndexVersion = 3;
 
 // The metadata of a file.
 struct FileHead {

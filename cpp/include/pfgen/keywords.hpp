@@ -11,6 +11,8 @@
 
 namespace pfgen {
 
+class TextForm;
+
 // The position of a pattern that does not match; rules compare positions.
 inline constexpr std::uint32_t kNotFound = 9999;
 
@@ -39,9 +41,10 @@ class KeywordRules {
   std::size_t n_regexes() const noexcept { return n_regexes_; }
   std::span<const double> importances() const noexcept { return importances_; }
 
-  // Fills `out` with one entry per top-level rule. `regex_positions` has one per kRegex node, in order.
+  // Fills `out` with one entry per top-level rule. `regex_positions` has one per kRegex node, in order. `form`
+  // knows the position of the end of a match in the answer; by default it is the end itself.
   void locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
-              std::vector<RulePosition>& out) const;
+              std::vector<RulePosition>& out, const TextForm* form = nullptr) const;
 
  private:
   struct Reader;

@@ -62,7 +62,7 @@ FixedHead read_head(std::span<const std::byte> bytes) {
           "the header is too short for its content");
   const std::uint64_t n_checked = head.n_head_bytes - kChecksumBytes;
   require(checksum(bytes.first(n_checked)) == read<std::uint64_t>(bytes, n_checked), "the header is damaged");
-  require(head.profile <= 1, "the header names an unknown profile");
+  require(head.profile <= static_cast<std::uint32_t>(Profile::kNormalised), "the header names an unknown profile");
   return head;
 }
 

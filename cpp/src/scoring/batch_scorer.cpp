@@ -11,6 +11,7 @@
 #include "index/references.hpp"
 #include "pfgen/constants.hpp"
 #include "pfgen/error.hpp"
+#include "pfgen/normalised_text.hpp"
 #include "scoring/row_blocks.hpp"
 #include "scoring/set_scores.hpp"
 #include "system/prefetch.hpp"
@@ -31,14 +32,44 @@ void prefetch_text(const TextView& text) {
   for (std::size_t at = 0; at < n_bytes; at += 64) prefetch(static_cast<const std::byte*>(text.data) + at);
 }
 
-std::span<const std::uint32_t> regex_positions(const Answer& answer, const Question& question) {
-  return {answer.regex_positions, question.rules->n_regexes()};
-}
+// Reads answers up to the length that a profile reads, and scores their helpfulness.
+class Reader {
+ public:
+  // Replaces `units` with those of the answer. Returns kNoError, or the byte offset of invalid UTF-8.
+  std::size_t read(const TextView& text, const Question& question, std::vector<char32_t>& units) {
+    const Profile profile = question.index->profile();
+    is_normalised_ = profile == Profile::kNormalised && !question.is_spelled;
+    if (!is_normalised_) return decode(text, n_looked_at(profile), units);
+    const std::size_t invalid = normalised_.read(text, kLookAhead);
+    const std::span<const char32_t> all = normalised_.units();
+    units.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), n_looked_at(profile))));
+    return invalid;
+  }
+
+  // Of the answer that was read last, which has these units.
+  Helpfulness helpfulness(const Question& question, std::span<const char32_t> units,
+                          const std::uint32_t* regex_positions) {
+    const Profile profile = question.index->profile();
+    const std::size_t n_regexes = question.rules->n_regexes();
+    if (profile != Profile::kNormalised) {
+      return scorer_.score(profile, *question.rules, units, {regex_positions, n_regexes});
+    }
+    const NormalisedText* const answer = is_normalised_ ? &normalised_ : nullptr;
+    return scorer_.score(*question.rules, answer, units.size(), {regex_positions, 2 * n_regexes});
+  }
+
+  const std::vector<RulePosition>& rule_positions() const noexcept { return scorer_.rule_positions(); }
+
+ private:
+  HelpfulnessScorer scorer_;
+  NormalisedText normalised_;
+  bool is_normalised_ = false;
+};
 
 // Kept by each thread from batch to batch, because for one answer alone it would take as long to make as to use.
 struct ThreadMemory {
   Workspace work;
-  HelpfulnessScorer helpfulness;
+  Reader reader;
   RoundedSets rounded;
 };
 
@@ -90,12 +121,15 @@ class BatchScorer::Block : private AnswerSource {
       columns_.fluency[row] = columns_.truthfulness[row] = columns_.helpfulness[row] = columns_.average[row] = kNaN;
       return false;
     }
-    const std::size_t invalid = decode(text, n_looked_at(scorer_.profile()), lane.code_points);
+    const std::size_t invalid = memory_.reader.read(text, *question_, lane.code_points);
     if (invalid != kNoError) {
       invalid_.keep_first({row, invalid});
       return false;
     }
-    rows_[lane_number(lane)] = row;
+    const std::size_t number = lane_number(lane);
+    rows_[number] = row;
+    helpfulness_[number] =
+        memory_.reader.helpfulness(*question_, lane.code_points, answers_[row].regex_positions).score;
     return true;
   }
 
@@ -106,14 +140,10 @@ class BatchScorer::Block : private AnswerSource {
   void done(const Lane& lane) override {
     const Question& question = *question_;
     const std::size_t row = rows_[lane_number(lane)];
-    const double helpfulness =
-        memory_.helpfulness
-            .score(scorer_.profile(), *question.rules, lane.code_points, regex_positions(answers_[row], question))
-            .score;
     memory_.rounded.clear();
     for (const SetScore& set : lane.sets) memory_.rounded.add(set, lane.sets.size());
     if (columns_.set_fluency != nullptr) store_sets(question, row);
-    const AnswerScore score = average(memory_.rounded, helpfulness, scorer_.float_sum_);
+    const AnswerScore score = average(memory_.rounded, helpfulness_[lane_number(lane)], scorer_.float_sum_);
     columns_.fluency[row] = score.fluency;
     columns_.truthfulness[row] = score.truthfulness;
     columns_.helpfulness[row] = score.helpfulness;
@@ -135,6 +165,7 @@ class BatchScorer::Block : private AnswerSource {
   const Question* question_ = nullptr;
   std::span<const std::size_t> rest_;       // rows of the question that are not taken yet
   std::array<std::size_t, kLanes> rows_{};  // of the answer in each lane
+  std::array<double, kLanes> helpfulness_;
   InvalidRow invalid_;
 };
 
@@ -155,12 +186,12 @@ std::size_t BatchScorer::look_ahead() const noexcept {
 
 HelpfulnessDetails BatchScorer::details(const Answer& answer) const {
   std::vector<char32_t> code_points;
-  const std::size_t invalid = decode(answer.text, n_looked_at(profile()), code_points);
-  if (invalid != kNoError) throw InvalidAnswer(0, invalid);
   const Question& question = questions_[answer.question];
-  HelpfulnessScorer scorer;
-  const Helpfulness found = scorer.score(profile(), *question.rules, code_points, regex_positions(answer, question));
-  return {found.truncation, found.score, scorer.rule_positions()};
+  Reader reader;
+  const std::size_t invalid = reader.read(answer.text, question, code_points);
+  if (invalid != kNoError) throw InvalidAnswer(0, invalid);
+  const Helpfulness found = reader.helpfulness(question, code_points, answer.regex_positions);
+  return {found.truncation, found.score, reader.rule_positions()};
 }
 
 }  // namespace pfgen

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pfgen/error.hpp"
+#include "pfgen/normalised_text.hpp"
 
 namespace pfgen {
 namespace {
@@ -23,10 +24,13 @@ class Present {
   std::array<bool, 256> is_present_{};
 };
 
-std::uint32_t end_of_match(std::u32string_view answer, const Present& present, std::u32string_view text) {
+std::uint32_t end_of_match(std::u32string_view answer, const Present& present, std::u32string_view text,
+                           const TextForm* form) {
   if (!present.may_hold(text)) return kNotFound;
   const std::size_t at = answer.find(text);
-  return at == std::u32string_view::npos ? kNotFound : static_cast<std::uint32_t>(at + text.size());
+  if (at == std::u32string_view::npos) return kNotFound;
+  const std::size_t end = at + text.size();
+  return form == nullptr ? static_cast<std::uint32_t>(end) : form->position(end);
 }
 
 constexpr int kMaxDepth = 64;  // bounds recursion
@@ -50,6 +54,7 @@ struct KeywordRules::Reader {
   const std::vector<RuleNode>& nodes;
   std::u32string_view answer;
   const std::uint32_t* next_regex_position;
+  const TextForm* form;
   Present present{answer};
   std::uint32_t node = 0;
 
@@ -58,7 +63,7 @@ struct KeywordRules::Reader {
     const RuleNode& rule = nodes[own];
     RulePosition found{0, own};
     if (rule.form == RuleNode::Form::kText) {
-      found.position = end_of_match(answer, present, rule.text);
+      found.position = end_of_match(answer, present, rule.text, form);
     } else if (rule.form == RuleNode::Form::kRegex) {
       found.position = *next_regex_position++;
     } else {
@@ -85,8 +90,8 @@ KeywordRules::KeywordRules(std::vector<RuleNode> nodes) : nodes_(std::move(nodes
 }
 
 void KeywordRules::locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
-                          std::vector<RulePosition>& out) const {
-  Reader reader{.nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data()};
+                          std::vector<RulePosition>& out, const TextForm* form) const {
+  Reader reader{.nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data(), .form = form};
   out.clear();
   for (std::size_t rule = 0; rule < n_rules(); ++rule) out.push_back(reader.read());
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from typer import Option
 
@@ -31,6 +31,9 @@ class _Explain:
     question: str = Option(..., "-q", help="Name the question by its ID or text.")
     answer: str | None = Option(None, "-a", help="Give the answer; '-' or no option reads stdin.")
     suite: options.SuiteOption = None
+    profile: Literal["leaderboard", "normalised"] = Option(
+        "leaderboard", help="Explain the published figures, or those of profile normalised."
+    )
     format: options.Format = "text"
     as_json: Json = False
 
@@ -46,11 +49,17 @@ class _Explain:
             except UnicodeDecodeError as error:
                 fail(f"stdin: not UTF-8 (byte {error.start})")
         suite = suite_or_here(self.suite)
-        found, signature = library.explain(suite, self.question, answer), signature_of(suite)
+        found = library.explain(suite, self.question, answer, profile=self.profile)
+        signature = signature_of(suite, profile=self.profile)
         asked = found.question
         if self.as_json or self.format == "json":
             about = {"suite": suite.name, "metadata_hash": suite.metadata_hash, "signature": signature}
-            parts = {"sets": list(map(asdict, found.sets)), "keywords": list(map(asdict, found.keywords))}
+            parts: dict[str, object] = {
+                "sets": list(map(asdict, found.sets)),
+                "keywords": list(map(asdict, found.keywords)),
+            }
+            if found.normalised is not None:
+                parts |= {"normalised": found.normalised, "left_out": found.left_out}
             print_json({**about, "question_id": asked.question_id, "answer": answer, "scores": found.scores, **parts})
             return
         stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
@@ -71,18 +80,29 @@ def _print_answer(found: Explanation) -> None:
     for i, (character, cover) in enumerate(zip(found.answer, found.cover, strict=False)):
         if i == cut and cut < len(found.answer):
             text.append("┊", style="bold")
-        style = "red strike" if cover < THRESHOLD else "bold" if cover > 0.1 else ""
-        text.append(harmless(character), style=style)
+        text.append(harmless(character), style=_style(cover))
     rest = len(found.answer) - len(found.cover)
     if rest > 0:
         text.append(f" … {rest} more code points, which are not scored", style="dim")
     stdout().print(text)
-    n_rare = sum(cover < THRESHOLD for cover in found.cover)
+    n_rare = sum(cover is not None and cover < THRESHOLD for cover in found.cover)
     stdout().print(
         f"{len(found.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, struck "
         "through); bold: above 10 %; ┊: end of the most fluent prefix\n",
         style="dim",
     )
+    if found.normalised is not None:
+        n_left_out = sum(end - begin for begin, end in found.left_out)
+        stdout().print(f"normalised, without the {n_left_out} code points that are dim above:", style="dim")
+        stdout().print(f"{shown(found.normalised)}\n")
+
+
+def _style(cover: float | None) -> str:
+    from ..suite.rules import THRESHOLD
+
+    if cover is None:
+        return "dim"
+    return "red strike" if cover < THRESHOLD else "bold" if cover > 0.1 else ""
 
 
 def _print_scores(found: Explanation) -> None:
@@ -102,7 +122,8 @@ def _print_scores(found: Explanation) -> None:
 def _print_sets(found: Explanation) -> None:
     """Prints the sets side by side, as many as fit in 80 columns."""
     columns = [_of_set(part) for part in found.sets]
-    units = "code points" if found.question.tokenizer is None else "tokens"
+    characters = "code points" if found.normalised is None else "units"
+    units = characters if found.question.tokenizer is None else "tokens"
     heads = ("set", "fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
     width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)

@@ -110,8 +110,11 @@ ResultSumOption = Annotated[
     ),
 ]
 ProfileOption = Annotated[
-    Literal["leaderboard", "paper"],
-    Option(help="Compute the published figures, or use the formulas as printed in the paper."),
+    Literal["leaderboard", "paper", "normalised"],
+    Option(
+        help="Compute the published figures, use the formulas as printed in the paper, or compare texts without "
+        "punctuation, spaces and differences of width."
+    ),
 ]
 
 

@@ -1,17 +1,30 @@
 """Explains the score of one answer: its best prefix, n-gram orders, 3-grams and keyword rules.
 
-Supports profile `leaderboard` only. The figures come from the oracle and add up to the scores of the core.
+Supports the profiles `leaderboard` and `normalised`. The figures come from the oracle and add up to the scores of the
+core.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from ..suite.questions import Question
-from ..suite.rules import LOOK_AHEAD, MAX_ORDER, add_up
+from ..suite.rules import LOOK_AHEAD, MAX_ORDER, Profile, add_up, check_choice
 from ..suite.suite import Suite
-from .oracle import Oracle, Reading, ReferenceCounts, Units, covers, discount, marked, position_and_name
+from .normalisation import aligned
+from .oracle import (
+    NormalisedReading,
+    Oracle,
+    Reading,
+    ReferenceCounts,
+    Units,
+    covers,
+    discount,
+    marked,
+    position_and_name,
+)
 
 
 @dataclass(frozen=True)
@@ -49,32 +62,54 @@ class Explanation:
     scores: dict[str, Any]
     sets: tuple[SetExplanation, ...]
     keywords: tuple[KeywordExplanation, ...]
+    reading: Reading  # the answer as the profile reads it
 
     @property
-    def cover(self) -> list[float]:
-        """The mean `SetExplanation.cover` over the sets, for each code point that is read."""
+    def cover(self) -> list[float | None]:
+        """The mean `SetExplanation.cover` over the sets, for each code point that is read; None if it is left out."""
         of_units = [add_up(values) / len(values) for values in zip(*(part.cover for part in self.sets), strict=True)]
-        if self.question.spelling is None:
-            return of_units
-        return self.question.spelling.read(self.answer).by_character(of_units, 0.0)
+        spelling = self.question.spelling
+        if spelling is not None:
+            of_units = spelling.read(self.reading.text).by_character(of_units, 0.0)
+        if self.normalised is None:
+            return list(of_units)
+        # A character that becomes several units is as common as the most common of them.
+        units = aligned(self.reading.cut(LOOK_AHEAD), has_spaces=spelling is not None)
+        return [max((of_units[i] for i in indexes if i < len(of_units)), default=None) for indexes in units]
+
+    @property
+    def normalised(self) -> str | None:
+        """The normalised text that is read; None in profile leaderboard."""
+        return Reading.cut(self.reading, LOOK_AHEAD) if isinstance(self.reading, NormalisedReading) else None
+
+    @property
+    def left_out(self) -> list[tuple[int, int]]:
+        """The beginning and the end of each run of code points that are read, but left out by profile normalised."""
+        places = [i for i, cover in enumerate(self.cover) if cover is None]
+        runs = groupby(enumerate(places), key=lambda place: place[1] - place[0])
+        ends = [[place for _, place in run] for _, run in runs]
+        return [(run[0], run[-1] + 1) for run in ends]
 
     def n_characters(self, n_units: int) -> int:
         """The length in code points of the first `n_units` units of the answer."""
-        return len(Reading(self.question, self.answer).cut(n_units))
+        return len(self.reading.cut(n_units))
 
 
-def explain(suite: Suite, question: str, answer: str) -> Explanation:
-    """Explains the score of one answer."""
-    oracle = Oracle(suite)
+def explain(suite: Suite, question: str, answer: str, *, profile: Profile = "leaderboard") -> Explanation:
+    """Explains the score of one answer; ValueError for profile paper."""
+    check_choice("profile", profile, ("leaderboard", "normalised"))
+    oracle = Oracle(suite, profile=profile)
     found = suite[question]
-    reading = Reading(found, answer)
+    reading = oracle.reading(found, answer)
+    searched = oracle.searched(found, reading)
     sets = tuple(_explain_set(name, table, reading.units) for name, table in oracle.tables(found).items())
-    rules = [(rule, *position_and_name(rule, reading.cut(LOOK_AHEAD), reading.position)) for rule in found.keywords]
+    cut = searched.cut(LOOK_AHEAD)
+    rules = [(rule, *position_and_name(rule, cut, searched.position)) for rule in found.keywords]
     keywords = tuple(
         KeywordExplanation(name, None if position > LOOK_AHEAD else position, 1 - rule.importance)
         for rule, position, name in rules
     )
-    return Explanation(found, answer, oracle.score_one(question, answer), sets, keywords)
+    return Explanation(found, answer, oracle.score_one(question, answer), sets, keywords, reading)
 
 
 def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplanation:

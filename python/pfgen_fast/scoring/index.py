@@ -130,16 +130,26 @@ def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
     """The native index of each question, built from the reference answers."""
     if not suite.is_checked:
         check_suite(suite.name, suite.questions)
-    _check_baselines(suite, profile)
-    sets = [list(spelled_sets(suite, question).values()) for question in suite]
+    sets = []
+    for question in suite:
+        of_question = spelled_sets(suite, question, profile)
+        _check_baselines(suite, question, of_question, profile)
+        sets.append(list(of_question.values()))
     return _core.compile(sets, getattr(_core.Profile, profile), threads)
 
 
-def spelled_sets(suite: Suite, question: Question) -> Mapping[str, Sequence[str]]:
-    """The reference sets of a question, spelled with one code point for each unit."""
-    if question.spelling is None:
-        return question.answers
-    spelled = {name: question.spelling.spelled(answers) for name, answers in question.answers.items()}
+def spelled_sets(suite: Suite, question: Question, profile: Profile = "leaderboard") -> Mapping[str, Sequence[str]]:
+    """The reference sets of a question as the profile reads them, spelled with one code point for each unit."""
+    sets: Mapping[str, Sequence[str]] = question.answers
+    spelling = question.spelling
+    if profile == "normalised":
+        sets = {
+            name: [_core.NormalisedText(answer, has_spaces=spelling is not None).units for answer in answers]
+            for name, answers in sets.items()
+        }
+    if spelling is None:
+        return sets
+    spelled = {name: spelling.spelled(answers) for name, answers in sets.items()}
     for name, answers in spelled.items():
         if not any(answers):
             raise SuiteError(
@@ -149,15 +159,17 @@ def spelled_sets(suite: Suite, question: Question) -> Mapping[str, Sequence[str]
     return spelled
 
 
-def _check_baselines(suite: Suite, profile: Profile) -> None:
-    """In profile paper, answers of at least the limit score 0, so a set of only such answers has baseline 0."""
-    if profile == "leaderboard":
-        return  # checked when the suite was loaded
-    for question in suite:
-        for name, answers in spelled_sets(suite, question).items():
-            if all(not answer or len(answer) >= LIMIT for answer in answers):
-                unit = "code points" if question.tokenizer is None else "tokens"
-                raise SuiteError(
-                    f"suite {suite.name}, question {question.question_id}: in profile paper the set {name!r} has "
-                    f"baseline 0, because all its answers are empty or have at least {LIMIT} {unit}"
-                )
+def _check_baselines(suite: Suite, question: Question, sets: Mapping[str, Sequence[str]], profile: Profile) -> None:
+    """Raises SuiteError for a set that scores in profile leaderboard, but has baseline 0 in this one."""
+    unit = "code points" if question.tokenizer is None else "tokens"
+    for name, answers in sets.items():
+        if profile == "paper" and all(not answer or len(answer) >= LIMIT for answer in answers):
+            why = f"are empty or have at least {LIMIT} {unit}"
+        elif profile == "normalised" and not any(answers):
+            why = "are empty when normalised"
+        else:
+            continue
+        raise SuiteError(
+            f"suite {suite.name}, question {question.question_id}: in profile {profile} the set {name!r} has baseline "
+            f"0, because all its answers {why}"
+        )

@@ -17,10 +17,13 @@ from ..suite.pattern_time import searched
 from ..suite.questions import Question
 from ..suite.rules import Constants
 from ..suite.suite import Suite
+from .normalisation import nfkc, normalised
 
 _MISSING = 9999
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
+_MOST_ADDED = 19
+"""How much longer one more character can make a normalised text: by 18, and a full stop or a space before them."""
 
 Units = Any
 """The units of n-grams: the characters of a str, or a tuple of tokens."""
@@ -45,12 +48,12 @@ class Oracle:
         float_sum: str = "compensated",
         constants: Constants | None = None,
     ) -> None:
-        if profile not in ("leaderboard", "paper") or float_sum not in ("compensated", "naive"):
+        if profile not in _PROFILES or float_sum not in ("compensated", "naive"):
             raise ValueError(f"unknown profile {profile!r} or unknown float sum {float_sum!r}")
-        if profile == "paper" and constants is not None:
-            raise ValueError("constants: the constants of profile paper are fixed")
+        if profile != "leaderboard" and constants is not None:
+            raise ValueError(f"constants: the constants of profile {profile} are fixed")
         self._suite = suite
-        self._rules = _Paper() if profile == "paper" else _Leaderboard(constants or Constants())
+        self._rules = _PROFILES[profile](constants)
         self._float_sum = float_sum
         self._tables: dict[str, dict[str, ReferenceCounts]] = {}
 
@@ -59,17 +62,25 @@ class Oracle:
         if question.question_id not in self._tables:
             sets = question.answers.items()
             self._tables[question.question_id] = {
-                name: ReferenceCounts([Reading(question, answer).units for answer in answers], self._rules)
+                name: ReferenceCounts([self.reading(question, answer).units for answer in answers], self._rules)
                 for name, answers in sets
             }
         return self._tables[question.question_id]
+
+    def reading(self, question: Question, text: str) -> Reading:
+        """A text as the profile reads it."""
+        return self._rules.reading(question, text)
+
+    def searched(self, question: Question, reading: Reading) -> Reading:
+        """The form of an answer whose helpfulness counts."""
+        return self._rules.searched(reading, question.keywords)
 
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
         """Scores one answer and returns the object of docs/scoring.md, section 5."""
         found = self._suite[question]
         tables = self.tables(found)
         k = len(tables)
-        reading = Reading(found, answer)
+        reading = self.reading(found, answer)
         units = reading.units
         fluency = {name: round(self._rules.fluency(units, table) / k, 6) for name, table in tables.items()}
         truthfulness = {name: round(self._rules.truthfulness(units, table) / k, 6) for name, table in tables.items()}
@@ -111,6 +122,37 @@ class Reading:
         """The number of units that begin before the index `end` of the text."""
         return end if self._tokens is None else sum(token.start < end for token in self._tokens)
 
+    def composed(self) -> Reading:
+        """The NFKC form of the text."""
+        return self
+
+
+class NormalisedReading(Reading):
+    """A text in the units of profile normalised (section 10): the characters or tokens of its normalised text."""
+
+    def __init__(self, question: Question, text: str) -> None:
+        self._question = question
+        self._written = text
+        super().__init__(question, self._normalised(text))
+
+    def _normalised(self, text: str) -> str:
+        return normalised(text, has_spaces=self._question.tokenizer is not None)
+
+    def cut(self, n: int) -> str:
+        """The longest prefix whose normalised text is no longer than the first `n` units."""
+        limit, end = len(super().cut(n)), len(self._written)
+        while (over := len(self._normalised(self._written[:end])) - limit) > 0:
+            end -= -(-over // _MOST_ADDED)  # no prefix that is short enough is passed over
+        return self._written[:end]
+
+    def position(self, end: int) -> int:
+        """The number of units that begin in the normalised text of the first `end` characters."""
+        return super().position(len(self._normalised(self._written[:end])))
+
+    def composed(self) -> Reading:
+        """The NFKC form of the text."""
+        return NormalisedReading(self._question, nfkc(self._written))
+
 
 class ReferenceCounts:
     """Document frequencies of one reference set, and its baseline."""
@@ -131,6 +173,12 @@ class _Leaderboard:
     def __init__(self, constants: Constants | None = None) -> None:
         self.constants = constants or Constants()
         self.orders = range(self.constants.first_order, self.constants.last_order + 1)
+
+    def reading(self, question: Question, text: str) -> Reading:
+        return Reading(question, text)
+
+    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
+        return reading
 
     def discount(self, n: int) -> float:
         return discount(n, self.constants.target_length, self.constants.limit)
@@ -248,6 +296,27 @@ class _Paper(_Leaderboard):
             )
             scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
         return self.best_truncation(scores, rules, positions)
+
+
+class _Normalised(_Leaderboard):
+    """Section 10: the rules of the leaderboard, on normalised texts."""
+
+    def reading(self, question: Question, text: str) -> Reading:
+        return NormalisedReading(question, text)
+
+    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
+        forms = (reading, reading.composed())
+        return max(forms, key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])  # the first of equals
+
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        return super().helpfulness(self.searched(reading, rules), rules)
+
+
+_PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {
+    "leaderboard": _Leaderboard,
+    "paper": _Paper,
+    "normalised": _Normalised,
+}
 
 
 def average(scores: dict[str, Any], float_sum: str) -> float:

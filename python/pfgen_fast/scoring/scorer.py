@@ -39,7 +39,8 @@ class Scorer:
 
     Args:
         suite: The suite, or anything that `Suite.load` accepts.
-        profile: `"leaderboard"` (the published figures) or `"paper"` (the formulas as printed).
+        profile: `"leaderboard"` (the published figures), `"paper"` (the formulas as printed) or `"normalised"`
+            (the formulas of `"leaderboard"`, on texts without punctuation, spaces and differences of width).
         float_sum: `"compensated"` or `"naive"`; affects only the last digit of some rows.
         threads: The number of threads that score a large batch; by default one for each core.
         index: A file that `pfgen-fast suite compile -o` wrote for this suite and profile. By default the index is kept
@@ -127,7 +128,7 @@ class Scorer:
         codes: dict[str, int] = {}
         for code, question in enumerate(self.suite):
             columns = [column_of_set[name] for name in question.answers]
-            questions.append(core_question(question, index[code], columns))
+            questions.append(core_question(question, index[code], columns, self.profile))
             rule_names.append([rule.own_name for rule in depth_first(question.keywords)])
             codes[question.question_id] = codes[question.question] = code
         core = _core.Scorer(questions, codes, len(column_of_set), getattr(_core.FloatSum, self.float_sum))
@@ -218,7 +219,7 @@ class Scorer:
 
     def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None:
         """The record of a trial with the details of its row, written by the core; None if the core cannot write it."""
-        if self.profile != "leaderboard":
+        if self.profile == "paper":  # its discount is another in each record
             return None
         cut = self._core.details(code, table._answers, row)
         return self._record_forms[code].record(line, table._scores, row, cut, depth)
@@ -255,9 +256,11 @@ class Scorer:
         return results
 
 
-def core_question(question: Question, index: _core.QuestionIndex, set_columns: Sequence[int]) -> _core.Question:
+def core_question(
+    question: Question, index: _core.QuestionIndex, set_columns: Sequence[int], profile: Profile = "leaderboard"
+) -> _core.Question:
     """Makes a question for the core, with callbacks that search for regexes or read tokens."""
-    rules, spelling = question.keywords, question.spelling
+    rules, spelling, is_normalised = question.keywords, question.spelling, profile == "normalised"
     nodes = [
         _core.RuleNode(
             form=rule.form,
@@ -273,7 +276,9 @@ def core_question(question: Question, index: _core.QuestionIndex, set_columns: S
         rules=_core.KeywordRules(nodes),
         set_columns=set_columns,
         searchers=regex_searchers(rules, question.question_id) if spelling is None else [],
-        token_reader=None if spelling is None else token_reader(rules, spelling, question.question_id),
+        token_reader=None
+        if spelling is None
+        else token_reader(rules, spelling, question.question_id, is_normalised=is_normalised),
     )
 
 

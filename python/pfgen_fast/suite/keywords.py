@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import SuiteError
 from ..files.untrusted_text import shown_value
+from ..native import _core
 from .pattern_time import searched
 
 if TYPE_CHECKING:
@@ -136,20 +137,20 @@ def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
             yield from rule_faults(part, f"{where}[{i}]", depth + 1)
 
 
-def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int]]:
-    """A function for each pattern with regex syntax, in the order of the leaves: from a text to a position."""
+def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int | None]]:
+    """A function for each pattern with regex syntax, in the order of the leaves: from a text to the end of a match."""
     return [_searcher(leaf.pattern, question_id) for rule in rules for leaf in rule.leaves() if not leaf.is_plain_text]
 
 
-def _searcher(pattern: str, question_id: str) -> Callable[[str], int]:
+def _searcher(pattern: str, question_id: str) -> Callable[[str], int | None]:
     search = re.compile(pattern).search
     where = _where(pattern, question_id)
 
-    def position(text: str) -> int:
+    def end(text: str) -> int | None:
         match = searched(search, text, where)
-        return match.end() if match else NOT_FOUND
+        return match.end() if match else None
 
-    return position
+    return end
 
 
 def _where(pattern: str, question_id: str) -> str:
@@ -159,8 +160,13 @@ def _where(pattern: str, question_id: str) -> str:
 TokenReader = Callable[[str, Sequence[int]], tuple[str, list[int]]]
 
 
-def token_reader(rules: tuple[Rule, ...], spelling: Spelling, question_id: str) -> TokenReader:
-    """Returns a function that spells an answer in tokens, and finds the position of each pattern up to each limit."""
+def token_reader(
+    rules: tuple[Rule, ...], spelling: Spelling, question_id: str, *, is_normalised: bool = False
+) -> TokenReader:
+    """Returns a function that spells an answer in tokens, and finds the position of each pattern up to each limit.
+
+    For profile normalised, there is one limit, and the positions are those in the answer and in its NFKC form.
+    """
     patterns = [leaf.pattern for rule in rules for leaf in rule.leaves()]
     searches = [(re.compile(pattern).search, _where(pattern, question_id)) for pattern in patterns]
 
@@ -170,7 +176,18 @@ def token_reader(rules: tuple[Rule, ...], spelling: Spelling, question_id: str) 
         matches = [searched(search, cut, where) for cut in cuts for search, where in searches]
         return spelled.symbols, [spelled.position(match.end()) if match else NOT_FOUND for match in matches]
 
-    return read
+    def read_normalised(text: str, limits: Sequence[int]) -> tuple[str, list[int]]:
+        normalised = _core.NormalisedText(text, has_spaces=True)
+        spelled = spelling.read(normalised.units)
+        n_read = len(spelled.cut(limits[0]))
+        positions = []
+        for form in (normalised.as_written, normalised.composed):
+            cut = form.cut(n_read)
+            matches = (searched(search, cut, where) for search, where in searches)
+            positions += [spelled.position(form.position(each.end())) if each else NOT_FOUND for each in matches]
+        return spelled.symbols, positions
+
+    return read_normalised if is_normalised else read
 
 
 def depth_first(rules: tuple[Rule, ...]) -> Iterator[Rule]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from ..native import _core
 from ..native.threads import cached_property
 from .keywords import Rule
 from .units import Spelling, Tokenizer
@@ -40,7 +41,9 @@ class Question:
         """Spells texts with one code point for each token; None where the units are characters."""
         if self.tokenizer is None:
             return None
-        return Spelling.learned(self.tokenizer, [answer for answers in self.answers.values() for answer in answers])
+        texts = [answer for answers in self.answers.values() for answer in answers]
+        normalised = [_core.NormalisedText(text, has_spaces=True).units for text in texts]
+        return Spelling.learned(self.tokenizer, texts + normalised)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # MappingProxyType cannot be pickled.

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from ..native import _core
 
-Profile = Literal["leaderboard", "paper"]
+Profile = Literal["leaderboard", "paper", "normalised"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 FloatSum = Literal["compensated", "naive"]
@@ -31,7 +31,8 @@ MAX_LIMIT = 1000  # the largest limit that an experiment may set
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raises ValueError if the value of an argument is not one of the choices."""
     if value not in choices:
-        raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
+        *others, last = map(repr, choices)
+        raise ValueError(f"{name}: expected {', '.join(others)} or {last}, not {value!r}")
 
 
 def column_of(metric: str) -> str:
