@@ -34,7 +34,7 @@ class Reader : public fuzz::ByteReader {
       if (b < 0xA0 || all_.empty()) {
         text += kAlphabet[b % kAlphabet.size()];
       } else if (b < 0xB4) {
-        text += TextRef(U"\0𠮷\x10FFFF\xFFFF字あ】\xD800か\x3099\x0301e1.ｶﾞ\x1112\x1161\x11AB\xFDFA", 20)[b - 0xA0];
+        text += TextRef(U"\0𠮷\x10FFFF\xFFFF字あ】\xD800か\x3099\x0301ｶe1.ﾞ\x1112\x1161\x11AB\xFDFA", 20)[b - 0xA0];
       } else {
         const std::size_t at = byte() * all_.size() / 256;
         text += all_.substr(at, b - 0xB3U);
