@@ -30,9 +30,10 @@ def figures(sensitivity):
 
 
 @pytest.fixture(scope="module")
-def known(figures):
+def known(figures, sensitivity):
     """The figures of the file, as pages print them."""
-    return {f"{abs(float(row[name])):.3f}" for row in figures.values() for name in ("mean_drop", "mean_original")}
+    every = [*figures.values(), *sensitivity.read(tool("normalised").DAMAGE).values()]
+    return {f"{abs(float(row[name])):.3f}" for row in every for name in ("mean_drop", "mean_original")}
 
 
 def the_block(name, begins):
@@ -99,6 +100,14 @@ def test_the_page_about_the_score_has_the_figures_of_the_file(sensitivity, figur
     assert sensitivity.PICTURE.read_text(encoding="utf-8") == sensitivity.draw(figures)
 
 
+def test_the_figures_of_the_normalised_profile_are_those_of_the_files():
+    program = tool("normalised")
+    for path in program.PAGES:
+        written = path.read_text(encoding="utf-8").partition(program.BEGIN)[2].partition(program.END)[0]
+        assert written.strip().splitlines()[1:] == list(program.table())[1:]
+    assert program.PICTURE.read_text(encoding="utf-8") == program.draw(program.read())
+
+
 def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(sensitivity, figures):
     page = (DOCS / "discernment.md").read_text(encoding="utf-8")
     rows = page.partition(PROFILE)[2].partition("\n\n")[0].splitlines()[2:]
@@ -118,8 +127,14 @@ def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(s
 @pytest.mark.slow
 @published.needs_published_runs
 def test_the_file_is_what_a_new_measurement_gives(sensitivity, figures):
-    measured = sensitivity.measure(published.FOLDER)
-    assert {(row["damage"], row["metric"]): row for row in measured} == figures
+    program = tool("normalised")
+    for profile, of_file in (("leaderboard", figures), ("normalised", sensitivity.read(program.DAMAGE))):
+        measured = sensitivity.measure(published.FOLDER, profile)
+        assert {(row["damage"], row["metric"]): row for row in measured} == of_file
+    runs = program.measure(published.FOLDER)
+    assert {run: {profile: float(score) for profile, score in scores.items()} for run, scores in runs.items()} == (
+        program.read()
+    )
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from pathlib import Path
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment import discern, from_run
 from pfgen_fast.evaluators import NgramEvaluator
+from pfgen_fast.suite.rules import Profile
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FIGURES = DOCS / "figures" / "sensitivity.csv"
@@ -59,10 +60,10 @@ def main(arguments: Sequence[str]) -> None:
     PICTURE.write_text(draw(rows), encoding="utf-8")
 
 
-def measure(checkout: Path) -> list[Row]:
+def measure(checkout: Path, profile: Profile = "leaderboard") -> list[Row]:
     """A row for each perturbation and metric, with the drop of the scores of damaged answers."""
     suite = Suite.load(checkout / "data")
-    cells = discern(NgramEvaluator(Scorer(suite)), from_run(checkout / RUN, suite), draws=0).cells
+    cells = discern(NgramEvaluator(Scorer(suite, profile=profile)), from_run(checkout / RUN, suite), draws=0).cells
     found = []
     for row in range(len(cells["kind"])):
         kind, degree = cells["kind"][row], cells["degree"][row]
@@ -76,7 +77,7 @@ def _rounded(value: object, digits: int) -> str:
     return "" if value is None else f"{float(str(value)):.{digits}f}"
 
 
-def write(path: Path, rows: list[Row]) -> None:
+def write(path: Path, rows: Sequence[Row]) -> None:
     """Writes the figures."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

@@ -26,7 +26,7 @@ const std::vector<Whole>& wholes() {
                                                {random_sets(random, 9, false)},
                                                {{frequent, {U"あいう"}}}};
     std::vector<Whole> made;
-    for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
+    for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper, Profile::kNormalised}) {
       for (const std::vector<Sets>& questions : files) {
         Whole& whole = made.emplace_back(Whole{questions, file_of(profile, questions), {}});
         for (const std::size_t length : {0U, 1U, 3U, 40U, 99U, 150U, 200U, 260U}) {

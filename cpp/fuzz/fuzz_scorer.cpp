@@ -1,7 +1,10 @@
 // Reads bytes as reference sets and answers. Compares the scores of the core, in memory and from a file, with the
-// written rules (makers/rules.hpp).
+// written rules (makers/rules.hpp), and normalises the answers (makers/normalised.hpp).
+#include <array>
+
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"
+#include "makers/normalised.hpp"
 #include "makers/scored_answers.hpp"
 #include "target.hpp"
 
@@ -16,6 +19,12 @@ class Reader : public fuzz::ByteReader {
 
   std::size_t below(std::size_t n) { return byte() % n; }
 
+  // For profile normalised, references and answers are texts in units already.
+  Profile profile() {
+    constexpr std::array kProfiles{Profile::kLeaderboard, Profile::kPaper, Profile::kNormalised};
+    return kProfiles[below(kProfiles.size())];
+  }
+
   // Up to 255 code points. A byte is a letter, or a piece of an earlier text, so that texts share n-grams.
   Text text() {
     const std::size_t length = byte();
@@ -24,11 +33,11 @@ class Reader : public fuzz::ByteReader {
       const std::uint8_t b = byte();
       if (b < 0xA0 || all_.empty()) {
         text += kAlphabet[b % kAlphabet.size()];
-      } else if (b < 0xA8) {
-        text += TextRef(U"\0𠮷\x10FFFF\xFFFF字あ】\xD800", 8)[b - 0xA0];
+      } else if (b < 0xB4) {
+        text += TextRef(U"\0𠮷\x10FFFF\xFFFF字あ】\xD800か\x3099\x0301ｶe1.ﾞ\x1112\x1161\x11AB\xFDFA", 20)[b - 0xA0];
       } else {
         const std::size_t at = byte() * all_.size() / 256;
-        text += all_.substr(at, b - 0xA7U);
+        text += all_.substr(at, b - 0xB3U);
       }
     }
     if (text.size() > length) text.resize(length);
@@ -44,7 +53,7 @@ class Reader : public fuzz::ByteReader {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
   Reader reader({data, std::min<std::size_t>(n_bytes, 1500)});
-  const Profile profile = reader.below(2) == 0 ? Profile::kLeaderboard : Profile::kPaper;
+  const Profile profile = reader.profile();
   Sets sets(1 + reader.below(5));
   for (auto& set : sets) {
     for (std::size_t n = 1 + reader.below(6); n > 0; --n) set.push_back(reader.text());
@@ -70,6 +79,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
   const References opened(aligned_copy(section.bytes), profile);
   for (const Text& text : texts) {
     fuzz::require(scores_follow(opened, rules, std::span(&text, 1)), "a score alone differs from the rules");
+  }
+  for (const Text& text : texts) {
+    const TextRef begin = TextRef(text).substr(0, 30);
+    const bool follow = prefixes_follow(Text(begin), Gaps::kNothing) && prefixes_follow(Text(begin), Gaps::kSpaces);
+    fuzz::require(follow, "the prefixes of a normalised text differ from texts of their own");
   }
   fuzz::count(true);
   return 0;

@@ -50,6 +50,13 @@ def of_the_profiles() -> Iterator[str]:
         yield from (f"{scores.total(part):.5f}" for part in PARTS)
 
 
+@figures("what_the_score_sees.md", "Both profiles measure the same")
+def of_the_agreement() -> Iterator[str]:
+    program = tool("normalised")
+    pearson, kendall = program.agreement(program.read())
+    yield f"{len(program.read())} {pearson:.4f} {kendall:.3f}"
+
+
 @figures("generation.md", "| published run | trials |", *SLOW)
 def of_the_trials() -> Iterator[str]:
     scorer = Scorer(published.suite())

@@ -45,7 +45,7 @@ TEST(a_file_gives_the_scores_of_what_was_built) {
   const std::vector<Sets> sets = questions(random);
   std::vector<Text> texts = answers(random, sets[3], 40);
   for (const Text& text : answers(random, sets[5], 10)) texts.push_back(text);
-  for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
+  for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper, Profile::kNormalised}) {
     std::vector<ReferenceSets> references;
     for (const Sets& of_question : sets) references.push_back(views(of_question));
     const auto built = compile(references, profile, 2);
