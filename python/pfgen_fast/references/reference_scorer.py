@@ -212,6 +212,7 @@ class ReferenceScorer:
         return found
 
     def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+        """The score of a corpus from the sums of the counts of its rows; see `ReferenceScores.counts`."""
         return self._native.bleu(sums) if metric == BLEU else self._native.chrf(sums)
 
     def _own_tokens(self, *columns: _core.TextColumn) -> Any:

@@ -25,7 +25,8 @@ class TableScorer(Protocol):
     def signature(self) -> str:
         """Identifies how the scores were computed."""
 
-    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float: ...
+    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+        """The score of a corpus from the sums of the counts of its rows."""
 
 
 class ReferenceScores(ColumnTable):
