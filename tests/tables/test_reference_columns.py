@@ -137,6 +137,8 @@ def test_rows_without_an_answer_or_references_are_errors_or_have_null_scores(tmp
         assert np.frombuffer(found[name]).tobytes() == np.array([first, *[np.nan] * 3, second]).tobytes()
     with pytest.raises(TrialsError, match=r"in\.[a-z]+, (row|line) 2[,:]"):
         scored(path, tmp_path / "other.parquet")
+    path = write(tmp_path / f"none{suffix}", [{"a": "x", "refs": []}] * 3)
+    assert np.isnan(np.frombuffer(scored(path, tmp_path / "none.parquet", nulls="null")["chrf"])).all()
 
 
 def test_columns_that_do_not_fit_are_named(tmp_path):
