@@ -71,7 +71,7 @@ def test_invalid_answers():
 
 def test_lines_that_are_too_long_for_rouge_lsum():
     with pytest.raises(TrialsError, match=r"^answers\[0\]: a line of 100000 tokens, and one of 100000 tokens in a"):
-        ReferenceScorer("rouge_lsum", tokenize="char").score(["a" * 100_000], [["a" * 100_000]])
+        ReferenceScorer("rouge_lsum", tokenize="char").score(["a" * 100_000 + "\nb"], [["a" * 100_000 + "\nb"]])
 
 
 def test_lone_surrogates_are_code_points():

@@ -15,10 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
+from pfgen_fast import Question, Suite, TrialsError
+from pfgen_fast.oracle import Oracle
 from pfgen_fast.references import METRICS, ReferenceScorer
+from pfgen_fast.references.metrics import NGRAM_METRICS
 from rouge_score.rouge_scorer import RougeScorer
 
-ALL = [*METRICS, "rouge_3", "rep_2", "distinct_1"]
+ALL = [*(name for name in METRICS if name not in NGRAM_METRICS), "rouge_3", "rep_2", "distinct_1"]
 ANSWERS = [
     "Ice floats.",
     "",
@@ -199,3 +202,25 @@ def test_a_scorer_is_sent_as_its_settings():
     assert len(content) < 600
     assert pickle.loads(content) == scorer
     assert pickle.loads(content).signature == scorer.signature
+
+
+def test_fluency_and_truthfulness_are_those_of_a_suite_made_of_the_references():
+    rng = random.Random(7)
+    words = ["Ice ", "floats ", "on ", "water ", "because ", "it ", "is ", "light", ".", "氷は", "浮く。"]
+    lists = [["".join(rng.choices(words, k=8)) for _ in range(100 + i)] for i in range(3)]
+    answers = ["Ice floats on water.", "x" * 160, None, "氷は浮く。", "", "It floats."]
+    references = [lists[0], lists[1], lists[0], lists[2], lists[1], None]
+    scorer = ReferenceScorer(["chrf", "truthfulness", "fluency"])
+    for _ in range(2):  # compiled, then kept
+        found = scorer.score(answers, references, nulls="null")
+        assert found.columns == ("chrf", "truthfulness", "fluency")
+        for row, (answer, of_row) in enumerate(zip(answers, references, strict=True)):
+            question = Question("Q", "?", {"A": tuple(of_row or ())})
+            if answer is None or of_row is None:
+                assert np.isnan([found.fluency[row], found.truthfulness[row]]).all()
+            else:
+                expected = Oracle(Suite("own", (question,))).score_one("Q", answer)
+                assert found.fluency[row] == expected["fluency"]["A"]
+                assert found.truthfulness[row] == expected["truthfulness"]["A"]
+    with pytest.raises(TrialsError, match=r"^references\[1\]: fluency and truthfulness need at least 100 .*, got 99$"):
+        scorer.score(["a", "b"], [lists[0], lists[0][:99]])

@@ -26,7 +26,7 @@ class TableScorer(Protocol):
         """Identifies how the scores were computed."""
 
     def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
-        """The metric of a corpus, from the sums of the counts of its answers."""
+        """The score of a corpus from the sums of the counts of its rows."""
 
 
 class ReferenceScores(ColumnTable):
