@@ -94,10 +94,13 @@ def test_a_filter_and_chosen_columns_keep_the_rows_that_pass(tmp_path):
     assert list(rows[0]) == ["a", "refs", "bleu"]
 
 
-@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.large_string()), pa.string()])
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.string()), pa.large_list(pa.large_string()), pa.list_(pa.string(), 1), pa.string()]
+)
 @pytest.mark.parametrize("n_batches", [1, 3])
 def test_arrow_batches_of_lists_or_texts(kind, n_batches):
-    references = [row[:1] for row in REFERENCES] if kind == pa.string() else REFERENCES
+    is_single = kind == pa.string() or pa.types.is_fixed_size_list(kind)
+    references = [row[:1] for row in REFERENCES] if is_single else REFERENCES
     column = pa.array([row[0] for row in references] if kind == pa.string() else references, kind)
     table = pa.table({"answer": ANSWERS, "references": column, "id": range(len(ANSWERS))})
     batches = table.to_batches(max_chunksize=-(-len(ANSWERS) // n_batches))
@@ -137,6 +140,8 @@ def test_rows_without_an_answer_or_references_are_errors_or_have_null_scores(tmp
         assert np.frombuffer(found[name]).tobytes() == np.array([first, *[np.nan] * 3, second]).tobytes()
     with pytest.raises(TrialsError, match=r"in\.[a-z]+, (row|line) 2[,:]"):
         scored(path, tmp_path / "other.parquet")
+    path = write(tmp_path / f"none{suffix}", [{"a": "x", "refs": []}] * 3)
+    assert np.isnan(np.frombuffer(scored(path, tmp_path / "none.parquet", nulls="null")["chrf"])).all()
 
 
 def test_columns_that_do_not_fit_are_named(tmp_path):

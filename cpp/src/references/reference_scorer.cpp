@@ -230,6 +230,7 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
   std::ranges::fill(columns, std::numeric_limits<double>::quiet_NaN());
   std::ranges::fill(counts, 0);
   check(batch);
+  if (batch.begins.size() < 2) return;  // no row has a list
   std::vector<Answer> answers;
   answers.reserve(batch.answers.size());
   std::uint32_t list = 0;

@@ -57,7 +57,8 @@ class ScoreOptions:
         None,
         "--metric",
         help="Tables: compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, "
-        "rouge_l, rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, without a suite. May be repeated.",
+        "rouge_l, rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, or with 100 references or more fluency or "
+        "truthfulness, without a suite. May be repeated.",
         metavar="NAME",
     )
     reference_columns: list[str] | None = Option(

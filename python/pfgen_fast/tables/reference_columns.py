@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import TrialsError
+from .arrow_columns import pyarrow
 
 
-def joined_references(columns: Sequence[Any]) -> list[list[Any]]:
-    """The references of each row in all columns; a null is no reference."""
+def references_of(columns: Sequence[Any], *, nulls: Literal["error", "null"]) -> Any:
+    """The references of each row in all columns, for `ReferenceScorer`; a null is no reference."""
+    if nulls == "error" and len(columns) == 1 and _is_native(columns[0]):
+        return columns[0]
+    joined = _joined(columns)
+    return joined if nulls == "error" else [listed or None for listed in joined]
+
+
+def _is_native(column: Any) -> bool:
+    """Whether the core reads a column of lists without a copy."""
+    if not hasattr(column, "to_pylist"):
+        return False
+    types = pyarrow().types
+    return bool(types.is_list(column.type) or types.is_large_list(column.type))
+
+
+def _joined(columns: Sequence[Any]) -> list[list[Any]]:
     parts = [[_listed(value, row) for row, value in enumerate(values_of(column))] for column in columns]
     return parts[0] if len(parts) == 1 else [list(chain(*of_row)) for of_row in zip(*parts, strict=True)]
 

@@ -14,7 +14,7 @@ from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import check_choice
 from ..suite.suite import Suite
-from .reference_columns import joined_references, values_of
+from .reference_columns import references_of, values_of
 from .row_filter import RowFilter
 from .rows import Columns, Scores
 
@@ -148,9 +148,7 @@ class TableJob:
 
     def _all_scores(self, columns: Sequence[Any]) -> Any:
         if isinstance(self.spec, ReferenceScorer):
-            references = joined_references(columns[1:]) if columns[1:] else None
-            if references is not None and self.nulls == "null":
-                return self.spec.score(columns[0], [some or None for some in references], nulls="null")
+            references = references_of(columns[1:], nulls=self.nulls) if columns[1:] else None
             return self.spec.score(columns[0], references, nulls=self.nulls)
         scorer = self.spec.scorer if isinstance(self.spec, ScorerSpec) else self.spec
         return scorer.score(*columns, nulls=self.nulls)
