@@ -84,7 +84,7 @@ def test_columns_equal_those_of_the_libraries(tokenizer):
             reached["4-grams"] += 0 < values[6] < 1
 
     compare()
-    assert len(reached) == 5 and min(reached.values()) > 0, reached
+    assert min(reached.values()) > 0, reached
 
 
 def test_rows_of_many_references_equal_the_library():

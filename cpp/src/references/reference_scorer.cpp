@@ -97,6 +97,14 @@ std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions
   return comparisons;
 }
 
+bool has_equal_lists(const ReferenceBatch& batch, std::uint32_t a, std::uint32_t b) {
+  if (a == b) return true;
+  const auto texts_of = [&](std::uint32_t list) {
+    return batch.references.subspan(batch.begins[list], batch.begins[list + 1] - batch.begins[list]);
+  };
+  return std::ranges::equal(texts_of(a), texts_of(b), are_equal);
+}
+
 // Throws InvalidReferenceText for the first text that is invalid UTF-8 or too long.
 void check(const ReferenceBatch& batch) {
   std::vector<char32_t> code_points;
@@ -179,10 +187,18 @@ class ReferenceScorer::Block {
       for (const auto& comparison : comparisons_) comparison->set_answer(answer_);
       for (std::size_t i = 0; i < n; ++i) {
         if (!is_kept) prepare_reference(first + i, reference_);
-        for (const auto& comparison : comparisons_) comparison->add_reference(is_kept ? references_[i] : reference_);
+        add_reference(is_kept ? references_[i] : reference_, row);
       }
       const ResultRow result{columns_.data() + row, answers_.size(), counts_.data() + row * n_counts_};
       for (const auto& comparison : comparisons_) comparison->finish(result);
+    }
+  }
+
+  void add_reference(const PreparedText& reference, std::size_t row) {
+    try {
+      for (const auto& comparison : comparisons_) comparison->add_reference(reference);
+    } catch (const LcsTooLarge& error) {
+      throw LinesTooLong{row, error.n_answer_tokens, error.n_reference_tokens};
     }
   }
 
@@ -213,15 +229,19 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
                             std::span<std::int32_t> counts, const std::function<void()>& on_pause) const {
   std::ranges::fill(columns, std::numeric_limits<double>::quiet_NaN());
   std::ranges::fill(counts, 0);
+  check(batch);
   std::vector<Answer> answers;
   answers.reserve(batch.answers.size());
+  std::uint32_t list = 0;
   for (std::size_t row = 0; row < batch.answers.size(); ++row) {
-    const bool has_list = batch.lists[row] != ReferenceBatch::kNoList;
     TextView text = batch.answers[row];
-    text.is_null |= !has_list;
-    answers.push_back({text, has_list ? batch.lists[row] : 0, nullptr});
+    if (batch.lists[row] == ReferenceBatch::kNoList) {
+      text.is_null = true;
+    } else if (row == 0 || !has_equal_lists(batch, batch.lists[row], list)) {
+      list = batch.lists[row];
+    }
+    answers.push_back({text, list, nullptr});
   }
-  check(batch);
   score_in_blocks(answers, std::max<std::size_t>(batch.begins.size(), 2) - 1, kRowsAtATime, n_threads, on_pause,
                   [&] { return Block(*this, batch, answers, columns, counts); });
 }

@@ -111,6 +111,7 @@ void Rouge::mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is
 }
 
 Shares Rouge::summary_lcs(const Sentences& reference, const Sentences& answer) {
+  if (reference.ends.size() == 1 && answer.ends.size() == 1) return lcs(reference.tokens, answer.tokens);
   is_marked_.assign(reference.tokens.size(), 0);
   std::size_t begin = 0;
   for (const std::size_t end : reference.ends) {

@@ -33,8 +33,10 @@ void split_chrf_words(std::u32string_view text, Vocabulary& vocabulary, std::vec
 TextPreparer::TextPreparer(const ReferenceOptions& options, std::span<const Wanted> wanted)
     : is_lower_case_(options.is_lower_case) {
   for (const Wanted& one : wanted) {
-    if (std::ranges::find(places_, one.tokens) == places_.end()) places_.push_back(one.tokens);
-    if (one.metric == ReferenceMetric::kRougeLsum) sentence_place_ = one.tokens;
+    const bool reads_sentences = one.metric == ReferenceMetric::kRougeLsum;
+    if (reads_sentences) sentence_place_ = one.tokens;
+    const bool is_new = std::ranges::find(places_, one.tokens) == places_.end();
+    if (is_new && (!reads_sentences || one.tokens == kOwnTokens)) places_.push_back(one.tokens);
     if (one.metric == ReferenceMetric::kChrfWords) places_.push_back(kChrfWords);
   }
 }

@@ -147,10 +147,11 @@ void split_squad(std::u32string_view text, Vocabulary& vocabulary, std::vector<T
   lower(kept);
   std::erase_if(kept, is_ascii_punctuation);
   const auto is_alphanumeric = [](char32_t c) { return (traits_of(c) & kAlphanumeric) != 0; };
-  for (auto begin = kept.begin(); begin != kept.end();) {
-    begin = std::find_if(begin, kept.end(), is_alphanumeric);
-    const auto end = std::find_if_not(begin, kept.end(), is_alphanumeric);
-    if (is_article({begin, end})) std::fill(begin, end, U' ');
+  char32_t* const last = kept.data() + kept.size();
+  for (char32_t* begin = kept.data(); begin != last;) {
+    begin = std::find_if(begin, last, is_alphanumeric);
+    char32_t* const end = std::find_if_not(begin, last, is_alphanumeric);
+    if (is_article({begin, static_cast<std::size_t>(end - begin)})) std::fill(begin, end, U' ');
     begin = end;
   }
   split<kind_of_word>(kept, true, vocabulary, out);

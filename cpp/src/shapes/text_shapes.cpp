@@ -64,7 +64,7 @@ std::vector<double> repeated_shares(std::span<const TextView> texts, std::size_t
 struct CopySources::Group {
   std::span<const TextView> texts;
   std::size_t first_row = 0;  // of these texts among the texts of all groups
-  std::mutex mutex;  // of the preparation; std::call_once hangs under a sanitizer if the preparation throws
+  std::mutex mutex;           // of the preparation; std::call_once hangs under a sanitizer if the preparation throws
   std::atomic<bool> is_prepared{false};
   std::vector<char32_t> code_points;
   WindowNumbers windows;

@@ -138,7 +138,7 @@ TEST(sentences_end_at_newlines_and_empty_ones_do_not_count) {
 
 TEST(an_lcs_that_needs_too_much_memory_is_refused) {
   Rouge rouge;
-  Sentences sentences{std::vector<TokenId>(100'000), {100'000}};
+  const Sentences sentences{std::vector<TokenId>(100'001), {1, 100'001}};
   CHECK_THROWS(LcsTooLarge, rouge.summary_lcs(sentences, sentences));
 }
 
