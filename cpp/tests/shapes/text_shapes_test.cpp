@@ -39,11 +39,12 @@ TEST(threads_prepare_each_group_once) {
     answers.push_back(random.splice(sources, U"abcd", random.below(50)));
     groups.push_back(static_cast<std::int32_t>(random.below(ends.size())));
   }
-  CopySources alone(views_of(sources), ends, 4);
+  const std::vector<TextView> source_views = views_of(sources);
+  CopySources alone(source_views, ends, 4);
   const std::vector<double> expected = alone.copied_shares(views_of(answers), groups, 1, kNoPause);
   CHECK(std::ranges::any_of(expected, [](double share) { return share > 0 && share < 1; }));
   for (int round = 0; round < 5; ++round) {
-    CopySources together(views_of(sources), ends, 4);
+    CopySources together(source_views, ends, 4);
     CHECK(same_bits(together.copied_shares(views_of(answers), groups, 4, kNoPause), expected));
   }
 }
