@@ -75,10 +75,10 @@ void for_each_chunk(const py::object& capsule, const std::string& column, const 
 
 }  // namespace
 
-void import_arrow(py::handle source, const std::string& column, std::vector<TextView>& texts,
-                  std::vector<std::shared_ptr<void>>& owners) {
+void import_arrow(py::handle source, const std::string& column, std::vector<std::shared_ptr<void>>& owners,
+                  const ReadChunk& read) {
   const auto add = [&](const ArrowSchema& schema, std::shared_ptr<Owned<ArrowArray>> array) {
-    read_arrow(schema, *array, texts);
+    read(schema, *array);
     owners.push_back(std::move(array));
   };
   try {

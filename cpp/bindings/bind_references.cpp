@@ -22,6 +22,24 @@ namespace py = pybind11;
 namespace pfgen {
 namespace {
 
+// The texts of a column of lists, where each list begins, and whether each row is null. A null in a list is a BadRow.
+py::tuple import_lists(py::handle source, const std::string& column) {
+  TextLists lists;
+  std::vector<std::shared_ptr<void>> owners;
+  import_arrow(source, column, owners,
+               [&](const ArrowSchema& schema, const ArrowArray& array) { read_arrow_lists(schema, array, lists); });
+  const auto n_rows = static_cast<py::ssize_t>(lists.is_null.size());
+  py::array_t<bool> is_null(n_rows);
+  std::ranges::copy(lists.is_null, is_null.mutable_data());
+  for (std::size_t row = 0; row < lists.is_null.size(); ++row) {
+    for (std::uint64_t i = lists.begins[row]; !lists.is_null[row] && i < lists.begins[row + 1]; ++i) {
+      if (!lists.texts[i].is_null) continue;
+      throw BadRow{column, row, "reference " + std::to_string(i - lists.begins[row]) + ": a null; expected a text"};
+    }
+  }
+  return py::make_tuple(TextColumn(column, std::move(lists.texts), std::move(owners)), to_array(lists.begins), is_null);
+}
+
 // Tokens by a tokenizer of the caller, and where the tokens of each text begin.
 using TokenArrays = std::pair<Array<std::uint32_t>, Array<std::uint64_t>>;
 
@@ -82,6 +100,11 @@ Results score_references(const ReferenceScorer& self, const TextColumn& answers,
     self.score(batch, n_threads, of_columns, of_counts, check_signals);
   } catch (const InvalidReferenceText& error) {
     refuse(error, batch);
+  } catch (const LinesTooLong& error) {
+    throw BadRow{"answers", error.row,
+                 "a line of " + std::to_string(error.n_answer_tokens) + " tokens, and one of " +
+                     std::to_string(error.n_reference_tokens) +
+                     " tokens in a reference; rouge_lsum needs shorter lines"};
   }
   return {std::move(columns), std::move(counts)};
 }
@@ -109,6 +132,8 @@ ReferenceScorer make_scorer(const std::vector<std::pair<ReferenceMetric, std::si
 }  // namespace
 
 void bind_references(py::module_& module) {
+  module.def("import_lists", &import_lists, py::arg("source"), py::arg("column"),
+             "Reads an Arrow column of lists: texts, where the lists begin, and whether rows are null.");
   py::enum_<Smoothing>(module, "Smoothing", "What BLEU does with an order without a match.")
       .value("none", Smoothing::kNone)
       .value("floor", Smoothing::kFloor)

@@ -139,7 +139,8 @@ TextColumn::TextColumn(py::handle source, std::string name, bool nulls_allowed) 
 // is read as a sequence, which finds the row.
 bool TextColumn::take_arrow(py::handle source) {
   try {
-    import_arrow(source, name_, texts_, owners_);
+    const auto read = [&](const ArrowSchema& schema, const ArrowArray& array) { read_arrow(schema, array, texts_); };
+    import_arrow(source, name_, owners_, read);
     return true;
   } catch (const py::error_already_set& error) {
     if (!error.matches(PyExc_Exception)) throw;

@@ -5,12 +5,14 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "pfgen/arrow_column.hpp"
 #include "pfgen/text.hpp"
 
 namespace pfgen {
@@ -66,9 +68,11 @@ std::shared_ptr<void> keep_alive(pybind11::object object);
 // The UTF-8 or Python representation of `text` as a str; a null pointer (and no Python error) on invalid UTF-8.
 pybind11::object to_str(const TextView& text);
 
-// Appends the texts of an Arrow exporter (an object with __arrow_c_stream__ or __arrow_c_array__) to `texts`, and the
-// owners of their memory to `owners`. Calls a stream without the GIL, because it may wait for threads that need Python.
-void import_arrow(pybind11::handle source, const std::string& column, std::vector<TextView>& texts,
-                  std::vector<std::shared_ptr<void>>& owners);
+// Calls `read` with each chunk of an Arrow exporter (an object with __arrow_c_stream__ or __arrow_c_array__), and
+// appends the owners of their memory to `owners`. Calls a stream without the GIL, because it may wait for threads that
+// need Python.
+using ReadChunk = std::function<void(const ArrowSchema& schema, const ArrowArray& array)>;
+void import_arrow(pybind11::handle source, const std::string& column, std::vector<std::shared_ptr<void>>& owners,
+                  const ReadChunk& read);
 
 }  // namespace pfgen

@@ -31,7 +31,8 @@ class Maker : private fuzz::ByteReader {
   using ByteReader::ByteReader;
 
   std::pair<ArrowSchema*, ArrowArray*> column(std::int64_t n_rows, int depth = 0) {
-    static constexpr const char* kFormats[] = {"u", "U", "vu", "i", "c", "L", "+s", "+s", "n", "g", "", "\xFF"};
+    static constexpr const char* kFormats[] = {"u",  "U", "vu", "i", "c",    "L",  "+s",
+                                               "+s", "n", "g",  "",  "\xFF", "+l", "+L"};
     ArrowSchema& schema = *kept(ArrowSchema{});
     ArrowArray& array = *kept(ArrowArray{});
     schema.format = kFormats[byte() % std::size(kFormats)];
@@ -42,14 +43,15 @@ class Maker : private fuzz::ByteReader {
     array.null_count = byte() % 3 - 1;
     const std::int64_t n = std::max<std::int64_t>(0, array.offset + array.length);
     std::vector<const void*> buffers{is_rare() ? buffer(n / 8 + 1, 1, 256) : nullptr};
-    if (format == "u") buffers.push_back(ascending<std::int32_t>(n + 1));
-    if (format == "U") buffers.push_back(ascending<std::int64_t>(n + 1));
+    const bool is_list = format == "+l" || format == "+L";
+    if (format == "u" || format == "+l") buffers.push_back(ascending<std::int32_t>(n + 1));
+    if (format == "U" || format == "+L") buffers.push_back(ascending<std::int64_t>(n + 1));
     if (format == "vu") buffers.push_back(buffer(4 * n, 4, 80, -2));
     if (index_width > 0) buffers.push_back(buffer(n, index_width, 12));
     if (format[0] == 'u' || format[0] == 'U' || format == "vu") buffers.push_back(buffer(kDataBytes, 1, 256));
     if (format == "vu") buffers.push_back(kept(std::int64_t{kDataBytes}));
-    if (format == "+s" && depth < kMaxDepth) {
-      const auto [child_schema, child_array] = column(n, depth + 1);
+    if ((format == "+s" || is_list) && depth < kMaxDepth) {
+      const auto [child_schema, child_array] = column(is_list ? kDataBytes : n, depth + 1);
       schema.n_children = array.n_children = 1;
       schema.children = kept(std::vector{child_schema})->data();
       array.children = kept(std::vector{child_array})->data();
@@ -133,14 +135,23 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
   Maker maker(std::span(data, n_bytes));
   const std::int64_t n_rows = maker.n_rows();
   const auto [schema, array] = maker.column(n_rows);
-  std::vector<TextView> texts;
+  TextLists lists;
+  std::vector<TextView>& texts = lists.texts;
+  std::size_t n_read = 0;
   try {
-    read_arrow(*schema, *array, texts);
+    if (n_rows % 2 == 0) {
+      read_arrow(*schema, *array, texts);
+      n_read = texts.size();
+    } else {
+      read_arrow_lists(*schema, *array, lists);
+      n_read = lists.is_null.size();
+      fuzz::require(lists.begins.size() == n_read + 1 && lists.begins.back() == texts.size(), "lists without texts");
+    }
   } catch (const ArrowError&) {
     fuzz::count(false);
     return 0;
   }
-  fuzz::require(texts.size() == static_cast<std::size_t>(array->length), "another number of rows");
+  fuzz::require(n_read == static_cast<std::size_t>(array->length), "another number of rows");
   std::vector<char32_t> code_points;
   for (const TextView& text : texts) {
     if (!text.is_null) decode(text, kNoError, code_points);
@@ -152,10 +163,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
 std::vector<pfgen::fuzz::Input> pfgen::fuzz::seeds() {
   std::mt19937 random(28);
   std::vector<Input> inputs;
-  for (std::uint8_t format = 0; format < 9; ++format) {
+  for (std::uint8_t format = 0; format < 14; ++format) {
     Input& input = inputs.emplace_back(600);
     for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random() % 256);
-    input[0] = 20;
+    input[0] = format < 12 ? 20 : 21;  // lists have an odd number of rows
     input[1] = format;
   }
   return inputs;

@@ -60,7 +60,7 @@ class TrialsError(PfgenError, ValueError):
     """Questions or answers cannot be scored; the message names the row.
 
     Attributes:
-        column: `"questions"` or `"answers"` if the fault is in a batch passed to a scorer, else None.
+        column: `"questions"`, `"answers"` or `"references"` if the fault is in a batch passed to a scorer, else None.
         row: The row of that batch, from 0; None if the fault is not in a single row.
         problem: The message without the location.
     """

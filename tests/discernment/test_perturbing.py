@@ -153,7 +153,8 @@ def test_the_table_of_code_points_says_what_python_says(step):
     # Behind the last plane of kanji there is little, and that in large blocks.
     for code_point in (*range(0x3400), *range(0x3400, 0x32000, step), *range(0x32000, maker.N_CODE_POINTS, 32 * step)):
         found = traits[code_point]
-        assert found == maker.traits(code_point, bool(found & maker.ASSIGNED)), hex(code_point)
+        if chr(code_point) != unicode_13.CHANGED:
+            assert found == maker.traits(code_point, bool(found & maker.ASSIGNED)), hex(code_point)
     # Characters, controls, private use, surrogates.
     assert sum(found & maker.ASSIGNED > 0 for found in traits) == 143_859 + 65 + 6_400 + 2 * 65_534 + 2_048
     if maker.unicodedata.unidata_version == "13.0.0" and step == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast import TrialsError
-from pfgen_fast.evaluators import Evaluator, Item, Metric, NgramEvaluator
+from pfgen_fast.evaluators import Evaluator, Item, Metric, NgramEvaluator, open_evaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.rewards import Reward
 
@@ -43,6 +43,13 @@ def test_with_a_shape_the_reward_is_one_more_metric(scorer):
     assert scores["reward"][2] < scores["average"][2] == scorer.reward("Q07", texts[2:])[0]
     assert evaluator.signature == reward.signature
     assert evaluator.reference_means(["Q07"]) == NgramEvaluator(scorer).reference_means(["Q07"])
+    assert open_evaluator("ngram", suite="mini", shape="recommended").signature == reward.signature
+
+
+def test_the_command_tests_a_shape(call, tmp_path):
+    common = ("discern", "run", "--from-suite", "--suite", "mini", "-e", "ngram", "--draws", "0", "-o", tmp_path)
+    code, _, err = call(*common, "--shape", "recomended")
+    assert (code, "shape: expected 'recommended' or a file that ends with .toml" in err) == (2, True)
 
 
 def test_an_item_without_a_known_question_is_named(evaluator):

@@ -36,6 +36,7 @@ from pfgen_fast.refset.config import read_config as read_build_config
 from pfgen_fast.refset.inputs import gather
 from pfgen_fast.report import ReportRun, write_readme, write_report
 from pfgen_fast.report.safe_runs import check_run
+from pfgen_fast.rewards import shape_of
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank, to_csv, to_html, to_json, to_markdown
 from pfgen_fast.runs.result import encode, read_result
@@ -235,6 +236,7 @@ KEPT = [{"key": "0" * 64, "item": "a", "scores": {"f": 0.5, "g": None}}]
 PLAN = {"name": "short", "ladders": {"light": [10, 20]}, "kinds": {"negate": {"permille": [200]}, "newline": {}}}
 WEIGHTS = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
 VOTES = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
+SHAPE = {"shape": [{"part": "copying", "run": 9, "from_share": 0.5}, {"part": "clip", "low": -1, "high": 2.5}]}
 KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what makes one, and the reader
     "result.json": (good_result, show_result),
     "config.json": (CONFIG, score_config),
@@ -256,6 +258,7 @@ KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what
     "items.jsonl": (ITEMS, read_collection),
     "items.json": (ITEMS, read_collection),
     "plan.toml": (PLAN, open_plan),
+    "shape.toml": (SHAPE, shape_of),
     "weights.csv": (WEIGHTS, open_weights),
     "votes.csv": (VOTES, read_survey),
     "bars.csv": ([["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]], read_published),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from makers.reward_server import ARROW, HTTP, serving, stream
 from pfgen_fast import TrialsError
+from pfgen_fast.integrations import openrlhf
 from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.rewards import Reward
 from pfgen_fast.serving.client import RewardClient
@@ -128,6 +129,15 @@ def test_queries_of_openrlhf_tell_prompts_and_whether_an_answer_ended(shape):
     assert reply["rewards"].tolist() == [Reward("mini")("Q07", [GOOD])[0], 0, 0, 0]
     assert reply["extra_logs"]["unfinished"].tolist() == [1, 0, 1, 0]
     assert reply["extra_logs"]["copying"].tolist() == [1, 1, 0, 1]
+
+
+def test_the_function_for_openrlhf_has_the_shape_of_the_environment(monkeypatch):
+    for name, value in ((openrlhf.SUITE, "mini"), (openrlhf.SHAPE, "recommended")):
+        monkeypatch.setenv(name, value)
+    queries = [f"Why? {GOOD}</s>", f"Why? {GOOD} {GOOD}</s>", f"Why? {GOOD}"]
+    found = openrlhf.reply(queries, ["Why?"] * 3, ["Q07"] * 3)["rewards"]
+    expected = Reward("mini", "recommended")("Q07", [GOOD, f"{GOOD} {GOOD}", GOOD], finished=[True, True, False])
+    assert found.tolist() == expected.tolist()
 
 
 def test_a_server_that_cannot_start_says_why(call):

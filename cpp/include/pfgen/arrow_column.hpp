@@ -1,5 +1,5 @@
 // Reads string columns of the Arrow C data interface: `string`, `large_string`, `string_view`, dictionary-encoded ones
-// of these, and a table of one such column; sliced, with nulls. Nothing is copied but the views.
+// of these, lists of these, and a table of one such column; sliced, with nulls. Nothing is copied but the views.
 #pragma once
 
 #include <cstdint>
@@ -53,5 +53,16 @@ namespace pfgen {
 // Appends the rows of an array to `texts`; they are views of its buffers. Throws ArrowError for every fault that a
 // consumer can see; the interface has sizes of buffers only for string views.
 void read_arrow(const ArrowSchema& schema, const ArrowArray& array, std::vector<TextView>& texts);
+
+// A column of lists of texts.
+struct TextLists {
+  std::vector<TextView> texts;              // of all lists; null where the list is null
+  std::vector<std::uint64_t> begins = {0};  // of each list in `texts`, then the end of the last one
+  std::vector<bool> is_null;                // by row
+};
+
+// Appends the rows of an array of the type `list` or `large_list`, or of a table of one such column. Throws like
+// read_arrow.
+void read_arrow_lists(const ArrowSchema& schema, const ArrowArray& array, TextLists& lists);
 
 }  // namespace pfgen

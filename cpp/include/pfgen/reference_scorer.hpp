@@ -1,8 +1,7 @@
 // Scores many answers, each by its own list of references, with several threads.
 //
 // Each answer is scored separately, so threads, batches and their order cannot change results. Answers with one list
-// are scored together, so that the list is read once for about 32 of them. Memory does not grow with the number of
-// references of a list.
+// are scored together, so that the list is prepared once for about 32 of them.
 #pragma once
 
 #include <cstddef>
@@ -93,6 +92,14 @@ struct InvalidReferenceText {
   std::size_t byte;  // of the invalid UTF-8; kNoError if the text is too long
 };
 
+// An answer and a reference whose lines are too long together for ROUGE-Lsum, which needs a bit for each pair of
+// tokens.
+struct LinesTooLong {
+  std::size_t row;
+  std::size_t n_answer_tokens;
+  std::size_t n_reference_tokens;
+};
+
 class ReferenceScorer {
  public:
   explicit ReferenceScorer(ReferenceOptions options);
@@ -103,7 +110,7 @@ class ReferenceScorer {
   std::size_t n_counts() const noexcept;
 
   // Writes columns one after the other, and the counts row after row. A row without an answer or a list gets NaN and
-  // zeros. Throws InvalidReferenceText.
+  // zeros. Throws InvalidReferenceText or LinesTooLong.
   void score(const ReferenceBatch& batch, std::size_t n_threads, std::span<double> columns,
              std::span<std::int32_t> counts, const std::function<void()>& on_pause = {}) const;
 

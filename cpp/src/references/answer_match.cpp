@@ -8,7 +8,7 @@ double exact_match(Tokens reference, Tokens answer) { return std::ranges::equal(
 
 double token_f1(Tokens reference, Tokens answer, Rouge& rouge) {
   if (reference.empty() || answer.empty()) return exact_match(reference, answer);
-  return rouge.ngrams(reference, answer).f;
+  return shares_of(rouge.n_common(reference, answer), reference.size(), answer.size()).f;
 }
 
 }  // namespace pfgen

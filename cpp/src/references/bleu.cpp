@@ -17,34 +17,29 @@ class Bleu : public Comparison {
   Bleu(const ReferenceOptions& options, const Wanted& wanted)
       : options_(options), wanted_(wanted), matcher_(options.bleu.max_order), counts_(options.bleu.n_counts()) {}
 
-  void begin(std::span<const PreparedText> answers) override {
-    answers_ = answers;
-    matcher_.begin(n_tokens(answers, wanted_.tokens));
-    for (const PreparedText& answer : answers) matcher_.add_answer(answer.tokens[wanted_.tokens]);
-    lengths_.assign(answers.size(), kNoLength);
+  void set_answer(const PreparedText& answer) override {
+    const std::vector<TokenId>& tokens = answer.tokens[wanted_.tokens];
+    const std::size_t order = matcher_.order();
+    matcher_.set_answer(tokens);
+    std::ranges::fill(counts_, 0);
+    counts_[0] = static_cast<std::int64_t>(tokens.size());
+    counts_[1] = kNoLength;
+    for (std::size_t n = 1; n <= order; ++n) {
+      counts_[1 + order + n] = static_cast<std::int64_t>(n_ngrams(tokens.size(), n));
+    }
   }
 
   void add_reference(const PreparedText& reference) override {
     const std::vector<TokenId>& tokens = reference.tokens[wanted_.tokens];
-    matcher_.count(tokens);
-    matcher_.keep_highest();
-    for (std::size_t answer = 0; answer < answers_.size(); ++answer) {
-      const auto n = static_cast<std::int64_t>(answers_[answer].tokens[wanted_.tokens].size());
-      const auto length = static_cast<std::int64_t>(tokens.size());
-      std::int64_t& nearest = lengths_[answer];
-      const std::int64_t difference = std::abs(n - length);
-      const std::int64_t best = std::abs(n - nearest);
-      if (nearest == kNoLength || difference < best || (difference == best && length < nearest)) nearest = length;
-    }
+    matcher_.add_matches(tokens, &counts_[2]);
+    const auto length = static_cast<std::int64_t>(tokens.size());
+    std::int64_t& nearest = counts_[1];
+    const std::int64_t difference = std::abs(counts_[0] - length);
+    const std::int64_t best = std::abs(counts_[0] - nearest);
+    if (nearest == kNoLength || difference < best || (difference == best && length < nearest)) nearest = length;
   }
 
-  void finish(std::size_t answer, const ResultRow& row) override {
-    const std::size_t order = options_.bleu.max_order;
-    const std::size_t n = answers_[answer].tokens[wanted_.tokens].size();
-    counts_[0] = static_cast<std::int64_t>(n);
-    counts_[1] = lengths_[answer];
-    matcher_.match_highest(answer, &counts_[2]);
-    for (std::size_t i = 0; i < order; ++i) counts_[2 + order + i] = static_cast<std::int64_t>(n_ngrams(n, i + 1));
+  void finish(const ResultRow& row) override {
     row.set_counts(wanted_, counts_);
     row.set(wanted_.column, bleu(options_.bleu, options_.is_effective, counts_));
   }
@@ -55,9 +50,7 @@ class Bleu : public Comparison {
   const ReferenceOptions& options_;
   Wanted wanted_;
   NgramMatcher matcher_;
-  std::span<const PreparedText> answers_;
-  std::vector<std::int64_t> lengths_;  // by answer: of the nearest reference
-  std::vector<std::int64_t> counts_;
+  std::vector<std::int64_t> counts_;  // of the answer and all references so far
 };
 
 }  // namespace

@@ -8,135 +8,78 @@
 namespace pfgen {
 namespace {
 
-// Appends the words of a text, without a punctuation mark at their end or else at their start, which is a word itself.
-void split_words(std::u32string_view text, Vocabulary& vocabulary, std::vector<TokenId>& words) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    if (is_space(text[begin])) {
-      ++begin;
-      continue;
-    }
-    std::size_t end = begin + 1;
-    while (end < text.size() && !is_space(text[end])) ++end;
-    std::size_t cut = end;
-    if (end - begin > 1) {
-      if (is_ascii_punctuation(text[end - 1])) {
-        cut = end - 1;
-      } else if (is_ascii_punctuation(text[begin])) {
-        cut = begin + 1;
-      }
-    }
-    words.push_back(vocabulary.number_of(text.substr(begin, cut - begin)));
-    if (cut < end) words.push_back(vocabulary.number_of(text.substr(cut, end - cut)));
-    begin = end;
-  }
-}
-
-// The symbols of a text: characters, and words if they are wanted.
+// The matcher of characters or words, and the length of the answer.
 struct Symbols {
-  std::vector<std::uint32_t> characters;
-  std::vector<TokenId> words;
+  std::size_t tokens;  // their place
+  NgramMatcher matcher;
+  std::size_t n_of_answer = 0;
 };
 
 class Chrf : public Comparison {
  public:
   Chrf(const ReferenceOptions& options, std::span<const Wanted> wanted)
-      : options_(options.chrf), characters_(options_.char_order), words_(kChrfWordOrder) {
-    for (const Wanted& one : wanted) kinds_.push_back({one, options.n_counts(one.metric), {}, {}});
-    has_words_ = std::ranges::any_of(wanted, [](const Wanted& one) { return is_with_words(one); });
-    counts_.resize(3 * (options_.char_order + kChrfWordOrder));
+      : options_(options.chrf), symbols_{{wanted.front().tokens, NgramMatcher(options_.char_order)}} {
+    std::size_t n_counts = 0;
+    for (const Wanted& one : wanted) {
+      kinds_.push_back({one, 0, std::vector<std::int64_t>(options.n_counts(one.metric))});
+      n_counts = std::max(n_counts, kinds_.back().counts.size());
+    }
+    counts_.resize(n_counts);
+    if (n_counts > 3 * options_.char_order) symbols_.push_back({kChrfWords, NgramMatcher(kChrfWordOrder)});
     matches_.resize(std::max(options_.char_order, kChrfWordOrder));
   }
 
-  void begin(std::span<const PreparedText> answers) override {
-    vocabulary_.clear();
-    std::size_t n_symbols = 0;
-    for (const PreparedText& answer : answers) n_symbols += answer.text.size();
-    characters_.begin(n_symbols);
-    words_.begin(has_words_ ? n_symbols : 0);
-    sizes_.clear();
-    for (const PreparedText& answer : answers) {
-      sizes_.push_back(read(answer.text));
-      characters_.add_answer(symbols_.characters);
-      words_.add_answer(symbols_.words);
+  void set_answer(const PreparedText& answer) override {
+    for (Symbols& symbols : symbols_) {
+      const std::vector<TokenId>& tokens = answer.tokens[symbols.tokens];
+      symbols.matcher.set_answer(tokens);
+      symbols.n_of_answer = tokens.size();
     }
-    for (Kind& kind : kinds_) {
-      kind.scores.assign(answers.size(), -1);
-      kind.counts.assign(answers.size() * kind.n_counts, 0);
-    }
+    for (Kind& kind : kinds_) kind.score = -1;
   }
 
   void add_reference(const PreparedText& reference) override {
-    const Sizes size = read(reference.text);
-    characters_.count(symbols_.characters);
-    words_.count(symbols_.words);
-    for (std::size_t answer = 0; answer < sizes_.size(); ++answer) {
-      std::int64_t* counts = counts_.data();
-      counts = write_counts(characters_, answer, sizes_[answer].n_characters, size.n_characters, counts);
-      if (has_words_) write_counts(words_, answer, sizes_[answer].n_words, size.n_words, counts);
-      for (Kind& kind : kinds_) {
-        const std::span of_kind(counts_.data(), kind.n_counts);
-        const double score = chrf(options_, of_kind);
-        if (score <= kind.scores[answer]) continue;
-        kind.scores[answer] = score;
-        std::ranges::copy(of_kind, kind.counts.begin() + static_cast<std::ptrdiff_t>(answer * kind.n_counts));
-      }
+    std::int64_t* counts = counts_.data();
+    for (Symbols& symbols : symbols_) counts = count(symbols, reference.tokens[symbols.tokens], counts);
+    for (Kind& kind : kinds_) {
+      const std::span of_kind(counts_.data(), kind.counts.size());
+      const double score = chrf(options_, of_kind);
+      if (score <= kind.score) continue;
+      kind.score = score;
+      std::ranges::copy(of_kind, kind.counts.begin());
     }
   }
 
-  void finish(std::size_t answer, const ResultRow& row) override {
+  void finish(const ResultRow& row) override {
     for (const Kind& kind : kinds_) {
-      row.set(kind.wanted.column, kind.scores[answer]);
-      row.set_counts(kind.wanted, std::span(kind.counts).subspan(answer * kind.n_counts, kind.n_counts));
+      row.set(kind.wanted.column, kind.score);
+      row.set_counts(kind.wanted, kind.counts);
     }
   }
 
  private:
-  struct Sizes {
-    std::size_t n_characters;
-    std::size_t n_words;
-  };
-  // chrF or chrF++, with the best reference of each answer so far.
+  // chrF or chrF++, with the reference that was best so far.
   struct Kind {
     Wanted wanted;
-    std::size_t n_counts;
-    std::vector<double> scores;
+    double score;
     std::vector<std::int64_t> counts;
   };
 
-  static bool is_with_words(const Wanted& wanted) { return wanted.metric == ReferenceMetric::kChrfWords; }
-
-  Sizes read(std::u32string_view text) {
-    symbols_.characters.clear();
-    for (const char32_t c : text) {
-      if (options_.has_white_space || !is_space(c)) symbols_.characters.push_back(c);
-    }
-    symbols_.words.clear();
-    if (has_words_) split_words(text, vocabulary_, symbols_.words);
-    return {symbols_.characters.size(), symbols_.words.size()};
-  }
-
   // Returns the place after the counts.
-  std::int64_t* write_counts(const NgramMatcher& matcher, std::size_t answer, std::size_t n_symbols,
-                             std::size_t n_reference_symbols, std::int64_t* counts) {
-    const std::size_t order = matcher.order();
-    matcher.match(answer, matches_.data());
-    for (std::size_t i = 0; i < order; ++i) {
-      const std::size_t n_of_reference = n_ngrams(n_reference_symbols, i + 1);
-      *counts++ = n_of_reference == 0 ? 0 : static_cast<std::int64_t>(n_ngrams(n_symbols, i + 1));
+  std::int64_t* count(Symbols& symbols, const std::vector<TokenId>& reference, std::int64_t* counts) {
+    symbols.matcher.match(reference, matches_.data());
+    for (std::size_t n = 1; n <= symbols.matcher.order(); ++n) {
+      const std::size_t n_of_reference = n_ngrams(reference.size(), n);
+      *counts++ = n_of_reference == 0 ? 0 : static_cast<std::int64_t>(n_ngrams(symbols.n_of_answer, n));
       *counts++ = static_cast<std::int64_t>(n_of_reference);
-      *counts++ = matches_[i];
+      *counts++ = matches_[n - 1];
     }
     return counts;
   }
 
   ChrfOptions options_;
+  std::vector<Symbols> symbols_;
   std::vector<Kind> kinds_;
-  bool has_words_ = false;
-  NgramMatcher characters_;
-  NgramMatcher words_;
-  Vocabulary vocabulary_;
-  Symbols symbols_;                    // of the last text
-  std::vector<Sizes> sizes_;           // by answer
   std::vector<std::int64_t> matches_;  // by order
   std::vector<std::int64_t> counts_;   // of an answer and a reference
 };

@@ -1,5 +1,5 @@
-// What the metrics have in common: each reads the texts of some answers with one list of references, which are prepared
-// once for all metrics, and writes its columns.
+// What the metrics have in common: each compares an answer with references, whose tokens are prepared once for all
+// metrics, and writes its columns.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "pfgen/reference_scorer.hpp"
@@ -17,14 +16,16 @@
 
 namespace pfgen {
 
-// A place for tokens: the number of a Tokenizer, or that of the caller's tokenizer.
-inline constexpr std::size_t kOwnTokens = static_cast<std::size_t>(Tokenizer::kSquad) + 1;
-inline constexpr std::size_t kTokenPlaces = kOwnTokens + 1;
+// A place for tokens: the number of a Tokenizer, or one of these.
+inline constexpr std::size_t kOwnTokens = static_cast<std::size_t>(Tokenizer::kSquad) + 1;  // of the caller
+inline constexpr std::size_t kAllCharacters = kOwnTokens + 1;                               // white space too
+inline constexpr std::size_t kChrfWords = kAllCharacters + 1;                               // the words of chrF++
+inline constexpr std::size_t kTokenPlaces = kChrfWords + 1;
 
+// The tokens of a text that some metric needs. Tokens of characters are numbers of code points.
 struct PreparedText {
-  std::u32string text;
-  std::array<std::vector<TokenId>, kTokenPlaces> tokens;  // empty unless some metric needs them
-  Sentences sentences;                                    // of ROUGE-Lsum
+  std::array<std::vector<TokenId>, kTokenPlaces> tokens;
+  Sentences sentences;  // of ROUGE-Lsum
 };
 
 // A metric, the first of its columns and of its counts, and the place of its tokens.
@@ -51,7 +52,7 @@ struct ResultRow {
   }
 };
 
-// Holds memory for reuse, so each thread needs its own.
+// Compares one answer after another with references. Holds memory for reuse, so each thread needs its own.
 class Comparison {
  public:
   Comparison() = default;
@@ -59,24 +60,20 @@ class Comparison {
   Comparison& operator=(const Comparison&) = delete;
   virtual ~Comparison() = default;
 
-  // `answers` stay valid until the next call of begin(); the references of all of them follow.
-  virtual void begin(std::span<const PreparedText> answers) = 0;
+  // The answer stays valid until finish().
+  virtual void set_answer(const PreparedText& answer) = 0;
   virtual void add_reference(const PreparedText& reference) = 0;
-  virtual void finish(std::size_t answer, const ResultRow& row) = 0;
+  virtual void finish(const ResultRow& row) = 0;
 };
-
-inline std::size_t n_tokens(std::span<const PreparedText> texts, std::size_t place) {
-  std::size_t n = 0;
-  for (const PreparedText& text : texts) n += text.tokens[place].size();
-  return n;
-}
 
 std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, const Wanted& wanted);
 // chrF, chrF++ or both: they share their n-grams of characters.
 std::unique_ptr<Comparison> compare_chrf(const ReferenceOptions& options, std::span<const Wanted> wanted);
-// All metrics of one kind of tokens that count n-grams without smoothing: ROUGE-N, and shares within the answer.
-std::unique_ptr<Comparison> compare_ngrams(std::span<const Wanted> wanted);
-// ROUGE-L, ROUGE-Lsum, token F1 and exact match, of one kind of tokens.
+// The following have tokens of one kind. ROUGE-N of several n.
+std::unique_ptr<Comparison> compare_rouge_n(std::span<const Wanted> wanted);
+// The shares of repeated and of distinct n-grams.
+std::unique_ptr<Comparison> compare_with_itself(std::span<const Wanted> wanted);
+// ROUGE-L, ROUGE-Lsum, token F1 and exact match.
 std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted);
 
 }  // namespace pfgen

@@ -8,69 +8,81 @@ namespace {
 
 std::size_t highest_order(std::span<const Wanted> wanted) { return std::ranges::max(wanted, {}, &Wanted::order).order; }
 
-class NgramColumns : public Comparison {
+// ROUGE-N.
+class RougeN : public Comparison {
  public:
-  explicit NgramColumns(std::span<const Wanted> wanted)
+  explicit RougeN(std::span<const Wanted> wanted)
       : wanted_(wanted.begin(), wanted.end()),
         place_(wanted.front().tokens),
         matcher_(highest_order(wanted)),
         matches_(matcher_.order()) {}
 
-  void begin(std::span<const PreparedText> answers) override {
-    answers_ = answers;
-    matcher_.begin(n_tokens(answers, place_));
-    for (const PreparedText& answer : answers) matcher_.add_answer(answer.tokens[place_]);
-    best_.assign(answers.size() * wanted_.size(), {});
+  void set_answer(const PreparedText& answer) override {
+    matcher_.set_answer(answer.tokens[place_]);
+    n_of_answer_ = answer.tokens[place_].size();
+    best_.assign(wanted_.size(), {});
   }
 
   void add_reference(const PreparedText& reference) override {
     const std::vector<TokenId>& tokens = reference.tokens[place_];
-    matcher_.count(tokens);
-    for (std::size_t answer = 0; answer < answers_.size(); ++answer) {
-      matcher_.match(answer, matches_.data());
-      for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        if (!wanted_[i].needs_references()) continue;
-        const std::size_t n = wanted_[i].order;
-        const Shares shares =
-            shares_of(static_cast<std::size_t>(matches_[n - 1]), n_ngrams(tokens.size(), n), n_of(answer, n));
-        keep_best(shares, best_[answer * wanted_.size() + i]);
-      }
+    matcher_.match(tokens, matches_.data());
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const std::size_t n = wanted_[i].order;
+      const auto n_found = static_cast<std::size_t>(matches_[n - 1]);
+      keep_best(shares_of(n_found, n_ngrams(tokens.size(), n), n_ngrams(n_of_answer_, n)), best_[i]);
     }
   }
 
-  void finish(std::size_t answer, const ResultRow& row) override {
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const Wanted& wanted = wanted_[i];
-      if (wanted.needs_references()) {
-        row.set_shares(wanted, best_[answer * wanted_.size() + i]);
-        continue;
-      }
-      const auto n_all = static_cast<double>(n_of(answer, wanted.order));
-      const auto n_different = static_cast<double>(matcher_.n_different(answer, wanted.order, 1));
-      if (n_all == 0) continue;  // NaN
-      const bool is_distinct = wanted.metric == ReferenceMetric::kDistinct;
-      const auto n_repeated = static_cast<double>(matcher_.n_different(answer, wanted.order, 2));
-      row.set(wanted.column, is_distinct ? n_different / n_all : n_repeated / n_different);
-    }
+  void finish(const ResultRow& row) override {
+    for (std::size_t i = 0; i < wanted_.size(); ++i) row.set_shares(wanted_[i], best_[i]);
   }
 
  private:
-  std::size_t n_of(std::size_t answer, std::size_t n) const {
-    return n_ngrams(answers_[answer].tokens[place_].size(), n);
-  }
-
   std::vector<Wanted> wanted_;
   std::size_t place_;
   NgramMatcher matcher_;
   std::vector<std::int64_t> matches_;  // by order
-  std::span<const PreparedText> answers_;
-  std::vector<Shares> best_;  // by answer, then metric
+  std::size_t n_of_answer_ = 0;
+  std::vector<Shares> best_;  // by metric
+};
+
+// Shares of the n-grams of the answer, without references.
+class OwnShares : public Comparison {
+ public:
+  explicit OwnShares(std::span<const Wanted> wanted)
+      : wanted_(wanted.begin(), wanted.end()), place_(wanted.front().tokens), tree_(highest_order(wanted)) {}
+
+  void set_answer(const PreparedText& answer) override {
+    tree_.set_answer(answer.tokens[place_]);
+    n_of_answer_ = answer.tokens[place_].size();
+  }
+
+  void add_reference(const PreparedText&) override {}
+
+  void finish(const ResultRow& row) override {
+    for (const Wanted& wanted : wanted_) {
+      const std::size_t n_all = n_ngrams(n_of_answer_, wanted.order);
+      if (n_all == 0) continue;  // NaN
+      const auto n_different = static_cast<double>(tree_.n_different(wanted.order));
+      const bool is_distinct = wanted.metric == ReferenceMetric::kDistinct;
+      row.set(wanted.column, is_distinct ? n_different / static_cast<double>(n_all)
+                                         : static_cast<double>(tree_.n_repeated(wanted.order)) / n_different);
+    }
+  }
+
+ private:
+  std::vector<Wanted> wanted_;
+  std::size_t place_;
+  NgramTree tree_;
+  std::size_t n_of_answer_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Comparison> compare_ngrams(std::span<const Wanted> wanted) {
-  return std::make_unique<NgramColumns>(wanted);
+std::unique_ptr<Comparison> compare_rouge_n(std::span<const Wanted> wanted) { return std::make_unique<RougeN>(wanted); }
+
+std::unique_ptr<Comparison> compare_with_itself(std::span<const Wanted> wanted) {
+  return std::make_unique<OwnShares>(wanted);
 }
 
 }  // namespace pfgen

@@ -1,27 +1,29 @@
 #include "pfgen/reference_scorer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "references/comparison.hpp"
+#include "references/text_preparer.hpp"
 #include "scoring/row_blocks.hpp"
 
 namespace pfgen {
 namespace {
 
-constexpr std::size_t kRowsAtATime = 32;                           // that a thread takes
-constexpr std::size_t kCodePointsAtATime = kLongestReferenceText;  // of answers that are compared together
-
-constexpr std::size_t kNoTokens = kTokenPlaces;
+constexpr std::size_t kRowsAtATime = 32;  // that a thread takes
+// A list is prepared once for all rows if it is no larger, which bounds memory.
+constexpr std::size_t kMostKept = 4096;
+constexpr std::size_t kMostUnitsKept = kLongestReferenceText;
 
 // The place of the tokens that a metric reads.
 std::size_t place_of_tokens(const ReferenceOptions& options, ReferenceMetric metric) {
-  if (metric == ReferenceMetric::kChrf || metric == ReferenceMetric::kChrfWords) return kNoTokens;
+  if (metric == ReferenceMetric::kChrf || metric == ReferenceMetric::kChrfWords) {
+    return options.chrf.has_white_space ? kAllCharacters : static_cast<std::size_t>(Tokenizer::kChar);
+  }
   if (options.has_own_tokens) return kOwnTokens;
   const auto usual = [&] {
     switch (metric) {
@@ -52,41 +54,55 @@ std::vector<Wanted> wanted_metrics(const ReferenceOptions& options) {
   return wanted;
 }
 
-bool is_chrf(const Wanted& one) {
-  return one.metric == ReferenceMetric::kChrf || one.metric == ReferenceMetric::kChrfWords;
+enum class Group : std::uint8_t { kBleu, kChrf, kRougeN, kItself, kSequences };
+
+Group group_of(ReferenceMetric metric) {
+  switch (metric) {
+    case ReferenceMetric::kBleu:
+      return Group::kBleu;
+    case ReferenceMetric::kChrf:
+    case ReferenceMetric::kChrfWords:
+      return Group::kChrf;
+    case ReferenceMetric::kRougeN:
+      return Group::kRougeN;
+    case ReferenceMetric::kRepeated:
+    case ReferenceMetric::kDistinct:
+      return Group::kItself;
+    default:
+      return Group::kSequences;
+  }
 }
 
-bool counts_ngrams(const Wanted& one) { return one.metric == ReferenceMetric::kRougeN || !one.needs_references(); }
-
-bool reads_sequences(const Wanted& one) {
-  return one.metric != ReferenceMetric::kBleu && !is_chrf(one) && !counts_ngrams(one);
+std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std::span<const Wanted> wanted) {
+  switch (group_of(wanted.front().metric)) {
+    case Group::kBleu:
+      return compare_bleu(options, wanted.front());
+    case Group::kChrf:
+      return compare_chrf(options, wanted);
+    case Group::kRougeN:
+      return compare_rouge_n(wanted);
+    case Group::kItself:
+      return compare_with_itself(wanted);
+    default:
+      return compare_sequences(wanted);
+  }
 }
 
-template <class Selects>
-std::vector<Wanted> selected(const std::vector<Wanted>& wanted, const Selects& selects) {
-  std::vector<Wanted> found;
-  std::ranges::copy_if(wanted, std::back_inserter(found), selects);
-  return found;
-}
-
+// One comparison for all metrics of a group that have the same tokens.
 std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions& options) {
-  const std::vector<Wanted> wanted = wanted_metrics(options);
+  std::map<std::pair<Group, std::size_t>, std::vector<Wanted>> groups;
+  for (const Wanted& one : wanted_metrics(options)) groups[{group_of(one.metric), one.tokens}].push_back(one);
   std::vector<std::unique_ptr<Comparison>> comparisons;
-  for (const Wanted& one : wanted) {
-    if (one.metric == ReferenceMetric::kBleu) comparisons.push_back(compare_bleu(options, one));
-  }
-  const std::vector<Wanted> chrf_kinds = selected(wanted, is_chrf);
-  if (!chrf_kinds.empty()) comparisons.push_back(compare_chrf(options, chrf_kinds));
-  for (std::size_t place = 0; place < kTokenPlaces; ++place) {
-    const auto at_place = [&](bool (*is_of)(const Wanted&)) {
-      return selected(wanted, [&](const Wanted& one) { return one.tokens == place && is_of(one); });
-    };
-    const std::vector<Wanted> of_ngrams = at_place(counts_ngrams);
-    if (!of_ngrams.empty()) comparisons.push_back(compare_ngrams(of_ngrams));
-    const std::vector<Wanted> of_sequences = at_place(reads_sequences);
-    if (!of_sequences.empty()) comparisons.push_back(compare_sequences(of_sequences));
-  }
+  for (const auto& [key, wanted] : groups) comparisons.push_back(make_comparison(options, wanted));
   return comparisons;
+}
+
+bool has_equal_lists(const ReferenceBatch& batch, std::uint32_t a, std::uint32_t b) {
+  if (a == b) return true;
+  const auto texts_of = [&](std::uint32_t list) {
+    return batch.references.subspan(batch.begins[list], batch.begins[list + 1] - batch.begins[list]);
+  };
+  return std::ranges::equal(texts_of(a), texts_of(b), are_equal);
 }
 
 // Throws InvalidReferenceText for the first text that is invalid UTF-8 or too long.
@@ -140,117 +156,92 @@ class ReferenceScorer::Block {
  public:
   Block(const ReferenceScorer& scorer, const ReferenceBatch& batch, std::span<const Answer> answers,
         std::span<double> columns, std::span<std::int32_t> counts)
-      : options_(scorer.options_),
-        batch_(batch),
+      : batch_(batch),
         answers_(answers),
         columns_(columns),
         counts_(counts),
         n_counts_(scorer.n_counts()),
-        comparisons_(make_comparisons(scorer.options_)) {
-    for (const Wanted& one : wanted_metrics(options_)) {
-      if (one.tokens != kNoTokens) needs_tokens_[one.tokens] = true;
-      if (one.metric == ReferenceMetric::kRougeLsum) sentence_place_ = one.tokens;
-    }
-  }
+        reads_references_(std::ranges::any_of(scorer.options_.metrics, &WantedMetric::needs_references)),
+        comparisons_(make_comparisons(scorer.options_)),
+        preparer_(scorer.options_, wanted_metrics(scorer.options_)) {}
 
   InvalidRow score(std::span<const std::size_t> rows) {
-    while (!rows.empty()) {
-      std::span<const std::size_t> of_list = take_same_question(answers_, rows);
-      while (!of_list.empty()) score_some(of_list);
-    }
+    while (!rows.empty()) score_list(take_same_question(answers_, rows));
     return {};
   }
 
  private:
-  // Scores the first rows, and takes them from the front of `rows`.
-  void score_some(std::span<const std::size_t>& rows) {
-    std::size_t n_code_points = 0;
-    rows_.clear();
-    vocabulary_.clear();
-    while (!rows.empty() && n_code_points < kCodePointsAtATime) {
-      const std::size_t row = rows.front();
-      rows = rows.subspan(1);
+  // Scores rows with one list of references.
+  void score_list(std::span<const std::size_t> rows) {
+    const std::uint32_t list = answers_[rows.front()].question;
+    const std::size_t first = batch_.begins[list];
+    const std::size_t n = reads_references_ ? batch_.begins[list + 1] - first : 0;
+    const bool is_kept = is_small(batch_.references.subspan(first, n));
+    const std::size_t n_kept = is_kept ? n : 0;
+    preparer_.clear();
+    if (references_.size() < n_kept) references_.resize(n_kept);
+    for (std::size_t i = 0; i < n_kept; ++i) prepare_reference(first + i, references_[i]);
+    for (const std::size_t row : rows) {
       if (answers_[row].text.is_null) continue;
-      rows_.push_back(row);
-      if (prepared_.size() < rows_.size()) prepared_.emplace_back();
-      prepare(answers_[row].text, row, false, prepared_[rows_.size() - 1]);
-      n_code_points += prepared_[rows_.size() - 1].text.size();
-    }
-    if (rows_.empty()) return;
-    const std::span answers(prepared_.data(), rows_.size());
-    const std::uint32_t list = answers_[rows_.front()].question;
-    for (const auto& comparison : comparisons_) comparison->begin(answers);
-    for (std::size_t i = batch_.begins[list]; i < batch_.begins[list + 1]; ++i) {
-      prepare(batch_.references[i], i, true, reference_);
-      for (const auto& comparison : comparisons_) comparison->add_reference(reference_);
-    }
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const std::size_t row = rows_[i];
-      const ResultRow result{columns_.data() + row, answers_.size(), counts_.data() + row * n_counts_};
-      for (const auto& comparison : comparisons_) comparison->finish(i, result);
-    }
-  }
-
-  void prepare(const TextView& view, std::size_t number, bool is_reference, PreparedText& out) {
-    decode(view, kLongestReferenceText, code_points_);
-    out.text.assign(code_points_.begin(), code_points_.end());
-    if (options_.is_lower_case) lower(out.text);
-    for (std::size_t place = 0; place < kOwnTokens; ++place) {
-      if (!needs_tokens_[place]) continue;
-      out.tokens[place].clear();
-      tokenize(static_cast<Tokenizer>(place), out.text, vocabulary_, out.tokens[place]);
-    }
-    if (sentence_place_ < kOwnTokens) {
-      tokenize_sentences(static_cast<Tokenizer>(sentence_place_), out.text, vocabulary_, out.sentences);
-    }
-    if (needs_tokens_[kOwnTokens])
-      take_own_tokens(is_reference ? batch_.of_references : batch_.of_answers, number, out);
-  }
-
-  void take_own_tokens(const OwnTokens& own, std::size_t number, PreparedText& out) const {
-    const auto tokens = own.texts[number];
-    out.tokens[kOwnTokens].assign(tokens.begin(), tokens.end());
-    if (sentence_place_ != kOwnTokens) return;
-    out.sentences.tokens.clear();
-    out.sentences.ends.clear();
-    for (const std::uint32_t token : own.sentences[number]) {
-      if (token == OwnTokens::kEndOfSentence) {
-        out.sentences.ends.push_back(out.sentences.tokens.size());
-      } else {
-        out.sentences.tokens.push_back(token);
+      preparer_.prepare(answers_[row].text, batch_.of_answers, row, answer_);
+      for (const auto& comparison : comparisons_) comparison->set_answer(answer_);
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!is_kept) prepare_reference(first + i, reference_);
+        add_reference(is_kept ? references_[i] : reference_, row);
       }
+      const ResultRow result{columns_.data() + row, answers_.size(), counts_.data() + row * n_counts_};
+      for (const auto& comparison : comparisons_) comparison->finish(result);
     }
   }
 
-  const ReferenceOptions& options_;
+  void add_reference(const PreparedText& reference, std::size_t row) {
+    try {
+      for (const auto& comparison : comparisons_) comparison->add_reference(reference);
+    } catch (const LcsTooLarge& error) {
+      throw LinesTooLong{row, error.n_answer_tokens, error.n_reference_tokens};
+    }
+  }
+
+  void prepare_reference(std::size_t number, PreparedText& out) {
+    preparer_.prepare(batch_.references[number], batch_.of_references, number, out);
+  }
+
+  static bool is_small(std::span<const TextView> references) {
+    std::size_t n_units = 0;
+    for (const TextView& reference : references) n_units += reference.n_units;
+    return references.size() <= kMostKept && n_units <= kMostUnitsKept;
+  }
+
   const ReferenceBatch& batch_;
   std::span<const Answer> answers_;
   std::span<double> columns_;
   std::span<std::int32_t> counts_;
   std::size_t n_counts_;
+  bool reads_references_;
   std::vector<std::unique_ptr<Comparison>> comparisons_;
-  std::array<bool, kTokenPlaces> needs_tokens_{};
-  std::size_t sentence_place_ = kNoTokens;
-  std::vector<char32_t> code_points_;
-  Vocabulary vocabulary_;
-  std::vector<std::size_t> rows_;  // that are compared together
-  std::vector<PreparedText> prepared_;
-  PreparedText reference_;
+  TextPreparer preparer_;
+  PreparedText answer_;
+  std::vector<PreparedText> references_;  // of the list, if they are kept for all rows
+  PreparedText reference_;                // or else one after the other
 };
 
 void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, std::span<double> columns,
                             std::span<std::int32_t> counts, const std::function<void()>& on_pause) const {
   std::ranges::fill(columns, std::numeric_limits<double>::quiet_NaN());
   std::ranges::fill(counts, 0);
+  check(batch);
   std::vector<Answer> answers;
   answers.reserve(batch.answers.size());
+  std::uint32_t list = 0;
   for (std::size_t row = 0; row < batch.answers.size(); ++row) {
-    const bool has_list = batch.lists[row] != ReferenceBatch::kNoList;
     TextView text = batch.answers[row];
-    text.is_null |= !has_list;
-    answers.push_back({text, has_list ? batch.lists[row] : 0, nullptr});
+    if (batch.lists[row] == ReferenceBatch::kNoList) {
+      text.is_null = true;
+    } else if (row == 0 || !has_equal_lists(batch, batch.lists[row], list)) {
+      list = batch.lists[row];
+    }
+    answers.push_back({text, list, nullptr});
   }
-  check(batch);
   score_in_blocks(answers, std::max<std::size_t>(batch.begins.size(), 2) - 1, kRowsAtATime, n_threads, on_pause,
                   [&] { return Block(*this, batch, answers, columns, counts); });
 }

@@ -62,10 +62,6 @@ std::size_t Rouge::n_common(Tokens a, Tokens b) {
   return n_found;
 }
 
-Shares Rouge::ngrams(Tokens reference, Tokens answer) {
-  return shares_of(n_common(reference, answer), reference.size(), answer.size());
-}
-
 template <class Visit>
 void Rouge::for_each_row(Tokens reference, Tokens answer, const Visit& visit) {
   make_room(masks_, reference);
@@ -115,6 +111,7 @@ void Rouge::mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is
 }
 
 Shares Rouge::summary_lcs(const Sentences& reference, const Sentences& answer) {
+  if (reference.ends.size() == 1 && answer.ends.size() == 1) return lcs(reference.tokens, answer.tokens);
   is_marked_.assign(reference.tokens.size(), 0);
   std::size_t begin = 0;
   for (const std::size_t end : reference.ends) {

@@ -15,7 +15,7 @@ struct Shares {
   double f = 0;
 };
 
-// The shares of what two texts have in common, in an answer and in a reference. Of nothing the share is 0.
+// `n_found` of the tokens or n-grams of both texts; a share of nothing is 0.
 Shares shares_of(std::size_t n_found, std::size_t n_reference, std::size_t n_answer);
 
 using Tokens = std::span<const TokenId>;
@@ -33,8 +33,6 @@ void tokenize_sentences(Tokenizer tokenizer, std::u32string_view text, Vocabular
 // so each thread needs its own. An LCS takes the product of both lengths, divided by 64, in steps.
 class Rouge {
  public:
-  // ROUGE-N of n-grams that are numbered; for n = 1 these are the tokens. A text without n-grams gives zeros.
-  Shares ngrams(Tokens reference, Tokens answer);
   // ROUGE-L.
   Shares lcs(Tokens reference, Tokens answer);
   // ROUGE-Lsum. Throws LcsTooLarge if a sentence of the reference and one of the answer are too long together.

@@ -10,26 +10,23 @@ class SequenceColumns : public Comparison {
   explicit SequenceColumns(std::span<const Wanted> wanted)
       : wanted_(wanted.begin(), wanted.end()), place_(wanted.front().tokens) {}
 
-  void begin(std::span<const PreparedText> answers) override {
-    answers_ = answers;
-    best_.assign(answers.size() * wanted_.size(), {});
+  void set_answer(const PreparedText& answer) override {
+    answer_ = &answer;
+    best_.assign(wanted_.size(), {});
   }
 
   void add_reference(const PreparedText& reference) override {
-    for (std::size_t answer = 0; answer < answers_.size(); ++answer) {
-      for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        keep_best(compare(wanted_[i].metric, reference, answers_[answer]), best_[answer * wanted_.size() + i]);
-      }
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      keep_best(compare(wanted_[i].metric, reference, *answer_), best_[i]);
     }
   }
 
-  void finish(std::size_t answer, const ResultRow& row) override {
+  void finish(const ResultRow& row) override {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const Shares& best = best_[answer * wanted_.size() + i];
       if (wanted_[i].n_columns() == 1) {
-        row.set(wanted_[i].column, best.f);
+        row.set(wanted_[i].column, best_[i].f);
       } else {
-        row.set_shares(wanted_[i], best);
+        row.set_shares(wanted_[i], best_[i]);
       }
     }
   }
@@ -53,8 +50,8 @@ class SequenceColumns : public Comparison {
   std::vector<Wanted> wanted_;
   std::size_t place_;
   Rouge rouge_;
-  std::span<const PreparedText> answers_;
-  std::vector<Shares> best_;  // by answer, then metric
+  const PreparedText* answer_ = nullptr;
+  std::vector<Shares> best_;  // by metric
 };
 
 }  // namespace

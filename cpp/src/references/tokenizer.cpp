@@ -76,9 +76,8 @@ Kind kind_of_word(char32_t c) { return is_space(c) ? Kind::kSpace : Kind::kInWor
 // Separates a mark unless it is behind a digit and before one; a mark at an edge of the text has something on that side
 // only if `is_padded`. Of marks in sequence, the expressions take the first with the character before it, so that the
 // second has nothing before it, and so on.
-template <class KindOf>
-void split(std::u32string_view text, bool is_padded, KindOf kind_of, Vocabulary& vocabulary,
-           std::vector<TokenId>& out) {
+template <Kind (*kKindOf)(char32_t)>
+void split(std::u32string_view text, bool is_padded, Vocabulary& vocabulary, std::vector<TokenId>& out) {
   std::size_t begin = 0;
   const auto end_word = [&](std::size_t end) {
     if (begin < end) out.push_back(vocabulary.number_of(text.substr(begin, end - begin)));
@@ -86,12 +85,12 @@ void split(std::u32string_view text, bool is_padded, KindOf kind_of, Vocabulary&
   Kind before = is_padded ? Kind::kSpace : Kind::kNothing;
   bool is_taken = false;  // whether the character before is a mark that was taken with the one before it
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const Kind kind = kind_of(text[i]);
+    const Kind kind = kKindOf(text[i]);
     bool is_alone = kind == Kind::kAlone || (kind == Kind::kDash && before == Kind::kDigit);
     if (kind == Kind::kMark) {
       is_taken = before != Kind::kDigit && before != Kind::kNothing && !is_taken;
       const bool is_last = i + 1 == text.size();
-      is_alone = is_taken || (is_last ? is_padded : kind_of(text[i + 1]) != Kind::kDigit);
+      is_alone = is_taken || (is_last ? is_padded : kKindOf(text[i + 1]) != Kind::kDigit);
     } else {
       is_taken = false;
     }
@@ -108,7 +107,7 @@ void split(std::u32string_view text, bool is_padded, KindOf kind_of, Vocabulary&
 void split_13a(std::u32string_view text, Vocabulary& vocabulary, std::vector<TokenId>& out) {
   // A newline is white space for what follows, and need not become a space.
   if (text.find_first_of(U"&<") == text.npos && text.find(U"-\n") == text.npos) {
-    return split(text, true, kind_of_13a, vocabulary, out);
+    return split<kind_of_13a>(text, true, vocabulary, out);
   }
   std::u32string replaced(text);
   replace_all(replaced, U"<skipped>", U"");
@@ -117,7 +116,7 @@ void split_13a(std::u32string_view text, Vocabulary& vocabulary, std::vector<Tok
   replace_all(replaced, U"&amp;", U"&");
   replace_all(replaced, U"&lt;", U"<");
   replace_all(replaced, U"&gt;", U">");
-  split(replaced, true, kind_of_13a, vocabulary, out);
+  split<kind_of_13a>(replaced, true, vocabulary, out);
 }
 
 // U+0130 becomes `i` and a combining dot, which ends the word.
@@ -148,13 +147,14 @@ void split_squad(std::u32string_view text, Vocabulary& vocabulary, std::vector<T
   lower(kept);
   std::erase_if(kept, is_ascii_punctuation);
   const auto is_alphanumeric = [](char32_t c) { return (traits_of(c) & kAlphanumeric) != 0; };
-  for (auto begin = kept.begin(); begin != kept.end();) {
-    begin = std::find_if(begin, kept.end(), is_alphanumeric);
-    const auto end = std::find_if_not(begin, kept.end(), is_alphanumeric);
-    if (is_article({begin, end})) std::fill(begin, end, U' ');
+  char32_t* const last = kept.data() + kept.size();
+  for (char32_t* begin = kept.data(); begin != last;) {
+    begin = std::find_if(begin, last, is_alphanumeric);
+    char32_t* const end = std::find_if_not(begin, last, is_alphanumeric);
+    if (is_article({begin, static_cast<std::size_t>(end - begin)})) std::fill(begin, end, U' ');
     begin = end;
   }
-  split(kept, true, kind_of_word, vocabulary, out);
+  split<kind_of_word>(kept, true, vocabulary, out);
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ void tokenize(Tokenizer tokenizer, std::u32string_view text, Vocabulary& vocabul
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   switch (tokenizer) {
     case Tokenizer::kNone:
-      return split(text, true, kind_of_word, vocabulary, out);
+      return split<kind_of_word>(text, true, vocabulary, out);
     case Tokenizer::kChar:
       for (std::size_t i = 0; i < text.size(); ++i) {
         if (!is_space(text[i])) out.push_back(vocabulary.number_of(text.substr(i, 1)));
@@ -172,10 +172,10 @@ void tokenize(Tokenizer tokenizer, std::u32string_view text, Vocabulary& vocabul
     case Tokenizer::k13a:
       return split_13a(text, vocabulary, out);
     case Tokenizer::kIntl:
-      return split(text, false, kind_of_intl, vocabulary, out);
+      return split<kind_of_intl>(text, false, vocabulary, out);
     case Tokenizer::kZh:
       while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-      return split(text, false, kind_of_zh, vocabulary, out);
+      return split<kind_of_zh>(text, false, vocabulary, out);
     case Tokenizer::kRouge:
       return split_rouge(text, vocabulary, out);
     case Tokenizer::kSquad:

@@ -40,8 +40,9 @@ class Vocabulary {
   void grow();
 
   std::vector<Entry> entries_;
-  std::vector<TokenId> slots_;  // a hash table of numbers
-  std::u32string characters_;   // of all tokens
+  std::vector<TokenId> slots_;          // a hash table of numbers; their number is a power of two
+  std::vector<TokenId> of_characters_;  // the numbers of tokens of one character
+  std::u32string characters_;           // of all tokens
 };
 
 // Appends the tokens of `text`.

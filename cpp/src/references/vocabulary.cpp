@@ -1,17 +1,24 @@
 #include "references/tokens.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 namespace pfgen {
 namespace {
 
 constexpr TokenId kFree = 0xFFFFFFFF;
-constexpr std::size_t kFewestSlots = 256;  // a power of two, as every number of slots
+constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
+constexpr std::size_t kFewestSlots = 256;
 
 std::uint32_t hash_of(std::u32string_view token) {
   std::uint64_t hash = token.size();
-  for (const char32_t c : token) hash = (hash ^ c) * 0x9E3779B97F4A7C15U;
-  return static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t i = 0; i < token.size(); i += 2) {
+    const std::uint64_t next = i + 1 < token.size() ? token[i + 1] : 0;
+    hash = (hash ^ next << 32 ^ token[i]) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32;
+  }
+  return static_cast<std::uint32_t>(hash);
 }
 
 }  // namespace
@@ -19,9 +26,12 @@ std::uint32_t hash_of(std::u32string_view token) {
 std::uint32_t Vocabulary::find_slot(std::u32string_view token, std::uint32_t hash) const {
   const std::size_t last = slots_.size() - 1;
   std::size_t slot = hash & last;
-  while (slots_[slot] != kFree && (entries_[slots_[slot]].hash != hash || (*this)[slots_[slot]] != token)) {
-    slot = (slot + 1) & last;
-  }
+  const auto is_other = [&](TokenId known) {
+    const std::u32string_view text = (*this)[known];
+    return entries_[known].hash != hash || text.size() != token.size() ||
+           std::memcmp(text.data(), token.data(), token.size() * sizeof(char32_t)) != 0;
+  };
+  while (slots_[slot] != kFree && is_other(slots_[slot])) slot = (slot + 1) & last;
   return static_cast<std::uint32_t>(slot);
 }
 
@@ -31,21 +41,28 @@ std::u32string_view Vocabulary::operator[](TokenId token) const {
 }
 
 TokenId Vocabulary::number_of(std::u32string_view token) {
+  const auto number = static_cast<TokenId>(entries_.size());
+  const auto add = [&](std::uint32_t hash, std::uint32_t slot) {
+    characters_ += token;
+    entries_.push_back({characters_.size(), hash, slot});
+    return number;
+  };
+  if (token.size() == 1) {
+    if (token[0] >= of_characters_.size()) of_characters_.resize(token[0] + std::size_t{1}, kFree);
+    TokenId& known = of_characters_[token[0]];
+    return known == kFree ? known = add(0, kNoSlot) : known;
+  }
   if (2 * entries_.size() >= slots_.size()) grow();
   const std::uint32_t hash = hash_of(token);
   const std::uint32_t slot = find_slot(token, hash);
-  if (slots_[slot] == kFree) {
-    slots_[slot] = static_cast<TokenId>(entries_.size());
-    characters_ += token;
-    entries_.push_back({characters_.size(), hash, slot});
-  }
-  return slots_[slot];
+  return slots_[slot] == kFree ? slots_[slot] = add(hash, slot) : slots_[slot];
 }
 
 void Vocabulary::grow() {
-  slots_.assign(std::max(2 * slots_.size(), kFewestSlots), kFree);
+  slots_.assign(std::bit_ceil(std::max(4 * entries_.size(), kFewestSlots)), kFree);
   const std::size_t last = slots_.size() - 1;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].slot == kNoSlot) continue;
     std::size_t slot = entries_[i].hash & last;
     while (slots_[slot] != kFree) slot = (slot + 1) & last;
     slots_[slot] = static_cast<TokenId>(i);
@@ -54,7 +71,13 @@ void Vocabulary::grow() {
 }
 
 void Vocabulary::clear() {
-  for (const Entry& entry : entries_) slots_[entry.slot] = kFree;
+  for (TokenId i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].slot == kNoSlot) {
+      of_characters_[(*this)[i][0]] = kFree;
+    } else {
+      slots_[entries_[i].slot] = kFree;
+    }
+  }
   entries_.clear();
   characters_.clear();
 }

@@ -1,6 +1,7 @@
 #include "pfgen/text_shapes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <mutex>
 
@@ -63,7 +64,8 @@ std::vector<double> repeated_shares(std::span<const TextView> texts, std::size_t
 struct CopySources::Group {
   std::span<const TextView> texts;
   std::size_t first_row = 0;  // of these texts among the texts of all groups
-  std::once_flag once;
+  std::mutex mutex;           // of the preparation; std::call_once hangs under a sanitizer if the preparation throws
+  std::atomic<bool> is_prepared{false};
   std::vector<char32_t> code_points;
   WindowNumbers windows;
   std::vector<std::size_t> begin;      // of the texts of each window, then the end of the last
@@ -152,7 +154,11 @@ std::vector<double> CopySources::copied_shares(std::span<const TextView> answers
             touched = std::vector<std::uint32_t>()](std::size_t row, std::span<const char32_t> answer) mutable {
       if (answer.size() < n_) return 0.0;
       Group& group = groups_[static_cast<std::size_t>(groups[row])];
-      std::call_once(group.once, [&] { group.prepare(n_); });
+      if (!group.is_prepared) {
+        const std::scoped_lock lock(group.mutex);
+        if (!group.is_prepared) group.prepare(n_);
+        group.is_prepared = true;
+      }
       if (ends.size() < group.texts.size()) {
         ends.resize(group.texts.size());
         n_copied.resize(group.texts.size());

@@ -207,15 +207,82 @@ void add_rows(const ArrowSchema& schema, const ArrowArray& array, std::int64_t o
   if (format == "u" || format == "U") Validity(array).mark(offset, length, out);
 }
 
-}  // namespace
+// `offset` and `length` select the rows of a list column; null rows have null texts.
+template <class Offset>
+void add_lists_of(const ArrowSchema& schema, const ArrowArray& array, std::int64_t offset, std::int64_t length,
+                  TextLists& lists, int depth) {
+  if (length == 0) return;
+  require(schema.n_children == 1 && schema.children != nullptr && schema.children[0] != nullptr,
+          "an Arrow list without its type");
+  const ArrowArray& child = only_child(array);
+  check_size(child);
+  const void* offsets = buffer(array, 1);
+  const auto first = value_at<Offset>(offsets, offset);
+  require(first >= 0, "an Arrow array with a negative offset");
+  const std::uint64_t base = lists.begins.back();
+  const Validity validity(array);
+  auto begin = first;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const auto end = value_at<Offset>(offsets, offset + i + 1);
+    require(end >= begin, "an Arrow array whose offsets fall");
+    lists.begins.push_back(base + static_cast<std::uint64_t>(end - first));
+    lists.is_null.push_back(validity.is_null(offset + i));
+    begin = end;
+  }
+  require(child.length >= begin, "an Arrow array whose child is too short");
+  add_rows(*schema.children[0], child, child.offset + first, begin - first, lists.texts, depth + 1);
+}
 
-void read_arrow(const ArrowSchema& schema, const ArrowArray& array, std::vector<TextView>& texts) {
+void add_lists(const ArrowSchema& schema, const ArrowArray& array, std::int64_t offset, std::int64_t length,
+               TextLists& lists, int depth) {
+  require(depth < kMaxDepth, "an Arrow column that is nested too deep");
+  const Format format = format_of(schema);
+  if (format == "+l") return add_lists_of<std::int32_t>(schema, array, offset, length, lists, depth);
+  if (format == "+L") return add_lists_of<std::int64_t>(schema, array, offset, length, lists, depth);
+  if (format != "+s" || schema.n_children != 1) {
+    throw ArrowError("expected an Arrow column of lists of strings, not of format '" +
+                     std::string(format.substr(0, kMaxShownFormat)) + "'");
+  }
+  require(schema.children != nullptr && schema.children[0] != nullptr, "an Arrow schema without its child");
+  const ArrowArray& child = only_child(array);
+  check_size(child);
+  require(child.length >= offset + length, "an Arrow array whose child is too short");
+  const std::size_t n_before = lists.is_null.size();
+  add_lists(*schema.children[0], child, child.offset + offset, length, lists, depth + 1);
+  const Validity validity(array);
+  for (std::int64_t i = 0; i < length; ++i) {
+    if (validity.is_null(offset + i)) lists.is_null[n_before + static_cast<std::size_t>(i)] = true;
+  }
+}
+
+// Calls `read()`; too many rows become an ArrowError.
+template <class Read>
+void read_guarded(const ArrowArray& array, const Read& read) {
   try {
-    add_array(schema, array, texts, 0);
+    read();
   } catch (const std::bad_alloc&) {
     throw ArrowError("an Arrow array of " + std::to_string(array.length) + " rows, which do not fit into memory");
   } catch (const std::length_error&) {
     throw ArrowError("an Arrow array of an impossible length or offset");
+  }
+}
+
+}  // namespace
+
+void read_arrow(const ArrowSchema& schema, const ArrowArray& array, std::vector<TextView>& texts) {
+  read_guarded(array, [&] { add_array(schema, array, texts, 0); });
+}
+
+void read_arrow_lists(const ArrowSchema& schema, const ArrowArray& array, TextLists& lists) {
+  const std::size_t n_before = lists.is_null.size();
+  read_guarded(array, [&] {
+    check_size(array);
+    add_lists(schema, array, array.offset, array.length, lists, 0);
+  });
+  for (std::size_t row = n_before; row < lists.is_null.size(); ++row) {
+    for (std::uint64_t i = lists.begins[row]; lists.is_null[row] && i < lists.begins[row + 1]; ++i) {
+      lists.texts[i] = {.is_null = true};
+    }
   }
 }
 

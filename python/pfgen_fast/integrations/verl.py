@@ -77,7 +77,7 @@ def compute_score_batched(
     check_mode(mode)
     reward = _reward(suite, metric, shape)
     answers, ended = answers_in(solution_strs, mode)
-    infos = [info or {} for info in extra_infos or [None] * len(answers)]
+    infos = [info or {} for info in ([None] * len(answers) if extra_infos is None else extra_infos)]
     table = reward.details(
         None if suite is None else list(ground_truths),
         answers,

@@ -25,7 +25,11 @@ _PLAIN = {
 }
 _WITH_ORDER = {"rouge": _CORE.rouge_n, "rep": _CORE.rep, "distinct": _CORE.distinct}
 _NUMBERED = re.compile(r"(rouge|rep|distinct)_([0-9]+)")
-_SHOWN = (*_PLAIN, "rouge_1", "rouge_2", "rep_4", "distinct_2")
+NGRAM_METRICS = ("fluency", "truthfulness")
+"""The metrics of docs/scoring.md that need many references and no keyword rules."""
+
+METRICS = (*_PLAIN, *NGRAM_METRICS, "rouge_1", "rouge_2", "rep_4", "distinct_2")
+"""The names of the metrics; the numbers in names may be others."""
 
 MOST_ORDER = 16
 """The longest n-grams that may be counted."""
@@ -41,7 +45,7 @@ class Metric:
     """One metric of a `ReferenceScorer`; `order` is the length of its n-grams, if its name has one."""
 
     name: str
-    kind: _core.ReferenceMetric
+    kind: _core.ReferenceMetric | None  # None of `NGRAM_METRICS`
     order: int = 0
 
     @property
@@ -58,7 +62,7 @@ class Metric:
     @property
     def reads_tokens(self) -> bool:
         """Whether it depends on the tokenizer."""
-        return self.kind not in {_CORE.chrf, _CORE.chrf_words}
+        return self.kind not in {None, _CORE.chrf, _CORE.chrf_words}
 
     @property
     def usual_tokenizer(self) -> str:
@@ -77,6 +81,8 @@ def read_metrics(names: str | Iterable[str]) -> tuple[Metric, ...]:
 def _metric(name: object) -> Metric:
     if not isinstance(name, str):
         raise TypeError(f"metrics: expected names of metrics, not {type(name).__name__}")
+    if name in NGRAM_METRICS:
+        return Metric(name, None)
     if name in _PLAIN:
         return Metric(name, _PLAIN[name])
     if match := _NUMBERED.fullmatch(name):
@@ -84,7 +90,7 @@ def _metric(name: object) -> Metric:
         if 1 <= order <= MOST_ORDER and name == f"{match[1]}_{order}":
             return Metric(name, _WITH_ORDER[match[1]], order)
         raise ValueError(f"metric {name[:40]!r}: expected n-grams of 1 to {MOST_ORDER} tokens")
-    raise ValueError(unknown_name("metric", name, _SHOWN))
+    raise ValueError(unknown_name("metric", name, METRICS))
 
 
 def corpus_name(metric: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import TrialsError
-from ..files.optional import optional
 from ..files.untrusted_text import counted
 from ..native import _core
 
@@ -20,6 +19,10 @@ NO_LIST = 0xFFFFFFFF
 """The number of a list that is missing."""
 
 _EXPECTED = "expected a list of references for each answer"
+_A_NULL = "expected a list of references, got a null"
+_EMPTY = "expected at least one reference, got an empty list"
+
+Nulls = Literal["error", "null"]
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,18 @@ class ReferenceLists:
     of_rows: NDArray[np.uint32]
 
 
-def read_lists(source: Any, n_rows: int, nulls: Literal["error", "null"]) -> ReferenceLists:
+def read_lists(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
     """Reads the references of `n_rows` answers; raises TrialsError."""
     if source is None or isinstance(source, (str, bytes, dict)):
-        raise TrialsError(f"{_EXPECTED}, got {_kind(source)}", column="references")
-    rows = _rows(source)
-    if len(rows) != n_rows:
-        problem = f"{counted(len(rows), 'list')} for {counted(n_rows, 'answer')}; {_EXPECTED}"
-        raise TrialsError(problem, column="references")
+        raise _error(f"{_EXPECTED}, got {_kind(source)}")
+    is_arrow = hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+    if is_arrow and not hasattr(source, "ndim"):  # a column of Python objects (of pandas) may not export itself
+        return _of_arrow(source, n_rows, nulls)
+    try:
+        rows = source if isinstance(source, list) else list(source.tolist() if hasattr(source, "tolist") else source)
+    except TypeError:
+        raise _error(f"{_EXPECTED}, got {_kind(source)}") from None
+    _check_length(len(rows), n_rows)
     return _joined(rows, nulls)
 
 
@@ -49,24 +56,26 @@ def no_lists(n_rows: int) -> ReferenceLists:
     return ReferenceLists(_core.TextColumn([], "references"), np.zeros(2, np.uint64), np.zeros(n_rows, np.uint32))
 
 
-def _rows(source: Any) -> list[Any]:
-    """The lists of a column: a sequence, an array, or anything that exports Arrow."""
-    if isinstance(source, list):
-        return source
-    if not hasattr(source, "tolist") and (
-        hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
-    ):
-        pyarrow = optional("pyarrow", extra="tables", needed_for="a column of references that is Arrow")
-        array = pyarrow.chunked_array if hasattr(source, "__arrow_c_stream__") else pyarrow.array
-        rows: list[Any] = array(source).to_pylist()
-        return rows
-    try:
-        return list(source.tolist() if hasattr(source, "tolist") else source)
-    except TypeError:
-        raise TrialsError(f"{_EXPECTED}, got {_kind(source)}", column="references") from None
+def _check_length(n_lists: int, n_rows: int) -> None:
+    if n_lists != n_rows:
+        problem = f"{counted(n_lists, 'list')} for {counted(n_rows, 'answer')}; {_EXPECTED}"
+        raise _error(problem)
 
 
-def _joined(rows: Sequence[Any], nulls: Literal["error", "null"]) -> ReferenceLists:
+def _of_arrow(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
+    import numpy as np
+
+    texts, begins, is_null = _core.import_lists(source, "references")
+    _check_length(len(is_null), n_rows)
+    if nulls == "error" and is_null.any():
+        raise _error(_A_NULL, int(is_null.argmax()))
+    is_empty = (np.diff(begins) == 0) & ~is_null
+    if is_empty.any():
+        raise _error(_EMPTY, int(is_empty.argmax()))
+    return ReferenceLists(texts, begins, np.where(is_null, NO_LIST, np.arange(n_rows)).astype(np.uint32))
+
+
+def _joined(rows: Sequence[Any], nulls: Nulls) -> ReferenceLists:
     import numpy as np
 
     texts: list[Any] = []
@@ -75,15 +84,14 @@ def _joined(rows: Sequence[Any], nulls: Literal["error", "null"]) -> ReferenceLi
     for row, given in enumerate(rows):
         number = numbers.get(id(given))
         if number is None:
-            if given is None or given != given:
+            if given is None or (isinstance(given, float) and given != given):
                 if nulls == "error":
-                    raise TrialsError("expected a list of references, got a null", column="references", row=row)
+                    raise _error(_A_NULL, row)
                 number = NO_LIST
             else:
                 texts += given if type(given) is list else _list(given, row)
                 if len(texts) == begins[-1]:
-                    problem = "expected at least one reference, got an empty list"
-                    raise TrialsError(problem, column="references", row=row)
+                    raise _error(_EMPTY, row)
                 number = len(begins) - 1
                 begins.append(len(texts))
             numbers[id(given)] = number
@@ -95,7 +103,7 @@ def _joined(rows: Sequence[Any], nulls: Literal["error", "null"]) -> ReferenceLi
         _, at, problem = error.args
         number = bisect_right(begins, at) - 1
         problem = f"reference {at - begins[number]}: {problem}"
-        raise TrialsError(problem, column="references", row=of_rows.index(number)) from None
+        raise _error(problem, of_rows.index(number)) from None
 
 
 def _list(given: Any, row: int) -> list[Any]:
@@ -103,7 +111,11 @@ def _list(given: Any, row: int) -> list[Any]:
         given = given.tolist()
     if isinstance(given, (list, tuple)):
         return list(given)
-    raise TrialsError(f"expected a list of references, got {_kind(given)}", column="references", row=row)
+    raise _error(f"expected a list of references, got {_kind(given)}", row)
+
+
+def _error(problem: str, row: int | None = None) -> TrialsError:
+    return TrialsError(problem, column="references", row=row)
 
 
 def _kind(value: object) -> str:

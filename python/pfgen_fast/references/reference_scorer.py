@@ -20,14 +20,16 @@ from .metrics import (
     CHRF_WORDS,
     CORPUS_BLEU,
     MOST_ORDER,
+    NGRAM_METRICS,
     TOKENIZERS,
     Metric,
     check_tokenizer,
     corpus_name,
     read_metrics,
 )
+from .ngram_scores import NgramScores
 from .own_tokens import Tokenize, TokenNumbers
-from .reference_lists import no_lists, read_lists
+from .reference_lists import ReferenceLists, no_lists, read_lists
 from .reference_scores import ReferenceScores
 
 if TYPE_CHECKING:
@@ -48,10 +50,11 @@ class ReferenceScorer:
 
     Args:
         metrics: The names of the metrics: `bleu`, `corpus_bleu`, `chrf`, `chrf++`, `rouge_1`, `rouge_2` (any n),
-            `rouge_l`, `rouge_lsum`, `token_f1`, `exact_match`, `rep_4`, `distinct_2` (any n).
+            `rouge_l`, `rouge_lsum`, `token_f1`, `exact_match`, `rep_4`, `distinct_2` (any n), `fluency`,
+            `truthfulness` (of docs/scoring.md, for at least 100 references in each row).
         tokenize: The tokenizer of all metrics that count tokens: `"13a"`, `"char"`, `"intl"`, `"zh"`, `"none"`, or a
             function from a text to a list of tokens. By default each metric has the tokenizer of its usual library.
-        lowercase: Whether texts are compared in lower case.
+        lowercase: Whether texts are compared in lower case; fluency and truthfulness are not.
         smooth: How BLEU treats n-grams without a match, as in sacrebleu: `"exp"`, `"floor"`, `"add-k"` or `"none"`.
         smooth_value: The value of `"floor"` (default 0.1) or `"add-k"` (default 1).
         effective_order: Whether BLEU leaves out orders that an answer is too short for.
@@ -108,7 +111,7 @@ class ReferenceScorer:
     def _native(self) -> _core.ReferenceScorer:
         is_own = callable(self.tokenize)
         return _core.ReferenceScorer(
-            metrics=[(metric.kind, metric.order) for metric in self._wanted],
+            metrics=[(metric.kind, metric.order) for metric in self._wanted if metric.kind is not None],
             tokenizer=TOKENIZERS.index(self.tokenize) if isinstance(self.tokenize, str) else None,
             has_own_tokens=is_own,
             is_lower_case=self.lowercase and not is_own,
@@ -160,6 +163,8 @@ class ReferenceScorer:
         if metric.name in {CHRF, CHRF_WORDS}:
             settings += [f"nc:{self.char_order}", f"nw:{2 * (metric.name == CHRF_WORDS)}", f"beta:{self.beta:g}"]
             settings += [f"space:{_yes(self.whitespace)}", f"eff:{_yes(not self.eps_smoothing)}"]
+        if metric.name in NGRAM_METRICS:
+            settings.append("profile:leaderboard")
         return settings
 
     def score(
@@ -193,11 +198,22 @@ class ReferenceScorer:
             values, counts = self._native.score(
                 column, lists.of_rows, lists.texts, lists.begins, own, checked_threads(self.threads)
             )
-        return ReferenceScores(self, column, self._columns_of(values), self._counts_of(counts))
+            by_ngrams = self._by_ngrams(column, lists)
+        return ReferenceScores(self, column, self._columns_of(values, by_ngrams), self._counts_of(counts))
 
-    def _columns_of(self, values: Floats) -> dict[str, Floats]:
-        names = [name if metric.name != CORPUS_BLEU else "" for metric in self._wanted for name in metric.columns]
-        return {name: column for name, column in zip(names, values, strict=True) if name}
+    @cached_property
+    def _ngram_scores(self) -> NgramScores:
+        return NgramScores()
+
+    def _by_ngrams(self, answers: _core.TextColumn, lists: ReferenceLists) -> dict[str, Floats]:
+        if set(self.metrics).isdisjoint(NGRAM_METRICS):
+            return {}
+        return self._ngram_scores.score(answers, lists, checked_threads(self.threads))
+
+    def _columns_of(self, values: Floats, by_ngrams: dict[str, Floats]) -> dict[str, Floats]:
+        names = [name for metric in self._wanted if metric.kind is not None for name in metric.columns]
+        found = dict(zip(names, values, strict=True)) | by_ngrams
+        return {name: found[name] for name in self.columns}
 
     def _counts_of(self, counts: Counts) -> dict[str, Counts]:
         """The counts of the metrics of which corpora have a value."""
@@ -211,7 +227,8 @@ class ReferenceScorer:
                 begin += sizes[name]
         return found
 
-    def _of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+        """The score of a corpus from the sums of the counts of its rows; see `ReferenceScores.counts`."""
         return self._native.bleu(sums) if metric == BLEU else self._native.chrf(sums)
 
     def _own_tokens(self, *columns: _core.TextColumn) -> Any:

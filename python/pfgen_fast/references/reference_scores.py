@@ -25,7 +25,8 @@ class TableScorer(Protocol):
     def signature(self) -> str:
         """Identifies how the scores were computed."""
 
-    def _of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float: ...
+    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+        """The score of a corpus from the sums of the counts of its rows."""
 
 
 class ReferenceScores(ColumnTable):
@@ -86,7 +87,7 @@ class ReferenceScores(ColumnTable):
         """
         import numpy as np
 
-        return self.scorer._of_corpus(corpus_name(metric), self.counts(metric).sum(axis=0, dtype=np.int64))
+        return self.scorer.of_corpus(corpus_name(metric), self.counts(metric).sum(axis=0, dtype=np.int64))
 
     @property
     def corpus_bleu(self) -> float:
