@@ -30,8 +30,9 @@ def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -
     reward = make_reward(suite, options.mode, shape=options.shape or None, max_completion_length=limit)
     dataset = make_dataset(suite, options.mode, trials=options.trials, num_examples=options.examples)
     if options.held_out:
-        others = {question.question_id: question.answers.values() for question in Suite.load(options.held_out)}
-        dataset = dataset.add_column("others", [list(chain(*others[name])) for name in dataset["question"]])
+        other = Suite.load(options.held_out)
+        others = [list(chain(*other[question].answers.values())) for question in dataset["question"]]
+        dataset = dataset.add_column("others", others)
         watched = [make_reward(mode=options.mode, metric="chrf", references="others", name="held_out"), *watched]
     trainer = GRPOTrainer(
         model=options.model,

@@ -58,17 +58,24 @@ def filled(page: str, search: Sequence[Figures], training: Figures) -> str:
 
 
 def search_table(rows: Sequence[Figures]) -> Iterator[str]:
-    """Answers before and after the search."""
-    columns = (*COLUMNS, COPIED)
-    yield f"| start | optimised | {' | '.join(head for _, head, _ in columns)} |"
-    yield f"| --- | --- |{' ---: |' * len(columns)}"
-    for row in sorted(rows, key=lambda row: reward_search.STARTS.index(row["start"])):
-        cells = (f"{row['before'][key]:.{n}f} → {row['after'][key]:.{n}f}" for key, _, n in columns)
-        yield f"| {row['start']} | {row['name']} | {' | '.join(cells)} |"
+    """Answers before and after the search; the reward before it follows from the optimised reward."""
+    columns = (*COLUMNS[1:], COPIED)
+    yield f"| start | optimised | reward | {' | '.join(head for _, head, _ in columns)} |"
+    yield f"| --- | --- |{' ---: |' * (len(columns) + 1)}"
+    for start in reward_search.STARTS:
+        found = [row for row in rows if row["start"] == start]
+        yield f"| {start} | *nothing yet* | | {' | '.join(_cells(found[0]['before'], columns))} |"
+        for row in found:
+            reward = f"{row['before']['reward']:.2f}&nbsp;→&nbsp;{row['after']['reward']:.2f}"
+            yield f"| {start} | {row['name']} | {reward} | {' | '.join(_cells(row['after'], columns))} |"
     yield f"\n{LAST}, found from a good answer:\n"
     for row in rows:
         if row["start"] == "good":
             yield answer(row["name"], row["answer"])
+
+
+def _cells(row: Figures, columns: Sequence[tuple[str, str, int]]) -> list[str]:
+    return [f"{row[key]:.{n}f}" for key, _, n in columns]
 
 
 def answer(name: str, text: str) -> str:
@@ -85,8 +92,7 @@ def training_table(training: Figures) -> Iterator[str]:
     for name, run in training["runs"].items():
         rows = run["rows"]
         for row, begin in ((rows[0], 0), (rows[-1], rows[-2]["step"])):
-            cells = (f"{row[key]:.{n}f}" for key, _, n in columns)
-            yield f"| {name} | {begin + 1} to {row['step']} | {' | '.join(cells)} |"
+            yield f"| {name} | {begin + 1} to {row['step']} | {' | '.join(_cells(row, columns))} |"
     versions = ", ".join(f"{name} {version}" for name, version in training["versions"].items())
     yield f"\nMeasured on {training['date']} with {versions}, on a CPU with one thread.\n{LAST}:\n"
     for name, run in training["runs"].items():

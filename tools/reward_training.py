@@ -3,7 +3,7 @@
 No model is downloaded. The model is a small Llama with random weights. It first learns to answer the questions of the
 packaged suite from answers of the suite's grammar, of which a third is damaged. It thus also learns to go on after an
 answer, to loop, to stop early and to answer another question. Then `examples/grpo_reward.py` trains it with each
-reward. The program takes half an hour on one core, and writes docs/figures/reward_training.json for
+reward. The program takes twenty minutes on one core, and writes docs/figures/reward_training.json for
 docs/reward_hacking.md.
 """
 
