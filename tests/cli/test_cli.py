@@ -266,6 +266,12 @@ def test_explain_takes_a_score_apart(call, scorer):
     words = re.findall("^keyword (.*): (missing|met)", out, re.MULTILINE)
     assert words == [("open structure", "missing"), ("9%", "missing"), ("lower density", "met")]
     assert out.index("keyword ") < out.index("best prefix")
+    of_profile = ("--profile", "normalised", "--suite", "mini", "--question", "Q07", "--answer", f"{answer} …")
+    found = json.loads(call("explain", *of_profile, "--json")[1])
+    assert found["scores"] == Scorer("mini", profile="normalised").score_one("Q07", answer)
+    assert found["normalised"] == "ice floats because it is less dense than water zebra"
+    assert found["left_out"][-1] == [len(answer) - 1, len(answer) + 2]
+    assert f"\n{found['normalised']}\n" in call("explain", *of_profile)[1]
     code, _, err = call("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
     assert code == 2
     assert "nearest" in err
