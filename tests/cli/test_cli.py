@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from makers.forged_index import forge_details, forge_question
 from makers.runs import make_run, trial_lines, write_small_suite
+from pfgen_fast import Scorer
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
