@@ -14,7 +14,7 @@ from pfgen_fast import Scorer
 from pfgen_fast.oracle import Oracle
 
 from .inputs import Mix
-from .measuring import Measure
+from .measuring import Measure, agree
 
 pytestmark = pytest.mark.benchmark(group="scoring")
 _ROUNDS = 30
@@ -74,6 +74,20 @@ def test_reward(measure: Measure, scorers: Mapping[int, Scorer], sample: Mix, mi
         calls = random.Random(0).sample(calls, len(calls))
     taken = measure.seconds(rounds, lambda: [scorer.reward(question, [answer]) for question, answer in calls])
     measure.row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us")
+
+
+def test_profiles(measure: Measure, scorers: Mapping[int, Scorer], mix: Mix) -> None:
+    """The rate of profile normalised beside that of leaderboard, on one thread."""
+    normalised = Scorer(scorers[1].suite, profile="normalised", threads=1)
+    columns = mix.questions, mix.answers
+    expected = [normalised.score_one(*row)["average"] for row in zip(*(column[:50] for column in columns), strict=True)]
+    agree("rewards in profile normalised", normalised.reward(*columns)[:50].tolist(), expected)
+    of_normalised, of_leaderboard = measure.times(
+        _ROUNDS, partial(normalised.reward, *columns), {"leaderboard": partial(scorers[1].reward, *columns)}
+    )
+    rate = len(mix) / of_normalised
+    what = f"reward, {len(mix):,} answers, profile normalised, 1 thread"
+    measure.row(what, rate, "answers/s", of_leaderboard / of_normalised, "leaderboard")
 
 
 def test_reading_memory(measure: Measure, mix: Mix) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from makers.forged_index import forge_details, forge_question
 from makers.runs import make_run, trial_lines, write_small_suite
+from pfgen_fast import Scorer
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
@@ -266,6 +267,12 @@ def test_explain_takes_a_score_apart(call, scorer):
     words = re.findall("^keyword (.*): (missing|met)", out, re.MULTILINE)
     assert words == [("open structure", "missing"), ("9%", "missing"), ("lower density", "met")]
     assert out.index("keyword ") < out.index("best prefix")
+    of_profile = ("--profile", "normalised", "--suite", "mini", "--question", "Q07", "--answer", f"{answer} …")
+    found = json.loads(call("explain", *of_profile, "--json")[1])
+    assert found["scores"] == Scorer("mini", profile="normalised").score_one("Q07", answer)
+    assert found["normalised"] == "ice floats because it is less dense than water zebra"
+    assert found["left_out"][-1] == [len(answer) - 1, len(answer) + 2]
+    assert f"\n{found['normalised']}\n" in call("explain", *of_profile)[1]
     code, _, err = call("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
     assert code == 2
     assert "nearest" in err

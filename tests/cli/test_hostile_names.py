@@ -257,6 +257,8 @@ def test_explain(asked, suite):
     for number, name in enumerate(NAMES[:8]):
         asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", "--answer", name, prints_answer=True)
         asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", "--answer", name, "--json")
+        of_normalised = ("--answer", f"{name}a", "--profile", "normalised")
+        asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", *of_normalised, prints_answer=True)
         asked("explain", "--suite", suite, "--question", name, "--answer", name, code=2)
 
 

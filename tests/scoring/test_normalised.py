@@ -14,7 +14,8 @@ from makers.documented import ROOT
 from makers.effort import examples
 from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.native import _core
-from pfgen_fast.scoring.normalisation import nfkc, normalised
+from pfgen_fast.scoring.explanation import explain
+from pfgen_fast.scoring.normalisation import aligned, nfkc, normalised
 from pfgen_fast.suite.keywords import parse_rule
 
 N_CODE_POINTS = 0x110000
@@ -113,3 +114,25 @@ def test_many_marks_are_ordinary_input():
     assert by_core("e" + marks) == normalised("e" + marks)
     scorer = scorer_of("abc", [{"t": "e"}])
     assert scorer.score_one("Q1", "e" + marks)["helpfulness"] == 1
+
+
+@examples(200)
+@given(text=TEXTS, has_spaces=st.booleans())
+def test_each_unit_belongs_to_characters_of_the_text(text, has_spaces):
+    units = aligned(text, has_spaces=has_spaces)
+    expected = normalised(text, has_spaces=has_spaces)
+    assert len(units) == len(text)
+    found = {i for of_character in units for i in of_character}
+    assert {i for i, unit in enumerate(expected) if unit != " "} <= found <= set(range(len(expected)))
+
+
+def test_an_explanation_shows_what_was_left_out(mini):
+    found = explain(mini, "Q01", "（光と ｵﾄ）。", profile="normalised")
+    assert (found.normalised, found.left_out) == ("光とオト", [(0, 1), (3, 4), (6, 8)])
+    assert [cover is None for cover in found.cover] == [True, False, False, True, False, False, True, True]
+    assert found.scores == Scorer(mini, profile="normalised").score_one("Q01", found.answer)
+    in_tokens = explain(mini, "Q07", "Ice, which floats!", profile="normalised")
+    assert (in_tokens.normalised, in_tokens.left_out) == ("ice which floats", [(3, 5), (10, 11), (17, 18)])
+    assert in_tokens.scores == Scorer(mini, profile="normalised").score_one("Q07", in_tokens.answer)
+    with pytest.raises(ValueError, match="profile: expected 'leaderboard' or 'normalised', not 'paper'"):
+        explain(mini, "Q01", "", profile="paper")
