@@ -20,7 +20,18 @@ RECORD = ROOT / "tests" / "public_api.txt"
 PACKAGE = ROOT / "python" / "pfgen_fast"
 
 # Packages whose `__init__` lists its names, and modules that are documented as they are.
-PACKAGES = ("", "checklists", "discernment", "evaluators", "generation", "judging", "runs", "suite", "tables")
+PACKAGES = (
+    "",
+    "checklists",
+    "discernment",
+    "evaluators",
+    "generation",
+    "judging",
+    "references",
+    "runs",
+    "suite",
+    "tables",
+)
 MODULES = (
     "errors",
     "generation.engines",
