@@ -27,6 +27,7 @@ PACKAGES = (
     "evaluators",
     "generation",
     "judging",
+    "references",
     "rewards",
     "runs",
     "suite",

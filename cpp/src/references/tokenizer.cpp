@@ -86,6 +86,11 @@ void split(std::u32string_view text, bool is_padded, Vocabulary& vocabulary, std
   bool is_taken = false;  // whether the character before is a mark that was taken with the one before it
   for (std::size_t i = 0; i < text.size(); ++i) {
     const Kind kind = kKindOf(text[i]);
+    if (kind == Kind::kInWord) {
+      before = kind;
+      is_taken = false;
+      continue;
+    }
     bool is_alone = kind == Kind::kAlone || (kind == Kind::kDash && before == Kind::kDigit);
     if (kind == Kind::kMark) {
       is_taken = before != Kind::kDigit && before != Kind::kNothing && !is_taken;
@@ -106,7 +111,9 @@ void split(std::u32string_view text, bool is_padded, Vocabulary& vocabulary, std
 
 void split_13a(std::u32string_view text, Vocabulary& vocabulary, std::vector<TokenId>& out) {
   // A newline is white space for what follows, and need not become a space.
-  if (text.find_first_of(U"&<") == text.npos && text.find(U"-\n") == text.npos) {
+  std::uint32_t n_replaced = 0;  // a sum without branches, which compilers vectorise
+  for (const char32_t c : text) n_replaced += (c == U'&' ? 1U : 0U) + (c == U'<' ? 1U : 0U) + (c == U'\n' ? 1U : 0U);
+  if (n_replaced == 0) {
     return split<kind_of_13a>(text, true, vocabulary, out);
   }
   std::u32string replaced(text);

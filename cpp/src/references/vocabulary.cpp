@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace pfgen {
 namespace {
@@ -26,11 +25,7 @@ std::uint32_t hash_of(std::u32string_view token) {
 std::uint32_t Vocabulary::find_slot(std::u32string_view token, std::uint32_t hash) const {
   const std::size_t last = slots_.size() - 1;
   std::size_t slot = hash & last;
-  const auto is_other = [&](TokenId known) {
-    const std::u32string_view text = (*this)[known];
-    return entries_[known].hash != hash || text.size() != token.size() ||
-           std::memcmp(text.data(), token.data(), token.size() * sizeof(char32_t)) != 0;
-  };
+  const auto is_other = [&](TokenId known) { return entries_[known].hash != hash || (*this)[known] != token; };
   while (slots_[slot] != kFree && is_other(slots_[slot])) slot = (slot + 1) & last;
   return static_cast<std::uint32_t>(slot);
 }
