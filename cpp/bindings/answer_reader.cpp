@@ -51,7 +51,7 @@ ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std
   const py::object limits = py::cast(std::vector<std::size_t>(look_aheads.begin(), look_aheads.end()));
   auto [spelled, positions] =
       call_python(token_reader_, text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
-  if (positions.size() != (is_normalised_ ? 2 : look_aheads.size()) * n_regexes_) {
+  if (positions.size() != (is_normalised_ ? kTextForms : look_aheads.size()) * n_regexes_) {
     throw py::value_error("expected one position for each pattern and look-ahead or form");
   }
   const TextView view = view_of_str(spelled.ptr());
@@ -59,11 +59,12 @@ ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std
 }
 
 ReadAnswer AnswerReader::read_normalised(const TextView& answer, std::size_t look_ahead, NormalisedText& memory) const {
-  ReadAnswer read{answer, std::vector<std::uint32_t>(2 * n_regexes_, kNotFound), {}};
+  ReadAnswer read{answer, std::vector<std::uint32_t>(kTextForms * n_regexes_, kNotFound), {}};
   if (n_regexes_ == 0 || answer.is_null || memory.read(answer, look_ahead) != kNoError) return read;
-  search(memory.as_written().cut(look_ahead), read.positions.data(), &memory.as_written());
-  if (!memory.has_two_forms()) return read;  // the second form is not looked at
-  search(memory.composed().cut(look_ahead), read.positions.data() + n_regexes_, &memory.composed());
+  for (std::size_t i = 0; i < kTextForms; ++i) {
+    if (!memory.has_form(i)) continue;
+    search(memory.form(i).cut(look_ahead), read.positions.data() + i * n_regexes_, &memory.form(i));
+  }
   return read;
 }
 

@@ -20,7 +20,7 @@ namespace pfgen {
 struct ReadAnswer {
   TextView text;
   std::vector<std::uint32_t> positions;  // of all patterns in the answer cut to the first look-ahead, then to the next;
-                                         // in profile normalised, in the answer as it is written, then in NFKC
+                                         // in profile normalised, in one form of the answer, then in the next
   pybind11::object spelled;
 };
 

@@ -226,8 +226,11 @@ void bind_scorer(py::module_& module) {
       .def(py::init(&read_normalised), py::arg("text"), py::arg("has_spaces"))
       .def_property_readonly(
           "units", [](const NormalisedText& self) { return str_of({self.units().data(), self.units().size()}); })
-      .def_property_readonly("as_written", &NormalisedText::as_written)
-      .def_property_readonly("composed", &NormalisedText::composed);
+      .def_property_readonly("forms", [](const NormalisedText& self) {
+        std::vector<TextForm> forms;
+        for (std::size_t i = 0; i < kTextForms; ++i) forms.push_back(self.form(i));
+        return forms;
+      });
   module.def("export_stream", &export_stream, py::arg("n_rows"), py::arg("coded"), py::arg("names"), py::arg("columns"),
              "An Arrow stream of float columns, and of a dictionary-encoded column before them.");
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 import subprocess
 import sys
 import unicodedata
@@ -28,6 +29,7 @@ TEXTS = st.text(st.one_of(strategies.CHANGED, *map(st.sampled_from, (JOINING, CH
 # A full stop is a unit between digits, so it is no punctuation that can stand anywhere.
 ORDINARY = st.text(st.sampled_from("アイガパーあいう日本語水氷abcXYZ012+"), max_size=60)
 PUNCTUATION = st.sampled_from([*"、。，！？!?,:;「」『』（）()[]{}-_・〜…—* \t\n\u3000\u200b\ufeff"])
+TO_USUAL = {ord(c) + 0xFEE0: c for c in string.digits + string.ascii_letters}
 TO_WIDE = {c: c + 0xFEE0 for c in range(0x21, 0x7F)}
 TO_NARROW = {ord(nfkc(kana)): kana for c in range(0xFF71, 0xFF9E) for kana in (chr(c), chr(c) + "ﾞ", chr(c) + "ﾟ")
              if len(nfkc(kana)) == 1}  # fmt: skip
@@ -50,7 +52,8 @@ def test_the_core_normalises_texts_as_the_oracle(text):
     for has_spaces in (False, True):
         found, expected = _core.NormalisedText(text, has_spaces), normalised(text, has_spaces=has_spaces)
         assert found.units == expected == by_core(nfkc(text), has_spaces=has_spaces)
-        for form, written in ((found.as_written, text), (found.composed, nfkc(text))):
+        texts = (text, text.translate(TO_USUAL), nfkc(text))
+        for form, written in zip(found.forms, texts, strict=True):
             lengths = [len(normalised(written[:n], has_spaces=has_spaces)) for n in range(len(written) + 1)]
             assert list(map(form.position, range(len(written) + 1))) == lengths
             for limit in range(len(expected) + 1):
@@ -94,8 +97,14 @@ def test_punctuation_width_and_spaces_change_neither_fluency_nor_truthfulness(re
     rules=st.lists(strategies.rules(), max_size=3),
 )
 def test_width_does_not_lower_helpfulness(text, rules):
-    as_written, composed = scorer_of("abc", rules).score("Q1", [text, nfkc(text)]).helpfulness.tolist()
-    assert as_written >= composed
+    texts = [text, text.translate(TO_USUAL), nfkc(text)]
+    as_written, *others = scorer_of("abc", rules).score("Q1", texts).helpfulness.tolist()
+    assert as_written >= max(others)
+
+
+def test_an_answer_with_wide_digits_meets_the_patterns_of_the_answer_with_usual_digits():
+    rules = [{"t": "70℃"}]  # whose last character NFKC replaces too
+    assert scorer_of("abc", rules).score("Q1", ["70℃", "７０℃", "70°C"]).helpfulness.tolist() == [1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("n_characters", [100_000, pytest.param(10_000_000, marks=pytest.mark.slow)])

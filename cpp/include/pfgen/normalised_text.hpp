@@ -37,7 +37,11 @@ class UnitWriter {
   bool has_gap_ = false;
 };
 
-// One of the two forms of a text in which keyword rules are searched, and the number of units of each of its prefixes.
+// The forms of a text in which keyword rules are searched: as it is written, with digits and Latin letters of usual
+// width, and in NFKC.
+inline constexpr std::size_t kTextForms = 3;
+
+// One form of a text, and the number of units of each of its prefixes.
 class TextForm {
  public:
   // The number of code points that were read.
@@ -62,7 +66,7 @@ class TextForm {
   std::size_t n_read_ = 0;
 };
 
-// The units of a text, and its two forms. Its memory is used again for every text.
+// The units of a text, and its forms. Its memory is used again for every text.
 class NormalisedText {
  public:
   explicit NormalisedText(Gaps gaps = Gaps::kNothing) : gaps_(gaps) {}
@@ -73,23 +77,28 @@ class NormalisedText {
 
   // All units, or more than `limit` of them.
   std::span<const char32_t> units() const noexcept { return {units_.data(), n_units_}; }
-  const TextForm& as_written() const noexcept { return written_; }
-  const TextForm& composed() const noexcept { return composed_; }  // in NFKC
-  bool has_two_forms() const noexcept { return has_two_forms_; }
+  // The forms in their order; one that equals the first may be left out.
+  const TextForm& form(std::size_t i) const noexcept {
+    return i == 2 ? composed_ : i == 1 && has_narrow_form_ ? narrow_ : written_;
+  }
+  bool has_form(std::size_t i) const noexcept { return i == 0 || (i == 1 ? has_narrow_form_ : has_nfkc_form_); }
 
  private:
   bool scan(std::size_t limit, bool is_whole);
+  void take_narrow_form();
   std::size_t end_of_segment(std::size_t begin) const;
   void take_segment(std::size_t begin, std::size_t end, UnitWriter& writer);
   void make_room(std::size_t n_units, std::size_t n_more);
 
   Gaps gaps_;
   TextForm written_;
+  TextForm narrow_;
   TextForm composed_;
   std::vector<char32_t> units_;
   std::vector<char32_t> segment_;  // in NFKC
   std::size_t n_units_ = 0;
-  bool has_two_forms_ = false;
+  bool has_narrow_form_ = false;
+  bool has_nfkc_form_ = false;
 };
 
 }  // namespace pfgen

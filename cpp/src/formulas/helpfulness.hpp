@@ -85,26 +85,24 @@ class HelpfulnessScorer {
                     : leaderboard_helpfulness(UsualLengths(), rules.importances(), rule_positions_, n, truncations_);
   }
 
-  // Profile normalised: the better of two forms of an answer of `n_units` units, as it is written and in NFKC. There is
-  // one position for each regex of the rules in the first form, then one for each in the second. `answer` is a null
+  // Profile normalised: the best of the forms of an answer of `n_units` units, and of equal ones the first. There is
+  // one position for each regex of the rules in the first form, then one for each in the next. `answer` is a null
   // pointer where the units are tokens, because then all patterns are searched as regexes.
   Helpfulness score(const KeywordRules& rules, const NormalisedText* answer, std::size_t n_units,
                     std::span<const std::uint32_t> regex_positions) {
     const std::size_t n = std::min(n_units, kLookAhead);
-    const auto of_form = [&](const TextForm* form, std::span<const std::uint32_t> positions) {
-      rules.locate(form == nullptr ? std::u32string_view() : form->cut(kLookAhead), positions, rule_positions_, form);
-      return leaderboard_helpfulness(UsualLengths(), rules.importances(), rule_positions_, n, truncations_);
-    };
-    const Helpfulness as_written =
-        of_form(answer == nullptr ? nullptr : &answer->as_written(), regex_positions.first(rules.n_regexes()));
-    const bool is_one_form = answer != nullptr && !answer->has_two_forms();
-    if (is_one_form || as_written.score >= 1.0) return as_written;
-    std::swap(rule_positions_, of_first_form_);
-    const Helpfulness composed =
-        of_form(answer == nullptr ? nullptr : &answer->composed(), regex_positions.last(rules.n_regexes()));
-    if (composed.score > as_written.score) return composed;
-    std::swap(rule_positions_, of_first_form_);
-    return as_written;
+    Helpfulness best{-1.0, 0};
+    for (std::size_t i = 0; i < kTextForms && best.score < 1.0; ++i) {
+      if (answer != nullptr && !answer->has_form(i)) continue;
+      const TextForm* const form = answer == nullptr ? nullptr : &answer->form(i);
+      rules.locate(form == nullptr ? std::u32string_view() : form->cut(kLookAhead),
+                   regex_positions.subspan(i * rules.n_regexes(), rules.n_regexes()), of_form_, form);
+      const Helpfulness found = leaderboard_helpfulness(UsualLengths(), rules.importances(), of_form_, n, truncations_);
+      if (found.score <= best.score) continue;
+      best = found;
+      std::swap(rule_positions_, of_form_);
+    }
+    return best;
   }
 
   // The positions at which the latest answer meets the rules.
@@ -112,7 +110,7 @@ class HelpfulnessScorer {
 
  private:
   std::vector<RulePosition> rule_positions_;
-  std::vector<RulePosition> of_first_form_;
+  std::vector<RulePosition> of_form_;
   std::vector<double> truncations_;
 };
 

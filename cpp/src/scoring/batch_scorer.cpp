@@ -55,7 +55,7 @@ class Reader {
       return scorer_.score(profile, *question.rules, units, {regex_positions, n_regexes});
     }
     const NormalisedText* const answer = is_normalised_ ? &normalised_ : nullptr;
-    return scorer_.score(*question.rules, answer, units.size(), {regex_positions, 2 * n_regexes});
+    return scorer_.score(*question.rules, answer, units.size(), {regex_positions, kTextForms * n_regexes});
   }
 
   const std::vector<RulePosition>& rule_positions() const noexcept { return scorer_.rule_positions(); }

@@ -87,7 +87,22 @@ std::size_t NormalisedText::read(const TextView& text, std::size_t limit) {
   for (std::size_t n_read = limit == kNoError ? kNoError : kFirstRead;; n_read *= kReadMore) {
     const std::size_t invalid = decode(text, n_read, written_.text_);
     if (invalid != kNoError) return invalid;
-    if (scan(limit, written_.text_.size() < n_read)) return kNoError;
+    if (!scan(limit, written_.text_.size() < n_read)) continue;
+    take_narrow_form();
+    return kNoError;
+  }
+}
+
+// Characters are replaced one by one, and NFKC replaces them likewise, so the units of all prefixes stay the same.
+void NormalisedText::take_narrow_form() {
+  const auto is_wide = [](char32_t c) {
+    return (c >= 0xFF10 && c <= 0xFF19) || (c >= 0xFF21 && c <= 0xFF3A) || (c >= 0xFF41 && c <= 0xFF5A);
+  };
+  has_narrow_form_ = has_nfkc_form_ && std::ranges::any_of(written_.text_, is_wide);
+  if (!has_narrow_form_) return;
+  narrow_ = written_;
+  for (char32_t& c : narrow_.text_) {
+    if (is_wide(c)) c -= 0xFEE0;
   }
 }
 
@@ -98,7 +113,7 @@ bool NormalisedText::scan(std::size_t limit, bool is_whole) {
   const std::size_t n = written_.text_.size();
   written_.segments_.clear();
   composed_.n_read_ = 0;
-  has_two_forms_ = false;
+  has_nfkc_form_ = false;
   UnitWriter writer(gaps_);
   grow(written_.n_units_, n + 1);
   make_room(0, n);
@@ -118,7 +133,7 @@ bool NormalisedText::scan(std::size_t limit, bool is_whole) {
     }
     if (is_last && !is_whole) return false;
     composed_.text_[composed_.n_read_++] = c + static_cast<char32_t>(of_c.nfkc_shift);
-    has_two_forms_ |= of_c.nfkc_shift != 0;
+    has_nfkc_form_ |= of_c.nfkc_shift != 0;
     writer.put(c, of_c, units_.data());
     written_.n_units_[++i] = composed_.n_units_[composed_.n_read_] = static_cast<std::uint32_t>(writer.n_units());
   }
@@ -137,7 +152,7 @@ void NormalisedText::take_segment(std::size_t begin, std::size_t end, UnitWriter
   const std::span written = std::span(written_.text_).subspan(begin, end - begin);
   if (end - begin > 1) written_.segments_.push_back({begin, writer});
   to_nfkc(written, segment_);
-  has_two_forms_ |= !std::ranges::equal(segment_, written);
+  has_nfkc_form_ |= !std::ranges::equal(segment_, written);
   make_room(writer.n_units(), segment_.size() + written_.text_.size() - end);
   for (const char32_t c : segment_) {
     writer.put(c, normalisation_class(c), units_.data());

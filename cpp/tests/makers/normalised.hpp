@@ -23,7 +23,7 @@ inline bool prefixes_follow(const Text& text, Gaps gaps) {
   std::vector<std::size_t> n_units;
   for (std::size_t n = 0; n <= text.size(); ++n) {
     n_units.push_back(units_of(TextRef(text).substr(0, n), gaps).size());
-    if (whole.as_written().position(n) != n_units[n]) return false;
+    if (whole.form(0).position(n) != n_units[n]) return false;
   }
   for (std::size_t limit = 0; limit <= n_units.back(); ++limit) {
     std::size_t longest = text.size();
@@ -33,11 +33,10 @@ inline bool prefixes_follow(const Text& text, Gaps gaps) {
       return units.size() >= std::min(limit + 1, n_units.back()) &&
              std::ranges::equal(units, whole.units().first(units.size()));
     };
-    if (whole.as_written().cut(limit).size() != longest || limited.as_written().cut(limit).size() != longest)
-      return false;
+    if (whole.form(0).cut(limit).size() != longest || limited.form(0).cut(limit).size() != longest) return false;
     if (!is_start(limited.units())) return false;
   }
-  const TextRef composed = whole.composed().cut(n_units.back());
+  const TextRef composed = whole.form(2).cut(n_units.back());
   return std::ranges::equal(units_of(composed, gaps), whole.units());
 }
 

@@ -28,9 +28,9 @@ TEST(text_without_units_is_read_to_its_end) {
   NormalisedText read;
   const Text text = Text(200, U'x') + Text(100'000, U' ');
   CHECK(read.read(view(text), 200) == kNoError);
-  CHECK(read.as_written().cut(200).size() == text.size() && read.units().size() == 200);
+  CHECK(read.form(0).cut(200).size() == text.size() && read.units().size() == 200);
   CHECK(read.read(view(text + U'x'), 200) == kNoError);
-  CHECK(read.as_written().cut(200).size() == text.size() && read.units().size() == 201);
+  CHECK(read.form(0).cut(200).size() == text.size() && read.units().size() == 201);
 }
 
 TEST(many_marks_are_sorted_and_counted) {
@@ -40,7 +40,7 @@ TEST(many_marks_are_sorted_and_counted) {
   CHECK(read.read(view(text), 200) == kNoError);
   // `e` composes with one mark of each kind; behind it come the others, first those below the letter.
   CHECK(read.units()[0] == U'ẹ' && read.units()[1] == 0x0323 && read.units().size() == 100'000);
-  CHECK(read.as_written().position(5) == 4 && read.as_written().cut(200).size() == 201);
+  CHECK(read.form(0).position(5) == 4 && read.form(0).cut(200).size() == 201);
 }
 
 TEST(invalid_bytes_are_named) {

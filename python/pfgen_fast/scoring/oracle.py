@@ -7,6 +7,7 @@ follows the order of the rules. Use it for checks; it is too slow for scoring ma
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -22,6 +23,7 @@ from .normalisation import nfkc, normalised
 _MISSING = 9999
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
+_USUAL_WIDTH = {ord(c) + 0xFEE0: c for c in string.digits + string.ascii_letters}
 _MOST_ADDED = 19
 """How much longer one more character can make a normalised text: by 18, and a full stop or a space before them."""
 
@@ -122,9 +124,9 @@ class Reading:
         """The number of units that begin before the index `end` of the text."""
         return end if self._tokens is None else sum(token.start < end for token in self._tokens)
 
-    def composed(self) -> Reading:
-        """The NFKC form of the text."""
-        return self
+    def forms(self) -> list[Reading]:
+        """The texts in which keyword rules are searched."""
+        return [self]
 
 
 class NormalisedReading(Reading):
@@ -149,9 +151,10 @@ class NormalisedReading(Reading):
         """The number of units that begin in the normalised text of the first `end` characters."""
         return super().position(len(self._normalised(self._written[:end])))
 
-    def composed(self) -> Reading:
-        """The NFKC form of the text."""
-        return NormalisedReading(self._question, nfkc(self._written))
+    def forms(self) -> list[Reading]:
+        """The text as it is, with digits and Latin letters of usual width, and in NFKC."""
+        others = (self._written.translate(_USUAL_WIDTH), nfkc(self._written))
+        return [self, *(NormalisedReading(self._question, text) for text in others)]
 
 
 class ReferenceCounts:
@@ -305,8 +308,7 @@ class _Normalised(_Leaderboard):
         return NormalisedReading(question, text)
 
     def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
-        forms = (reading, reading.composed())
-        return max(forms, key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])  # the first of equals
+        return max(reading.forms(), key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])  # the first of equals
 
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
         return super().helpfulness(self.searched(reading, rules), rules)

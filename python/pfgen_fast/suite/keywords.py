@@ -165,7 +165,7 @@ def token_reader(
 ) -> TokenReader:
     """Returns a function that spells an answer in tokens, and finds the position of each pattern up to each limit.
 
-    For profile normalised, there is one limit, and the positions are those in the answer and in its NFKC form.
+    For profile normalised, there is one limit, and the positions are those in each form of the answer.
     """
     patterns = [leaf.pattern for rule in rules for leaf in rule.leaves()]
     searches = [(re.compile(pattern).search, _where(pattern, question_id)) for pattern in patterns]
@@ -181,7 +181,7 @@ def token_reader(
         spelled = spelling.read(normalised.units)
         n_read = len(spelled.cut(limits[0]))
         positions = []
-        for form in (normalised.as_written, normalised.composed):
+        for form in normalised.forms:
             cut = form.cut(n_read)
             matches = (searched(search, cut, where) for search, where in searches)
             positions += [spelled.position(form.position(each.end())) if each else NOT_FOUND for each in matches]
