@@ -37,7 +37,11 @@ MOST_ORDER = 16
 TOKENIZERS = ("none", "char", "13a", "intl", "zh", "rouge", "squad")
 """The tokenizers, in the order of the core."""
 
-_USUAL_TOKENIZERS = {_CORE.bleu: "13a", _CORE.token_f1: "squad", _CORE.exact_match: "squad"}
+_USUAL_TOKENIZERS: dict[_core.ReferenceMetric | None, str] = {
+    _CORE.bleu: "13a",
+    _CORE.token_f1: "squad",
+    _CORE.exact_match: "squad",
+}
 
 
 @dataclass(frozen=True)
