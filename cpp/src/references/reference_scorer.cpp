@@ -231,6 +231,7 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
   std::ranges::fill(columns, std::numeric_limits<double>::quiet_NaN());
   std::ranges::fill(counts, 0);
   check(batch);
+  if (batch.begins.size() < 2) return;  // no row has a list
   std::vector<Answer> answers;
   answers.reserve(batch.answers.size());
   std::uint32_t list = 0;
@@ -243,7 +244,7 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
     }
     answers.push_back({text, list, nullptr});
   }
-  score_in_blocks(answers, std::max<std::size_t>(batch.begins.size(), 2) - 1, kRowsAtATime, n_threads, on_pause,
+  score_in_blocks(answers, batch.begins.size() - 1, kRowsAtATime, n_threads, on_pause,
                   [&] { return Block(*this, batch, answers, columns, counts); });
 }
 
