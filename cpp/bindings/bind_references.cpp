@@ -124,7 +124,9 @@ double chrf_of_sums(const ReferenceScorer& self, const Array<std::int64_t>& sums
 ReferenceScorer make_scorer(const std::vector<std::pair<ReferenceMetric, std::size_t>>& metrics,
                             std::optional<std::uint8_t> tokenizer, bool has_own_tokens, bool is_lower_case,
                             bool is_effective, const BleuOptions& bleu_options, const ChrfOptions& chrf_options) {
-  ReferenceOptions options{{}, tokenizer, has_own_tokens, is_lower_case, is_effective, bleu_options, chrf_options};
+  std::optional<Tokenizer> of_all;
+  if (tokenizer) of_all = static_cast<Tokenizer>(*tokenizer);
+  ReferenceOptions options{{}, of_all, has_own_tokens, is_lower_case, is_effective, bleu_options, chrf_options};
   for (const auto& [metric, order] : metrics) options.metrics.push_back({metric, order});
   return ReferenceScorer(std::move(options));
 }

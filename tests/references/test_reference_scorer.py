@@ -169,6 +169,20 @@ def test_missing_answers_and_lists_have_no_scores():
         assert pyarrow.table(scores)["rouge_l"].to_pylist() == [1, None, None]
 
 
+def test_a_batch_without_answers_or_without_lists():
+    scorer = ReferenceScorer([*ALL, *NGRAM_METRICS])
+    empty = scorer.score([], [])
+    assert len(empty) == len(list(empty)) == 0
+    assert empty.corpus_bleu == empty.corpus("chrf") == 0
+    for missing in ([None, None], pyarrow.array([None, None], pyarrow.list_(pyarrow.string()))):
+        scores = scorer.score(["Ice.", None], missing, nulls="null")
+        assert all(np.isnan(scores[name]).all() for name in scores.columns)
+        assert scores.corpus_bleu == 0
+        assert repr(scores) == "ReferenceScores(2 answers, none scored; corpus bleu 0.0000; corpus chrf 0.0000; " + (
+            "corpus chrf++ 0.0000)"
+        )
+
+
 def test_a_corpus_is_the_sum_of_its_rows():
     scores = ReferenceScorer(["corpus_bleu", "chrf"]).score(ANSWERS, REFERENCES)
     assert scores.columns == ("chrf",)

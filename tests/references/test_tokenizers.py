@@ -89,7 +89,7 @@ def test_the_tokens_of_any_text_are_those_of_the_libraries():
         assert _core.lower(text) == text.lower()
 
     compare()
-    assert min(reached[name] for name in (*CASES, "checked by intl")) >= 5, reached
+    assert min(reached[name] for name in (*CASES, "checked by intl")) > 0, reached
 
 
 @pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.slow)])

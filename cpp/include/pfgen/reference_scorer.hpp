@@ -9,10 +9,13 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "pfgen/reference_metrics.hpp"
 #include "pfgen/text.hpp"
+#include "pfgen/tokenizer.hpp"
 
 namespace pfgen {
 
@@ -61,8 +64,8 @@ struct OwnTokens {
 
 struct ReferenceOptions {
   std::vector<WantedMetric> metrics;
-  std::optional<std::uint8_t> tokenizer;  // a Tokenizer for all metrics; each metric has a default
-  bool has_own_tokens = false;            // for all metrics of tokens
+  std::optional<Tokenizer> tokenizer;  // of all metrics of tokens; each has a default
+  bool has_own_tokens = false;         // for all metrics of tokens
   bool is_lower_case = false;
   bool is_effective = true;  // of BLEU
   BleuOptions bleu;
@@ -86,7 +89,12 @@ struct ReferenceBatch {
 };
 
 // A text that cannot be scored: invalid UTF-8, or too long.
-struct InvalidReferenceText {
+struct InvalidReferenceText : std::runtime_error {
+  InvalidReferenceText(bool is_reference_in, std::size_t text_in, std::size_t byte_in)
+      : std::runtime_error("text " + std::to_string(text_in) + ": too long, or invalid UTF-8"),
+        is_reference(is_reference_in),
+        text(text_in),
+        byte(byte_in) {}
   bool is_reference;
   std::size_t text;  // among the answers, or the references
   std::size_t byte;  // of the invalid UTF-8; kNoError if the text is too long
@@ -94,7 +102,12 @@ struct InvalidReferenceText {
 
 // An answer and a reference whose lines are too long together for ROUGE-Lsum, which needs a bit for each pair of
 // tokens.
-struct LinesTooLong {
+struct LinesTooLong : std::runtime_error {
+  LinesTooLong(std::size_t row_in, std::size_t n_answer_tokens_in, std::size_t n_reference_tokens_in)
+      : std::runtime_error("row " + std::to_string(row_in) + ": lines that are too long together"),
+        row(row_in),
+        n_answer_tokens(n_answer_tokens_in),
+        n_reference_tokens(n_reference_tokens_in) {}
   std::size_t row;
   std::size_t n_answer_tokens;
   std::size_t n_reference_tokens;

@@ -19,10 +19,11 @@ bool is_ignorable(char32_t c) { return (traits_of(c) & kCaseIgnorable) != 0; }
 
 // A capital sigma becomes a final one if it ends a word: behind a cased letter, and not before one.
 char32_t lower_sigma(std::u32string_view text, std::size_t at) {
-  const auto* const sigma = text.data() + at;
-  const auto before = std::find_if_not(std::reverse_iterator(sigma), std::reverse_iterator(text.data()), is_ignorable);
-  if (before.base() == text.data() || !is_cased(*before)) return kSigma;
-  const auto* const end = text.data() + text.size();
+  const char32_t* const first = text.data();
+  const char32_t* const sigma = first + at;
+  const auto before = std::find_if_not(std::reverse_iterator(sigma), std::reverse_iterator(first), is_ignorable);
+  if (before.base() == first || !is_cased(*before)) return kSigma;
+  const char32_t* const end = first + text.size();
   const auto* const after = std::find_if_not(sigma + 1, end, is_ignorable);
   return after != end && is_cased(*after) ? kSigma : kFinalSigma;
 }

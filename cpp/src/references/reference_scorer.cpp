@@ -39,7 +39,7 @@ std::size_t place_of_tokens(const ReferenceOptions& options, ReferenceMetric met
         return Tokenizer::kRouge;
     }
   };
-  return static_cast<std::size_t>(options.tokenizer.value_or(static_cast<std::uint8_t>(usual())));
+  return static_cast<std::size_t>(options.tokenizer.value_or(usual()));
 }
 
 std::vector<Wanted> wanted_metrics(const ReferenceOptions& options) {
@@ -93,6 +93,7 @@ std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions
   std::map<std::pair<Group, std::size_t>, std::vector<Wanted>> groups;
   for (const Wanted& one : wanted_metrics(options)) groups[{group_of(one.metric), one.tokens}].push_back(one);
   std::vector<std::unique_ptr<Comparison>> comparisons;
+  comparisons.reserve(groups.size());
   for (const auto& [key, wanted] : groups) comparisons.push_back(make_comparison(options, wanted));
   return comparisons;
 }
@@ -116,7 +117,7 @@ void check(const ReferenceBatch& batch) {
       if (text.is_null || (text.encoding != Encoding::kUtf8 && !is_long)) continue;
       const std::size_t invalid = decode(text, is_long ? kLongestReferenceText + 1 : 0, code_points);
       if (invalid != kNoError || (is_long && code_points.size() > kLongestReferenceText)) {
-        throw InvalidReferenceText{is_reference, i, invalid};
+        throw InvalidReferenceText(is_reference, i, invalid);
       }
     }
   }
@@ -198,7 +199,7 @@ class ReferenceScorer::Block {
     try {
       for (const auto& comparison : comparisons_) comparison->add_reference(reference);
     } catch (const LcsTooLarge& error) {
-      throw LinesTooLong{row, error.n_answer_tokens, error.n_reference_tokens};
+      throw LinesTooLong(row, error.n_answer_tokens, error.n_reference_tokens);
     }
   }
 
@@ -243,7 +244,7 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
     }
     answers.push_back({text, list, nullptr});
   }
-  score_in_blocks(answers, std::max<std::size_t>(batch.begins.size(), 2) - 1, kRowsAtATime, n_threads, on_pause,
+  score_in_blocks(answers, batch.begins.size() - 1, kRowsAtATime, n_threads, on_pause,
                   [&] { return Block(*this, batch, answers, columns, counts); });
 }
 

@@ -91,7 +91,7 @@ Shares Rouge::lcs(Tokens reference, Tokens answer) {
 // Marks the places of one longest common subsequence in the reference, the one that rouge_score chooses.
 void Rouge::mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is_marked) {
   if (reference.empty() || answer.empty()) return;
-  if (answer.size() > kMaxLcsPairs / reference.size()) throw LcsTooLarge{reference.size(), answer.size()};
+  if (answer.size() > kMaxLcsPairs / reference.size()) throw LcsTooLarge(reference.size(), answer.size());
   const std::size_t n_blocks = (reference.size() + kBlock - 1) / kBlock;
   rows_.resize(n_blocks * answer.size());
   for_each_row(reference, answer,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "references/tokens.hpp"
@@ -56,7 +57,11 @@ class Rouge {
 
 // A ROUGE-Lsum needs one bit for each pair of tokens of two sentences.
 inline constexpr std::size_t kMaxLcsPairs = std::size_t{1} << 33;
-struct LcsTooLarge {
+struct LcsTooLarge : std::runtime_error {
+  LcsTooLarge(std::size_t n_reference_tokens_in, std::size_t n_answer_tokens_in)
+      : std::runtime_error("two sentences that are too long together"),
+        n_reference_tokens(n_reference_tokens_in),
+        n_answer_tokens(n_answer_tokens_in) {}
   std::size_t n_reference_tokens;
   std::size_t n_answer_tokens;
 };

@@ -195,6 +195,7 @@ std::vector<std::u32string> tokens_of(Tokenizer tokenizer, std::u32string_view t
   std::vector<TokenId> numbers;
   tokenize(tokenizer, text, vocabulary, numbers);
   std::vector<std::u32string> tokens;
+  tokens.reserve(numbers.size());
   for (const TokenId number : numbers) tokens.emplace_back(vocabulary[number]);
   return tokens;
 }

@@ -3,6 +3,7 @@
 #include "pfgen/reference_scorer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -98,6 +99,20 @@ TEST(threads_change_nothing_and_missing_rows_have_no_scores) {
   for (std::size_t row = 0; row < answers.size(); ++row) {
     CHECK((of_one[row] == of_one[row]) == (row % 50 != 7 && row % 50 != 9));
   }
+}
+
+TEST(a_batch_may_have_no_lists) {
+  const std::u32string text = U"a";
+  const std::vector<TextView> answers{view(text), view(text)};
+  const std::vector<std::uint32_t> lists(2, ReferenceBatch::kNoList);
+  const std::vector<std::uint64_t> begins{0};
+  ReferenceOptions options;
+  options.metrics.push_back({ReferenceMetric::kBleu, 0});
+  const ReferenceScorer scorer(options);
+  std::vector<double> columns(2);
+  std::vector<std::int32_t> counts(2 * scorer.n_counts(), 7);
+  scorer.score({answers, lists, {}, begins, {}, {}}, 1, columns, counts);
+  CHECK(std::isnan(columns[0]) && std::isnan(columns[1]) && std::ranges::count(counts, 0) == 20);
 }
 
 TEST(invalid_texts_are_named) {

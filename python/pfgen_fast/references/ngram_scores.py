@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..errors import TrialsError
@@ -30,23 +29,29 @@ class NgramScores:
         """The columns `fluency` and `truthfulness`; raises TrialsError for a list that is too short."""
         import numpy as np
 
-        is_missing = lists.of_rows == NO_LIST
-        sizes = np.where(is_missing, FEWEST_REFERENCES, np.diff(lists.begins)[np.where(is_missing, 0, lists.of_rows)])
-        if (sizes < FEWEST_REFERENCES).any():
-            row = int((sizes < FEWEST_REFERENCES).argmax())
-            problem = f"fluency and truthfulness need at least {FEWEST_REFERENCES} references, got {sizes[row]}"
-            raise TrialsError(problem, column="references", row=row)
-        texts = lists.texts.tolist()
-        keys = [tuple(texts[begin:end]) for begin, end in pairwise(lists.begins.tolist())]
-        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        if not numbers:
-            return dict.fromkeys(NGRAM_METRICS, np.full(len(answers), np.nan))
-        names = [str(numbers[key]) for key in keys]
-        codes = {str(number): number for number in numbers.values()}
-        scorer = _core.Scorer(self._questions(list(numbers), n_threads), codes, 1, _core.FloatSum.compensated)
-        of_rows = np.where(is_missing, 0, lists.of_rows).tolist()
-        scores = scorer.score([names[number] for number in of_rows], answers, n_threads)
-        return {name: np.where(is_missing, np.nan, scores.column(i)) for i, name in enumerate(NGRAM_METRICS)}
+        rows = np.flatnonzero(lists.of_rows != NO_LIST)
+        columns = {name: np.full(len(answers), np.nan) for name in NGRAM_METRICS}
+        if not rows.size:
+            return columns
+        of_rows = lists.of_rows[rows]
+        sizes = np.diff(lists.begins)[of_rows]
+        if sizes.min() < FEWEST_REFERENCES:
+            first = int((sizes < FEWEST_REFERENCES).argmax())
+            problem = f"fluency and truthfulness need at least {FEWEST_REFERENCES} references, got {sizes[first]}"
+            raise TrialsError(problem, column="references", row=int(rows[first]))
+        texts, begins = lists.texts.tolist(), lists.begins.tolist()
+        key_of_list = {number: tuple(texts[slice(*begins[number : number + 2])]) for number in set(of_rows.tolist())}
+        codes = {key: code for code, key in enumerate(dict.fromkeys(key_of_list.values()))}
+        questions = self._questions(list(codes), n_threads)
+        names = {str(code): code for code in codes.values()}
+        scorer = _core.Scorer(questions, names, 1, _core.FloatSum.compensated)
+        of_all = ["0"] * len(answers)
+        for row, number in zip(rows.tolist(), of_rows.tolist(), strict=True):
+            of_all[row] = str(codes[key_of_list[number]])
+        scores = scorer.score(of_all, answers, n_threads)
+        for i, column in enumerate(columns.values()):
+            column[rows] = scores.column(i)[rows]
+        return columns
 
     def _questions(self, keys: list[tuple[str, ...]], n_threads: int) -> list[_core.Question]:
         if len(self._indexes) > _MOST_KEPT:
