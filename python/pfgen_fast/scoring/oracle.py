@@ -308,7 +308,8 @@ class _Normalised(_Leaderboard):
         return NormalisedReading(question, text)
 
     def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
-        return max(reading.forms(), key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])  # the first of equals
+        # `max` returns the first of equal ones.
+        return max(reading.forms(), key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])
 
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
         return super().helpfulness(self.searched(reading, rules), rules)
