@@ -16,9 +16,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from pfgen_fast import PfgenError, Suite
+from pfgen_fast import PfgenError, Scorer, Suite
 from pfgen_fast.generation.prompts import MODES
 from pfgen_fast.integrations.trl import RewardFunction, make_dataset, make_reward
+from pfgen_fast.rewards import Reward
+from pfgen_fast.suite.rules import PROFILES
 
 
 def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -> list[dict[str, Any]]:
@@ -27,7 +29,8 @@ def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -
     from trl import GRPOConfig, GRPOTrainer
 
     suite, limit = Suite.load(options.suite), options.max_tokens
-    reward = make_reward(suite, options.mode, shape=options.shape or None, max_completion_length=limit)
+    source = Scorer(suite, profile=options.profile) if options.profile else suite
+    reward = make_reward(Reward(source, options.shape or None), options.mode, max_completion_length=limit)
     dataset = make_dataset(suite, options.mode, trials=options.trials, num_examples=options.examples)
     if options.held_out:
         other = Suite.load(options.held_out)
@@ -71,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
         "--mode", choices=MODES, default="completion", help="kind of prompts; qa and chat need a template"
     )
     made.add_argument("--shape", default="", help="shape of the reward: 'recommended', or a TOML file")
+    made.add_argument("--profile", choices=PROFILES, help="profile of the scores; by default that of the shape")
     made.add_argument("--held-out", default="", help="suite with other reference answers to the same questions")
     made.add_argument("--output", default="grpo", help="folder for checkpoints and the trained model")
     made.add_argument("--steps", type=int, default=100)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TABLE = ROOT / "cpp" / "src" / "perturbation" / "unicode_table.cpp"
+TABLE = ROOT / "cpp" / "src" / "text" / "unicode_table.cpp"
 VERSION = (13, 0)
 N_CODE_POINTS = 0x110000
 BLOCK_SIZE = 128
@@ -99,7 +99,7 @@ def table(is_assigned: Callable[[int], bool]) -> str:
     lines = [
         "// Properties of code points by Unicode 13.0. Written by tools/make_unicode_table.py.",
         "// clang-format off",
-        '#include "perturbation/unicode.hpp"',
+        '#include "text/unicode.hpp"',
         "",
         "namespace pfgen {",
         "",

@@ -89,7 +89,7 @@ def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
         prompts = [question.question for question in suite]
         for name, settings in REWARDS.items():
             scorer = Scorer(suite, profile=settings.get("profile", "leaderboard"))
-            reward = Reward(scorer, settings.get("shape"), metric=settings.get("metric"))
+            reward = Reward(scorer, settings.get("shape"), metric=settings.get("metric"))  # keeps that profile
             for start in STARTS:
                 first, known = zip(*starts(start), strict=True)
                 seeds = [f"{name}/{start}/{number}" for number in ids]

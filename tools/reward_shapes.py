@@ -15,7 +15,8 @@ from pathlib import Path
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment import Collection, discern, from_run, from_suite
 from pfgen_fast.evaluators import NgramEvaluator
-from pfgen_fast.rewards.shape import RECOMMENDED, Shape
+from pfgen_fast.rewards import Reward
+from pfgen_fast.rewards.shape import RECOMMENDED, ShapeLike
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FIGURES = DOCS / "figures" / "reward_shapes.csv"
@@ -24,9 +25,9 @@ BEGIN, END = "<!-- what tools/reward_shapes.py wrote -->", "<!-- end of what it 
 COLUMNS = {"n_items": 0, "mean_original": 5, "mean_drop": 5, "d": 2, "reverse_d": 2}
 
 # Names of rewards, the score that is shaped, and the shape.
-REWARDS: tuple[tuple[str, str, Shape], ...] = (
+REWARDS: tuple[tuple[str, str, ShapeLike], ...] = (
     ("score", "score", ()),
-    *((f"`{part.name}`", "score", part) for part in RECOMMENDED if part.name != "unfinished"),
+    *((f"`{part.name}`", "score", part) for part in RECOMMENDED.parts if part.name != "unfinished"),
     ("recommended", "score", RECOMMENDED),
     ("truthfulness", "truthfulness", ()),
     ("truthfulness, recommended", "truthfulness", RECOMMENDED),
@@ -80,9 +81,10 @@ def measure_published(checkout: Path) -> list[Row]:
 
 
 def _measured(name: str, suite: Suite, collection: Collection) -> Iterator[Row]:
-    wanted = {damage for damage, _, _ in ROWS}
+    scorer, wanted = Scorer(suite), {damage for damage, _, _ in ROWS}
     for reward, metric, shape in REWARDS:
-        cells = discern(NgramEvaluator(Scorer(suite), shape, shaped_metric=metric), collection, draws=0).cells
+        evaluator = NgramEvaluator(scorer, Reward(suite, shape, metric=metric))
+        cells = discern(evaluator, collection, draws=0).cells
         for row in range(len(cells["kind"])):
             kind, degree = cells["kind"][row], cells["degree"][row]
             damage = f"{kind}/{degree}" if degree else str(kind)

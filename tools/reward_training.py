@@ -28,7 +28,9 @@ FILE = "reward_training.json"
 SHAPES = {"score": "", "recommended shape": "recommended"}
 PACKAGES = ("torch", "transformers", "trl")
 PRETRAINING_STEPS, STEPS, WINDOW = 300, 250, 25
-OPTIONS = "--prompts 4 --generations 8 --examples 0 --trials 1 --max-tokens 96 --learning-rate 3e-4"
+OPTIONS = (
+    "--profile leaderboard --prompts 4 --generations 8 --examples 0 --trials 1 --max-tokens 96 --learning-rate 3e-4"
+)
 END, PAD = "<|end|>", "<|pad|>"
 SHOWN = "Q07"  # the question whose last answer the file contains
 

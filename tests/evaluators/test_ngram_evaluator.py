@@ -34,16 +34,20 @@ def test_scores_are_those_of_the_scorer_and_metrics_have_a_range(evaluator, scor
     )
 
 
-def test_with_a_shape_the_reward_is_one_more_metric(scorer):
-    evaluator, reward = NgramEvaluator(scorer, "recommended"), Reward(scorer, "recommended")
+def test_a_reward_is_one_more_metric_with_a_profile_of_its_own(scorer):
+    reward = Reward("mini", "recommended")
+    evaluator = NgramEvaluator(scorer, reward)
     texts = ["Ice floats because it is less dense.", None, "Ice floats. " * 20]
     scores = evaluator.score(items_of("Q07", "Q07", "Q07"), text_column(texts))
     assert evaluator.metrics == (*NgramEvaluator(scorer).metrics, Metric("reward", combined=False))
     assert scores["reward"].tobytes() == reward.details("Q07", texts)["reward"].tobytes()
     assert scores["reward"][2] < scores["average"][2] == scorer.reward("Q07", texts[2:])[0]
-    assert evaluator.signature == reward.signature
+    assert evaluator.signature == f"{scorer.signature}|reward:{reward.signature}"
     assert evaluator.reference_means(["Q07"]) == NgramEvaluator(scorer).reference_means(["Q07"])
-    assert open_evaluator("ngram", suite="mini", shape="recommended").signature == reward.signature
+    assert open_evaluator("ngram", suite="mini", shape="recommended").signature == evaluator.signature
+    for profile in ("leaderboard", "normalised"):
+        opened = open_evaluator("ngram", suite="mini", shape="recommended", profile=profile).signature
+        assert opened.count(f"profile:{profile}") == 2, opened
 
 
 def test_the_command_tests_a_shape(call, tmp_path):

@@ -93,7 +93,7 @@ SETTINGS = {
     "a long n-gram": ({"metrics": "rouge_17"}, "metric 'rouge_17': expected n-grams of 1 to 16 tokens"),
     "a padded number": ({"metrics": "rep_04"}, "metric 'rep_04': expected n-grams of 1 to 16 tokens"),
     "an unknown tokenizer": ({"tokenize": "13b"}, "unknown tokenizer '13b'; .*; did you mean '13a'?"),
-    "an unknown smoothing": ({"smooth": "exponential"}, "smooth: expected 'exp' or 'floor' or .*, not 'exponential'"),
+    "an unknown smoothing": ({"smooth": "exponential"}, "smooth: expected 'exp', .* or 'none', not 'exponential'"),
     "a negative value": ({"smooth_value": -1}, "smooth_value: expected a number that is not negative, not -1"),
     "no beta": ({"beta": float("nan")}, "beta: expected a number that is not negative, not nan"),
     "no order": ({"max_order": 0}, "max_order: expected 1 to 16, not 0"),

@@ -20,6 +20,7 @@ from pfgen_fast.rewards import (
     TooShort,
     Unfinished,
 )
+from pfgen_fast.rewards.shape import RECOMMENDED
 
 GOOD = "Ice is less dense than water, because its molecules form an open lattice."
 ANSWERS = [GOOD, f"{GOOD} {GOOD}", GOOD[:30], "", "Because it is cold.", "\U0001f363" * 500]
@@ -52,6 +53,20 @@ def test_a_reward_without_a_shape_is_the_score(scorer):
     fluency = Reward("mini", metric="fluency")
     assert fluency("Q07", ANSWERS).tolist() == scorer.score("Q07", ANSWERS).fluency.tolist()
     assert fluency.signature == f"{scorer.signature}|metric:fluency"
+
+
+def test_a_suite_has_the_profile_of_the_shape_and_a_scorer_its_own(scorer):
+    spelt = GOOD.replace(",", " ！").replace("Ice", "Ｉｃｅ")
+    normalised = Scorer(scorer.suite, profile="normalised").signature
+    for source, expected in (
+        *((one, normalised) for one in ("mini", scorer.suite, scorer.suite.folder)),
+        *((one, scorer.signature) for one in (scorer, ScorerSpec("mini"))),
+    ):
+        reward = pickle.loads(pickle.dumps(Reward(source, "recommended")))
+        assert reward.signature.startswith(f"{expected}|shape:Overlong"), source
+        good, other = reward("Q07", [GOOD, spelt])
+        assert (good == other) == (expected == normalised)
+    assert Reward("mini", RECOMMENDED.parts).signature == Reward(scorer, "recommended").signature
 
 
 def test_details_explain_the_reward(scorer):
@@ -103,7 +118,7 @@ def test_rewards_depend_neither_on_the_batch_nor_on_threads_or_processes(scorer)
 def test_repetition_loops_and_cuts_cost_and_a_factor_never_raises_a_reward():
     reward = Reward("mini", "recommended")
     good, twice, cut = reward("Q07", ANSWERS[:3]).tolist()
-    assert good == Reward("mini")("Q07", GOOD.split("\n")).tolist()[0]
+    assert good == Scorer("mini", profile="normalised").reward("Q07", [GOOD])[0]
     assert twice < good / 2
     assert cut < good / 2
     minus = Reward("mini", [Overlong(10, 20, minus=True), Repetition(5, 0.0, 0.1)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast.errors import PfgenError, RewardError
-from pfgen_fast.rewards import Copying, Overlong, Repetition, Scale, shape_of
+from pfgen_fast.rewards import Copying, Overlong, Repetition, Scale, Shape, shape_of
 from pfgen_fast.rewards.shape import RECOMMENDED
 
 FILE = """
@@ -34,11 +34,13 @@ PARTS = (Overlong(1.5, 3, "references"), Copying(20, 0.5), Copying(20, 0.5, sour
 def test_a_shape_has_its_parts_in_their_order(tmp_path):
     path = tmp_path / "shape.toml"
     path.write_text(FILE, encoding="utf-8")
-    assert shape_of(path) == shape_of(str(path)) == shape_of(PARTS) == shape_of(list(PARTS)) == PARTS
-    assert shape_of("recommended") == RECOMMENDED
-    assert shape_of(None) == shape_of([]) == ()
-    assert shape_of(Scale()) == (Scale(),)
-    assert shape_of([{"part": "repetition", "n": 3, "from_share": 0}]) == (Repetition(3, 0),)
+    assert shape_of(path) == shape_of(str(path)) == shape_of(PARTS) == shape_of(list(PARTS)) == Shape(PARTS)
+    assert shape_of("recommended") == shape_of(RECOMMENDED) == RECOMMENDED
+    assert shape_of(None) == shape_of([]) == Shape()
+    assert shape_of(Scale()) == Shape((Scale(),))
+    assert shape_of([{"part": "repetition", "n": 3, "from_share": 0}]) == Shape((Repetition(3, 0),))
+    path.write_text(f"profile = 'normalised'\n{FILE}", encoding="utf-8")
+    assert shape_of(path) == Shape(PARTS, "normalised")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,12 @@ def test_a_shape_has_its_parts_in_their_order(tmp_path):
         ("[[shape]]\npart = 'overlong'\nsoft = nan\nhard = 2", r"shape\[0\]: overlong: soft: expected a number"),
         ("[[shape]]\npart = 'overlong'\nsoft = 3\nhard = 2", r"shape\[0\]: overlong: soft 3 and hard 2"),
         ("shape = 1", r"expected a table"),
+        (
+            "profile = 'normalized'\n[[shape]]\npart = 'scale'",
+            "unknown profile 'normalized'; .*did you mean 'normalised'",
+        ),
+        ("profile = ['paper']\n[[shape]]\npart = 'scale'", "unknown profile"),
+        ("profile = 'paper'", r"expected a table \[\[shape\]\] for each part"),
         ("[[shape]", "not TOML"),
     ],
 )

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from makers.reward_server import ARROW, HTTP, serving, stream
-from pfgen_fast import TrialsError
+from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.integrations import openrlhf
 from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.rewards import Reward
@@ -84,6 +84,12 @@ def test_a_server_with_a_metric_of_references_needs_no_suite():
             client.reward("Q07", answers)
         reply = HTTP.post(f"{running.url}/get_reward", json={"query": [""], "prompts": [""], "labels": [""]})
         assert (reply.status_code, "use /reward" in reply.json()["error"]) == (400, True)
+
+
+@pytest.mark.parametrize(("more", "profile"), [((), "normalised"), (("--profile", "paper"), "paper")])
+def test_a_server_has_the_profile_of_the_shape_unless_it_has_another(more, profile):
+    with serving("--suite", "mini", "--shape", "recommended", *more) as running, RewardClient(running.url) as client:
+        assert client.signature() == Reward(Scorer("mini", profile=profile), "recommended").signature
 
 
 @pytest.mark.parametrize(

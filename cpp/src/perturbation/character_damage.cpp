@@ -3,7 +3,7 @@
 
 #include "perturbation/damage.hpp"
 #include "perturbation/tables.hpp"
-#include "perturbation/unicode.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "perturbation/unicode.hpp"
 #include "pfgen/perturbation.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "perturbation/unicode.hpp"
 #include "pfgen/perturbation.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 

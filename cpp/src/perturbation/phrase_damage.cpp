@@ -5,8 +5,8 @@
 
 #include "perturbation/damage.hpp"
 #include "perturbation/tables.hpp"
-#include "perturbation/unicode.hpp"
 #include "perturbation/words.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "perturbation/tables.hpp"
-#include "perturbation/unicode.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 namespace {

@@ -5,7 +5,7 @@
 #include "perturbation/damage.hpp"
 #include "perturbation/distinct_texts.hpp"
 #include "perturbation/donor_tables.hpp"
-#include "perturbation/unicode.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 namespace {

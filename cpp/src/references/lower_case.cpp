@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "perturbation/unicode.hpp"
 #include "pfgen/tokenizer.hpp"
 #include "references/replacing.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <iterator>
 
-#include "perturbation/unicode.hpp"
 #include "references/replacing.hpp"
 #include "references/tokens.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 namespace {

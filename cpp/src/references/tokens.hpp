@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "perturbation/unicode.hpp"
 #include "pfgen/tokenizer.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 

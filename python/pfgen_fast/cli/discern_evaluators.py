@@ -34,7 +34,8 @@ class Evaluators:
     leave_out: bool = Option(False, help="ngram: remove the originals from the suite before scoring.")
     shape: str | None = Option(
         None,
-        help="ngram: also compute the reward with this shape, which is 'recommended' or a TOML file.",
+        help="ngram: also compute the reward with this shape, which is 'recommended' or a TOML file. Only the reward "
+        "uses the profile of the shape.",
         metavar="SHAPE",
     )
     allow_self_reference: bool = Option(False, help="metrics: accept items whose text is among their references.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from typer import Option
 
@@ -53,7 +53,9 @@ class _Serve:
     mode: options.ModeChoice = Option(
         "completion", help="Choose the form of OpenRLHF's prompts, to find the beginning and end of an answer."
     )
-    profile: options.ProfileOption = "leaderboard"
+    profile: Literal["leaderboard", "paper", "normalised"] | None = Option(
+        None, help="Choose the profile of the scores. Default: the profile of the shape, or else leaderboard."
+    )
     float_sum: options.FloatSumOption = "compensated"
     max_answers: int = Option(16_384, min=1, help="Limit the answers in a request.")
     max_requests: int = Option(256, min=1, help="Limit the requests in progress; further requests get HTTP 429.")
@@ -88,9 +90,11 @@ class _Serve:
 
     def _reward(self) -> Reward:
         from ..rewards.reward import Reward
+        from ..rewards.shape import shape_of
         from ..scoring.scorer import Scorer
         from ..suite.rules import SCORES
 
+        shape = shape_of(self.shape)
         if self.suite is None and self.metric not in SCORES:
             from ..references import ReferenceScorer
 
@@ -98,7 +102,8 @@ class _Serve:
                 references = ReferenceScorer([self.metric], threads=self.threads)
             except ValueError as error:
                 fail(f"--metric: {error}")
-            return Reward(references, self.shape)
+            return Reward(references, shape)
         suite = suite_or_here(self.suite)
-        scorer = Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=self.threads)
-        return Reward(scorer, self.shape, metric=self.metric)
+        profile = self.profile or shape.profile or "leaderboard"
+        scorer = Scorer(suite, profile=profile, float_sum=self.float_sum, threads=self.threads)
+        return Reward(scorer, shape, metric=self.metric)

@@ -7,7 +7,6 @@ from typing import cast
 
 from ..errors import TrialsError
 from ..rewards.reward import Reward
-from ..rewards.shape import Shape
 from ..scoring.scorer import Scorer
 from ..suite.suite import Suite
 from .evaluator import Floats, Item, Metric, Texts, column_of
@@ -24,9 +23,10 @@ _REFERENCES_OF_A_SET = 20
 
 
 class NgramEvaluator:
-    """Scores texts as answers to the questions of a suite; with a shape, also by the metric `reward`.
+    """Scores texts as answers to the questions of a suite; with a reward, also by the metric `reward`.
 
-    The reward is `Reward(scorer, shape, metric=shaped_metric)` without prompts; all texts count as finished.
+    The reward must have the same suite, and may have another profile. It gets no prompts, and all texts count as
+    finished.
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import text_column
@@ -40,10 +40,9 @@ class NgramEvaluator:
     name = "ngram"
     is_deterministic = True
 
-    def __init__(self, scorer: Scorer, shape: Shape = None, *, shaped_metric: str = "score") -> None:
-        self._scorer = scorer
-        self._reward = None if shape is None else Reward(scorer, shape, metric=shaped_metric)
-        self.metrics = _METRICS if shape is None else (*_METRICS, Metric("reward", combined=False))
+    def __init__(self, scorer: Scorer, reward: Reward | None = None) -> None:
+        self._scorer, self._reward = scorer, reward
+        self.metrics = _METRICS if reward is None else (*_METRICS, Metric("reward", combined=False))
 
     @property
     def suite(self) -> Suite:
@@ -52,8 +51,8 @@ class NgramEvaluator:
 
     @property
     def signature(self) -> str:
-        """The signature of the scorer, or with a shape of the reward."""
-        return self._scorer.signature if self._reward is None else self._reward.signature
+        """The signature of the scorer, and of the reward."""
+        return self._scorer.signature + (f"|reward:{self._reward.signature}" if self._reward else "")
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Scores each text as an answer to the question of its item."""

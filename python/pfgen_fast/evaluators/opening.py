@@ -14,7 +14,7 @@ from .evaluator import Evaluator
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..rewards.shape import Shape
+    from ..rewards.shape import ShapeLike
     from ..suite.suite import Suite
     from .table import TableScores
 
@@ -90,9 +90,21 @@ def _imported(spelling: str) -> list[Callable[..., Any]]:
     return [getattr(import_module(module, __package__), name) for module, name in _OPENERS[spelling]]
 
 
-def open_ngram(suite: Suite | str | Path, shape: Shape = None, **options: Any) -> Evaluator:
-    """The n-gram scores of a suite, and with a shape the reward; the options are those of `Scorer`."""
+def open_ngram(suite: Suite | str | Path, shape: ShapeLike = None, **options: Any) -> Evaluator:
+    """The n-gram scores of a suite, and with a shape the reward; the options are those of `Scorer`.
+
+    Only the reward uses the profile of the shape, unless the options name a profile, which all metrics use.
+    """
+    from ..rewards.reward import Reward
+    from ..rewards.shape import shape_of
     from ..scoring.scorer import Scorer
     from .ngram import NgramEvaluator
 
-    return NgramEvaluator(Scorer(suite, **options), shape)
+    scorer = Scorer(suite, **options)
+    if shape is None:
+        return NgramEvaluator(scorer)
+    read = shape_of(shape)
+    of_reward = scorer
+    if "profile" not in options and read.profile not in (None, scorer.profile):
+        of_reward = Scorer(scorer.suite, **{**options, "profile": read.profile, "index": None})
+    return NgramEvaluator(scorer, Reward(of_reward, read))

@@ -15,7 +15,7 @@ from ..files.untrusted_text import shown_value
 from ..generation.prompts import STOP, Mode, Task, make_tasks
 from ..generation.reasoning import answer_text
 from ..rewards.reward import Reward
-from ..rewards.shape import Shape
+from ..rewards.shape import ShapeLike
 from ..scoring.reasoning_text import DividedReply
 from ..scoring.score_table import ScoreTable
 from ..suite.rules import column_of
@@ -79,7 +79,7 @@ def _text_of_part(part: Any) -> str:
     return text
 
 
-def reward_of(source: Any, metric: str, shape: Shape, *, has_references: bool) -> Reward:
+def reward_of(source: Any, metric: str, shape: ShapeLike, *, has_references: bool) -> Reward:
     """The reward for the arguments of a trainer; `has_references` is whether the rows have references."""
     if isinstance(source, Reward):
         if metric != "score" or shape is not None:

@@ -15,7 +15,7 @@ from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..generation.prompts import NUM_EXAMPLES, Mode, check_mode
 from ..rewards.reward import Reward
-from ..rewards.shape import Shape
+from ..rewards.shape import ShapeLike
 from ..suite.suite import Suite
 from .rewarding import Completion, answer_in, answers_in, reward_of, text_of_prompt, training_tasks
 
@@ -36,7 +36,7 @@ def make_reward(
     column: str = "question",
     metric: str = "score",
     name: str = "pfgen",
-    shape: Shape = None,
+    shape: ShapeLike = None,
     references: str | None = None,
     max_completion_length: int | None = None,
 ) -> RewardFunction:
@@ -55,7 +55,8 @@ def make_reward(
             `references`, a metric of `ReferenceScorer`.
         name: The prefix of the name of the function and of the logged names. Use different names if a training run has
             several suites.
-        shape: The shape of the reward, such as `"recommended"`; see `pfgen_fast.rewards.shape_of`.
+        shape: The shape of the reward, such as `"recommended"`; see `pfgen_fast.rewards.shape_of`. A suite is scored
+            with the profile of the shape. For another profile, pass a `Reward` with your own `Scorer`.
         references: The column of the dataset with a list of reference answers for each prompt.
         max_completion_length: The limit of `GRPOConfig`; completions with this number of tokens count as unfinished.
 

@@ -43,9 +43,9 @@ def compute_score(
     the suite once. `mode` is the kind of prompts, which determines where an answer begins and ends. `metric` is
     `"score"` or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`. Without a suite, `metric` is a
     metric of `ReferenceScorer`, and `extra_info["references"]` has the reference answers. `shape` is `"recommended"` or
-    a TOML file; its parts use `extra_info["prompt"]` and `extra_info["finished"]`. With `parts`, the result is a
-    dictionary with the reward (`score`), the three parts of the score, and the parts of the shape, which verl logs. The
-    other arguments are not used.
+    a TOML file; its parts use `extra_info["prompt"]` and `extra_info["finished"]`, and a suite is scored with its
+    profile. With `parts`, the result is a dictionary with the reward (`score`), the three parts of the score, and the
+    parts of the shape, which verl logs. The other arguments are not used.
 
     Example:
         >>> compute_score("pfgen", "A: Ice floats.", "Q07", suite="mini")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .parts import Unfinished as Unfinished
     from .reward import Reward as Reward
     from .reward import RewardTable as RewardTable
+    from .shape import Shape as Shape
     from .shape import shape_of as shape_of
 
 __getattr__ = names_on_demand(__name__)

@@ -13,7 +13,7 @@ from ..scoring.column_table import ColumnTable
 from ..scoring.scorer import Scorer
 from .batch import Batch, Floats
 from .parts import Copying, Part
-from .shape import Shape, shape_of
+from .shape import ShapeLike, shape_of
 from .sources import source_of
 
 
@@ -62,7 +62,9 @@ class Reward:
 
     Args:
         source: A suite, a `Scorer`, a `ScorerSpec` or a `ReferenceScorer`.
-        shape: The parts that shape the score, applied in their order; see `shape_of`.
+        shape: The parts that shape the score, applied in their order; see `shape_of`. The profile of a shape, such as
+            `"normalised"` of `"recommended"`, is used if the source is a suite (`Suite`, str or Path). A `Scorer` or
+            `ScorerSpec` keeps its own profile, and a `ReferenceScorer` has none.
         metric: The score that is shaped. Of a suite: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and
             `"helpfulness"`. Of a `ReferenceScorer`: one of its metrics, by default its only metric.
 
@@ -77,9 +79,10 @@ class Reward:
         [0.6, 0.34]
     """
 
-    def __init__(self, source: Any, shape: Shape = None, *, metric: str | None = None) -> None:
-        self._source = source_of(source, metric)
-        self.shape: tuple[Part, ...] = shape_of(shape)
+    def __init__(self, source: Any, shape: ShapeLike = None, *, metric: str | None = None) -> None:
+        read = shape_of(shape)
+        self._source = source_of(source, metric, read.profile)
+        self.shape: tuple[Part, ...] = read.parts
 
     @property
     def metric(self) -> str:

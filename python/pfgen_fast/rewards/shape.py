@@ -3,65 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from ..errors import RewardError
 from ..files.untrusted_text import shown_value, unknown_name
 from ..files.untrusted_toml import read_toml
+from ..suite.rules import PROFILES, Profile
 from .parts import PARTS, Overlong, Part, Repetition, TooShort, Unfinished
 
-Shape = str | Path | Part | Sequence[Part | Mapping[str, Any]] | None
 
-RECOMMENDED: tuple[Part, ...] = (
-    Overlong(1.5, 3.0, unit="references"),
-    TooShort(0.5, 0.25, unit="references"),
-    Repetition(8, 0.1, 0.5),
-    Unfinished(),
+@dataclass(frozen=True)
+class Shape:
+    """The parts of a shape, in their order, and the profile of a suite's scores; None is the default profile."""
+
+    parts: tuple[Part, ...] = ()
+    profile: Profile | None = None
+
+
+ShapeLike = Shape | str | Path | Part | Sequence[Part | Mapping[str, Any]] | None
+
+RECOMMENDED = Shape(
+    (
+        Overlong(1.5, 3.0, unit="references"),
+        TooShort(0.5, 0.25, unit="references"),
+        Repetition(8, 0.1, 0.5),
+        Unfinished(),
+    ),
+    profile="normalised",
 )
 """The shape `recommended`; docs/guides/reward.md has its measurements."""
 
 
-def shape_of(shape: Shape) -> tuple[Part, ...]:
-    """The parts of a shape.
+def shape_of(shape: ShapeLike) -> Shape:
+    """Reads a shape.
 
     Args:
-        shape: A part, a sequence of parts, `"recommended"`, or a TOML file with a table `[[shape]]` for each part. A
-            part in a sequence can be a mapping with the keys of such a table. None has no parts.
+        shape: A part, a sequence of parts, `"recommended"`, or a TOML file with a table `[[shape]]` for each part and
+            optionally a key `profile`. A part in a sequence can be a mapping with the keys of such a table. None has no
+            parts.
 
     Raises:
         RewardError: A part, a key or a value is unknown or invalid.
         TrialsError: The file cannot be read.
 
     Example:
-        >>> shape_of([{"part": "repetition", "n": 4, "from_share": 0.3}])
+        >>> shape_of([{"part": "repetition", "n": 4, "from_share": 0.3}]).parts
         (Repetition(n=4, from_share=0.3, hard=1.0),)
+        >>> shape_of("recommended").profile
+        'normalised'
     """
     if shape is None:
-        return ()
+        return Shape()
     if shape == "recommended":
         return RECOMMENDED
+    if isinstance(shape, Shape):
+        return shape
     if isinstance(shape, Part):
-        return (shape,)
+        return Shape((shape,))
     if isinstance(shape, (str, Path)):
         return _of_file(Path(shape))
     if isinstance(shape, Mapping) or not isinstance(shape, Iterable):
         raise RewardError(f"shape: expected parts, 'recommended' or a TOML file, not {shown_value(shape)}")
-    return tuple(_part(part, f"shape[{index}]") for index, part in enumerate(shape))
+    return Shape(tuple(_part(part, f"shape[{index}]") for index, part in enumerate(shape)))
 
 
-def _of_file(path: Path) -> tuple[Part, ...]:
+def _of_file(path: Path) -> Shape:
     if path.suffix != ".toml":
         raise RewardError(f"shape: expected 'recommended' or a file that ends with .toml, not {shown_value(str(path))}")
     content = read_toml(path, error=RewardError)
     for key in content:
-        if key != "shape":
-            raise RewardError(f"{path}: {unknown_name('key', key, ['shape'])}")
-    tables = content.get("shape")
+        if key not in ("shape", "profile"):
+            raise RewardError(f"{path}: {unknown_name('key', key, ['shape', 'profile'])}")
+    tables, profile = content.get("shape"), content.get("profile")
+    if profile is not None and profile not in PROFILES:
+        raise RewardError(f"{path}: {unknown_name('profile', profile, PROFILES)}")
     if not isinstance(tables, list) or not tables:
         raise RewardError(f"{path}: expected a table [[shape]] for each part")
-    return tuple(_part(table, f"{path}: shape[{index}]") for index, table in enumerate(tables))
+    return Shape(tuple(_part(table, f"{path}: shape[{index}]") for index, table in enumerate(tables)), profile)
 
 
 def _part(value: object, place: str) -> Part:

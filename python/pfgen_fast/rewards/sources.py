@@ -17,7 +17,7 @@ from ..references.reference_lists import read_lists
 from ..references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
-from ..suite.rules import PARTS, SCORES, column_of
+from ..suite.rules import PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite
 from .batch import Batch, Floats, Rows, TextGroups
 
@@ -159,10 +159,10 @@ class ReferenceSource:
         return means
 
 
-def source_of(source: Any, metric: str | None) -> Source:
-    """The source for the arguments of `Reward`."""
+def source_of(source: Any, metric: str | None, profile: Profile | None) -> Source:
+    """The source for the arguments of `Reward`; a suite is scored with this profile, or with the default profile."""
     if isinstance(source, (Suite, str, Path)):
-        return SuiteSource(ScorerSpec(source), metric)
+        return SuiteSource(ScorerSpec(source, profile=profile or "leaderboard"), metric)
     if isinstance(source, (Scorer, ScorerSpec)):
         return SuiteSource(source, metric)
     if isinstance(source, ReferenceScorer):

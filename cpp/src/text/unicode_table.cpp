@@ -1,6 +1,6 @@
 // Properties of code points by Unicode 13.0. Written by tools/make_unicode_table.py.
 // clang-format off
-#include "perturbation/unicode.hpp"
+#include "text/unicode.hpp"
 
 namespace pfgen {
 
