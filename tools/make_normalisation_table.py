@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from textwrap import fill
 
-from make_unicode_table import BLOCK_SIZE, N_CODE_POINTS, ROOT, made, rows
+from make_unicode_table import N_CODE_POINTS, ROOT, in_blocks, made, rows
 
 TABLE = ROOT / "cpp" / "src" / "text" / "normalisation_table.cpp"
 UNASSIGNED = ROOT / "python" / "pfgen_fast" / "scoring" / "unassigned_in_unicode_13.txt"
@@ -85,14 +85,8 @@ def table(assigned: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> str
             decomposed[ord(character)] = parts
     if not all(len(parts) < 19 for parts in decomposed.values()):
         raise ValueError("a character has more parts than the rules say")
-    blocks: dict[tuple[int, ...], int] = {}
-    block_numbers = [
-        blocks.setdefault(tuple(numbers[begin : begin + BLOCK_SIZE]), len(blocks))
-        for begin in range(0, N_CODE_POINTS, BLOCK_SIZE)
-    ]
-    if len(blocks) > 256:
-        raise ValueError(f"{len(blocks)} blocks have no numbers of one byte")
-    ends = [sum(map(len, list(decomposed.values())[: i + 1])) for i in range(len(decomposed))]
+    block_numbers, blocks = in_blocks(numbers)
+    ends = list(accumulate(map(len, decomposed.values())))
     lines = [
         "// How characters are normalised, by Unicode 13.0. Written by tools/make_normalisation_table.py.",
         "// clang-format off",
@@ -105,7 +99,7 @@ def table(assigned: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> str
         "};",
         "",
         f"const std::uint16_t kNormalisationClasses[{len(blocks)}][kCharactersPerBlock] = {{",
-        *(line for block in blocks for line in in_braces(rows(block))),
+        *blocks,
         "};",
         "",
         f"const NormalisationClass kClassOfNumber[{len(classes)}] = {{",
@@ -121,7 +115,7 @@ def table(assigned: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> str
         "};",
         "",
         f"const char32_t kParts[{ends[-1]}] = {{",
-        *rows([part for parts in decomposed.values() for part in parts]),
+        *rows(list(chain(*decomposed.values()))),
         "};",
         "",
         f"const Composition kCompositions[{len(pairs)}] = {{",
@@ -139,12 +133,6 @@ def table(assigned: Sequence[str], pairs: Sequence[tuple[int, int, int]]) -> str
 def packed(items: Iterable[str]) -> list[str]:
     """Items in lines of up to 120 characters."""
     return fill(" ".join(items), 120, break_on_hyphens=False).splitlines()
-
-
-def in_braces(lines: list[str]) -> list[str]:
-    """Lines as the initialiser of one of several arrays."""
-    first, *others, last = lines
-    return [f"{{{first}", *others, f"{last}}},"]
 
 
 if __name__ == "__main__":

@@ -89,12 +89,7 @@ def lower_ranges(all_traits: list[int]) -> list[tuple[int, int, int, int]]:
 def table(is_assigned: Callable[[int], bool]) -> str:
     """The C++ source: blocks of code points, equal ones once, and the block of each run of code points."""
     all_traits = [traits(code_point, is_assigned(code_point)) for code_point in range(N_CODE_POINTS)]
-    blocks: dict[tuple[int, ...], int] = {}
-    numbers = []
-    for begin in range(0, N_CODE_POINTS, BLOCK_SIZE):
-        numbers.append(blocks.setdefault(tuple(all_traits[begin : begin + BLOCK_SIZE]), len(blocks)))
-    if len(blocks) > 256:
-        raise ValueError(f"{len(blocks)} blocks have no numbers of one byte")
+    numbers, blocks = in_blocks(all_traits)
     ranges = lower_ranges(all_traits)
     lines = [
         "// Properties of code points by Unicode 13.0. Written by tools/make_unicode_table.py.",
@@ -108,14 +103,29 @@ def table(is_assigned: Callable[[int], bool]) -> str:
         "};",
         "",
         f"const Traits kTraits[{len(blocks)}][kTraitsPerBlock] = {{",
+        *blocks,
+        "};",
+        "",
+        f"const LowerRange kLowerRanges[{len(ranges)}] = {{",
+        *(f"{{{first},{last},{step},{distance}}}," for first, last, step, distance in ranges),
+        "};",
+        f"const std::size_t kLowerRangeCount = {len(ranges)};",
+        "",
+        "}  // namespace pfgen",
     ]
-    for block in blocks:
-        first, *others, last = rows(block)
-        lines += [f"{{{first}", *others, f"{last}}},"]
-    lines += ["};", "", f"const LowerRange kLowerRanges[{len(ranges)}] = {{"]
-    lines += [f"{{{first},{last},{step},{distance}}}," for first, last, step, distance in ranges]
-    lines += ["};", f"const std::size_t kLowerRangeCount = {len(ranges)};", "", "}  // namespace pfgen"]
     return "\n".join(lines) + "\n"
+
+
+def in_blocks(values: Sequence[int]) -> tuple[list[int], list[str]]:
+    """The number of the block of each run of code points, and the initialiser of each block, equal ones once."""
+    blocks: dict[tuple[int, ...], int] = {}
+    numbers = [
+        blocks.setdefault(tuple(values[begin : begin + BLOCK_SIZE]), len(blocks))
+        for begin in range(0, N_CODE_POINTS, BLOCK_SIZE)
+    ]
+    if len(blocks) > 256:
+        raise ValueError(f"{len(blocks)} blocks have no numbers of one byte")
+    return numbers, ["{" + "\n".join(rows(block)) + "}," for block in blocks]
 
 
 def rows(values: bytes | Sequence[int]) -> list[str]:

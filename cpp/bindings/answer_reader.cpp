@@ -69,9 +69,7 @@ ReadAnswer AnswerReader::read_normalised(const TextView& answer, std::size_t loo
 }
 
 void AnswerReader::search(std::u32string_view text, std::uint32_t* positions, const TextForm* form) const {
-  const auto n = static_cast<Py_ssize_t>(text.size());
-  const auto value = py::reinterpret_steal<py::object>(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), n));
-  if (!value) throw py::error_already_set();
+  const py::object value = to_str(text);
   for (const py::object& searcher : searchers_) {
     const auto end = call_python(searcher, value).cast<std::optional<std::uint32_t>>();
     *positions++ = !end ? kNotFound : form == nullptr ? *end : form->position(*end);

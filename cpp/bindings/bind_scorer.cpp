@@ -149,8 +149,6 @@ std::unique_ptr<NormalisedText> read_normalised(const py::str& text, bool has_sp
   return read;
 }
 
-py::object str_of(std::u32string_view text) { return to_str({text.data(), text.size(), Encoding::kUcs4}); }
-
 std::uint32_t position_in(const TextForm& form, std::size_t n) {
   if (n > form.size()) throw py::index_error();
   return form.position(n);
@@ -219,13 +217,15 @@ void bind_scorer(py::module_& module) {
       "The factor by which a length of n units discounts a score; negative past the limit.");
   py::class_<TextForm>(module, "TextForm", "A form of a text in which keyword rules are searched.")
       .def(
-          "cut", [](const TextForm& self, std::size_t limit) { return str_of(self.cut(limit)); }, py::arg("limit"),
+          "cut", [](const TextForm& self, std::size_t limit) { return to_str(self.cut(limit)); }, py::arg("limit"),
           "The longest prefix with at most so many units.")
       .def("position", &position_in, py::arg("n"), "The number of units of the first n code points.");
   py::class_<NormalisedText>(module, "NormalisedText", "A text as profile normalised reads it.")
       .def(py::init(&read_normalised), py::arg("text"), py::arg("has_spaces"))
-      .def_property_readonly(
-          "units", [](const NormalisedText& self) { return str_of({self.units().data(), self.units().size()}); })
+      .def_property_readonly("units",
+                             [](const NormalisedText& self) {
+                               return to_str(std::u32string_view(self.units().data(), self.units().size()));
+                             })
       .def_property_readonly("forms", [](const NormalisedText& self) {
         std::vector<TextForm> forms;
         for (std::size_t i = 0; i < kTextForms; ++i) forms.push_back(self.form(i));

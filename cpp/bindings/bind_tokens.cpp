@@ -22,8 +22,6 @@ std::u32string to_u32(const py::str& text) {
   return {code_points.begin(), code_points.end()};
 }
 
-py::object to_str(std::u32string_view text) { return to_str(TextView{text.data(), text.size(), Encoding::kUcs4}); }
-
 std::vector<py::object> tokens(std::uint8_t tokenizer, const py::str& text) {
   std::vector<py::object> found;
   for (const std::u32string& token : tokens_of(static_cast<Tokenizer>(tokenizer), to_u32(text))) {

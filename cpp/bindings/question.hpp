@@ -19,7 +19,7 @@ struct QuestionSource {
   std::vector<std::size_t> set_columns;
   // One function per regex, from text to position. If the units are tokens, there is instead a token reader (otherwise
   // None), from (text, look-aheads) to (spelled text, positions); in profile normalised, the positions are those in the
-  // two forms of the text.
+  // forms of the text.
   std::vector<pybind11::object> searchers;
   pybind11::object token_reader;
 

@@ -91,6 +91,8 @@ TextView view_of_str(PyObject* value) {
   }
 }
 
+py::object to_str(std::u32string_view text) { return to_str(TextView{text.data(), text.size(), Encoding::kUcs4}); }
+
 py::object to_str(const TextView& text) {
   const auto n = static_cast<Py_ssize_t>(text.n_units);
   PyObject* value = nullptr;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,7 @@ std::shared_ptr<void> keep_alive(pybind11::object object);
 
 // The UTF-8 or Python representation of `text` as a str; a null pointer (and no Python error) on invalid UTF-8.
 pybind11::object to_str(const TextView& text);
+pybind11::object to_str(std::u32string_view text);
 
 // Calls `read` with each chunk of an Arrow exporter (an object with __arrow_c_stream__ or __arrow_c_array__), and
 // appends the owners of their memory to `owners`. Calls a stream without the GIL, because it may wait for threads that

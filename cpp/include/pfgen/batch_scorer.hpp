@@ -28,8 +28,8 @@ struct Question {
 };
 
 // One answer of a batch; `question` is a number among the scorer's questions. `regex_positions` points to one position
-// for each regex of the question's rules; in profile normalised, to one for each in the answer as it is written, then
-// one for each in its NFKC form, all in units.
+// for each regex of the question's rules; in profile normalised, to one for each in the first form of the answer, then
+// one for each in the next, all in units.
 struct Answer {
   TextView text;
   std::uint32_t question;

@@ -22,10 +22,8 @@ class UnitWriter {
   explicit UnitWriter(Gaps gaps = Gaps::kNothing) : has_spaces_(gaps == Gaps::kSpaces) {}
 
   std::size_t n_units() const noexcept { return n_units_; }
-  // `c` becomes one character. Writes up to two units behind `units`, and perhaps changes the element after them.
-  void put(char32_t c, const NormalisationClass& of_c, char32_t* units) noexcept;
-  // As `put` for each character, but writes nothing.
-  void count(std::span<const char32_t> characters) noexcept;
+  // `c` becomes one character. Writes up to two units to `out`, and perhaps changes the element after them.
+  void put(char32_t c, const NormalisationClass& of_c, char32_t* out) noexcept;
 
  private:
   // What a digit would make of a full stop before it.

@@ -27,7 +27,8 @@ void grow(std::vector<T>& items, std::size_t n) {
 
 }  // namespace
 
-inline void UnitWriter::put(char32_t c, const NormalisationClass& of_c, char32_t* units) noexcept {
+inline void UnitWriter::put(char32_t c, const NormalisationClass& of_c, char32_t* out) noexcept {
+  const char32_t* const begin = out;
   if (of_c.has(NormalisationClass::kStop)) {
     has_gap_ |= before_ != Before::kDigit;
     before_ = before_ == Before::kDigit ? Before::kStopAfterDigit : Before::kOther;
@@ -35,29 +36,17 @@ inline void UnitWriter::put(char32_t c, const NormalisationClass& of_c, char32_t
   }
   const bool is_digit = of_c.has(NormalisationClass::kDigit);
   if (before_ == Before::kStopAfterDigit) {
-    if (is_digit) units[n_units_++] = U'.';
+    if (is_digit) *out++ = U'.';
     has_gap_ |= !is_digit;
   }
   before_ = is_digit ? Before::kDigit : Before::kOther;
   const bool is_unit = of_c.has(NormalisationClass::kUnit);
   if (has_spaces_) {
-    if (is_unit && has_gap_ && n_units_ > 0) units[n_units_++] = U' ';
+    if (is_unit && has_gap_ && n_units_ > 0) *out++ = U' ';
     has_gap_ = !is_unit;
   }
-  units[n_units_] = c + static_cast<char32_t>(of_c.unit_shift);
-  n_units_ += static_cast<std::size_t>(is_unit);
-}
-
-void UnitWriter::count(std::span<const char32_t> characters) noexcept {
-  for (const char32_t c : characters) {
-    char32_t written[4];
-    UnitWriter one = *this;
-    one.n_units_ = n_units_ > 0 ? 1 : 0;  // only whether there are units matters
-    const std::size_t before = one.n_units_;
-    one.put(c, normalisation_class(c), written);
-    one.n_units_ = n_units_ + (one.n_units_ - before);
-    *this = one;
-  }
+  *out = c + static_cast<char32_t>(of_c.unit_shift);
+  n_units_ += static_cast<std::size_t>(out - begin) + static_cast<std::size_t>(is_unit);
 }
 
 std::uint32_t TextForm::position(std::size_t n) const {
@@ -67,7 +56,8 @@ std::uint32_t TextForm::position(std::size_t n) const {
   std::vector<char32_t> composed;
   to_nfkc(std::span(text_).subspan(segment.begin, n - segment.begin), composed);
   UnitWriter writer = segment.writer;
-  writer.count(composed);
+  char32_t units[3];
+  for (const char32_t c : composed) writer.put(c, normalisation_class(c), units);
   return static_cast<std::uint32_t>(writer.n_units());
 }
 
@@ -134,7 +124,7 @@ bool NormalisedText::scan(std::size_t limit, bool is_whole) {
     if (is_last && !is_whole) return false;
     composed_.text_[composed_.n_read_++] = c + static_cast<char32_t>(of_c.nfkc_shift);
     has_nfkc_form_ |= of_c.nfkc_shift != 0;
-    writer.put(c, of_c, units_.data());
+    writer.put(c, of_c, &units_[writer.n_units()]);
     written_.n_units_[++i] = composed_.n_units_[composed_.n_read_] = static_cast<std::uint32_t>(writer.n_units());
   }
   written_.n_read_ = i;
@@ -155,7 +145,7 @@ void NormalisedText::take_segment(std::size_t begin, std::size_t end, UnitWriter
   has_nfkc_form_ |= !std::ranges::equal(segment_, written);
   make_room(writer.n_units(), segment_.size() + written_.text_.size() - end);
   for (const char32_t c : segment_) {
-    writer.put(c, normalisation_class(c), units_.data());
+    writer.put(c, normalisation_class(c), &units_[writer.n_units()]);
     composed_.text_[composed_.n_read_++] = c;
     composed_.n_units_[composed_.n_read_] = static_cast<std::uint32_t>(writer.n_units());
   }

@@ -14,6 +14,7 @@
 #include "makers/rules.hpp"
 #include "pfgen/batch_scorer.hpp"
 #include "pfgen/error.hpp"
+#include "pfgen/normalised_text.hpp"
 
 namespace pfgen::test {
 
@@ -24,7 +25,7 @@ struct Fixture {
   std::vector<std::size_t> n_rules{2, 0, 1};
   std::vector<Text> texts;
   std::vector<std::vector<unsigned char>> utf8_texts;
-  std::vector<std::array<std::uint32_t, 4>> positions;  // of two regexes in two forms
+  std::vector<std::array<std::uint32_t, 2 * kTextForms>> positions;  // of two regexes in each form
   std::vector<Answer> answers;
 
   explicit Fixture(std::size_t n_rows) : texts(n_rows), utf8_texts(n_rows), positions(n_rows) {
@@ -34,9 +35,9 @@ struct Fixture {
       const auto question = static_cast<std::uint32_t>(random.below(3));
       texts[row] = random_answer(random, sets[question][0], random.pick(kLengths));
       utf8_texts[row] = utf8(texts[row]);
-      for (std::size_t i = 0; i < 2; ++i) {
-        positions[row][i] = positions[row][i + 2] = static_cast<std::uint32_t>(random.below(200));
-      }
+      const auto a = static_cast<std::uint32_t>(random.below(200));
+      const auto b = static_cast<std::uint32_t>(random.below(200));
+      positions[row] = {a, b, b, a, a, b};
       answers.push_back({row % 2 == 0 ? view(texts[row]) : view(utf8_texts[row]), question, positions[row].data()});
       answers.back().text.is_null = row % 97 == 5;
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import Option
 
-from ..files.untrusted_text import harmless
+from ..files.untrusted_text import counted, harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
@@ -93,7 +93,7 @@ def _print_answer(found: Explanation) -> None:
     )
     if found.normalised is not None:
         n_left_out = sum(end - begin for begin, end in found.left_out)
-        stdout().print(f"normalised, without the {n_left_out} code points that are dim above:", style="dim")
+        stdout().print(f"normalised; {counted(n_left_out, 'code point')} left out (dim above):", style="dim")
         stdout().print(f"{shown(found.normalised)}\n")
 
 

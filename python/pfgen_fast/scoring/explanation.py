@@ -6,8 +6,8 @@ core.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from ..suite.questions import Question
@@ -85,10 +85,8 @@ class Explanation:
     @property
     def left_out(self) -> list[tuple[int, int]]:
         """The beginning and the end of each run of code points that are read, but left out by profile normalised."""
-        places = [i for i, cover in enumerate(self.cover) if cover is None]
-        runs = groupby(enumerate(places), key=lambda place: place[1] - place[0])
-        ends = [[place for _, place in run] for _, run in runs]
-        return [(run[0], run[-1] + 1) for run in ends]
+        marks = "".join("x" if cover is None else " " for cover in self.cover)
+        return [run.span() for run in re.finditer("x+", marks)]
 
     def n_characters(self, n_units: int) -> int:
         """The length in code points of the first `n_units` units of the answer."""

@@ -152,9 +152,9 @@ class NormalisedReading(Reading):
         return super().position(len(self._normalised(self._written[:end])))
 
     def forms(self) -> list[Reading]:
-        """The text as it is, with digits and Latin letters of usual width, and in NFKC."""
-        others = (self._written.translate(_USUAL_WIDTH), nfkc(self._written))
-        return [self, *(NormalisedReading(self._question, text) for text in others)]
+        """The text as it is, with digits and Latin letters of usual width, and in NFKC; equal texts once."""
+        texts = dict.fromkeys([self._written, self._written.translate(_USUAL_WIDTH), nfkc(self._written)])
+        return [NormalisedReading(self._question, text) for text in texts]
 
 
 class ReferenceCounts:
@@ -312,7 +312,8 @@ class _Normalised(_Leaderboard):
         return max(reading.forms(), key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])
 
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        return super().helpfulness(self.searched(reading, rules), rules)
+        of_forms = [super(_Normalised, self).helpfulness(form, rules) for form in reading.forms()]
+        return max(of_forms, key=lambda found: found[0])
 
 
 _PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {
