@@ -11,7 +11,7 @@ from . import options
 from .app import exit_if_partial, fail, note, print_json, print_line, shown, track, warn
 from .layout import LEAST, rest, shortened
 from .suite_line import about_interval, given_suite, print_origins
-from .table import ScoreOptions
+from .table import TableScoring
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
-class _Score(ScoreOptions):
+class _Score(TableScoring):
     """Scores runs, or tables of answers.
 
     A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; result.json is written

@@ -14,7 +14,7 @@ from .app import fail
 from .suite_line import source_or_here
 
 if TYPE_CHECKING:
-    from .table import ScoreOptions
+    from .score_options import ScoreOptions
 
 _QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
 _REFERENCE_NAMES = ("references", "reference", "refs", "ref", "targets", "target", "参照")

@@ -187,9 +187,9 @@ def few_references(questions: Iterable[Question]) -> Iterator[str]:
         where = min(few, key=lambda name: few[name])
         yield (
             f"{len(few):,} of {len(sizes):,} sets have fewer than {ENOUGH_REFERENCES} reference answers "
-            f"({in_one_line(where)}: {few[where]}), so chance decides their scores: in a suite with one reference "
-            "answer and no keyword rules, an unrelated answer had the score 0.398, and an empty answer has 0.333; for "
-            "few references, use reference metrics (pfgen-fast score --metric; docs/references.md)"
+            f"({in_one_line(where)}: {few[where]}), so chance decides their scores: with one reference answer "
+            "and no keyword rules, even an empty answer has the score 0.333; for few references, use reference metrics "
+            "(pfgen-fast score --metric; docs/references.md)"
         )
 
 

@@ -1,0 +1,178 @@
+"""The options of `pfgen-fast score`."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from typer import Argument, Option
+
+from ..errors import PfgenError
+from ..scoring.reasoning_text import ReasoningChoice
+from . import options
+from .app import Json, Quiet
+from .command_class import option_group
+
+if TYPE_CHECKING:
+    from ..suite.rules import FloatSum
+
+STDIN = "-"
+_LINES, *_OTHERS = (
+    tuple(f"{kind}{packed}" for packed in ("", ".gz", ".xz", ".zst")) for kind in (".jsonl", ".csv", ".tsv", ".json")
+)
+_ENDINGS = sum(_OTHERS, ())
+
+
+@option_group
+class ScoreOptions:
+    """The options of `score`, for runs and for tables."""
+
+    paths: list[str] = Argument(
+        help="Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
+        "directories, globs, URLs such as s3://bucket/in/, or '-'.",
+        metavar="PATH...",
+    )
+    suite: options.SuiteOption = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    unknown_questions: options.UnknownQuestions = "error"
+    output: str | None = Option(
+        None,
+        "-o",
+        help="Write results below this directory instead of the runs. Tables: write to this file, or '-'; several "
+        "tables: to this directory, also a remote one such as s3://bucket/folder/.",
+        metavar="PATH",
+    )
+    in_place: bool = Option(False, help="Tables: replace the input when all of its rows are scored.")
+    question_column: str | None = Option(None, help="Tables: name the question column.")
+    answer_column: str | None = Option(None, help="Tables: name the answer column.")
+    metrics: list[str] | None = Option(
+        None,
+        "--metric",
+        help="Tables: compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, "
+        "rouge_l, rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, or with 100 references or more fluency or "
+        "truthfulness, without a suite. May be repeated.",
+        metavar="NAME",
+    )
+    reference_columns: list[str] | None = Option(
+        None,
+        "--reference-column",
+        help="With --metric: name the column with the references of each row, as lists (in CSV, JSON lists) or texts. "
+        "May be repeated.",
+        metavar="NAME",
+    )
+    tokenize: str | None = Option(
+        None,
+        help="With --metric: split texts by the rules of 13a, intl, zh, char or none. Default: the usual rules of "
+        "each metric.",
+        metavar="NAME",
+    )
+    lowercase: bool = Option(False, help="With --metric: convert texts to lower case first.")
+    columns: str | None = Option(
+        None, help="Tables: add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
+    )
+    where: str | None = Option(
+        None,
+        "--filter",
+        help="Tables: write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
+        metavar="CONDITION",
+    )
+    nulls: bool = Option(False, help="Tables: give missing answers null scores.")
+    encoding: str | None = Option(
+        None,
+        help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
+        metavar="NAME",
+    )
+    reasoning: ReasoningChoice = Option(
+        "keep", help="Score answers unchanged, or without reasoning (docs/generation.md)."
+    )
+    profile: options.ProfileOption = "leaderboard"
+    float_sum: options.ResultSumOption = "auto"
+    force: bool = Option(
+        False, "-f", help="Also score runs that are up to date, and tables scored with other settings."
+    )
+    threads: options.Threads = None
+    dry_run: bool = Option(False, "-n", help="Only show what would be done.")
+    quiet: Quiet = False
+    format: options.FormatWithoutLetter = "text"
+    as_json: Json = False
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the outcome is printed as JSON."""
+        return self.as_json or self.format == "json"
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the command prints errors and JSON only."""
+        return self.quiet or self.is_json
+
+    @property
+    def usual_sum(self) -> FloatSum:
+        """The float sum of runs without a recorded result."""
+        return "naive" if self.float_sum == "naive" else "compensated"
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The inputs; `file://` is a path."""
+        return list(map(_place, self.paths))
+
+    @cached_property
+    def target(self) -> str | None:
+        """The output; `file://` is a path."""
+        return self.output and _place(self.output)
+
+    @property
+    def are_tables(self) -> bool:
+        """Whether the inputs are tables instead of runs."""
+        given = (self.question_column, self.answer_column, self.columns, self.where, self.encoding, self.metrics)
+        return self.in_place or any(value is not None for value in given) or all(map(_is_table, self.places))
+
+    def is_many(self) -> bool:
+        """Whether the outputs are files in a directory, with the names of their inputs."""
+        from ..tables.places.place_names import has_magic
+        from ..tables.places.storage import storage_of
+
+        def is_folder(place: str) -> bool:
+            return place.endswith("/") or storage_of(place).is_folder(place)
+
+        if len(self.places) > 1 or (self.target not in (None, STDIN) and is_folder(str(self.target))):
+            return True
+        path = self.places[0]
+        return path != STDIN and (is_folder(path) or (has_magic(path) and storage_of(path).info(path) is None))
+
+
+def _is_table(path: str) -> bool:
+    """Whether an input must be a table: a URL, or a file that cannot be trials."""
+    if _is_url(path) or not os.path.isfile(path):
+        return _is_url(path)
+    return path.endswith((".parquet", *_ENDINGS)) or (path.endswith(_LINES) and not _may_be_trials(path))
+
+
+def _may_be_trials(path: str) -> bool:
+    """Whether a file of JSON lines has the keys of trials, or cannot be read (the reader of trials names the error)."""
+    from ..tables.formats import column_names
+
+    try:
+        names = column_names(path)
+    except PfgenError:
+        return True
+    return not names or {"question", "answer"} <= set(names)
+
+
+def _place(given: str) -> str:
+    """The place that an argument names: `file://` is a path."""
+    if not _is_url(given):
+        return given
+    from ..tables.places.place_names import place_of
+
+    return place_of(given)
+
+
+def _is_url(given: str) -> bool:
+    if "://" not in given:
+        return False
+    from ..tables.places.place_names import is_remote
+
+    return is_remote(given)
