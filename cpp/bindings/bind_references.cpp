@@ -101,10 +101,7 @@ Results score_references(const ReferenceScorer& self, const TextColumn& answers,
   } catch (const InvalidReferenceText& error) {
     refuse(error, batch);
   } catch (const LinesTooLong& error) {
-    throw BadRow{"answers", error.row,
-                 "a line of " + std::to_string(error.n_answer_tokens) + " tokens, and one of " +
-                     std::to_string(error.n_reference_tokens) +
-                     " tokens in a reference; rouge_lsum needs shorter lines"};
+    throw BadRow{"answers", error.row, error.what()};
   }
   return {std::move(columns), std::move(counts)};
 }

@@ -69,6 +69,8 @@ def test_references_are_a_list_in_the_row(connection):
     assert found == {"chrf": None, "exact_match": None}
     register(connection, ReferenceScorer("rep_2", threads=1), name="rep_2")
     assert connection.sql("SELECT rep_2('abab')").fetchall() == [(0.5,)]
+    with pytest.raises(PfgenError, match="corpus_bleu is one number for all rows"):
+        register(connection, ReferenceScorer("corpus_bleu"), name="corpus")
     with pytest.raises(duckdb.InvalidInputException, match="row 1 of 1, column 'references': expected at least one"):
         connection.sql("SELECT chrf('x', [])").fetchall()
 

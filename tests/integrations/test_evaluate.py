@@ -52,12 +52,15 @@ def test_an_unknown_question_and_a_suite_that_cannot_be_read_are_named(metric, t
 
 
 def test_reference_metrics_take_lists_of_references_or_single_ones(tmp_path):
-    metric = evaluate.load(REFERENCE_METRICS, metrics=["bleu", "chrf"], lowercase=True, cache_dir=str(tmp_path))
+    metric = evaluate.load(
+        REFERENCE_METRICS, metrics=["bleu", "chrf", "corpus_bleu"], lowercase=True, cache_dir=str(tmp_path)
+    )
     answers, references = ["It floats.", "Iron"], [["Ice floats.", "IT FLOATS."], ["iron ore"]]
-    expected = ReferenceScorer(["bleu", "chrf"], lowercase=True).score(answers, references)
+    expected = ReferenceScorer(["bleu", "chrf", "corpus_bleu"], lowercase=True).score(answers, references)
     found = metric.compute(predictions=answers, references=references)
     assert found == {name: float(expected[name].mean()) for name in ("bleu", "chrf")} | {
-        "signature": expected.signature
+        "corpus_bleu": expected.corpus_bleu,
+        "signature": expected.signature,
     }
     found = metric.compute(predictions=answers, references=[one[-1] for one in references], per_answer=True)
     assert found["chrf"] == expected.chrf.tolist()

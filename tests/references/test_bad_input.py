@@ -69,9 +69,16 @@ def test_invalid_answers():
         ReferenceScorer("bleu", tokenize=len).score(["a"], [["a"]])
 
 
-def test_lines_that_are_too_long_for_rouge_lsum():
-    with pytest.raises(TrialsError, match=r"^answers\[0\]: a line of 100000 tokens, and one of 100000 tokens in a"):
-        ReferenceScorer("rouge_lsum", tokenize="char").score(["a" * 100_000 + "\nb"], [["a" * 100_000 + "\nb"]])
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a" * 100_000 + "\nb", "a line of 100000 tokens, and one of 100000 tokens in a reference; .* shorter lines"),
+        ("a\n" * 40_000, "40000 lines, and 40000 lines in a reference; rouge_lsum needs fewer lines"),
+    ],
+)
+def test_lines_that_are_too_long_or_too_many_for_rouge_lsum(text, problem):
+    with pytest.raises(TrialsError, match=rf"^answers\[1\]: {problem}$"):
+        ReferenceScorer("rouge_lsum", tokenize="char").score(["a", text], [["a"], ["b", text]])
 
 
 def test_lone_surrogates_are_code_points():
@@ -93,12 +100,23 @@ SETTINGS = {
     "a long n-gram": ({"metrics": "rouge_17"}, "metric 'rouge_17': expected n-grams of 1 to 16 tokens"),
     "a padded number": ({"metrics": "rep_04"}, "metric 'rep_04': expected n-grams of 1 to 16 tokens"),
     "an unknown tokenizer": ({"tokenize": "13b"}, "unknown tokenizer '13b'; .*; did you mean '13a'?"),
-    "an unknown smoothing": ({"smooth": "exponential"}, "smooth: expected 'exp', .* or 'none', not 'exponential'"),
+    "an unknown smoothing": (
+        {"smooth": "exponential"},
+        "smooth: expected 'exp', 'floor', 'add-k' or 'none', not 'exponential'",
+    ),
     "a negative value": ({"smooth_value": -1}, "smooth_value: expected a number that is not negative, not -1"),
+    "a text as a value": ({"smooth_value": "1"}, "smooth_value: expected a number that is not negative, not '1'"),
     "no beta": ({"beta": float("nan")}, "beta: expected a number that is not negative, not nan"),
     "no order": ({"max_order": 0}, "max_order: expected 1 to 16, not 0"),
+    "half an order": ({"char_order": 2.5}, "char_order: expected 1 to 16, not 2.5"),
     "too many threads": ({"threads": 0}, "threads: expected 1 to 1024, not 0"),
 }
+
+
+def test_metrics_that_are_no_names():
+    for metrics in (None, [None]):
+        with pytest.raises(TypeError, match=r"^metrics: expected names of metrics, not NoneType$"):
+            ReferenceScorer(metrics)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -174,6 +174,7 @@ def test_a_batch_without_answers_or_without_lists():
     empty = scorer.score([], [])
     assert len(empty) == len(list(empty)) == 0
     assert empty.corpus_bleu == empty.corpus("chrf") == 0
+    assert repr(empty).startswith("ReferenceScores(0 answers, none scored; ")
     for missing in ([None, None], pyarrow.array([None, None], pyarrow.list_(pyarrow.string()))):
         scores = scorer.score(["Ice.", None], missing, nulls="null")
         assert all(np.isnan(scores[name]).all() for name in scores.columns)
@@ -186,6 +187,7 @@ def test_a_batch_without_answers_or_without_lists():
 def test_a_corpus_is_the_sum_of_its_rows():
     scores = ReferenceScorer(["corpus_bleu", "chrf"]).score(ANSWERS, REFERENCES)
     assert scores.columns == ("chrf",)
+    assert "6 answers; corpus bleu" in repr(ReferenceScorer("corpus_bleu").score(ANSWERS, REFERENCES))
     assert scores.corpus_bleu == scores.corpus("bleu") == scores.corpus("corpus_bleu")
     sums = [part.counts("bleu").sum(axis=0) for part in (scores.rows(0, 2), scores.rows(2, 6))]
     np.testing.assert_array_equal(sums[0] + sums[1], scores.counts("bleu").sum(axis=0))
@@ -197,6 +199,9 @@ def test_a_table_of_scores():
     scorer = ReferenceScorer(["bleu", "rouge_l"], smooth="floor", tokenize="char")
     scores = scorer.score(ANSWERS, REFERENCES)
     assert repr(scores).startswith("ReferenceScores(6 answers; mean bleu ")
+    assert (
+        repr(ReferenceScorer(["rep_2", "rep_5"]).score(["abab", ""])) == "ReferenceScores(2 answers; mean rep_2 0.5000)"
+    )
     assert "𠮷" in scores._repr_html_()
     assert scores.signature == scorer.signature
     assert "bleu(tok:char,smooth:floor[0.1],eff:yes,order:4)|rouge_l(tok:char)|case:mixed" in scores.signature

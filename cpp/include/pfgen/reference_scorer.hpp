@@ -100,17 +100,10 @@ struct InvalidReferenceText : std::runtime_error {
   std::size_t byte;  // of the invalid UTF-8; kNoError if the text is too long
 };
 
-// An answer and a reference whose lines are too long together for ROUGE-Lsum, which needs a bit for each pair of
-// tokens.
+// An answer and a reference whose lines are too long or too many for ROUGE-Lsum.
 struct LinesTooLong : std::runtime_error {
-  LinesTooLong(std::size_t row_in, std::size_t n_answer_tokens_in, std::size_t n_reference_tokens_in)
-      : std::runtime_error("row " + std::to_string(row_in) + ": lines that are too long together"),
-        row(row_in),
-        n_answer_tokens(n_answer_tokens_in),
-        n_reference_tokens(n_reference_tokens_in) {}
+  LinesTooLong(std::size_t row_in, const std::string& problem) : std::runtime_error(problem), row(row_in) {}
   std::size_t row;
-  std::size_t n_answer_tokens;
-  std::size_t n_reference_tokens;
 };
 
 class ReferenceScorer {

@@ -1,10 +1,12 @@
 #include "pfgen/reference_scorer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "references/comparison.hpp"
@@ -18,6 +20,7 @@ constexpr std::size_t kRowsAtATime = 32;  // that a thread takes
 // A list is prepared once for all rows if it is no larger, which bounds memory.
 constexpr std::size_t kMostKept = 4096;
 constexpr std::size_t kMostUnitsKept = kLongestReferenceText;
+constexpr std::size_t kPairsPerPause = std::size_t{1} << 30;  // of units: some 20 ms of an LCS
 
 // The place of the tokens that a metric reads.
 std::size_t place_of_tokens(const ReferenceOptions& options, ReferenceMetric metric) {
@@ -123,6 +126,29 @@ void check(const ReferenceBatch& batch) {
   }
 }
 
+// Ends all threads if the calling thread is interrupted, because a row may take hours.
+class Pauses {
+ public:
+  explicit Pauses(const std::function<void()>& on_pause) : on_pause_(on_pause) {}
+
+  // Returns whether a thread continues. Throws the exception of `on_pause` in the calling thread.
+  bool continues() {
+    if (!on_pause_ || std::this_thread::get_id() != caller_) return !is_stopped_;
+    try {
+      on_pause_();
+    } catch (...) {
+      is_stopped_ = true;
+      throw;
+    }
+    return true;
+  }
+
+ private:
+  const std::function<void()>& on_pause_;
+  std::thread::id caller_ = std::this_thread::get_id();
+  std::atomic<bool> is_stopped_ = false;
+};
+
 }  // namespace
 
 std::size_t WantedMetric::n_columns() const noexcept {
@@ -156,8 +182,9 @@ std::size_t ReferenceScorer::n_counts() const noexcept {
 class ReferenceScorer::Block {
  public:
   Block(const ReferenceScorer& scorer, const ReferenceBatch& batch, std::span<const Answer> answers,
-        std::span<double> columns, std::span<std::int32_t> counts)
+        std::span<double> columns, std::span<std::int32_t> counts, Pauses& pauses)
       : batch_(batch),
+        pauses_(pauses),
         answers_(answers),
         columns_(columns),
         counts_(counts),
@@ -189,6 +216,10 @@ class ReferenceScorer::Block {
       for (std::size_t i = 0; i < n; ++i) {
         if (!is_kept) prepare_reference(first + i, reference_);
         add_reference(is_kept ? references_[i] : reference_, row);
+        n_pairs_ += (answers_[row].text.n_units + 64) * (batch_.references[first + i].n_units + 64);
+        if (n_pairs_ < kPairsPerPause) continue;
+        if (!pauses_.continues()) return;
+        n_pairs_ = 0;
       }
       const ResultRow result{columns_.data() + row, answers_.size(), counts_.data() + row * n_counts_};
       for (const auto& comparison : comparisons_) comparison->finish(result);
@@ -199,7 +230,7 @@ class ReferenceScorer::Block {
     try {
       for (const auto& comparison : comparisons_) comparison->add_reference(reference);
     } catch (const LcsTooLarge& error) {
-      throw LinesTooLong(row, error.n_answer_tokens, error.n_reference_tokens);
+      throw LinesTooLong(row, error.what());
     }
   }
 
@@ -214,10 +245,12 @@ class ReferenceScorer::Block {
   }
 
   const ReferenceBatch& batch_;
+  Pauses& pauses_;
   std::span<const Answer> answers_;
   std::span<double> columns_;
   std::span<std::int32_t> counts_;
   std::size_t n_counts_;
+  std::size_t n_pairs_ = 0;  // of units of answers and references since the last pause
   bool reads_references_;
   std::vector<std::unique_ptr<Comparison>> comparisons_;
   TextPreparer preparer_;
@@ -244,8 +277,9 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
     }
     answers.push_back({text, list, nullptr});
   }
+  Pauses pauses(on_pause);
   score_in_blocks(answers, batch.begins.size() - 1, kRowsAtATime, n_threads, on_pause,
-                  [&] { return Block(*this, batch, answers, columns, counts); });
+                  [&] { return Block(*this, batch, answers, columns, counts, pauses); });
 }
 
 }  // namespace pfgen

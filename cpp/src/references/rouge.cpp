@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 namespace pfgen {
 namespace {
@@ -91,7 +92,10 @@ Shares Rouge::lcs(Tokens reference, Tokens answer) {
 // Marks the places of one longest common subsequence in the reference, the one that rouge_score chooses.
 void Rouge::mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is_marked) {
   if (reference.empty() || answer.empty()) return;
-  if (answer.size() > kMaxLcsPairs / reference.size()) throw LcsTooLarge(reference.size(), answer.size());
+  if (answer.size() > kMaxLcsPairs / reference.size()) {
+    throw LcsTooLarge("a line of " + std::to_string(answer.size()) + " tokens, and one of " +
+                      std::to_string(reference.size()) + " tokens in a reference; rouge_lsum needs shorter lines");
+  }
   const std::size_t n_blocks = (reference.size() + kBlock - 1) / kBlock;
   rows_.resize(n_blocks * answer.size());
   for_each_row(reference, answer,
@@ -112,6 +116,10 @@ void Rouge::mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is
 
 Shares Rouge::summary_lcs(const Sentences& reference, const Sentences& answer) {
   if (reference.ends.size() == 1 && answer.ends.size() == 1) return lcs(reference.tokens, answer.tokens);
+  if (!reference.ends.empty() && answer.ends.size() > kMaxSentencePairs / reference.ends.size()) {
+    throw LcsTooLarge(std::to_string(answer.ends.size()) + " lines, and " + std::to_string(reference.ends.size()) +
+                      " lines in a reference; rouge_lsum needs fewer lines");
+  }
   is_marked_.assign(reference.tokens.size(), 0);
   std::size_t begin = 0;
   for (const std::size_t end : reference.ends) {

@@ -36,7 +36,7 @@ class Rouge {
  public:
   // ROUGE-L.
   Shares lcs(Tokens reference, Tokens answer);
-  // ROUGE-Lsum. Throws LcsTooLarge if a sentence of the reference and one of the answer are too long together.
+  // ROUGE-Lsum. Throws LcsTooLarge.
   Shares summary_lcs(const Sentences& reference, const Sentences& answer);
 
   // The size of the largest multiset that both contain.
@@ -55,15 +55,11 @@ class Rouge {
   std::vector<TokenId> marked_;
 };
 
-// A ROUGE-Lsum needs one bit for each pair of tokens of two sentences.
+// ROUGE-Lsum needs one bit for each pair of tokens of two sentences, and some time for each pair of sentences.
 inline constexpr std::size_t kMaxLcsPairs = std::size_t{1} << 33;
+inline constexpr std::size_t kMaxSentencePairs = std::size_t{1} << 30;
 struct LcsTooLarge : std::runtime_error {
-  LcsTooLarge(std::size_t n_reference_tokens_in, std::size_t n_answer_tokens_in)
-      : std::runtime_error("two sentences that are too long together"),
-        n_reference_tokens(n_reference_tokens_in),
-        n_answer_tokens(n_answer_tokens_in) {}
-  std::size_t n_reference_tokens;
-  std::size_t n_answer_tokens;
+  using std::runtime_error::runtime_error;
 };
 
 // Replaces `best` if `shares` has a larger f: the best of several references, as rouge_score's score_multi selects it.

@@ -115,6 +115,24 @@ TEST(a_batch_may_have_no_lists) {
   CHECK(std::isnan(columns[0]) && std::isnan(columns[1]) && std::ranges::count(counts, 0) == 20);
 }
 
+TEST(all_threads_end_when_long_rows_are_interrupted) {
+  const std::u32string text(40'000, U'a');
+  const std::vector<TextView> answers(64, view(text)), references(1000, view(text));
+  const std::vector<std::uint32_t> lists(64);
+  const std::vector<std::uint64_t> begins{0, 1000};
+  ReferenceOptions options;
+  options.metrics.push_back({ReferenceMetric::kRougeL, 0});
+  const ReferenceScorer scorer(options);
+  std::vector<double> columns(3 * 64);
+  std::vector<std::int32_t> counts;
+  const auto interrupt = [] { throw std::runtime_error("interrupted"); };
+  for (const std::size_t n_threads : {1U, 2U}) {
+    CHECK_THROWS(std::runtime_error,
+                 scorer.score({answers, lists, references, begins, {}, {}}, n_threads, columns, counts, interrupt));
+  }
+  CHECK(std::ranges::all_of(columns, [](double value) { return std::isnan(value); }));  // no row ended
+}
+
 TEST(invalid_texts_are_named) {
   const std::string invalid = "a\xFF";
   const std::u32string good = U"a";

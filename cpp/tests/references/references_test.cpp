@@ -136,10 +136,13 @@ TEST(sentences_end_at_newlines_and_empty_ones_do_not_count) {
   CHECK(sentences.ends == std::vector<std::size_t>({2, 2, 3}));
 }
 
-TEST(an_lcs_that_needs_too_much_memory_is_refused) {
+TEST(sentences_that_are_too_long_or_too_many_are_refused) {
   Rouge rouge;
-  const Sentences sentences{std::vector<TokenId>(100'001), {1, 100'001}};
-  CHECK_THROWS(LcsTooLarge, rouge.summary_lcs(sentences, sentences));
+  const Sentences is_long{std::vector<TokenId>(100'001), {1, 100'001}};
+  CHECK_THROWS(LcsTooLarge, rouge.summary_lcs(is_long, is_long));
+  Sentences many{std::vector<TokenId>(40'000), {}};
+  for (std::size_t end = 1; end <= many.tokens.size(); ++end) many.ends.push_back(end);
+  CHECK_THROWS(LcsTooLarge, rouge.summary_lcs(many, many));
 }
 
 TEST(answers_match_as_squad_says) {

@@ -60,10 +60,12 @@ def register(
     """
     duckdb = optional("duckdb", extra="duckdb", needed_for="register")
     pa = optional("pyarrow", extra="duckdb", needed_for="register")
-    usual, types = "average", ["VARCHAR", "VARCHAR"]
+    usual: Sequence[str] = ["average"]
+    types = ["VARCHAR", "VARCHAR"]
     if isinstance(spec, ReferenceScorer):
-        usual, types = spec.columns[0], ["VARCHAR", "VARCHAR[]"] if spec.needs_references else ["VARCHAR"]
-    job = TableJob(spec, columns=[column or usual] if columns is None else columns, nulls=nulls)
+        usual, types = spec.columns[:1], ["VARCHAR", "VARCHAR[]"] if spec.needs_references else ["VARCHAR"]
+    wanted = columns if columns is not None else usual if column is None else [column]
+    job = TableJob(spec, columns=wanted, nulls=nulls)
 
     def score(*inputs: Any) -> Any:
         found = job.score(inputs, lambda row: f"row {(row or 0) + 1} of {len(inputs[0])}")

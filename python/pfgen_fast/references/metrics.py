@@ -76,7 +76,8 @@ class Metric:
 
 def read_metrics(names: str | Iterable[str]) -> tuple[Metric, ...]:
     """The metrics with these names; raises ValueError for an unknown name."""
-    found = {name: _metric(name) for name in ([names] if isinstance(names, str) else names)}
+    is_one = isinstance(names, str) or not isinstance(names, Iterable)
+    found = {name: _metric(name) for name in ([names] if is_one else names)}
     if not found:
         raise ValueError("metrics: expected the name of at least one metric")
     return tuple(found.values())

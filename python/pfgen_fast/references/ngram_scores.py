@@ -54,12 +54,12 @@ class NgramScores:
         return columns
 
     def _questions(self, keys: list[tuple[str, ...]], n_threads: int) -> list[_core.Question]:
-        if len(self._indexes) > _MOST_KEPT:
-            self._indexes = {}
-        indexes = self._indexes
+        indexes = dict(self._indexes)
         new = [key for key in keys if key not in indexes]
         compiled = _core.compile([[key] for key in new], _core.Profile.leaderboard, n_threads)
         indexes.update(zip(new, compiled, strict=True))
+        by_age = dict.fromkeys((*keys, *reversed(indexes)))  # the lists of this batch are the youngest
+        self._indexes = {key: indexes[key] for key in reversed([*by_age][:_MOST_KEPT])}
         return [
             _core.Question(
                 index=indexes[key], rules=_core.KeywordRules([]), set_columns=[0], searchers=[], token_reader=None

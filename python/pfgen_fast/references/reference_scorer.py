@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..native import _core
@@ -94,13 +95,12 @@ class ReferenceScorer:
         if self.tokenize is not None and not callable(self.tokenize):
             check_tokenizer(self.tokenize)
         check_choice("smooth", self.smooth, get_args(Smooth))
-        if self.smooth_value is not None and not 0 <= self.smooth_value < math.inf:
-            raise ValueError(f"smooth_value: expected a number that is not negative, not {self.smooth_value}")
-        if not 0 <= self.beta < math.inf:
-            raise ValueError(f"beta: expected a number that is not negative, not {self.beta}")
-        for name in ("max_order", "char_order"):
-            if not 1 <= getattr(self, name) <= MOST_ORDER:
-                raise ValueError(f"{name}: expected 1 to {MOST_ORDER}, not {getattr(self, name)}")
+        for name, value in (("smooth_value", self._smooth_value), ("beta", self.beta)):
+            if not isinstance(value, Real) or not 0 <= value < math.inf:
+                raise ValueError(f"{name}: expected a number that is not negative, not {value!r}")
+        for name, order in (("max_order", self.max_order), ("char_order", self.char_order)):
+            if not isinstance(order, Integral) or not 1 <= order <= MOST_ORDER:
+                raise ValueError(f"{name}: expected 1 to {MOST_ORDER}, not {order!r}")
         checked_threads(self.threads)
 
     @cached_property

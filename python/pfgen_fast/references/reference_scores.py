@@ -114,8 +114,9 @@ class ReferenceScores(ColumnTable):
     def __repr__(self) -> str:
         import numpy as np
 
-        values = np.array(list(self._values.values())).reshape(-1, len(self))
-        shown = self._described(~np.isnan(values).all(axis=0), self.columns)
+        has_values = {name: ~np.isnan(column) for name, column in self._values.items()}
+        is_scored = np.any([*has_values.values()], axis=0) if has_values else np.ones(len(self), bool)
+        shown = self._described(is_scored, [name for name, has_value in has_values.items() if has_value.any()])
         return shown[:-1] + "".join(f"; corpus {name} {self.corpus(name):.4f}" for name in self._counts) + ")"
 
     def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[Any]], int]:

@@ -66,5 +66,5 @@ class ColumnTable(NotebookTable):
         """The number of answers, and the means of some columns."""
         if not is_scored.any():
             return f"{type(self).__name__}({len(self)} answers, none scored)"
-        means = ", ".join(f"{name} {self[name][is_scored].mean():.4f}" for name in names)
+        means = ", ".join(f"{name} {column[column == column].mean():.4f}" for name in names for column in [self[name]])
         return f"{type(self).__name__}({len(self)} answers{'; mean ' if names else ''}{means})"

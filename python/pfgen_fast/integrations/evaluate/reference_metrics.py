@@ -19,7 +19,7 @@ Args:
     per_answer: Whether to return the values of each answer, in lists, instead of their means.
 
 Returns:
-    The columns of the metrics, and the `signature` of the values.
+    The columns of the metrics, `corpus_bleu` if it is one of them, and the `signature` of the values.
 """
 
 
@@ -63,4 +63,6 @@ class References(evaluate.Metric):  # type: ignore[misc, name-defined]  # evalua
         table = self._scorer.score(predictions, listed)
         columns = {name: table[name] for name in self._scorer.columns}
         found = {name: column.tolist() if per_answer else float(column.mean()) for name, column in columns.items()}
+        if "corpus_bleu" in self._scorer.metrics:
+            found["corpus_bleu"] = table.corpus_bleu
         return {**found, "signature": self._scorer.signature}
