@@ -236,7 +236,12 @@ KEPT = [{"key": "0" * 64, "item": "a", "scores": {"f": 0.5, "g": None}}]
 PLAN = {"name": "short", "ladders": {"light": [10, 20]}, "kinds": {"negate": {"permille": [200]}, "newline": {}}}
 WEIGHTS = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
 VOTES = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
-SHAPE = {"shape": [{"part": "copying", "run": 9, "from_share": 0.5}, {"part": "clip", "low": -1, "high": 2.5}]}
+SHAPE = {
+    "shape": [
+        {"part": "overlong", "soft": 2048.25, "hard": 40960.125},
+        {"part": "clip", "low": -123.5, "high": 27182.5},
+    ]
+}
 KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what makes one, and the reader
     "result.json": (good_result, show_result),
     "config.json": (CONFIG, score_config),
