@@ -22,6 +22,12 @@ py::array_t<double> lengths_of(const TextColumn& answers, std::size_t n_threads)
   }));
 }
 
+py::array_t<double> n_units_of(const TextColumn& answers, std::size_t n_threads) {
+  return to_array(without_gil(answers, [&](std::span<const TextView> texts, const auto& on_pause) {
+    return count_units(texts, n_threads, on_pause);
+  }));
+}
+
 py::array_t<double> repetition_of(const TextColumn& answers, std::size_t n, std::size_t n_threads) {
   if (n == 0) throw py::value_error("n: expected at least 1");
   return to_array(without_gil(answers, [&](std::span<const TextView> texts, const auto& on_pause) {
@@ -52,6 +58,8 @@ class BoundSources {
 void bind_text_shapes(py::module_& module) {
   module.def("count_code_points", &lengths_of, py::arg("answers"), py::arg("n_threads"),
              "Counts the code points of each answer.");
+  module.def("count_units", &n_units_of, py::arg("answers"), py::arg("n_threads"),
+             "Counts the units of each answer in profile normalised.");
   module.def("repeated_shares", &repetition_of, py::arg("answers"), py::arg("n"), py::arg("n_threads"),
              "Computes 1 - different / all windows of n code points of each answer.");
   py::class_<BoundSources>(module, "CopySources", "Groups of texts from which answers may be copied.")

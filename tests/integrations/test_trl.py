@@ -137,6 +137,8 @@ def test_references_may_be_a_column_of_the_dataset():
     assert reward.__name__ == "pfgen_chrf"
     with pytest.raises(PfgenError, match=r"references\[1\]: expected a list of references"):
         reward(prompts=["p"] * 2, completions=["a", "b"], good=[None, "b"])
+    with pytest.raises(PfgenError, match="good: expected 2 values, one for each completion"):
+        reward(prompts=["p"] * 2, completions=["a", "b"], good=[["b"]])
     with pytest.raises(PfgenError, match="no column 'good' with the reference answers of each prompt"):
         reward(prompts=["p"], completions=["a"])
 

@@ -15,10 +15,11 @@ from pfgen_fast.errors import RewardError
 from pfgen_fast.native import _core
 from pfgen_fast.rewards import Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
 from pfgen_fast.rewards.parts import PARTS
+from pfgen_fast.scoring.normalisation import normalised
 
 TEXTS = st.one_of(
     st.text("ab", max_size=40),
-    st.text("ab\u3042\U0001f363\ud800", max_size=30),
+    st.text("ab\u3042\U0001f363\ud800\u3002\u3314 .1", max_size=30),
     st.builds(lambda text, n: text * n, st.text("abc ", max_size=6), st.integers(0, 8)),
 )
 
@@ -51,6 +52,7 @@ def test_the_core_counts_as_plain_python_does():
         reached["repeats"] += any(value > 0.3 for value in expected)
         assert found.tolist() == expected
         assert _core.count_code_points(column(texts), n_threads).tolist() == [len(text) for text in texts]
+        assert _core.count_units(column(texts), n_threads).tolist() == [len(normalised(text)) for text in texts]
 
     check()
     assert reached["repeats"] >= share(30, at_least=1)

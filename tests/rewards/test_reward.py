@@ -121,6 +121,11 @@ def test_repetition_loops_and_cuts_cost_and_a_factor_never_raises_a_reward():
     assert good == Scorer("mini", profile="normalised").reward("Q07", [GOOD])[0]
     assert twice < good / 2
     assert cut < good / 2
+    padded = GOOD[:30].replace(" ", " ... ") + "!" * 40
+    assert (
+        reward.details("Q07", [padded])["too_short"].tolist()
+        == reward.details("Q07", [GOOD[:30]])["too_short"].tolist()
+    )
     minus = Reward("mini", [Overlong(10, 20, minus=True), Repetition(5, 0.0, 0.1)])
     assert (
         minus("Q07", [f"{GOOD} {GOOD}"]).tolist() == Reward("mini", minus.shape[:1])("Q07", [f"{GOOD} {GOOD}"]).tolist()
@@ -143,7 +148,7 @@ def test_references_in_the_rows_are_compared_and_shape_the_reward():
     assert table.columns == ("score", "too_short", "copying", "scale", "reward")
     assert table["score"].tolist() == scores.tolist()
     assert table["copying"].tolist() == [0, 1]
-    assert table["too_short"].tolist() == TooShort(0.5, 0.1)([20 / 19, 5 / 18.5]).tolist()
+    assert table["too_short"].tolist() == TooShort(0.5, 0.1)([16 / 15.5, 4 / 14.5]).tolist()
     pairs = [(references[0][0], [references[0][1]]), (references[0][1], [references[0][0]])]
     expected = np.mean([chrf.score([text], [others]).chrf[0] for text, others in pairs])
     assert table["scale"][0] == pytest.approx(expected)

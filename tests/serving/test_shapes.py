@@ -58,6 +58,11 @@ def test_a_server_shapes_rewards_and_the_client_passes_what_they_need(shape):
         table = client.score(["Q07"] * 20, ANSWERS, **KNOWN)
         assert tuple(table) == expected.columns
         assert all(np.array_equal(table[name], expected[name]) for name in table)
+        arrays = {name: np.array(values) for name, values in KNOWN.items()}
+        assert client.reward("Q07", ANSWERS, **arrays).tolist() == expected["reward"].tolist()
+        for known in ({"prompts": "Why?"}, {"n_tokens": 5}):
+            with pytest.raises(TrialsError, match="expected a list with one value for each answer, not one"):
+                client.reward("Q07", ANSWERS, **known)
         with pytest.raises(TrialsError, match="prompts are missing; the part copying needs them"):
             client.reward("Q07", ANSWERS)
         with pytest.raises(TrialsError, match="2 finished and 20 answers; expected equal numbers"):
@@ -149,6 +154,7 @@ def test_the_function_for_openrlhf_has_the_shape_of_the_environment(monkeypatch)
 def test_a_server_that_cannot_start_says_why(call):
     for arguments, sentence in (
         (("--metric", "chrff"), "unknown metric 'chrff'; .*did you mean 'chrf'"),
+        (("--metric", "chrf", "--profile", "paper"), "--profile: only scores of a suite have a profile"),
         (("--suite", "mini", "--metric", "chrf"), "unknown metric 'chrf'; expected one of score"),
         (("--suite", "mini", "--shape", "recomended"), "shape: expected 'recommended' or a file"),
     ):

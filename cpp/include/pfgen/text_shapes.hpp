@@ -17,6 +17,10 @@ namespace pfgen {
 std::vector<double> count_code_points(std::span<const TextView> texts, std::size_t n_threads,
                                       const std::function<void()>& on_pause);
 
+// The units of each text in profile normalised, so its length without punctuation and white space.
+std::vector<double> count_units(std::span<const TextView> texts, std::size_t n_threads,
+                                const std::function<void()>& on_pause);
+
 // 1 - different windows / all windows of each text; 0 for a text without windows. `n` is at least 1.
 std::vector<double> repeated_shares(std::span<const TextView> texts, std::size_t n, std::size_t n_threads,
                                     const std::function<void()>& on_pause);

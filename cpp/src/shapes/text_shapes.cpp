@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "pfgen/error.hpp"
+#include "pfgen/normalised_text.hpp"
 #include "shapes/window_numbers.hpp"
 #include "system/parallel.hpp"
 
@@ -20,37 +21,59 @@ void read(const TextView& text, std::size_t row, std::vector<char32_t>& code_poi
   if (fault != kNoError) throw InvalidAnswer(row, fault);
 }
 
-// The values of all rows; `make_worker()` makes a function of a row and its code points.
+// The values of all rows; `make_worker()` makes a function of a row and its text.
 template <class MakeWorker>
 std::vector<double> values_of_rows(std::span<const TextView> texts, std::size_t n_threads,
                                    const std::function<void()>& on_pause, const MakeWorker& make_worker) {
   std::vector<double> values(texts.size(), std::numeric_limits<double>::quiet_NaN());
   const std::size_t n_tasks = (texts.size() + kRowsOfTask - 1) / kRowsOfTask;
   run_parallel(n_tasks, n_threads, on_pause, [&] {
-    return [&, value_of = make_worker(), code_points = std::vector<char32_t>()](std::size_t task) mutable {
+    return [&, value_of = make_worker()](std::size_t task) mutable {
       const std::size_t end = std::min(texts.size(), (task + 1) * kRowsOfTask);
       for (std::size_t row = task * kRowsOfTask; row < end; ++row) {
-        if (texts[row].is_null) continue;
-        read(texts[row], row, code_points);
-        values[row] = value_of(row, std::span<const char32_t>(code_points));
+        if (!texts[row].is_null) values[row] = value_of(row, texts[row]);
       }
     };
   });
   return values;
 }
 
+// As above, with a function of a row and its code points.
+template <class MakeWorker>
+std::vector<double> values_of_code_points(std::span<const TextView> texts, std::size_t n_threads,
+                                          const std::function<void()>& on_pause, const MakeWorker& make_worker) {
+  return values_of_rows(texts, n_threads, on_pause, [&] {
+    return [value_of = make_worker(), code_points = std::vector<char32_t>()](std::size_t row,
+                                                                             const TextView& text) mutable {
+      read(text, row, code_points);
+      return value_of(row, std::span<const char32_t>(code_points));
+    };
+  });
+}
+
 }  // namespace
 
 std::vector<double> count_code_points(std::span<const TextView> texts, std::size_t n_threads,
                                       const std::function<void()>& on_pause) {
-  return values_of_rows(texts, n_threads, on_pause, [] {
+  return values_of_code_points(texts, n_threads, on_pause, [] {
     return [](std::size_t, std::span<const char32_t> text) { return static_cast<double>(text.size()); };
+  });
+}
+
+std::vector<double> count_units(std::span<const TextView> texts, std::size_t n_threads,
+                                const std::function<void()>& on_pause) {
+  return values_of_rows(texts, n_threads, on_pause, [] {
+    return [normalised = NormalisedText()](std::size_t row, const TextView& text) mutable {
+      const std::size_t fault = normalised.read(text, kMostCodePoints);
+      if (fault != kNoError) throw InvalidAnswer(row, fault);
+      return static_cast<double>(normalised.units().size());
+    };
   });
 }
 
 std::vector<double> repeated_shares(std::span<const TextView> texts, std::size_t n, std::size_t n_threads,
                                     const std::function<void()>& on_pause) {
-  return values_of_rows(texts, n_threads, on_pause, [n] {
+  return values_of_code_points(texts, n_threads, on_pause, [n] {
     return [n, windows = WindowNumbers()](std::size_t, std::span<const char32_t> text) mutable {
       if (text.size() < n) return 0.0;
       windows.reset(text, n);
@@ -149,7 +172,7 @@ std::vector<double> CopySources::copied_shares(std::span<const TextView> answers
   for (const std::int32_t group : groups) {
     if (static_cast<std::size_t>(group) >= n_groups_) throw CompileError("an answer has an unknown group");
   }
-  return values_of_rows(answers, n_threads, on_pause, [&] {
+  return values_of_code_points(answers, n_threads, on_pause, [&] {
     return [this, groups, ends = std::vector<std::size_t>(), n_copied = std::vector<std::size_t>(),
             touched = std::vector<std::uint32_t>()](std::size_t row, std::span<const char32_t> answer) mutable {
       if (answer.size() < n_) return 0.0;

@@ -20,6 +20,9 @@ TEST(lengths_and_repeated_windows_are_counted) {
   views.push_back({.is_null = true});
   const std::vector<double> lengths = count_code_points(views, 1, kNoPause);
   CHECK(same_bits(std::span(lengths).first(4), std::vector{0.0, 2.0, 5.0, 4.0}) && std::isnan(lengths[4]));
+  const std::vector<double> units =
+      count_units(views_of(std::vector<Text>{U"", U"a, ｂ！。", U"3.5 ㌔."}), 1, kNoPause);
+  CHECK(same_bits(std::span(units), std::vector{0.0, 2.0, 5.0}));
   const std::vector<double> shares = repeated_shares(views, 2, 1, kNoPause);
   CHECK(same_bits(std::span(shares).first(4), std::vector{0.0, 0.0, 0.75, 1.0 - 2.0 / 3.0}) && std::isnan(shares[4]));
 }
@@ -58,6 +61,7 @@ TEST(invalid_input_is_refused) {
   const std::vector<TextView> valid = views_of(texts);
   CHECK_THROWS(InvalidAnswer, repeated_shares(invalid, 1, 1, kNoPause));
   CHECK_THROWS(InvalidAnswer, count_code_points(invalid, 1, kNoPause));
+  CHECK_THROWS(InvalidAnswer, count_units(invalid, 1, kNoPause));
   CopySources broken(invalid, ends, 2);
   for (int i = 0; i < 2; ++i) CHECK_THROWS(InvalidAnswer, broken.copied_shares(valid, first, 1, kNoPause));
   CHECK_THROWS(CompileError, CopySources(valid, descending, 2));

@@ -98,6 +98,8 @@ class _Serve:
         if self.suite is None and self.metric not in SCORES:
             from ..references import ReferenceScorer
 
+            if self.profile is not None:
+                fail(f"--profile: only scores of a suite have a profile, not the metric {self.metric}")
             try:
                 references = ReferenceScorer([self.metric], threads=self.threads)
             except ValueError as error:

@@ -76,6 +76,8 @@ def make_reward(
         if asked not in columns:
             what = "the question" if references is None else "the reference answers"
             raise PfgenError(f"the dataset has no column {asked!r} with {what} of each prompt")
+        if len(columns[asked]) != len(completions):
+            raise PfgenError(f"{asked}: expected {len(completions)} values, one for each completion")
         rows = [row for row, value in enumerate(columns[asked]) if value is not None]
         answers, finished = answers_in([completions[row] for row in rows], mode)
         batch: dict[str, Any] = {"finished": finished}

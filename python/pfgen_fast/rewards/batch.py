@@ -18,6 +18,7 @@ from ..native.threads import cached_property, default_threads
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
+Count = Callable[[_core.TextColumn, int], Floats]
 
 
 class TextGroups:
@@ -30,13 +31,14 @@ class TextGroups:
     def __init__(self, texts: _core.TextColumn, begins: NDArray[Any]) -> None:
         self.texts, self.begins = texts, begins.astype(np.int64)
         self._sources: dict[int, _core.CopySources] = {}
+        self._medians: dict[Count, Floats] = {}
 
-    @cached_property
-    def median_lengths(self) -> Floats:
-        """The median number of characters of the texts of each group; NaN for a group without texts."""
-        lengths = _core.count_code_points(self.texts, default_threads())
-        parts = np.split(lengths, self.begins[1:-1])
-        return np.array([np.median(part) if len(part) else np.nan for part in parts])
+    def median_lengths(self, count: Count) -> Floats:
+        """The median length of the texts of each group; NaN for a group without texts."""
+        if count not in self._medians:
+            parts = np.split(count(self.texts, default_threads()), self.begins[1:-1])
+            self._medians[count] = np.array([np.median(part) if len(part) else np.nan for part in parts])
+        return self._medians[count]
 
     def copied_shares(self, answers: _core.TextColumn, groups: Rows, run: int, n_threads: int) -> Floats:
         """The share of each answer that is copied in runs of at least `run` characters from one text of its group."""
@@ -81,23 +83,23 @@ class Batch:
         if len(values) != len(self.answers):
             raise TrialsError(f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer")
 
-    @cached_property
-    def n_characters(self) -> Floats:
-        """The number of code points of each answer; NaN for a missing answer."""
-        with worded():
-            return _core.count_code_points(self.answers, self.n_threads)
+    def lengths(self, unit: str, *, has_punctuation: bool) -> Floats:
+        """The lengths of the answers in a unit of `parts.UNITS`; NaN for a missing answer.
 
-    def lengths(self, unit: str) -> Floats:
-        """The lengths of the answers in a unit of `parts.UNITS`."""
-        if unit == "characters":
-            return self.n_characters
+        Without punctuation, only characters that profile `normalised` reads count.
+        """
         if unit == "tokens":
             if self.n_tokens is None:
                 _missing("n_tokens", "lengths in tokens")
             found: Floats = self.n_tokens
             return found
+        count = _core.count_code_points if has_punctuation else _core.count_units
+        with worded():
+            lengths = count(self.answers, self.n_threads)
+        if unit == "characters":
+            return lengths
         groups, rows = self._references
-        return self.n_characters / np.maximum(groups.median_lengths[rows], 1.0)
+        return lengths / np.maximum(groups.median_lengths(count)[rows], 1.0)
 
     def repeated_shares(self, n: int) -> Floats:
         """The share of the n-grams of each answer that occurred before in it."""

@@ -90,7 +90,7 @@ class Overlong(Factor):
         return factors - 1.0 if self.minus else factors
 
     def _factors(self, batch: Batch) -> Floats:
-        return self(batch.lengths(self.unit))
+        return self(batch.lengths(self.unit, has_punctuation=True))
 
     def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
         """The factors or penalties, and the rewards after them."""
@@ -101,6 +101,8 @@ class Overlong(Factor):
 @dataclass(frozen=True)
 class TooShort(Factor):
     """A factor against short and cut answers: 1 from the length `soft` on, then linearly down to 0 at `hard`.
+
+    Only characters that profile `normalised` reads count, so punctuation and white space do not lengthen an answer.
 
     Args:
         soft: The length from which on an answer keeps its reward.
@@ -132,7 +134,7 @@ class TooShort(Factor):
         return 1.0 - _falling(np.asarray(lengths, dtype=np.float64), self.hard, self.soft)
 
     def _factors(self, batch: Batch) -> Floats:
-        return self(batch.lengths(self.unit))
+        return self(batch.lengths(self.unit, has_punctuation=False))
 
 
 @dataclass(frozen=True)

@@ -126,13 +126,11 @@ class RewardClient:
         self, path: str, questions: str | Sequence[str] | None, answers: Sequence[str], known: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
         given = {"questions": questions, "answers": answers, **known}
-        columns = {
-            name: list(values) for name, values in given.items() if not (values is None or isinstance(values, str))
-        }
+        whole = {"questions": given.pop("questions")} if isinstance(questions, str) else {}
+        columns = {name: _listed(name, values) for name, values in given.items() if values is not None}
         for name, values in columns.items():
             if len(values) != len(columns["answers"]):
                 raise TrialsError(f"{len(values)} {name} and {len(answers)} answers; expected equal numbers")
-        whole = {"questions": questions} if isinstance(questions, str) else {}
         replies = []
         for first in range(0, max(len(answers), 1), self._n_answers):
             rows = slice(first, first + self._n_answers)
@@ -182,6 +180,13 @@ class RewardClient:
                 return response
             time.sleep(min(_seconds(asked, wait), left))
             wait = min(2 * wait, _LONGEST_PAUSE_SECONDS)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise TrialsError(f"{name}: expected a list with one value for each answer, not one {type(values).__name__}")
+    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)  # an array has its own numbers
+    return listed
 
 
 def _address(url: str) -> tuple[str, str | None]:
