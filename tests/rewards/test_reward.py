@@ -171,6 +171,8 @@ def test_references_in_the_rows_are_compared_and_shape_the_reward():
         ("mini", None, {"n_tokens": [float("nan")]}, r"n_tokens\[0\]: expected a number of at least 0, not nan"),
         ("mini", None, {"n_tokens": [-1]}, r"n_tokens\[0\]: expected a number of at least 0, not -1"),
         ("mini", None, {"n_tokens": ["a"]}, "n_tokens: expected a number for each answer"),
+        ("mini", None, {"n_tokens": [[1, 2]]}, "n_tokens: expected a number for each answer"),
+        ("mini", None, {"finished": [[True, False]]}, "finished: expected True or False for each answer"),
         (ReferenceScorer("chrf"), None, {}, "references: expected a list of references for each answer, got None"),
         (ReferenceScorer("chrf"), [Scale()], {"references": [["a"]]}, "scale needs at least two references"),
         (ReferenceScorer("chrf"), [Scale()], {"references": [["a", "b"]]}, r"references\[0\]: their mean chrf is 0"),

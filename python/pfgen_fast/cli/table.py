@@ -73,6 +73,10 @@ class TableScoring(ScoreOptions):
             if value:
                 fail(f"{name} needs a metric, such as --metric bleu --metric chrf")
 
+        scorer = self._reference_scorer
+        if scorer and self.reference_columns and not scorer.needs_references:
+            fail(f"--reference-column: {', '.join(scorer.metrics)} needs no references: leave it out")
+
     def _job(self) -> TableJob:
         from ..tables.table_job import TableJob
 

@@ -50,7 +50,11 @@ def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
     usual = "scored/" if is_folder else _beside(options.places[0])
     given: dict[str, str | list[str] | None]
     if options.metrics:
-        references = options.reference_columns or [_first(_REFERENCE_NAMES, names) or "REFERENCES"]
+        from ..references import ReferenceScorer
+
+        references = options.reference_columns
+        if not references and ReferenceScorer(options.metrics).needs_references:
+            references = [_first(_REFERENCE_NAMES, names) or "REFERENCES"]
         given = {"--metric": options.metrics, "--reference-column": references, "--tokenize": options.tokenize}
     else:
         question = options.question_column or _first(_QUESTION_NAMES, names) or "QUESTION"

@@ -8,6 +8,7 @@ from typing import cast
 from ..errors import TrialsError
 from ..rewards.reward import Reward
 from ..scoring.scorer import Scorer
+from ..suite.questions import some_references
 from ..suite.suite import Suite
 from .evaluator import Floats, Item, Metric, Texts, column_of
 
@@ -18,8 +19,6 @@ _METRICS = (
     Metric("helpfulness", low=0.0, high=1.0),
     Metric("average", low=0.0, combined=False),
 )
-
-_REFERENCES_OF_A_SET = 20
 
 
 class NgramEvaluator:
@@ -77,10 +76,9 @@ class NgramEvaluator:
         asked: list[str] = []
         answers: list[str] = []
         for question in questions:
-            for texts in self.suite[question].answers.values():
-                chosen = texts[:: -(-len(texts) // _REFERENCES_OF_A_SET)]
-                asked += [question] * len(chosen)
-                answers += chosen
+            chosen = some_references(self.suite[question])
+            asked += [question] * len(chosen)
+            answers += chosen
         table = self._scorer.score(asked, answers)
         return {metric.name: float(table[metric.name].mean()) if asked else float("nan") for metric in _METRICS}
 

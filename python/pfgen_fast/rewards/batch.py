@@ -70,7 +70,7 @@ class Batch:
         self._check_length("n_tokens", self.n_tokens)
         if self.finished is not None:
             self.finished = np.asarray(self.finished)
-            if self.finished.dtype != np.bool_ and len(self.finished):
+            if self.finished.ndim != 1 or (self.finished.dtype != np.bool_ and len(self.finished)):
                 raise TrialsError("finished: expected True or False for each answer")
         if self.n_tokens is not None:
             self.n_tokens = _numbers("n_tokens", self.n_tokens)
@@ -146,6 +146,8 @@ def _numbers(name: str, values: Any) -> Floats:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise TrialsError(f"{name}: expected a number for each answer") from None
+    if numbers.ndim != 1:
+        raise TrialsError(f"{name}: expected a number for each answer")
     is_valid = np.isfinite(numbers) & (numbers >= 0)
     if not is_valid.all():
         row = int(is_valid.argmin())

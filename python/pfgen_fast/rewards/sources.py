@@ -17,11 +17,10 @@ from ..references.reference_lists import read_lists
 from ..references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
+from ..suite.questions import some_references
 from ..suite.rules import PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite
 from .batch import Batch, Floats, Rows, TextGroups
-
-_OF_A_SET = 20  # answers of each set are scored for the mean score of the reference answers of a question
 
 
 class Source(Protocol):
@@ -101,7 +100,7 @@ class SuiteSource:
         """The mean score of some reference answers of each question."""
         means = []
         for question in self.scorer.suite:
-            chosen = [text for texts in question.answers.values() for text in texts[:: -(-len(texts) // _OF_A_SET)]]
+            chosen = some_references(question)
             scores = self.scorer.score(question.question_id, chosen)[column_of(self.metric)]
             means.append(scores.mean() if chosen else 0.0)
         return np.array(means)

@@ -65,6 +65,7 @@ class Sample:
 
 Language = Literal["ja", "en"]
 
+_SOME = 20
 _JAPANESE = re.compile(
     "[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
@@ -84,6 +85,11 @@ class Instructions:
     def for_question(cls, question: str, own: Mapping[str, str]) -> Instructions:
         """The texts for a question: the suite's `own` texts, or default texts in the language of the question."""
         return replace(INSTRUCTIONS[language_of(question)], **own)
+
+
+def some_references(question: Question) -> list[str]:
+    """About 20 reference answers of each set of a question, evenly spaced, for their mean score."""
+    return [text for texts in question.answers.values() for text in texts[:: -(-len(texts) // _SOME)]]
 
 
 INSTRUCTIONS: Mapping[Language, Instructions] = {
