@@ -1,0 +1,77 @@
+"""Scores of models on items: the mean of the trials of each model on each item, by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TrialsError
+from ..files.untrusted_text import unknown_name
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemScores:
+    """Scores of models (rows) on items (columns), by metric."""
+
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    values: Mapping[str, Floats]  # by metric, the mean of the trials; NaN where a model has no score for an item
+    # by metric, the number of trials and their variance (divisor n - 1; NaN below two); metrics that always have one
+    # trial are left out
+    n_trials: Mapping[str, NDArray[np.int_]] = field(default_factory=dict)
+    variances: Mapping[str, Floats] = field(default_factory=dict)
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # by metric; True for a metric that is left out
+    subjects: tuple[str | None, ...] = ()  # subject of each item; empty without subjects
+    clusters: tuple[str | None, ...] = ()  # cluster of each item, such as its document; empty without clusters
+    notes: tuple[str, ...] = ()  # how the table was read, one sentence each: guessed columns, rows that were left out
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics."""
+        return tuple(self.values)
+
+    def of(self, model: str, metric: str) -> Floats:
+        """The scores of a model on all items."""
+        row: Floats = self.values[self._metric(metric)][self._row(model)]
+        return row
+
+    def only(
+        self, *, models: Sequence[str] | None = None, metrics: Sequence[str] | None = None, items: Any = None
+    ) -> ItemScores:
+        """Some models, metrics and items (a mask or indices), models and metrics in the given order."""
+        rows: Any = slice(None) if models is None else [self._row(model) for model in models]
+        columns: Any = slice(None) if items is None else np.arange(len(self.items))[items]
+
+        def cut(by_metric: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+            chosen = self.metrics if metrics is None else [self._metric(metric) for metric in metrics]
+            return {metric: by_metric[metric][rows][:, columns] for metric in chosen if metric in by_metric}
+
+        def cut_items(of_items: tuple[Any, ...]) -> tuple[Any, ...]:
+            return of_items if items is None or not of_items else tuple(of_items[at] for at in columns)
+
+        return replace(
+            self,
+            models=self.models if models is None else tuple(models),
+            items=cut_items(self.items),
+            values=cut(self.values),
+            n_trials=cut(self.n_trials),
+            variances=cut(self.variances),
+            subjects=cut_items(self.subjects),
+            clusters=cut_items(self.clusters),
+        )
+
+    def _row(self, model: str) -> int:
+        if model not in self.models:
+            raise TrialsError(unknown_name("model", model, self.models))
+        return self.models.index(model)
+
+    def _metric(self, metric: str) -> str:
+        if metric not in self.values:
+            raise TrialsError(unknown_name("metric", metric, self.metrics))
+        return metric
