@@ -188,7 +188,7 @@ class _Layout:
         assert not isinstance(item, int)
         trial, metric = codes("trial"), codes("metric")
         subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
-        model = NO_NAME
+        model: Codes | int = NO_NAME
         if not self.models:
             model = codes("model") if of.model else rows.models.number(rows.sources[-1])
         for column in of.score or self.models:
