@@ -133,7 +133,7 @@ def all_pairs(
     differences, p = (np.full((n_runs, n_runs), np.nan) for _ in range(2))
     n, n_clusters = (np.zeros((n_runs, n_runs), dtype=np.int_) for _ in range(2))
     np.fill_diagonal(n, sum((~np.isnan(matrix)).sum(axis=1) for matrix in matrices))
-    codes = None if clusters is None else _codes(clusters)
+    codes = None if clusters is None else cluster_codes(clusters)
     np.fill_diagonal(n_clusters, n.diagonal() if codes is None else _n_clusters(~np.isnan(matrices[0]), codes))
     for row in range(n_runs - 1):
         of_row, others = [matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices]
@@ -164,7 +164,7 @@ def against(
     """
     if clusters is not None and len(one) > 1:
         raise ValueError("strata have no clusters")
-    codes = None if clusters is None else _codes(clusters)
+    codes = None if clusters is None else cluster_codes(clusters)
     of_strata = [_of_stratum(x, y, codes) for x, y in zip(one, others, strict=True)]
     means, variances, counts, units, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
     has_all = (counts > 0).all(axis=0)
@@ -192,7 +192,7 @@ def against(
     return Tested(mean, n, n_units, p, is_exact)
 
 
-def _codes(clusters: Sequence[Hashable] | NDArray[np.int_]) -> NDArray[np.int_]:
+def cluster_codes(clusters: Sequence[Hashable] | NDArray[np.int_]) -> NDArray[np.int_]:
     """Whole numbers from 0 for clusters."""
     if isinstance(clusters, np.ndarray):
         return clusters
@@ -200,7 +200,7 @@ def _codes(clusters: Sequence[Hashable] | NDArray[np.int_]) -> NDArray[np.int_]:
     return np.array([numbers[cluster] for cluster in clusters], dtype=np.int_)
 
 
-def _cluster_sums(values: NDArray[Any], codes: NDArray[np.int_]) -> NDArray[Any]:
+def cluster_sums(values: NDArray[Any], codes: NDArray[np.int_]) -> NDArray[Any]:
     """The sums of each row over the questions of each cluster (column)."""
     order = np.argsort(codes, kind="stable")
     begins = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -209,7 +209,7 @@ def _cluster_sums(values: NDArray[Any], codes: NDArray[np.int_]) -> NDArray[Any]
 
 
 def _n_clusters(is_common: NDArray[np.bool_], codes: NDArray[np.int_]) -> NDArray[np.int_]:
-    n: NDArray[np.int_] = (_cluster_sums(is_common.astype(np.int_), codes) > 0).sum(axis=1)
+    n: NDArray[np.int_] = (cluster_sums(is_common.astype(np.int_), codes) > 0).sum(axis=1)
     return n
 
 
@@ -228,7 +228,7 @@ def _of_stratum(
             variance = (from_mean**2).sum(axis=1) / (n - 1) / n
         else:
             n_units = _n_clusters(is_common, codes)
-            from_mean = _cluster_sums(from_mean, codes)
+            from_mean = cluster_sums(from_mean, codes)
             variance = (from_mean**2).sum(axis=1) * n_units / (n_units - 1) / n / n
     varies = np.abs(from_mean).max(axis=1, initial=0) > np.maximum(_SMALLEST, ROUNDING * largest)
     return mean, np.where(varies, variance, 0.0), n, n_units, largest
