@@ -36,6 +36,13 @@ class ItemScores:
         """The names of the metrics."""
         return tuple(self.values)
 
+    @classmethod
+    def from_table(cls, table: Any, columns: Any = None) -> ItemScores:
+        """Reads a table in memory: a data frame, Arrow data, a list of rows as dicts, or a dict of columns."""
+        from .reading import item_scores_of_table
+
+        return item_scores_of_table(table, columns)
+
     def of(self, model: str, metric: str) -> Floats:
         """The scores of a model on all items."""
         row: Floats = self.values[self._metric(metric)][self._row(model)]

@@ -100,7 +100,7 @@ def scored_batches(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordB
 
 def _of_one_schema(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordBatch]:
     schema = None
-    for number, batch in enumerate(_record_batches(batches), start=1):
+    for number, batch in enumerate(record_batches(batches), start=1):
         if schema is None:
             schema = batch.schema
             check_schema(schema, job.names, "the first batch")
@@ -110,7 +110,7 @@ def _of_one_schema(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordB
         yield batch
 
 
-def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
+def record_batches(given: Any) -> Iterator[pa.RecordBatch]:
     """The batches in a batch, a table, a data frame, a stream, or a sequence of these."""
     pa = pyarrow()
     if isinstance(given, pa.RecordBatch):
@@ -121,7 +121,7 @@ def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(given)
     elif isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
         for part in given:
-            yield from _record_batches(part)
+            yield from record_batches(part)
     else:
         raise TrialsError(f"batches: expected Arrow batches, not {type(given).__name__}")
 

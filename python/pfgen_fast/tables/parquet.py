@@ -15,7 +15,7 @@ from ..errors import TrialsError
 from ..files.reading import reading
 from ..files.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, check_schema, json_values, only_passing, pyarrow, score_arrays, with_scores
-from .rows import Columns, RowBatch, RowBatches, Scores, Write
+from .rows import ChosenColumns, Columns, RowBatch, RowBatches, Scores, Write
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,8 +89,13 @@ def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBa
         pyarrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER_BYTES) as table,
     ):
         schema, metadata = table.schema_arrow, table.metadata
-        check_schema(schema, columns, source)
-        for batch in table.iter_batches(batch_size or _usual_batch_size(metadata)):
+        chosen = None
+        if isinstance(columns, ChosenColumns):
+            chosen = list(columns.inputs)
+            schema = pyarrow().schema([schema.field(name) for name in schema.names if name in chosen])
+        else:
+            check_schema(schema, columns, source)
+        for batch in table.iter_batches(batch_size or _usual_batch_size(metadata), columns=chosen):
             yield _ArrowRows(source, batch, schema, metadata, n_rows)
             n_rows += batch.num_rows
         if not n_rows:

@@ -68,6 +68,10 @@ class AnyColumns(Columns):
         """Accepts the columns."""
 
 
+class ChosenColumns(AnyColumns):
+    """Accepts any columns, and reads at least `inputs`; a format of columns reads only these."""
+
+
 class RowBatch(Protocol):
     """A batch of rows of a table, in the form in which they were read."""
 

@@ -1,0 +1,90 @@
+"""Options of the commands that take tables of scores and logs beside runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from typer import Option
+
+from . import options
+from .app import fail, note
+from .command_class import option_group
+
+if TYPE_CHECKING:
+    from ..item_scores.table import ItemScores
+
+
+@option_group
+class ScoreTableOptions:
+    """The columns of tables of scores, and the choice of models."""
+
+    item_column: str | None = Option(
+        None, help="Tables: name the column with the items. Default: item, id or another usual name.", metavar="NAME"
+    )
+    model_column: str | None = Option(
+        None, help="Tables: name the column with the models. Default: model or another usual name.", metavar="NAME"
+    )
+    score_columns: list[str] | None = Option(
+        None,
+        "--score-column",
+        help="Tables: name a column with scores; each is a metric. May be repeated. Default: score, accuracy or other "
+        "usual names, or in a wide table one column for each model.",
+        metavar="NAME",
+    )
+    trial_column: str | None = Option(
+        None, help="Tables: name the column that numbers the trials of a model on an item.", metavar="NAME"
+    )
+    metric_column: str | None = Option(None, help="Tables: name the column with the metrics.", metavar="NAME")
+    subject_column: str | None = Option(
+        None, help="Tables: name the column with the subject of each item.", metavar="NAME"
+    )
+    cluster_column: str | None = Option(
+        None, help="Tables: name the column with the cluster of each item, such as its document.", metavar="NAME"
+    )
+    lower_is_better: list[str] | None = Option(
+        None,
+        help="Tables: treat lower scores of these metrics as better, separated by commas. May be repeated.",
+        parser=options.name_list,
+        metavar="METRIC,...",
+    )
+    models: list[str] | None = Option(
+        None,
+        help="Use only these models, in this order, separated by commas. May be repeated.",
+        parser=options.name_list,
+        metavar="NAME,...",
+    )
+
+    @property
+    def named(self) -> str | None:
+        """The first option for tables that is set, for commands that refuse it with runs."""
+        for name in ("item", "model", "trial", "metric", "subject", "cluster"):
+            if getattr(self, f"{name}_column"):
+                return f"--{name}-column"
+        return "--score-column" if self.score_columns else "--lower-is-better" if self.lower_is_better else None
+
+    def read(self, paths: Sequence[str]) -> ItemScores:
+        """Reads the chosen models from tables and logs, and prints how they were read."""
+        from ..item_scores.columns import ColumnNames
+        from ..item_scores.reading import read_item_scores
+
+        columns = ColumnNames(
+            item=self.item_column,
+            model=self.model_column,
+            score=tuple(self.score_columns or ()),
+            trial=self.trial_column,
+            metric=self.metric_column,
+            subject=self.subject_column,
+            cluster=self.cluster_column,
+        )
+        scores = read_item_scores(paths, columns)
+        note(*scores.notes)
+        lower = options.names_of(self.lower_is_better)
+        for metric in lower:
+            if metric not in scores.metrics:
+                from ..files.untrusted_text import unknown_name
+
+                fail(f"--lower-is-better: {unknown_name('metric', metric, scores.metrics)}")
+        scores = replace(scores, higher_is_better={**scores.higher_is_better, **dict.fromkeys(lower, False)})
+        return scores.only(models=options.names_of(self.models)) if self.models else scores

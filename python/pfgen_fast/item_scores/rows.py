@@ -1,0 +1,280 @@
+"""Rows of scores, collected column by column from any number of tables and logs, and made into `ItemScores`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TrialsError
+from ..files.untrusted_text import counted, few_names, in_one_line
+from .cells import NO_NAME, Codes, Locate, Names
+from .table import Floats, ItemScores
+
+MAX_CELLS = 1 << 28
+"""Maximum number of models times items; a score of each needs 2 GiB."""
+
+_FEWEST_FOR_SCALE = 6
+_LEAST_PERCENT = 10.0
+
+
+class _Block(NamedTuple):
+    """Rows of one input; a single number stands for all rows."""
+
+    source: int
+    metric: Codes | int
+    model: Codes | int
+    item: Codes
+    trial: Codes | int
+    subject: Codes | int
+    cluster: Codes | int
+    score: Floats
+    locate: Locate
+
+
+@dataclass
+class ScoreRows:
+    """Collects rows. `add` takes the numbers of names in `models`, `items` and so on."""
+
+    models: Names = field(default_factory=Names)
+    items: Names = field(default_factory=Names)
+    metrics: Names = field(default_factory=Names)
+    trials: Names = field(default_factory=Names)
+    subjects: Names = field(default_factory=Names)
+    clusters: Names = field(default_factory=Names)
+    higher_is_better: dict[str, bool] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)  # short names of the inputs
+    blocks: list[_Block] = field(default_factory=list)
+    remarks: dict[str, list[str]] = field(default_factory=dict)  # for each remark, the files that it is about
+    n_empty: dict[str, int] = field(default_factory=dict)  # number of rows without a score, by file
+    n_other: dict[str, int] = field(default_factory=dict)  # number of items with other documents than before, by file
+    _documents: dict[str, str] = field(default_factory=dict)  # hash of the document of each item
+
+    def add(
+        self,
+        score: Floats,
+        *,
+        metric: Codes | int,
+        model: Codes | int,
+        item: Codes,
+        locate: Locate,
+        trial: Codes | int = NO_NAME,
+        subject: Codes | int = NO_NAME,
+        cluster: Codes | int = NO_NAME,
+    ) -> None:
+        """Adds rows of the last of the sources."""
+        self.blocks.append(_Block(len(self.sources) - 1, metric, model, item, trial, subject, cluster, score, locate))
+
+    def remark(self, remark: str, file: str) -> None:
+        """Remembers how a file was read; equal remarks about several files become one note."""
+        files = self.remarks.setdefault(remark, [])
+        if file not in files:
+            files.append(file)
+
+    def same_item(self, item: str, document: object, file: str) -> None:
+        """Counts items whose documents differ between files."""
+        if isinstance(document, str) and self._documents.setdefault(item, document[:16]) != document[:16]:
+            self.n_other[file] = self.n_other.get(file, 0) + 1
+
+    def item_scores(self) -> ItemScores:
+        """The scores of all rows."""
+        return _Scores(self).made()
+
+
+class _Scores:
+    """All rows in one column for each field."""
+
+    def __init__(self, rows: ScoreRows) -> None:
+        self._rows = rows
+        self._blocks = rows.blocks
+        self._ends = np.cumsum([len(block.score) for block in rows.blocks])
+        self._notes = [f"{few_names(files, 2, 200)}: {remark}" for remark, files in rows.remarks.items()]
+        self._notes += [f"{file}: {counted(n, 'row')} without a score" for file, n in rows.n_empty.items()]
+        self._notes += [
+            f"{file}: {counted(n, 'item')} with another document than in the files before it; different versions of a "
+            "task cannot be compared"
+            for file, n in rows.n_other.items()
+        ]
+        self._score = self._column("score", np.float64)
+        self._model, self._item = self._column("model"), self._column("item")
+        self._models, self._items = list(rows.models), list(rows.items)
+
+    def _column(self, name: str, kind: type = np.int32) -> NDArray[np.generic]:
+        parts = [np.broadcast_to(np.asarray(getattr(one, name), kind), one.score.shape) for one in self._blocks]
+        return np.concatenate(parts) if parts else np.empty(0, kind)
+
+    def made(self) -> ItemScores:
+        subjects = self._by_subject()
+        clusters = self._of_items("cluster", self._rows.clusters, "clusters")
+        if len(self._models) * len(self._items) > MAX_CELLS:
+            raise TrialsError(
+                f"{counted(len(self._models), 'model')} and {counted(len(self._items), 'item')}: expected at most "
+                f"{MAX_CELLS:,} pairs of a model and an item"
+            )
+        self._split_models()
+        values, n_trials, variances = {}, {}, {}
+        metric = self._column("metric", np.int32)
+        for name, number in self._rows.metrics.items():
+            chosen = np.flatnonzero((metric == number) & ~np.isnan(self._score))
+            if not len(chosen):
+                continue
+            means, counts, variance = self._matrices(chosen)
+            self._check_scales(name, means)
+            values[name] = means
+            if variance is not None:
+                n_trials[name], variances[name] = counts, variance
+        if not values:
+            raise TrialsError(f"{few_names(self._rows.sources, 2)}: no scores; expected at least one row with a score")
+        has_score = np.any([~np.isnan(each).all(axis=0) for each in values.values()], axis=0)
+        made = ItemScores(
+            models=tuple(self._models),
+            items=tuple(self._items),
+            values=values,
+            n_trials=n_trials,
+            variances=variances,
+            higher_is_better={name: self._rows.higher_is_better.get(name, True) for name in values},
+            subjects=subjects,
+            clusters=clusters,
+            notes=tuple(self._notes),
+        )
+        return made if has_score.all() else made.only(items=has_score)
+
+    def _by_subject(self) -> tuple[str | None, ...]:
+        """The subject of each item. If an item has several subjects, the subject becomes a part of the item's name."""
+        names = list(self._rows.subjects)
+        if not names:
+            return ()
+        subject = self._column("subject")
+        pairs, first, places = np.unique(
+            self._item.astype(np.int64) * (len(names) + 1) + subject + 1, return_index=True, return_inverse=True
+        )
+        item, of_item = pairs // (len(names) + 1), pairs % (len(names) + 1) - 1
+        several = np.bincount(item[of_item != NO_NAME], minlength=len(self._items)) > 1
+        if not several.any():
+            return self._of_items("subject", self._rows.subjects, "subjects")
+        example = self._items[int(np.flatnonzero(several)[0])]
+        self._notes.append(
+            f"{counted(int(several.sum()), 'item')} such as '{in_one_line(example)}' have several subjects, so the "
+            "names of all items begin with their subject"
+        )
+        order = np.argsort(first, kind="stable")
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        self._item = rank[places.reshape(-1)]
+        subjects = tuple(None if at == NO_NAME else names[at] for at in of_item[order].tolist())
+        old = [self._items[at] for at in item[order].tolist()]
+        self._items = [name if of is None else f"{of}/{name}" for name, of in zip(old, subjects, strict=True)]
+        return subjects
+
+    def _of_items(self, column: str, names: Names, plural: str) -> tuple[str | None, ...]:
+        """The only name of each item in a column."""
+        if not names:
+            return ()
+        numbers = self._column(column)
+        rows = np.flatnonzero(numbers != NO_NAME)
+        of_item = np.full(len(self._items), NO_NAME, dtype=np.int32)
+        of_item[self._item[rows]] = numbers[rows]
+        differ = rows[of_item[self._item[rows]] != numbers[rows]]
+        listed = list(names)
+        if len(differ):
+            row = int(differ[0])
+            item = self._item[row]
+            a, b = (in_one_line(listed[at]) for at in (numbers[row], of_item[item]))
+            raise TrialsError(
+                f"{self._location(row)}: the item '{in_one_line(self._items[item])}' has the {plural} '{a}' and '{b}'; "
+                "expected one for each item"
+            )
+        return tuple(None if at == NO_NAME else listed[at] for at in of_item.tolist())
+
+    def _split_models(self) -> None:
+        """Makes a model of each input with its name if several inputs have its scores of the same items."""
+        metric, trial = self._column("metric"), self._column("trial")
+        source = np.repeat([block.source for block in self._blocks], [len(block.score) for block in self._blocks])
+        first, second = self._doubles(metric, trial)
+        is_own = source[first] == source[second]
+        if is_own.any():
+            at = int(np.flatnonzero(is_own)[np.argmin(second[is_own])])
+            self._refuse_double(int(first[at]), int(second[at]))
+        split = np.unique(self._model[second])
+        made = []
+        for model in split.tolist():
+            rows = np.flatnonzero(self._model == model)
+            name, sources = self._models[model], np.unique(source[rows]).tolist()
+            labels = [f"{name} ({self._rows.sources[number]})" for number in sources]
+            made += labels
+            for number, label in zip(sources, labels, strict=True):
+                if number == sources[0]:
+                    self._models[model] = label
+                else:
+                    self._model[rows[source[rows] == number]] = len(self._models)
+                    self._models.append(label)
+        if made:
+            self._notes.append(
+                "several inputs have scores of the same items for the same model, so each is a model: "
+                f"{few_names(made, 4, 80)}"
+            )
+
+    def _doubles(self, metric: Codes, trial: Codes) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+        """Pairs of rows with the same model, item, metric and trial."""
+        key = self._model.astype(np.int64) * len(self._items) + self._item
+        for column in (metric, trial):
+            if len(column) and column.min() != column.max():
+                # Pairs become their ranks, so that the numbers cannot overflow.
+                key = np.unique(key, return_inverse=True)[1].reshape(-1) * (int(column.max()) + 2) + column + 1
+        key[np.isnan(self._score)] = -1 - np.flatnonzero(np.isnan(self._score))
+        order = np.argsort(key, kind="stable")
+        same = np.flatnonzero(key[order][1:] == key[order][:-1])
+        return order[same], order[same + 1]
+
+    def _refuse_double(self, first: int, second: int) -> None:
+        model, item = in_one_line(self._models[self._model[second]]), in_one_line(self._items[self._item[second]])
+        metrics = list(self._rows.metrics)
+        of = f" ({in_one_line(metrics[self._column('metric')[second]])})" if len(metrics) > 1 else ""
+        has_trials = self._column("trial")[second] != NO_NAME
+        raise TrialsError(
+            f"{self._location(second)}: a second score of '{model}' for the item '{item}'{of}; the first is in "
+            f"{self._location(first)}; expected one{' for each trial' if has_trials else ', or a column of trials'}"
+        )
+
+    def _location(self, row: int) -> str:
+        number = int(np.searchsorted(self._ends, row, side="right"))
+        return self._blocks[number].locate(row - int(self._ends[number]) + len(self._blocks[number].score))
+
+    def _matrices(self, rows: NDArray[np.int_]) -> tuple[Floats, NDArray[np.int_], Floats | None]:
+        """The means, the numbers of trials, and their variances, if a model has several trials of an item."""
+        shape = len(self._models), len(self._items)
+        score = self._score[rows]
+        place = self._model[rows].astype(np.int64) * shape[1] + self._item[rows]
+        counts = np.bincount(place, minlength=shape[0] * shape[1])
+        means = np.full(shape, np.nan)
+        if counts.max() == 1:
+            means.reshape(-1)[place] = score
+            return means, counts.reshape(shape), None
+        # Scores are added in ascending order, so that the order of the rows does not affect the sums.
+        order = np.argsort(score, kind="stable")
+        place, score = place[order], score[order]
+        sums = np.bincount(place, weights=score, minlength=len(counts))
+        np.divide(sums, counts, out=means.reshape(-1), where=counts > 0)
+        squares = np.bincount(place, weights=(score - means.reshape(-1)[place]) ** 2, minlength=len(counts))
+        variances = np.full(len(counts), np.nan)
+        np.divide(squares, counts - 1, out=variances, where=counts > 1)
+        return means, counts.reshape(shape), variances.reshape(shape)
+
+    def _check_scales(self, metric: str, means: Floats) -> None:
+        """Refuses fractions of one model beside percentages of another."""
+        fraction = percent = None
+        for model, row in enumerate(means):
+            scores = row[~np.isnan(row)]
+            if len(scores) < _FEWEST_FOR_SCALE or scores.min() < 0 or scores.max() > 100 or not scores.any():
+                continue
+            if scores.max() <= 1:
+                fraction = fraction or self._models[model]
+            elif np.median(scores[scores > 0]) > _LEAST_PERCENT:
+                percent = percent or self._models[model]
+        if fraction is not None and percent is not None:
+            raise TrialsError(
+                f"metric '{in_one_line(metric)}': the scores of '{in_one_line(fraction)}' are between 0 and 1, and "
+                f"those of '{in_one_line(percent)}' between 0 and 100; expected one scale for all models"
+            )

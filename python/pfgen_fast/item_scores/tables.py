@@ -1,0 +1,220 @@
+"""Tables of scores: long tables with a row for each item and model, and wide tables with a column for each model."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..errors import TrialsError
+from ..files.untrusted_text import few_names, in_one_line
+from ..tables.formats import format_of, reader_of
+from ..tables.rows import STANDARD_STREAM, AnyColumns, ChosenColumns
+from ..tables.text_rows import shown_source, text_batches
+from .cells import NO_NAME, Codes, is_empty, score_of, scores_of
+from .columns import ColumnNames, found_columns
+from .rows import ScoreRows
+
+_WORDS = "true and false count as 1 and 0"
+
+
+class Part(Protocol):
+    """Some rows of a table; `RowBatch` is one."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+
+    def location(self, row: int | None) -> str:
+        """The location of a row for messages."""
+
+    def values(self, column: str) -> Any:
+        """A column, as a list or as an Arrow array."""
+
+
+def add_file(rows: ScoreRows, path: str, columns: ColumnNames) -> None:
+    """Adds the rows of a file."""
+    with contextlib.closing(_parts(path, None)) as parts:
+        first = next(parts)
+        layout = _Layout.of(first, columns, rows, shown_source(path))
+        if format_of(path) != ".parquet":
+            layout.add(chain((first,), parts), rows, path)
+            return
+    with contextlib.closing(_parts(path, layout.used)) as parts:
+        layout.add(parts, rows, path)
+
+
+def add_table(rows: ScoreRows, table: Any, columns: ColumnNames) -> None:
+    """Adds the rows of a table in memory: Arrow data, a list of rows as dicts, or a dict of columns."""
+    parts = _parts_of(table)
+    first = next(parts)
+    _Layout.of(first, columns, rows, "the table").add(chain((first,), parts), rows, None)
+
+
+def _parts(path: str, used: tuple[str, ...] | None) -> Generator[Part, None, None]:
+    wanted = AnyColumns((), "", ()) if used is None else ChosenColumns(used, "", ())
+    return reader_of(path)(path, wanted, None)
+
+
+def location_of_row(path: str | None, row: int) -> str:
+    """The location of a row that was read before, for the rare message that needs it: the file is read again."""
+    if path is None or path == STANDARD_STREAM:
+        return f"{'the table' if path is None else 'stdin'}, row {row + 1}"
+    with contextlib.closing(_parts(path, None)) as parts:
+        for part in parts:
+            if row < len(part):
+                return part.location(row)
+            row -= len(part)
+    return path
+
+
+class _ArrowPart:
+    """A batch of Arrow data in memory."""
+
+    def __init__(self, batch: Any, n_rows_before: int) -> None:
+        self._batch, self._n_rows_before = batch, n_rows_before
+        self.names: Sequence[str] = batch.schema.names
+
+    def __len__(self) -> int:
+        return int(self._batch.num_rows)
+
+    def location(self, row: int | None) -> str:
+        return "the table" if row is None else f"the table, row {self._n_rows_before + row + 1}"
+
+    def values(self, column: str) -> Any:
+        return self._batch.column(self.names.index(column))
+
+
+def _parts_of(table: Any) -> Iterator[Part]:
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
+        from ..tables.batches import record_batches
+
+        n_rows = 0
+        for batch in record_batches(table):
+            yield _ArrowPart(batch, n_rows)
+            n_rows += batch.num_rows
+        if not n_rows:
+            raise TrialsError("the table has no rows; expected a row for each item")
+        return
+    if isinstance(table, Mapping):
+        lists = [column.tolist() if hasattr(column, "tolist") else list(column) for column in table.values()]
+        if len(set(map(len, lists))) > 1:
+            raise TrialsError(f"the table has columns of {few_names([str(len(one)) for one in lists])} rows")
+        table = [dict(zip(table, row, strict=True)) for row in zip(*lists, strict=True)]
+    if (
+        not isinstance(table, Sequence)
+        or isinstance(table, str | bytes)
+        or not all(isinstance(row, Mapping) for row in table)
+    ):
+        raise TrialsError(
+            "expected a table (a data frame, Arrow data, a list of dicts or a dict of lists), "
+            f"not {type(table).__name__}"
+        )
+    yield from text_batches("the table", enumerate(table, start=1), (), None, unit="row")
+
+
+class _Layout:
+    """How the columns of a table are used."""
+
+    def __init__(self, columns: ColumnNames, models: Sequence[str], name: str) -> None:
+        self.columns = columns
+        self.models = models  # columns of models in a wide table
+        self.name = name  # for messages
+
+    @classmethod
+    def of(cls, part: Part, given: ColumnNames, rows: ScoreRows, name: str) -> _Layout:
+        """The layout of a table from its first rows; guesses become remarks."""
+        columns, guesses = found_columns(given, part.names, name)
+        models: list[str] = []
+        remarks = [guesses] if guesses else []
+        if not columns.score:
+            labels = (columns.item, columns.model, columns.trial, columns.metric, columns.subject, columns.cluster)
+            free = [column for column in part.names if column and column not in labels]
+            numbers = [column for column in free if _has_numbers(part, column)]
+            if len(numbers) == 1 or (columns.model and len(numbers) > 1):
+                columns = ColumnNames(**{**vars(columns), "score": tuple(numbers)})
+                remarks.append(f"read scores from {few_names(list(map(repr, numbers)))}, columns with numbers")
+            elif numbers:
+                models = numbers
+                remarks.append(f"each of the columns {few_names(numbers, 4)} is a model")
+            left = [column for column in free if column not in numbers]
+            if models and left:
+                remarks.append(f"the columns {few_names(left, 4)} have no numbers and are not used")
+        layout = cls(columns, models, name)
+        if not len(part):
+            raise TrialsError(f"{name}: no rows; expected a row for each item")
+        if not columns.item:
+            there = few_names([in_one_line(column) for column in part.names if column], 12) or "no columns"
+            raise TrialsError(f"{name}: no column of items; name it with --item-column; there are {there}")
+        if not columns.score and not models:
+            there = few_names([in_one_line(column) for column in part.names if column], 12)
+            raise TrialsError(f"{name}: no column of scores; name it with --score-column; there are {there}")
+        for remark in remarks:
+            rows.remark(remark, name)
+        return layout
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The columns to read."""
+        of = self.columns
+        labels = [of.item, of.model, of.trial, of.metric, of.subject, of.cluster]
+        return tuple(dict.fromkeys([*(one for one in labels if one), *of.score, *self.models]))
+
+    def add(self, parts: Iterator[Part], rows: ScoreRows, path: str | None) -> None:
+        """Adds all rows."""
+        n_rows = 0
+        for part in parts:
+            if len(part):
+                self._add(part, rows, path, n_rows)
+            n_rows += len(part)
+
+    def _add(self, part: Part, rows: ScoreRows, path: str | None, n_rows_before: int) -> None:
+        of = self.columns
+
+        def codes(kind: str, *, may_be_empty: bool = False) -> Codes | int:
+            column = getattr(of, kind)
+            if not column:
+                return NO_NAME
+            names = getattr(rows, f"{kind}s")
+            found: Codes = names.numbers(part.values(column), column, part.location, may_be_empty=may_be_empty)
+            return found
+
+        item = codes("item")
+        assert not isinstance(item, int)
+        trial, metric = codes("trial"), codes("metric")
+        subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
+        model = NO_NAME
+        if not self.models:
+            model = codes("model") if of.model else rows.models.number(rows.sources[-1])
+        for column in of.score or self.models:
+            score, has_words = scores_of(part.values(column), column, part.location)
+            if has_words:
+                rows.remark(_WORDS, self.name)
+            if not self.models:
+                n_empty = int(np.isnan(score).sum())
+                if n_empty:
+                    rows.n_empty[self.name] = rows.n_empty.get(self.name, 0) + n_empty
+            one_metric = rows.metrics.number("score" if self.models else column)
+            rows.add(
+                score,
+                metric=metric if of.metric else one_metric,
+                model=rows.models.number(column) if self.models else model,
+                item=item,
+                trial=trial,
+                subject=subject,
+                cluster=cluster,
+                locate=lambda row: location_of_row(path, n_rows_before + row),
+            )
+
+
+def _has_numbers(part: Part, column: str) -> bool:
+    """Whether most of the first cells of a column that are not empty are numbers."""
+    values = part.values(column)
+    values = values if isinstance(values, list) else values.slice(0, 1000).to_pylist()
+    cells = [cell for cell in values[:1000] if not is_empty(cell)]
+    return sum(score_of(cell) is not None for cell in cells) * 2 > len(cells)
