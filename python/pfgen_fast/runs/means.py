@@ -29,10 +29,6 @@ class MeansOfRun(NamedTuple):
     n_trials: dict[str, int]  # by the question's text
     variances: dict[str, dict[str, float]]  # by the question's text, then metric; NaN with one trial
 
-    def mean(self, metric: str, values: Sequence[float]) -> float:
-        """The mean of the values of some questions; for all questions, this is the figure of the run."""
-        return self.whole[metric] if len(values) == len(self.by_question) else math.fsum(values) / len(values)
-
 
 def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions = "error") -> MeansOfRun:
     """The means of a run's trials; see `compare`."""
