@@ -14,15 +14,15 @@ _USUAL = {
         "item", "item_id", "question_id", "qid", "doc_id", "task_id", "problem_id", "prompt_id", "example_id",
         "instance_id", "sample_id", "id", "question", "problem", "prompt", "example", "instance", "sample", "doc_hash",
     ),
-    "model": ("model", "model_name", "model_id", "system", "system_id", "checkpoint", "run", "run_id"),
-    "score": (
-        "score", "scores", "accuracy", "acc", "correct", "is_correct", "exact_match", "em", "passed", "pass", "f1",
-        "reward", "rating", "grade", "value",
-    ),
+    "model": ("model", "model_name", "model_id", "system", "system_id", "checkpoint", "run", "run_id", "perturbation"),
     "trial": (
         "trial", "epoch", "attempt", "repeat", "repetition", "replicate", "seed", "sample_index", "run", "run_id",
     ),
     "metric": ("metric", "metric_name", "measure", "criterion", "scorer"),
+    "score": (
+        "score", "accuracy", "acc", "correct", "is_correct", "exact_match", "em", "passed", "pass", "f1",
+        "reward", "rating", "grade", "value",
+    ),
     "subject": ("subject", "category", "domain", "topic", "subset", "task", "dataset"),
     "cluster": ("cluster", "cluster_id", "document", "document_id", "passage", "passage_id", "context_id", "group"),
 }  # fmt: skip
@@ -68,7 +68,10 @@ def found_columns(given: ColumnNames, names: Sequence[str], where: str) -> tuple
     for kind, usual in _USUAL.items():
         if getattr(given, kind):
             continue
-        matches = _matches(free, usual)[: None if kind == "score" else 1]
+        matches = _matches(free, usual)
+        # Several columns of scores are several metrics, unless one is named score, or metrics are in a column.
+        if kind != "score" or found.metric or "score" in matches:
+            matches = matches[:1]
         if matches:
             found = replace(found, **{kind: tuple(matches) if kind == "score" else matches[0]})
             free = [name for name in free if name not in matches]

@@ -90,7 +90,7 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
                 if isinstance(of_task, dict) and isinstance(of_task.get(metric), bool):
                     rows.higher_is_better[name] = of_task[metric]
             else:
-                records.leave_out(f"values of {in_one_line(metric)} are no numbers and are not used")
+                records.leave_out(f"values of {in_one_line(metric)} that are no numbers and are not used")
         records.add(number, row["doc_id"], scores, doc)
         rows.same_item(f"{task}/{row['doc_id']}", row.get("doc_hash"), str(path))
     records.end()
