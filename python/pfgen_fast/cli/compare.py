@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
-from ..files.untrusted_text import unknown_name
+from ..files.untrusted_text import in_one_line, unknown_name
 from . import options
 from .app import Json, counted, fail
 from .command_class import option_group
@@ -26,13 +26,15 @@ _METRICS_OF_RUNS = ("score", "fluency", "truthfulness", "helpfulness", "length")
 
 
 def _power(text: str) -> str:
-    if text != "seen":
-        try:
-            is_difference = 0 < float(text) < float("inf")
-        except ValueError:
-            is_difference = False
-        if not is_difference:
-            raise ValueError(f"expected 'seen' or a difference above 0, not {text!r}")
+    """Checks the value of `--power`."""
+    if text == "seen":
+        return text
+    try:
+        is_difference = 0 < float(text) < float("inf")
+    except ValueError:
+        is_difference = False
+    if not is_difference:
+        raise BadParameter(f"expected 'seen' or a difference above 0, not {in_one_line(text)!r}")
     return text
 
 
@@ -128,13 +130,17 @@ class _Compare:
         paired = self.paired
         if paired.paired_bs and paired.paired_ar:
             fail("--paired-bs and --paired-ar: expected one of them")
-        for option, value in (("--paired-n", paired.paired_n), ("--seed", paired.seed)):
-            if value is not None and not paired:
+        for option, is_given in (("--paired-n", paired.paired_n is not None), ("--seed", paired.seed is not None)):
+            if is_given and not paired:
                 fail(f"{option} is for --paired: without it, p-values are those of a test without draws")
-        of_two = (("--deciding", self.deciding), ("--power", self.power), ("--by-subject", self.by_subject or None))
-        of_t = (("--all-pairs", self.all_pairs or None), ("--family all", self.family == "all" or None))
-        for option, value in (*of_two, *of_t):
-            if value is not None and paired:
+        for option, is_given in (
+            ("--deciding", self.deciding is not None),
+            ("--power", self.power is not None),
+            ("--by-subject", self.by_subject),
+            ("--all-pairs", self.all_pairs),
+            ("--family", self.family == "all"),
+        ):
+            if is_given and paired:
                 fail(f"{option} is for comparisons without --paired")
         if paired and len(self.metrics or ()) > 1:
             fail("--paired compares one metric: expected --metric once")
@@ -175,7 +181,7 @@ class _Compare:
         shown_as = Shown(self.form, scorer)
         if self.paired:
             metric = metrics[0] if metrics else "average"
-            settings = {"metric": metric, "unknown": self.unknown_questions, **self.settings_of_draws}
+            settings: dict[str, Any] = {"metric": metric, "unknown": self.unknown_questions, **self.settings_of_draws}
             print_baseline(library.compare_with_baseline(first, others, scorer, **settings), shown_as)
             return
         found = library.compare_runs(
@@ -197,10 +203,12 @@ class _Compare:
 
     @property
     def difference_to_find(self) -> float | Literal["seen"] | None:
-        return self.power if self.power is None or self.power == "seen" else float(self.power)
+        if self.power is None:
+            return None
+        return "seen" if self.power == "seen" else float(self.power)
 
     @property
-    def settings_of_draws(self) -> dict[str, object]:
+    def settings_of_draws(self) -> dict[str, Any]:
         test = "bootstrap" if self.paired.paired_bs else "randomization"
         return {"test": test, "n_draws": self.paired.paired_n, "seed": self.paired.seed or 0}
 

@@ -34,11 +34,13 @@ class Shown(NamedTuple):
         return {} if self.scorer is None else {"suite": self.scorer.suite.name, "signature": self.scorer.signature}
 
     def print_origin(self) -> None:
+        """Prints the suite and the signature."""
         if self.scorer is not None:
             print_origin(self.scorer.suite, self.scorer.signature)
 
 
 def print_comparison(found: Comparison, shown_as: Shown, *, n_deciding: int, by_subject: bool) -> None:
+    """Prints the comparison of two models, of the first with others, or of all pairs."""
     first, is_one = found.metrics[0], found.n_pairs == 1
     if shown_as.form == "json":
         pair = {"a": first.model_a, "b": first.model_b} if is_one else {}
@@ -138,6 +140,7 @@ def _print_named(
 
 
 def print_baseline(found: BaselineComparison, shown_as: Shown) -> None:
+    """Prints the comparison of models with a baseline by a paired test that resamples."""
     model = "run" if found.of == "runs" else "model"
     over = "questions" if found.of == "runs" else "items"
     if shown_as.form == "json":

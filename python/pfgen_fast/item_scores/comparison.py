@@ -147,7 +147,9 @@ class Comparison(NotebookTable):
             n_metrics = len({row.metric for row in self.metrics})
             return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
         n_comparisons = f"{self.n_in_family:,} comparisons"
-        of_family = f"the {n_comparisons} of each metric" if self.family == "metric" else f"{n_comparisons} of all metrics"
+        of_family = (
+            f"the {n_comparisons} of each metric" if self.family == "metric" else f"{n_comparisons} of all metrics"
+        )
         return f"{over}; corrected by Holm for {of_family}"
 
     @property
@@ -272,9 +274,11 @@ def _difference(
         return None
     a, b = _scores(table, metric, pair, items)
     is_common = ~np.isnan(a + b)
+    mean_a, mean_b = (math.fsum(of[is_common].tolist()) / found.n for of in (a, b))
     return Difference(
         metric,
-        *(math.fsum(of[is_common].tolist()) / found.n for of in (a, b)),
+        mean_a,
+        mean_b,
         found.mean,
         found.low,
         found.high,
