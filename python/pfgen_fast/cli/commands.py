@@ -76,6 +76,7 @@ _PARTS = {
         ("experiment", "all relations parts sets stability external"),
         ("experiment_judge", "judge"),
         ("experiment", "significance sensitivity"),
+        ("experiment_items", "items"),
     ),
     "suite": (("suite", "info check compile"), ("suite_get", "get list remove"), ("build_suite", "build keywords")),
 }

@@ -47,12 +47,24 @@ def name_list(text: str) -> str:
     return text
 
 
+def question_list(text: str) -> str:
+    """The value of an option that is a list of names, or the name of a file after `@`, one name to a line."""
+    if not text.startswith("@"):
+        return name_list(text)
+    lines = (line.partition("#")[0].strip() for line in text_or_file(text).splitlines())
+    found = ",".join(line for line in lines if line)
+    if not found:
+        raise typer.BadParameter(f"{in_one_line(text[1:])}: expected question IDs, one to a line")
+    return name_list(found)
+
+
 Questions = Annotated[
     list[str] | None,
     Option(
-        help="Use only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
-        parser=name_list,
-        metavar="ID,...",
+        help="Use only these questions: IDs, or patterns such as 'Q0*', separated by commas. @FILE reads them from a "
+        "file, one to a line; # begins a comment. May be repeated.",
+        parser=question_list,
+        metavar="ID,...|@FILE",
     ),
 ]
 Limit = Annotated[int | None, Option(min=1, help="Use only the first N questions, for a quick test.", metavar="N")]
