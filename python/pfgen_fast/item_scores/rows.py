@@ -49,6 +49,8 @@ class ScoreRows:
     blocks: list[_Block] = field(default_factory=list)
     remarks: dict[str, list[str]] = field(default_factory=dict)  # for each remark, the files that it is about
     n_empty: dict[str, int] = field(default_factory=dict)  # number of rows without a score, by file
+    n_other: dict[str, int] = field(default_factory=dict)  # number of items with other documents than before, by file
+    _documents: dict[str, str] = field(default_factory=dict)  # hash of the document of each item
 
     def add(
         self,
@@ -71,6 +73,11 @@ class ScoreRows:
         if file not in files:
             files.append(file)
 
+    def same_item(self, item: str, document: object, file: str) -> None:
+        """Counts items whose documents differ between files."""
+        if isinstance(document, str) and self._documents.setdefault(item, document[:16]) != document[:16]:
+            self.n_other[file] = self.n_other.get(file, 0) + 1
+
     def item_scores(self) -> ItemScores:
         """The scores of all rows."""
         return _Scores(self).made()
@@ -85,6 +92,11 @@ class _Scores:
         self._ends = np.cumsum([len(block.score) for block in rows.blocks])
         self._notes = [f"{few_names(files, 2, 200)}: {remark}" for remark, files in rows.remarks.items()]
         self._notes += [f"{file}: {counted(n, 'row')} without a score" for file, n in rows.n_empty.items()]
+        self._notes += [
+            f"{file}: {counted(n, 'item')} with another document than in the files before it; different versions of a "
+            "task cannot be compared"
+            for file, n in rows.n_other.items()
+        ]
         self._score = self._column("score", np.float64)
         self._model, self._item = self._column("model"), self._column("item")
         self._models, self._items = list(rows.models), list(rows.items)

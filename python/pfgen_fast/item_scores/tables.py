@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any, Protocol
 
@@ -62,7 +61,7 @@ def _parts(path: str, used: tuple[str, ...] | None) -> Generator[Part, None, Non
     return reader_of(path)(path, wanted, None)
 
 
-def _locate(path: str | None, row: int) -> str:
+def location_of_row(path: str | None, row: int) -> str:
     """The location of a row that was read before, for the rare message that needs it: the file is read again."""
     if path is None or path == STANDARD_STREAM:
         return f"{'the table' if path is None else 'stdin'}, row {row + 1}"
@@ -209,12 +208,8 @@ class _Layout:
                 trial=trial,
                 subject=subject,
                 cluster=cluster,
-                locate=partial(_locate_in, path, n_rows_before),
+                locate=lambda row: location_of_row(path, n_rows_before + row),
             )
-
-
-def _locate_in(path: str | None, n_rows_before: int, row: int) -> str:
-    return _locate(path, n_rows_before + row)
 
 
 def _has_numbers(part: Part, column: str) -> bool:
