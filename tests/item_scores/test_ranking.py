@@ -13,7 +13,7 @@ from pfgen_fast import TrialsError, leaderboard
 from pfgen_fast.item_scores.ranking import MAX_MODELS_WITH_TIES, rank_models
 from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired import tied_ranks
+from pfgen_fast.statistics.paired import all_pairs, ties
 
 
 def table(values: object, *, models: tuple[str, ...] = (), **changes: object) -> ItemScores:
@@ -36,8 +36,7 @@ def test_models_are_ranked_on_the_items_that_all_have(data):
     assert [of.score for of in found.models] == [mean_interval(common[row]) for row in rows]
     assert [of.score.mean for of in found.models] == sorted((of.score.mean for of in found.models), reverse=True)
     assert [of.n_items for of in found.models] == (~np.isnan(values[rows])).sum(axis=1).tolist()
-    ranks = list(range(1, n_models + 1))
-    expected = tied_ranks(ranks, common[rows].tolist()) if common.shape[1] >= 6 else [None] * n_models
+    expected = ties(all_pairs(common[rows], exact=True)) if common.shape[1] >= 6 else [None] * n_models
     assert [of.tied for of in found.models] == expected
     n_common, is_said = common.shape[1], any("ranked on the" in sentence for sentence in found.notes)
     assert (found.n_compared, is_said) == (n_common, n_common < n_items)
@@ -79,6 +78,17 @@ def test_one_model_few_items_and_many_models_have_no_ties():
     many = rank_models(table(np.zeros((MAX_MODELS_WITH_TIES + 1, 6))))
     assert {of.tied for of in many.models} == {None}
     assert "too many for tests of all pairs" in many.notes[0]
+
+
+def test_clusters_widen_the_intervals_and_decide_whether_there_are_ties():
+    values = np.repeat([[0.0, 1, 1, 0, 1, 1], [0.0, 0, 0, 1, 0, 0]], 3, axis=1)
+    alone = rank_models(table(values))
+    clustered = rank_models(table(values, clusters=tuple(f"d{number // 3}" for number in range(18))))
+    assert (alone.test, clustered.test) == ("McNemar's exact tests", "paired t-tests over 6 clusters")
+    assert clustered.models[0].score.half_width > 1.5 * alone.models[0].score.half_width
+    few = rank_models(table(values, clusters=("d",) * 9 + ("e",) * 9))
+    assert few.models[0].tied is None
+    assert few.notes == ("2 clusters: no ties, because a test needs at least 6",)
 
 
 def test_a_subject_tells_how_little_it_tells():

@@ -215,3 +215,69 @@ def test_corrections_are_those_of_statsmodels(p):
 
     assert corrected(p, "holm") == pytest.approx(multipletests(p, method="holm")[1])
     assert corrected(p, "bh") == pytest.approx(multipletests(p, method="fdr_bh")[1])
+
+
+CLUSTERS = [number // 3 if number < 12 else number for number in range(20)]
+
+
+def test_items_that_are_their_own_clusters_give_the_plain_t_test():
+    a, b = _scores(2, 20)
+    alone, plain = paired_difference(a, b, clusters=range(20)), paired_difference(a, b)
+    assert (alone.p_value, alone.low, alone.high) == pytest.approx((plain.p_value, plain.low, plain.high), rel=1e-12)
+    assert (alone.test, alone.n_clusters, plain.test) == ("clustered t", alone.n, "t")
+    assert mean_interval(a, range(20)).high == pytest.approx(mean_interval(a).high, rel=1e-12)
+
+
+@pytest.mark.slow
+def test_clusters_are_those_of_least_squares_on_a_constant():
+    """statsmodels multiplies by (n - 1) / (n - k) with k = 1, which is 1."""
+    from statsmodels.api import OLS
+
+    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 20))
+    options = {"cov_type": "cluster", "cov_kwds": {"groups": CLUSTERS}, "use_t": True}
+    expected = OLS(a - b, np.ones(20)).fit(**options)
+    found = paired_difference(a, b, clusters=CLUSTERS)
+    assert found.p_value == pytest.approx(expected.pvalues[0], rel=1e-9)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.conf_int()[0]), rel=1e-4)
+    assert mean_interval(a - b, CLUSTERS).high == found.high
+    assert all_pairs([a, b], clusters=CLUSTERS).p_values[0, 1] == found.p_value
+
+
+def test_few_clusters_give_no_verdict():
+    a, b = np.random.default_rng(4).normal([[9], [0]], 1, (2, 20))
+    for n_clusters, differs in ((1, None), (5, None), (6, True)):
+        clusters = [number % n_clusters for number in range(20)]
+        found, pairs = paired_difference(a, b, clusters=clusters), all_pairs([a, b], clusters=clusters)
+        assert (found.differs(), found.n, found.n_clusters) == (differs, 20, n_clusters)
+        assert (found.low is None, found.p_value is None) == (n_clusters == 1, n_clusters == 1)
+        assert pairs.differs[0, 1] == bool(differs)
+        assert pairs.n_clusters.tolist() == [[n_clusters] * 2] * 2
+
+
+def test_a_shift_is_tested_as_a_difference_of_shifted_scores():
+    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 20))
+    for clusters in (None, CLUSTERS):
+        found, moved = (paired_difference(*pair, clusters=clusters) for pair in ((a, b), (a - 0.2, b)))
+        shifted = paired_difference(a, b, clusters=clusters, shift=0.2)
+        assert shifted.p_value == pytest.approx(moved.p_value, rel=1e-9)
+        assert (shifted.low, shifted.mean) == (found.low, found.mean)
+    assert paired_difference([0.5] * 8, [0.3] * 8, shift=0.2).p_value == 1
+
+
+@pytest.mark.parametrize(("n_better", "n_worse"), [(0, 0), (3, 3), (7, 1), (0, 12), (130, 95), (30_000, 30_500)])
+def test_mcnemar_is_the_binomial_test_of_scipy(n_better, n_worse):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(n_better, n_better + n_worse).pvalue if n_better + n_worse else 1.0
+    a, b = np.repeat([1.0, 0, 1, 0], (n_better, n_worse, 3, 4)), np.repeat([0.0, 1, 1, 0], (n_better, n_worse, 3, 4))
+    found = paired_difference(a, b, exact=True)
+    assert (found.p_value, found.test) == (pytest.approx(expected, rel=1e-8), "McNemar")
+    assert found.low == paired_difference(a, b).low
+
+
+def test_mcnemar_is_only_for_scores_of_0_or_1_without_clusters_and_shift():
+    a, b = [1.0, 0, 1, 1, NAN, 1, 1, 1], [0.0, 1, 0, 0, 0.5, 0, 0, 0]
+    assert paired_difference(a, b, exact=True).p_value == 0.125  # 8 of 64 * 2
+    assert paired_difference(a, [*b[:7], 0.5], exact=True).test == "t"
+    assert paired_difference(a, b, exact=True, shift=0.1).test == "t"
+    assert paired_difference(a, b, exact=True, clusters=range(8)).test == "clustered t"
+    assert all_pairs([a, b], exact=True).p_values[0, 1] == 0.125

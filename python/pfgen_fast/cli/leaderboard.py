@@ -31,7 +31,7 @@ _HEADS = ["rank", "score", "±95 %", "tied with", "length"]
 
 _ABOUT_COLUMNS = (
     f"{about_interval('{over}')}; tied with: first and last rank of the {{what}} that do not differ "
-    "significantly (paired t-tests over {over}, corrected for all pairs)"
+    "significantly ({test}, corrected for all pairs)"
 )
 _NO_SIGNATURE = "signature: unknown, because result.json records none"
 _MARKS = {
@@ -189,7 +189,10 @@ def _print_runs(entries: Sequence[Entry], *, plain: bool) -> None:
     runs_of_model = Counter(entry.model for entry in entries)
     names = [shown(entry.model if runs_of_model[entry.model] == 1 else entry.name) for entry in entries]
     marks = [entry.mark for entry in entries]
-    about = [_ABOUT_COLUMNS.format(over="questions", what="runs"), _about_marks(marks, plain=plain)]
+    about = [
+        _ABOUT_COLUMNS.format(over="questions", what="runs", test="paired t-tests over questions"),
+        _about_marks(marks, plain=plain),
+    ]
     hashes = {entry.result.metadata_hash for entry in entries}
     if len(hashes) == 1:
         about[:0] = [f"all of the suite with metadata hash {shown(hashes.pop())}", _NO_SIGNATURE]
@@ -207,7 +210,7 @@ def print_models(found: ModelRanking, *, plain: bool, by_subject: bool) -> None:
     print_ranked(heads, [of.figures() for of in found.models], names, [""] * len(names), plain=plain)
     if by_subject:
         print_subjects([of.subjects for of in found.models], names, plain=plain)
-    about = _ABOUT_COLUMNS.format(over=f"{found.n_compared:,} common items", what="models")
+    about = _ABOUT_COLUMNS.format(over=f"{found.n_compared:,} common items", what="models", test=found.test)
     print_lines(["", about, *map(shown, found.notes)], "dim", plain=plain)
 
 

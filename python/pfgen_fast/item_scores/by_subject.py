@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..files.untrusted_text import few_names
@@ -12,13 +12,18 @@ FEW_ITEMS = 6
 """Fewer items than this say little about a subject."""
 
 
-def by_subject(subjects: Iterable[str | None], scores: Iterable[float]) -> dict[str, MeanInterval]:
+def by_subject(
+    subjects: Iterable[str | None], scores: Iterable[float], clusters: Sequence[Hashable] | None = None
+) -> dict[str, MeanInterval]:
     """The mean score of each subject in the order of the items; items without a subject or a score are left out."""
-    found: dict[str, list[float]] = {}
-    for subject, score in zip(subjects, scores, strict=True):
+    found: dict[str, list[tuple[float, Hashable]]] = {}
+    for number, (subject, score) in enumerate(zip(subjects, scores, strict=True)):
         if subject and score == score:
-            found.setdefault(subject, []).append(score)
-    return {subject: mean_interval(of) for subject, of in found.items()}
+            found.setdefault(subject, []).append((score, number if clusters is None else clusters[number]))
+    return {
+        subject: mean_interval([score for score, _ in of], None if clusters is None else [cluster for _, cluster in of])
+        for subject, of in found.items()
+    }
 
 
 def subject_record(found: Mapping[str, MeanInterval]) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ same items; the notes say how many items are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from ..files.untrusted_text import counted, in_one_line, json_text, markdown_tex
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..statistics.paired import MIN_QUESTIONS, all_pairs, ties
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
+from .comparison import clusters_of
 from .table import Floats, ItemScores
 
 MAX_MODELS_WITH_TIES = 2_000
@@ -90,6 +91,7 @@ class ModelRanking(NotebookTable):
         models: The models, best first.
         n_compared: The number of items for which all models have a score, over which they are ranked.
         n_items: The number of items of the table.
+        test: The tests that decide which models are tied.
         notes: What limits the ranking, one sentence each.
     """
 
@@ -98,6 +100,7 @@ class ModelRanking(NotebookTable):
     models: tuple[RankedModel, ...]
     n_compared: int
     n_items: int
+    test: str
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
@@ -120,7 +123,7 @@ class ModelRanking(NotebookTable):
     def to_json(self, *, with_subjects: bool = False) -> str:
         """All figures as JSON."""
         found = {
-            **{name: getattr(self, name) for name in ("metric", "higher_is_better", "n_compared", "n_items")},
+            **{name: getattr(self, name) for name in ("metric", "higher_is_better", "n_compared", "n_items", "test")},
             "notes": self.notes,
             "models": self.to_dicts(with_subjects=with_subjects),
         }
@@ -194,14 +197,18 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
     is_common = _common(every)
     if not is_common.any():
         raise _nothing_in_common(scores, chosen, n_items)
-    values = every[:, is_common]
-    means = list(map(mean_interval, values))
+    values, compared = every[:, is_common], scores.only(items=is_common)
+    clusters = clusters_of(compared)
+    means = [mean_interval(row, clusters) for row in values]
     is_higher = scores.higher_is_better.get(chosen, True)
     sign = -1 if is_higher else 1
     order = sorted(range(len(means)), key=lambda row: (sign * means[row].mean, scores.models[row]))
-    tied, about_ties = _tied(values[order])
-    subjects = scores.only(items=is_common).subjects
-    names = [subject and in_one_line(subject) for subject in subjects]
+    n_trials = compared.n_trials.get(chosen)
+    is_exact = (
+        clusters is None and (n_trials is None or bool((n_trials <= 1).all())) and bool(np.isin(values, (0, 1)).all())
+    )
+    tied, about_ties = _tied(values[order], clusters, is_exact=is_exact)
+    names = [subject and in_one_line(subject) for subject in compared.subjects]
     others = {name: _means(scores.values[name]) for name in scores.metrics if name != chosen}
     models = tuple(
         RankedModel(
@@ -211,12 +218,15 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
             of_ties,
             int(n_items[row]),
             {name: None if column is None else float(column[row]) for name, column in others.items()},
-            by_subject(names, values[row].tolist()) if names else {},
+            by_subject(names, values[row].tolist(), clusters) if names else {},
         )
         for rank, (row, of_ties) in enumerate(zip(order, tied, strict=True), 1)
     )
     notes = (*_about(scores, chosen, is_common, is_asked=metric is not None), *about_ties)
-    return ModelRanking(chosen, is_higher, models, int(is_common.sum()), len(scores.items), notes)
+    test = "McNemar's exact tests" if is_exact else "paired t-tests"
+    if clusters is not None:
+        test += f" over {len(set(clusters)):,} clusters"
+    return ModelRanking(chosen, is_higher, models, int(is_common.sum()), len(scores.items), test, notes)
 
 
 def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_]) -> TrialsError:
@@ -240,20 +250,23 @@ def _means(values: Floats) -> Floats | None:
     return values[:, is_common].mean(axis=1) if is_common.any() else None
 
 
-def _tied(values: Floats) -> tuple[list[tuple[int, int] | None], list[str]]:
+def _tied(
+    values: Floats, clusters: Sequence[Hashable] | None, *, is_exact: bool
+) -> tuple[list[tuple[int, int] | None], list[str]]:
     """For each of the ordered models the first and last rank from which it does not differ, and remarks."""
     n_models, n_items = values.shape
     nothing: list[tuple[int, int] | None] = [None] * n_models
     if n_models < 2:
         return nothing, []
-    if n_items < MIN_QUESTIONS:
-        return nothing, [f"{counted(n_items, 'common item')}: no ties, because a test needs at least {MIN_QUESTIONS}"]
+    n_units, unit = (n_items, "common item") if clusters is None else (len(set(clusters)), "cluster")
+    if n_units < MIN_QUESTIONS:
+        return nothing, [f"{counted(n_units, unit)}: no ties, because a test needs at least {MIN_QUESTIONS}"]
     if n_models > MAX_MODELS_WITH_TIES or n_models**2 // 2 * n_items > MAX_TIE_WORK:
         return nothing, [
             f"no ties, because {n_models:,} models and {n_items:,} items are too many for tests of all pairs; choose "
             "fewer models (--models)"
         ]
-    return ties(all_pairs(values)), []
+    return ties(all_pairs(values, clusters=clusters, exact=is_exact)), []
 
 
 def _about(scores: ItemScores, metric: str, is_common: NDArray[np.bool_], *, is_asked: bool) -> Iterable[str]:
