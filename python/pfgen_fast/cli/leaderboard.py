@@ -123,7 +123,7 @@ class _Leaderboard:
 
         if self.published or self.suite:
             fail(f"{'--published' if self.published else '--suite'} is for runs: leave it out for tables of scores")
-        found = rank_models(self.tables.read(self.paths or ()), self.metric)
+        found = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
         if self.by_subject and not found.subjects:
             fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
         if self.is_printed and format is None:

@@ -187,8 +187,45 @@ class ModelRanking(NotebookTable):
         return heads, rows, len(rows)
 
 
-def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
-    """Ranks the models of a table by a metric: by default the first one."""
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The scores of models on the items that all have, and how they are tested."""
+
+    table: ItemScores  # the compared items
+    metric: str
+    higher_is_better: bool
+    values: Floats  # score of each model (row) on each item
+    n_items: NDArray[np.int_]  # number of items of each model, compared or not
+    means: tuple[MeanInterval, ...]
+    order: tuple[int, ...]  # rows of the models, best first
+    clusters: Sequence[Hashable] | None
+    is_exact: bool  # whether McNemar's exact test applies
+    notes: tuple[str, ...]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return self.table.models
+
+    @property
+    def n_units(self) -> int:
+        """The number of items or clusters."""
+        return self.values.shape[1] if self.clusters is None else len(set(self.clusters))
+
+    @property
+    def counted_units(self) -> str:
+        """The same in words."""
+        return counted(self.n_units, "common item" if self.clusters is None else "cluster")
+
+    @property
+    def test(self) -> str:
+        """The name of the tests."""
+        name = "McNemar's exact tests" if self.is_exact else "paired t-tests"
+        return name if self.clusters is None else f"{name} over {self.counted_units}"
+
+
+def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
+    """The models of a table on their common items, by a metric: by default the first one."""
     if not scores.models or not scores.metrics:
         raise TrialsError("the table has no scores; a leaderboard needs a score of at least one model")
     chosen = scores.metrics[0] if metric is None else metric
@@ -197,36 +234,47 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
     is_common = _common(every)
     if not is_common.any():
         raise _nothing_in_common(scores, chosen, n_items)
-    values, compared = every[:, is_common], scores.only(items=is_common)
-    clusters = clusters_of(compared)
-    means = [mean_interval(row, clusters) for row in values]
+    values, table = every[:, is_common], scores.only(items=is_common)
+    clusters = clusters_of(table)
+    means = tuple(mean_interval(row, clusters) for row in values)
     is_higher = scores.higher_is_better.get(chosen, True)
     sign = -1 if is_higher else 1
-    order = sorted(range(len(means)), key=lambda row: (sign * means[row].mean, scores.models[row]))
-    n_trials = compared.n_trials.get(chosen)
-    is_exact = (
-        clusters is None and (n_trials is None or bool((n_trials <= 1).all())) and bool(np.isin(values, (0, 1)).all())
+    n_trials = table.n_trials.get(chosen)
+    is_of_one_trial = n_trials is None or bool((n_trials <= 1).all())
+    return Compared(
+        table=table,
+        metric=chosen,
+        higher_is_better=is_higher,
+        values=values,
+        n_items=n_items,
+        means=means,
+        order=tuple(sorted(range(len(means)), key=lambda row: (sign * means[row].mean, scores.models[row]))),
+        clusters=clusters,
+        is_exact=clusters is None and is_of_one_trial and bool(np.isin(values, (0, 1)).all()),
+        notes=tuple(_about(scores, chosen, is_common, is_asked=metric is not None)),
     )
-    tied, about_ties = _tied(values[order], clusters, is_exact=is_exact)
-    names = [subject and in_one_line(subject) for subject in compared.subjects]
-    others = {name: _means(scores.values[name]) for name in scores.metrics if name != chosen}
+
+
+def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
+    """Ranks the models of a table by a metric: by default the first one."""
+    found = compared_models(scores, metric)
+    tied, about_ties = _tied(found)
+    names = [subject and in_one_line(subject) for subject in found.table.subjects]
+    others = {name: _means(scores.values[name]) for name in scores.metrics if name != found.metric}
     models = tuple(
         RankedModel(
             rank,
-            scores.models[row],
-            means[row],
+            found.models[row],
+            found.means[row],
             of_ties,
-            int(n_items[row]),
+            int(found.n_items[row]),
             {name: None if column is None else float(column[row]) for name, column in others.items()},
-            by_subject(names, values[row].tolist(), clusters) if names else {},
+            by_subject(names, found.values[row].tolist(), found.clusters) if names else {},
         )
-        for rank, (row, of_ties) in enumerate(zip(order, tied, strict=True), 1)
+        for rank, (row, of_ties) in enumerate(zip(found.order, tied, strict=True), 1)
     )
-    notes = (*_about(scores, chosen, is_common, is_asked=metric is not None), *about_ties)
-    test = "McNemar's exact tests" if is_exact else "paired t-tests"
-    if clusters is not None:
-        test += f" over {len(set(clusters)):,} clusters"
-    return ModelRanking(chosen, is_higher, models, int(is_common.sum()), len(scores.items), test, notes)
+    notes, n_items = (*found.notes, *about_ties), found.values.shape[1]
+    return ModelRanking(found.metric, found.higher_is_better, models, n_items, len(scores.items), found.test, notes)
 
 
 def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_]) -> TrialsError:
@@ -250,23 +298,20 @@ def _means(values: Floats) -> Floats | None:
     return values[:, is_common].mean(axis=1) if is_common.any() else None
 
 
-def _tied(
-    values: Floats, clusters: Sequence[Hashable] | None, *, is_exact: bool
-) -> tuple[list[tuple[int, int] | None], list[str]]:
+def _tied(found: Compared) -> tuple[list[tuple[int, int] | None], list[str]]:
     """For each of the ordered models the first and last rank from which it does not differ, and remarks."""
-    n_models, n_items = values.shape
+    n_models, n_items = found.values.shape
     nothing: list[tuple[int, int] | None] = [None] * n_models
     if n_models < 2:
         return nothing, []
-    n_units, unit = (n_items, "common item") if clusters is None else (len(set(clusters)), "cluster")
-    if n_units < MIN_QUESTIONS:
-        return nothing, [f"{counted(n_units, unit)}: no ties, because a test needs at least {MIN_QUESTIONS}"]
+    if found.n_units < MIN_QUESTIONS:
+        return nothing, [f"{found.counted_units}: no ties, because a test needs at least {MIN_QUESTIONS}"]
     if n_models > MAX_MODELS_WITH_TIES or n_models**2 // 2 * n_items > MAX_TIE_WORK:
         return nothing, [
             f"no ties, because {n_models:,} models and {n_items:,} items are too many for tests of all pairs; choose "
             "fewer models (--models)"
         ]
-    return ties(all_pairs(values, clusters=clusters, exact=is_exact)), []
+    return ties(all_pairs(found.values[[*found.order]], clusters=found.clusters, exact=found.is_exact)), []
 
 
 def _about(scores: ItemScores, metric: str, is_common: NDArray[np.bool_], *, is_asked: bool) -> Iterable[str]:
@@ -280,5 +325,5 @@ def _about(scores: ItemScores, metric: str, is_common: NDArray[np.bool_], *, is_
     if n_common < len(is_common):
         yield (
             f"ranked on the {n_common:,} of {counted(len(is_common), 'item')} for which all "
-            f"{counted(len(scores.models), 'model')} have a score; items counts all items of a model"
+            f"{counted(len(scores.models), 'model')} have a score"
         )

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..files.reading import numbered_lines, reading
 from ..files.untrusted_json import checked, member, parse_json, text
 from ..item_scores.ranking import ModelRanking, rank_models
 from ..item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
 from ..item_scores.table import ItemScores
+from ..tables.formats import column_names
 from .leaderboard import Entry, Leaderboard, entry_of, find_results, rank
 from .result import parse_scores
 
@@ -87,6 +88,16 @@ def read_entries(source: str | Path) -> list[Entry]:
         return published()
     path = Path(source)
     return read_table(path) if path.is_file() and path.name != "result.json" else rank(find_results([path]))
+
+
+def is_result_table(path: Any) -> bool:
+    """Whether a path is a file with a table of results."""
+    if not isinstance(path, str | Path) or not Path(path).is_file() or ".json" not in Path(path).name:
+        return False
+    try:
+        return "metadata_hash" in column_names(str(path))
+    except PfgenError:
+        return True  # the reader names the error
 
 
 def read_table(path: Path) -> list[Entry]:
