@@ -306,12 +306,16 @@ def _tied(found: Compared) -> tuple[list[tuple[int, int] | None], list[str]]:
         return nothing, []
     if found.n_units < MIN_QUESTIONS:
         return nothing, [f"{found.counted_units}: no ties, because a test needs at least {MIN_QUESTIONS}"]
-    if n_models > MAX_MODELS_WITH_TIES or n_models**2 // 2 * n_items > MAX_TIE_WORK:
-        return nothing, [
-            f"no ties, because {n_models:,} models and {n_items:,} items are too many for tests of all pairs; choose "
-            "fewer models (--models)"
-        ]
+    if problem := too_many_pairs(n_models, n_items):
+        return nothing, [f"no ties: {problem}"]
     return ties(all_pairs(found.values[[*found.order]], clusters=found.clusters, exact=found.is_exact)), []
+
+
+def too_many_pairs(n_models: int, n_items: int) -> str:
+    """Why all pairs of models cannot be tested; empty if they can."""
+    if n_models <= MAX_MODELS_WITH_TIES and n_models**2 // 2 * n_items <= MAX_TIE_WORK:
+        return ""
+    return f"{n_models:,} models and {n_items:,} items are too many for tests of all pairs; choose models (--models)"
 
 
 def _about(scores: ItemScores, metric: str, is_common: NDArray[np.bool_], *, is_asked: bool) -> Iterable[str]:
