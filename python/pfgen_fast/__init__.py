@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from .errors import SuiteError as SuiteError
     from .errors import TrialsError as TrialsError
     from .item_scores.comparison import Comparison as Comparison
+    from .item_scores.placement import Placement as Placement
+    from .item_scores.ranking import ModelRanking as ModelRanking
     from .runs.comparison import compare as compare
     from .runs.leaderboard import Leaderboard as Leaderboard
-    from .runs.placement import Placement as Placement
     from .runs.placement import place as place
     from .runs.result_tables import leaderboard as leaderboard
     from .scoring.score_table import ScoreTable as ScoreTable

@@ -8,8 +8,10 @@ from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer, Suite
 from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.significance import compare_all, significance
+from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.runs.comparison import compare
 from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.statistics.paired import paired_difference
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +65,24 @@ def test_too_few_questions_give_no_verdict(tmp_path, mini):
     folder = make_varied_runs(tmp_path, few, n_runs=3)
     with pytest.raises(ExperimentError, match="5 questions: a verdict needs at least 6"):
         significance(score_runs([folder], suite=few))
+
+
+def test_models_of_a_table_are_compared_on_their_common_items():
+    rng = np.random.default_rng(5)
+    values = np.clip([[0.8], [0.79], [0.3]] + rng.normal(0, 0.05, (3, 30)), 0, 1)
+    values[1, 0] = np.nan
+    scores = ItemScores(("a", "b", "c"), tuple(f"q{n}" for n in range(30)), {"accuracy": values})
+    found = significance(scores)
+    leaderboard, groups = found.tables
+    pair = paired_difference(values[1], values[2])
+    assert [row[1] for row in leaderboard.rows] == ["a", "b", "c"]
+    assert leaderboard.rows[1][7:9] == pytest.approx((pair.mean, pair.p_value))
+    assert [row[:2] for row in groups.rows] == [("a", 2), ("b", 1)]
+    assert "over 29 items; all 3 pairs of models are one family" in found.paragraph
+    assert found.notes == ("ranked on the 29 of 30 items for which all 3 models have a score",)
+    for table, said in (
+        (scores.only(models=["a"]), "at least two models"),
+        (scores.only(items=[1, 2]), "2 common items"),
+    ):
+        with pytest.raises(ExperimentError, match=said):
+            significance(table)

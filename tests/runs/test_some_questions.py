@@ -142,7 +142,7 @@ def test_empty_names_and_options_of_runs_for_tables_are_refused(call, run, tmp_p
     code, _, err = call(*command, "-o", tmp_path / "out.csv", *option)
     assert (code, err) == (
         2,
-        "error: --questions, --limit and --unknown-questions are for runs: leave them out for tables\n",
+        "error: --questions, --limit, --unknown-questions and --by-subject are for runs: leave them out for tables\n",
     )
 
 

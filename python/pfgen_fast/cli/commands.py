@@ -25,7 +25,7 @@ GROUPS = {
         "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
     },
     "Look": {
-        "leaderboard": "Ranks runs by score, like the published table.",
+        "leaderboard": "Ranks runs by score, like the published table, or models of a table of scores.",
         "report": "Creates a page of runs: leaderboard, plots, and sample answers to every question.",
         "view": "Serves the report page on this machine, and shows results as they change.",
         "explain": "Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.",

@@ -18,8 +18,8 @@ from .score import print_outcome
 from .suite_line import about_interval, print_origin
 
 if TYPE_CHECKING:
+    from ..item_scores.placement import Placement
     from ..runs.leaderboard import Entry
-    from ..runs.placement import Placement
     from ..suite.suite import Suite
 
 _USUAL_TRIALS = 100  # of the published runs

@@ -11,9 +11,11 @@ from . import options
 from .app import fail, warn
 from .command_class import option_group
 from .experiment_call import Call
+from .score_table_options import ScoreTableOptions
 
 if TYPE_CHECKING:
-    from ..experiments import RunMeans, ScoredRuns
+    from ..experiments import RunFigures, RunMeans, ScoredRuns
+    from ..item_scores.table import ItemScores
 
 RunsChoice = Literal["all", "best", "mean"]
 Cluster = Annotated[
@@ -245,14 +247,19 @@ class _Significance:
     """Which neighbours on the leaderboard really differ, and which runs cannot be distinguished?
 
     The paired t-test over questions, as in compare, for all pairs of runs, corrected for the number of all pairs. Runs
-    that cannot be distinguished form groups.
+    that cannot be distinguished form groups. Models of tables of scores are compared on the items
+    that all of them have.
 
-    Example
+    Examples
 
       pfgen-fast experiment significance result -o significance
+
+      pfgen-fast experiment significance scores.csv --metric accuracy -o significance
     """
 
     paths: options.Paths
+    metric: str | None = Option(None, help="Tables: compare this metric. Default: the first one.", metavar="NAME")
+    tables: ScoreTableOptions
     alpha: float = Option(0.05, help="Set the significance level.")
     correction: Literal["bh", "holm"] = Option(
         "bh", help="Correct for comparisons: bh controls the share of false alarms, holm the chance of any."
@@ -261,8 +268,16 @@ class _Significance:
 
     def __call__(self) -> None:
         from ..experiments.significance import significance as find
+        from ..runs.result_tables import are_score_tables
 
-        self.call.finish(find(self.call.figures(self.paths), alpha=self.alpha, correction=self.correction))
+        scored: RunFigures | ItemScores
+        if are_score_tables(self.paths):
+            scored = self.tables.read(self.paths, quiet=self.call.quiet)
+        elif option := "--metric" if self.metric else self.tables.named:
+            fail(f"{option} is for tables of scores: leave it out for runs")
+        else:
+            scored = self.call.figures(self.paths)
+        self.call.finish(find(scored, alpha=self.alpha, correction=self.correction, metric=self.metric))
 
 
 class _Sensitivity:

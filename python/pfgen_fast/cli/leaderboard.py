@@ -14,27 +14,24 @@ from ..errors import TrialsError
 from ..files.untrusted_text import few_names, utf8
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
-from .layout import aligned, columns, told_apart, width_of
-from .suite_line import about_interval
+from .ranked_table import print_lines, print_ranked, print_subjects
+from .score_table_options import ScoreTableOptions
+from .suite_line import about_interval, given_suite
 
 if TYPE_CHECKING:
+    from ..item_scores.ranking import ModelRanking
     from ..runs.leaderboard import Entry
 
 
 _PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
 """The parts of a score, and their heads on a terminal, as in `score`."""
 
-_HEADS = ["rank", "score", "±95 %", "tied with", "length", *_PARTS.values()]
-"""The columns of the table on a terminal; the name of the model follows the first four, which are always shown."""
-_N_FIXED = 4
-_GAP = 2
-_WIDTH_OF_MARK = 3
-_LONGEST_NAME = 40
-"""Longer names are cut if otherwise other columns did not fit."""
+_HEADS = ["rank", "score", "±95 %", "tied with", "length"]
+"""The columns of the table on a terminal."""
 
 _ABOUT_COLUMNS = (
-    f"{about_interval('questions')}; tied with: first and last rank of the runs that do not differ "
-    "significantly (paired t-tests over questions, corrected for all pairs)"
+    f"{about_interval('{over}')}; tied with: first and last rank of the {{what}} that do not differ "
+    "significantly ({test}, corrected for all pairs)"
 )
 _NO_SIGNATURE = "signature: unknown, because result.json records none"
 _MARKS = {
@@ -44,15 +41,17 @@ _MARKS = {
     "💬": "another mode than completion",
 }
 _ABOUT_SYSTEM = "system/...: human or reference answers, which have no rank"
-_ASCII = {"±": "+/-", "–": "-", "…": "..."}
 
 
 class _Leaderboard:
-    """Ranks runs by score, like the published table.
+    """Ranks runs by score, like the published table, or models of a table of scores.
 
     Reads the result.json files that 'pfgen-fast score' wrote. The directory result of a checkout of pfgen-bench stands
     for the whole published table, with its yardsticks below data. Results that cannot be ranked are listed and left
     out; the exit code is then 3.
+
+    Tables have the scores of models on items, from any evaluation. The models are ranked by their mean over the items
+    that all of them have.
 
     Examples
 
@@ -63,11 +62,24 @@ class _Leaderboard:
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
 
       pfgen-fast leaderboard result/our --published
+
+      pfgen-fast leaderboard scores.csv --metric accuracy --by-subject
     """
 
     paths: list[str] | None = Argument(
-        None, help="Runs: directories with a result.json, or directories with many runs.", metavar="[PATH...]"
+        None,
+        help="Runs: directories with a result.json, or directories with many runs. Or tables of scores by item and "
+        "model.",
+        metavar="[PATH...]",
     )
+    metric: str | None = Option(None, help="Tables: rank by this metric. Default: the first one.", metavar="NAME")
+    by_subject: bool = Option(
+        False,
+        help="Add the scores by subject: the category of questions, or the subject column of a table. On a terminal "
+        "and in Markdown this is a second table.",
+    )
+    suite: options.SuiteOption = None
+    tables: ScoreTableOptions
     published: bool = Option(False, help="Add the 522 published results of pfgen-bench; needs no other run.")
     format: Literal["markdown", "json", "csv", "html"] | None = Option(
         None,
@@ -86,8 +98,7 @@ class _Leaderboard:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..runs.leaderboard import find_results, mixed_suites, rank
-        from ..runs.result_tables import published
+        from ..runs.result_tables import are_score_tables
 
         if not self.paths and not self.published:
             fail("no runs: name directories with results, or take the published results (--published)")
@@ -96,79 +107,111 @@ class _Leaderboard:
             fail("--update writes Markdown into the named file: leave out --format and --output")
         if self.plain and (format or self.output or self.update_file):
             fail("--plain prints the table of a terminal: leave out --format, --output and --update")
+        if are_score_tables(self.paths or ()):
+            self.rank_models(format)
+        else:
+            self.rank_runs(format)
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether the table of a terminal is printed, unless a format is chosen."""
+        return self.plain or (not (self.output or self.update_file) and sys.stdout.isatty())
+
+    def rank_models(self, format: str | None) -> None:
+        """Ranks the models of tables."""
+        from ..item_scores.ranking import rank_models
+
+        if self.published or self.suite:
+            fail(f"{'--published' if self.published else '--suite'} is for runs: leave it out for tables of scores")
+        found = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
+        if self.by_subject and not found.subjects:
+            fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
+        if self.is_printed and format is None:
+            print_models(found, plain=self.plain, by_subject=self.by_subject)
+        else:
+            note(*(() if self.quiet else found.notes))
+            table = getattr(found, f"to_{format or 'markdown'}")(with_subjects=self.by_subject)
+            self.write(table, counted(len(found), "model"))
+
+    def rank_runs(self, format: str | None) -> None:
+        """Ranks runs."""
+        from ..runs import leaderboard as library
+        from ..runs.result_tables import published
+
+        option = "--metric" if self.metric else self.tables.named
+        if option:
+            fail(f"{option} is for tables of scores: leave it out for runs")
         problems: list[TrialsError] = []
-        entries = rank(
-            find_results(self.paths or ()),
+        entries = library.rank(
+            library.find_results(self.paths or ()),
             float_sum=self.float_sum,
             on_problem=problems.append,
             others=published() if self.published else (),
         )
         warn(*map(str, problems))
-        mixed = mixed_suites(entry.result for entry in entries)
+        mixed = library.mixed_suites(entry.result for entry in entries)
         if mixed and not self.quiet:
             note(mixed)
-        if entries and self.update_file:
-            self.update(self.update_file, entries)
-        elif entries and (self.plain or (format is None and not self.output and sys.stdout.isatty())):
-            _print_table(entries, plain=self.plain)
+        if entries and self.by_subject:
+            entries = library.with_subjects(entries, given_suite(self.suite))
+        if entries and self.is_printed and format is None:
+            _print_runs(entries, plain=self.plain)
         elif entries:
-            self.write(format or "markdown", entries)
+            place = self.update_file or self.output
+            options = {"root": place.resolve().parent} if place and format in (None, "markdown") else {}
+            table = getattr(library, f"to_{format or 'markdown'}")(entries, **options)
+            self.write(table, counted(len(entries), "run"))
         exit_if_partial(problems)
 
-    def update(self, path: Path, entries: Sequence[Entry]) -> None:
-        """Replaces the table in a file; names the rows that the new table lacks."""
-        from ..runs.leaderboard import to_markdown, update
-
-        gone = update(path.resolve(), to_markdown(entries, path.resolve().parent))
-        if gone:
-            few = few_names(gone, n_code_points=300)
-            note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
-        if not self.quiet:
-            stderr().print(f"{counted(len(entries), 'run')}: {shown(path)}")
-
-    def write(self, format: str, entries: Sequence[Entry]) -> None:
-        """Writes the table to the output, or else to stdout."""
+    def write(self, table: str, what: str) -> None:
+        """Writes the table into the file to update, to the output, or else to stdout."""
+        from ..files.marked_table import update
         from ..files.writing import write_whole
-        from ..runs import leaderboard as library
 
-        if format == "markdown" and self.output:
-            table = utf8(library.to_markdown(entries, self.output.resolve().parent))
+        if self.update_file:
+            path = self.update_file
+            gone = update(path.resolve(), table)
+            if gone:
+                few = few_names(gone, n_code_points=300)
+                note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
+            if not self.quiet:
+                stderr().print(f"{what}: {shown(path)}")
+        elif self.output:
+            write_whole(self.output, utf8(table))
         else:
-            table = utf8(getattr(library, f"to_{format}")(entries))
-        if self.output:
-            write_whole(self.output, table)
-        else:
-            stdout().out(table.decode(), end="", highlight=False)
+            stdout().out(utf8(table).decode(), end="", highlight=False)
 
 
-def _print_table(entries: Sequence[Entry], *, plain: bool) -> None:
+def _print_runs(entries: Sequence[Entry], *, plain: bool) -> None:
     """Prints rank, score, interval, ties and name of each run, and the other figures that fit the terminal."""
     from ..runs.leaderboard import ties_of
 
     runs_of_model = Counter(entry.model for entry in entries)
     names = [shown(entry.model if runs_of_model[entry.model] == 1 else entry.name) for entry in entries]
-    named = zip(entries, ties_of(entries), strict=True)
-    rows = [_HEADS, *(_figures(entry, ties) for entry, ties in named)]
-    widths = [max(map(width_of, column)) + _GAP for column in zip(*rows, strict=True)]
-    width = columns()
-    room = None if width is None else width - sum(widths[:_N_FIXED]) - _WIDTH_OF_MARK
-    longest = min(max(map(width_of, names)), _LONGEST_NAME)
-    n_shown = _N_FIXED
-    while n_shown < len(_HEADS) and (room is None or room - widths[n_shown] >= longest):
-        room = None if room is None else room - widths[n_shown]
-        n_shown += 1
-    marks = ["", *(entry.mark for entry in entries)]
-    cells = [
-        [*row[:_N_FIXED], name if plain or not mark else f"{mark} {name}", *row[_N_FIXED:n_shown]]
-        for mark, name, row in zip(marks, ["model", *told_apart(names, room)], rows, strict=True)
+    marks = [entry.mark for entry in entries]
+    about = [
+        _ABOUT_COLUMNS.format(over="questions", what="runs", test="paired t-tests over questions"),
+        _about_marks(marks, plain=plain),
     ]
-    head, *lines = aligned(cells, to_left=[_N_FIXED])
-    about = ["", _ABOUT_COLUMNS, _about_marks(marks, plain=plain)]
     hashes = {entry.result.metadata_hash for entry in entries}
     if len(hashes) == 1:
-        about[1:1] = [f"all of the suite with metadata hash {shown(hashes.pop())}", _NO_SIGNATURE]
-    for line, style in [(head, "bold"), *((line, None) for line in lines), *((line, "dim") for line in about)]:
-        stdout().print(_in_ascii(line) if plain else line, style=style)
+        about[:0] = [f"all of the suite with metadata hash {shown(hashes.pop())}", _NO_SIGNATURE]
+    rows = [_figures(entry, ties) for entry, ties in zip(entries, ties_of(entries), strict=True)]
+    print_ranked([*_HEADS, *_PARTS.values()], rows, names, marks, plain=plain)
+    if entries[0].subjects is not None:
+        print_subjects([entry.subjects or {} for entry in entries], names, items="questions", plain=plain)
+    print_lines(["", *about], "dim", plain=plain)
+
+
+def print_models(found: ModelRanking, *, plain: bool, by_subject: bool) -> None:
+    """Prints the leaderboard of the models of a table."""
+    names = [shown(of.model) for of in found.models]
+    heads = ["rank", shown(found.metric), *_HEADS[2:4], "items", *map(shown, found.models[0].metrics)]
+    print_ranked(heads, [of.figures() for of in found.models], names, [""] * len(names), plain=plain)
+    if by_subject:
+        print_subjects([of.subjects for of in found.models], names, plain=plain)
+    about = _ABOUT_COLUMNS.format(over=f"{found.n_compared:,} common items", what="models", test=found.test)
+    print_lines(["", about, *map(shown, found.notes)], "dim", plain=plain)
 
 
 def _figures(entry: Entry, ties: tuple[int, int] | None) -> list[str]:
@@ -188,9 +231,3 @@ def _about_marks(marks: Sequence[str], *, plain: bool) -> str:
     if plain:
         return _ABOUT_SYSTEM if {"👑", "🎯"} & {*marks} else ""
     return "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
-
-
-def _in_ascii(text: str) -> str:
-    for character, replacement in _ASCII.items():
-        text = text.replace(character, replacement)
-    return text.encode("ascii", "backslashreplace").decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,11 @@ from typer import Argument, Option
 
 from ..errors import TrialsError
 from . import options
-from .app import Json, Quiet, exit_if_partial, print_json, shown, stderr, stdout, warn
+from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stderr, stdout, warn
+from .score_table_options import ScoreTableOptions
 
 if TYPE_CHECKING:
-    from ..runs.placement import Placement
+    from ..item_scores.placement import Placement
 
 
 class _Place:
@@ -25,6 +27,9 @@ class _Place:
 
     Runs that cannot be placed are listed, and the exit code is then 3.
 
+    Models of a table of scores are placed among the other models of the table (--models), or of another table
+    (--against), on the items that all of them have.
+
     Examples
 
       pfgen-fast place result/our/model
@@ -32,47 +37,41 @@ class _Place:
       pfgen-fast place result -o place.svg
 
       pfgen-fast place result/our/model/step-2000 --against result/our/model
+
+      pfgen-fast place scores.csv --models new
+
+      pfgen-fast place new.csv --against leaderboard.csv --metric accuracy
     """
 
     paths: list[str] = Argument(
-        help="Runs: directories with a result.json, directories with many runs, or globs.", metavar="PATH..."
+        help="Runs: directories with a result.json, directories with many runs, or globs. Or tables of scores by item "
+        "and model.",
+        metavar="PATH...",
     )
-    against: str = Option(
-        "published",
+    against: str | None = Option(
+        None,
         help="Place among other runs: a directory, or a table with one result.json per line and the run's name as "
-        "'run'.",
+        "'run'. Tables of scores: another such table. Default: the published runs, or the other models of the table.",
         metavar="DIR|FILE",
     )
     output: Path | None = Option(
         None, "-o", help="Draw all runs by rank and by size, with these runs marked.", metavar="FILE.svg|FILE.png"
     )
+    metric: str | None = Option(None, help="Tables: compare this metric. Default: the first one.", metavar="NAME")
+    tables: ScoreTableOptions
     format: options.FormatWithMarkdown = "text"
     quiet: Quiet = False
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..runs.leaderboard import find_results, rank
-        from ..runs.placement import Field
-        from ..runs.result_tables import read_entries
+        from ..runs.result_tables import are_score_tables
 
         if self.output:
             from ..report.sweep_plot import check_picture
 
             check_picture(self.output)
-        field = Field(read_entries(self.against))
         problems: list[TrialsError] = []
-        placements = []
-        results = []
-        for path in self.paths:
-            try:
-                results += find_results([path])
-            except TrialsError as problem:
-                problems.append(problem)
-        for entry in rank(dict.fromkeys(results), on_problem=problems.append):
-            try:
-                placements.append(field.place(entry))
-            except TrialsError as problem:
-                problems.append(problem)
+        placements = self.models() if are_score_tables(self.paths) else self.runs(problems)
         warn(*map(str, problems))
         if self.output and placements:
             self.draw(self.output, placements)
@@ -84,6 +83,41 @@ class _Place:
             for placement in placements:
                 print_placement(placement)
         exit_if_partial(problems)
+
+    def models(self) -> list[Placement]:
+        """Places models of tables of scores."""
+        from ..item_scores.placement import place_models
+
+        if not self.against and not self.tables.models:
+            fail("name the models to place (--models), or a table with other models (--against)")
+        tables, placed = replace(self.tables, models=None), options.names_of(self.tables.models)
+        every = tables.read([*self.paths, *([self.against] if self.against else [])], quiet=self.quiet)
+        placed = placed or tables.read(self.paths, quiet=True).models
+        return place_models(every, placed, self.metric)
+
+    def runs(self, problems: list[TrialsError]) -> list[Placement]:
+        """Places runs, and adds the errors of those that cannot be placed."""
+        from ..runs.leaderboard import find_results, rank
+        from ..runs.placement import Field
+        from ..runs.result_tables import PUBLISHED, read_entries
+
+        option = "--metric" if self.metric else self.tables.named
+        if option:
+            fail(f"{option} is for tables of scores: leave it out for runs")
+        field = Field(read_entries(self.against or PUBLISHED))
+        placements = []
+        results: list[Path] = []
+        for path in self.paths:
+            try:
+                results += find_results([path])
+            except TrialsError as problem:
+                problems.append(problem)
+        for entry in rank(dict.fromkeys(results), on_problem=problems.append):
+            try:
+                placements.append(field.place(entry))
+            except TrialsError as problem:
+                problems.append(problem)
+        return placements
 
     def draw(self, path: Path, placements: list[Placement]) -> None:
         """Writes the picture."""

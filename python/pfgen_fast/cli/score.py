@@ -6,16 +6,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from typer import Option
+
 from ..errors import TrialsError
+from ..item_scores.by_subject import subject_record
 from . import options
 from .app import exit_if_partial, fail, note, print_json, print_line, shown, track, warn
 from .layout import LEAST, rest, shortened
+from .ranked_table import print_subjects
 from .suite_line import about_interval, given_suite, print_origins
 from .table import TableScoring
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
     from ..suite.rules import FloatSum
+    from ..suite.suite import Suite
 
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
@@ -35,6 +40,8 @@ class _Score(TableScoring):
 
       pfgen-fast score result --questions 'Q0*,Q12'
 
+      pfgen-fast score result/openai --by-subject
+
       pfgen-fast score result --float-sum naive --output /tmp/naive
 
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
@@ -49,6 +56,10 @@ class _Score(TableScoring):
       s3://bucket/answers/ -o s3://bucket/good/
     """
 
+    by_subject: bool = Option(
+        False, help="Runs: print the score of each category of questions too, with its 95 % interval."
+    )
+
     def __call__(self) -> None:
         from ..runs.run_scorer import RunScorer
         from ..runs.trials import find_runs
@@ -56,8 +67,10 @@ class _Score(TableScoring):
         if self.force and self.paths[-1] == "json" and not Path("json").exists():
             fail("json: no such file or folder; -f is --force here; give --format json")
         if self.are_tables:
-            if self.questions or self.limit or self.unknown_questions != "error":
-                fail("--questions, --limit and --unknown-questions are for runs: leave them out for tables")
+            if self.questions or self.limit or self.unknown_questions != "error" or self.by_subject:
+                fail(
+                    "--questions, --limit, --unknown-questions and --by-subject are for runs: leave them out for tables"
+                )
             self.score_tables()
             return
         self.check_metrics()
@@ -85,7 +98,9 @@ class _Score(TableScoring):
         scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
         outcomes = print_outcomes(scored, quiet=self.is_silent, float_sum=self.usual_sum)
         if self.is_json:
-            print_json([outcome_as_json(outcome) for outcome in outcomes])
+            print_json([outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes])
+        elif self.by_subject and not self.is_silent:
+            print_by_subject(outcomes)
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
@@ -137,8 +152,26 @@ def _row(outcome: Outcome, float_sum: FloatSum, room: int | None) -> str:
     return f"{result.score:7.4f} {interval:8} {of_metrics} {result.length:7.1f}  {name}"
 
 
-def outcome_as_json(outcome: Outcome) -> dict[str, object]:
+def print_by_subject(outcomes: Iterable[Outcome]) -> None:
+    """Prints the scores by subject of runs, in a table for each suite."""
+    from ..runs.leaderboard import scores_by_subject
+
+    by_suite: dict[Suite, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.suite is not None and outcome.by_question:
+            by_suite.setdefault(outcome.suite, []).append(outcome)
+    for suite, of_suite in by_suite.items():
+        found = [scores_by_subject(suite, outcome.by_question) for outcome in of_suite]
+        print_subjects(found, [shown(outcome.run.folder) for outcome in of_suite], items="questions", name="run")
+
+
+def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, object]:
     """The outcome of a run as JSON values."""
+    subjects = {}
+    if by_subject and outcome.suite is not None:
+        from ..runs.leaderboard import scores_by_subject
+
+        subjects = {"subjects": subject_record(scores_by_subject(outcome.suite, outcome.by_question))}
     return {
         "run": str(outcome.run.folder),
         "status": outcome.status,
@@ -152,4 +185,5 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "score_low": outcome.interval and outcome.interval.low,
         "score_high": outcome.interval and outcome.interval.high,
         **(outcome.summary.to_dict() if outcome.summary else {}),
+        **subjects,
     }

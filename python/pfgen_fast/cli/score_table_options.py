@@ -64,7 +64,7 @@ class ScoreTableOptions:
                 return f"--{name}-column"
         return "--score-column" if self.score_columns else "--lower-is-better" if self.lower_is_better else None
 
-    def read(self, paths: Sequence[str]) -> ItemScores:
+    def read(self, paths: Sequence[str], *, quiet: bool = False) -> ItemScores:
         """Reads the chosen models from tables and logs, and prints how they were read."""
         from ..item_scores.columns import ColumnNames
         from ..item_scores.reading import read_item_scores
@@ -79,7 +79,8 @@ class ScoreTableOptions:
             cluster=self.cluster_column,
         )
         scores = read_item_scores(paths, columns)
-        note(*scores.notes)
+        if not quiet:
+            note(*scores.notes)
         lower = options.names_of(self.lower_is_better)
         for metric in lower:
             if metric not in scores.metrics:

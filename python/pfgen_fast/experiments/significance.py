@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
-from ..files.untrusted_text import counted
+from ..files.untrusted_text import counted, in_one_line
+from ..item_scores.ranking import compared_models, too_many_pairs
+from ..item_scores.table import ItemScores
 from ..runs.leaderboard import is_system, order_key
 from ..statistics.correlation import check_columns
 from ..statistics.mean_interval import MeanInterval, mean_interval
@@ -21,11 +24,18 @@ from .scored_runs import RunFigures
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A leaderboard, best run first, with tests of its order."""
+    """A leaderboard, the best first, with tests of its order."""
 
     order: NDArray[np.int_]  # indices of the runs that have a rank; yardsticks have no rank
-    means: tuple[MeanInterval, ...]  # means of the runs in this order, with their 95 % intervals over questions
+    names: tuple[str, ...]  # names of the runs in this order
+    labels: tuple[str, ...]  # their names in charts
+    scores: tuple[float, ...]  # their scores
+    means: tuple[MeanInterval, ...]  # their means with the 95 % intervals over questions
     pairs: Pairs  # all pairs of ranks as one family of tests, and the groups; ranks count from 0
+    n_questions: int
+    nouns: tuple[str, str] = ("runs", "questions")
+    test: str = "the paired t-test"
+    higher_is_better: bool = True
 
     @property
     def neighbours_differ(self) -> NDArray[np.bool_]:
@@ -38,10 +48,15 @@ class Compared:
         return [(_letters(number), first, last) for number, (first, last) in enumerate(self.pairs.groups)]
 
 
-def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correction = "bh") -> Finding:
-    """Compares every pair of runs by the paired t-test over questions, as `compare` does."""
+def significance(
+    scored: RunFigures | ItemScores, *, alpha: float = 0.05, correction: Correction = "bh", metric: str | None = None
+) -> Finding:
+    """Compares every pair of runs, or of models of a table, by paired tests over questions, as `compare` does."""
     if not 0 < alpha < 1:
         raise ExperimentError(f"alpha {alpha:g}: expected a level between 0 and 1")
+    if isinstance(scored, ItemScores):
+        compared, notes = compare_models(scored, alpha, correction, metric)
+        return _finding(compared, alpha, correction, notes)
     check_columns({"score": scored.means["score"]}, "runs")
     if len(scored.suite) < MIN_QUESTIONS:
         raise ExperimentError(f"{len(scored.suite)} questions: a verdict needs at least {MIN_QUESTIONS}")
@@ -50,25 +65,8 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
         raise ExperimentError(
             "significance needs at least two runs of models; runs of system/... are yardsticks without a rank"
         )
-    title = "Scores with 95 % intervals over questions; runs next to the same bar cannot be distinguished"
     yardsticks = [f"{scored.names[row]} has no rank, because it is a yardstick" for row in scored.rows_of_systems()]
-    differ = compared.neighbours_differ
-    names = [scored.names[run] for run in compared.order]
-    columns = ("group", "runs", "from place", "to place", "from", "to")
-    rows = tuple(
-        (name, last - first + 1, first + 1, last + 1, names[first], names[last])
-        for name, first, last in compared.groups
-    )
-    return Finding(
-        "significance",
-        f"Of {len(differ)} pairs of neighbours on the leaderboard, {differ.sum()} differ at the level {alpha:g}.",
-        _words(scored, compared, correction),
-        (_table(scored, compared), Table("groups", "Groups of runs that cannot be distinguished", columns, rows)),
-        (Picture("groups", title, _chart(scored, compared)),),
-        (*scored.problems, *yardsticks),
-        question="Which neighbours on the leaderboard really differ?",
-        runs=scored.names,
-    )
+    return _finding(compared, alpha, correction, (*scored.problems, *yardsticks), runs=scored.names)
 
 
 def compare_all(scored: RunFigures, alpha: float, correction: Correction) -> Compared:
@@ -79,8 +77,71 @@ def compare_all(scored: RunFigures, alpha: float, correction: Correction) -> Com
     ranked = scores[order]
     return Compared(
         order=order,
+        names=tuple(scored.names[run] for run in order),
+        labels=tuple(scored.labels[run] for run in order),
+        scores=tuple(float(scored.scores[run]) for run in order),
         means=tuple(map(mean_interval, ranked)),
         pairs=all_pairs(ranked, alpha=alpha, correction=correction),
+        n_questions=len(scored.suite),
+    )
+
+
+def compare_models(
+    scores: ItemScores, alpha: float, correction: Correction, metric: str | None = None
+) -> tuple[Compared, tuple[str, ...]]:
+    """Compares all pairs of models of a table on the items that all have; also returns remarks."""
+    found = compared_models(scores, metric)
+    if len(found.models) < 2:
+        raise ExperimentError("significance needs the scores of at least two models")
+    if found.n_units < MIN_QUESTIONS:
+        raise ExperimentError(f"{found.counted_units}: a verdict needs at least {MIN_QUESTIONS}")
+    if problem := too_many_pairs(*found.values.shape):
+        raise ExperimentError(problem)
+    order = np.array(found.order, dtype=np.int_)
+    names, means = tuple(found.models[row] for row in order), tuple(found.means[row] for row in order)
+    pairs = all_pairs(
+        found.values[order], alpha=alpha, correction=correction, clusters=found.clusters, exact=found.is_exact
+    )
+    compared = Compared(
+        order=order,
+        names=names,
+        labels=tuple(in_one_line(name, 60) for name in names),
+        scores=tuple(mean.mean for mean in means),
+        means=means,
+        pairs=pairs,
+        n_questions=found.values.shape[1],
+        nouns=("models", "items"),
+        test=found.test,
+        higher_is_better=found.higher_is_better,
+    )
+    return compared, found.notes
+
+
+def _finding(
+    compared: Compared,
+    alpha: float,
+    correction: Correction,
+    notes: Sequence[str],
+    *,
+    runs: tuple[str, ...] = (),
+) -> Finding:
+    what, items = compared.nouns
+    title = f"Scores with 95 % intervals over {items}; {what} next to the same bar cannot be distinguished"
+    differ, names = compared.neighbours_differ, compared.names
+    columns = ("group", what, "from place", "to place", "from", "to")
+    rows = tuple(
+        (name, last - first + 1, first + 1, last + 1, names[first], names[last])
+        for name, first, last in compared.groups
+    )
+    return Finding(
+        "significance",
+        f"Of {len(differ)} pairs of neighbours on the leaderboard, {differ.sum()} differ at the level {alpha:g}.",
+        _words(compared, correction),
+        (_table(compared), Table("groups", f"Groups of {what} that cannot be distinguished", columns, rows)),
+        (Picture("groups", title, _chart(compared)),),
+        tuple(notes),
+        question="Which neighbours on the leaderboard really differ?",
+        runs=runs,
     )
 
 
@@ -90,31 +151,33 @@ def _letters(number: int) -> str:
     return (_letters(above - 1) if above else "") + string.ascii_lowercase[letter]
 
 
-def _table(scored: RunFigures, compared: Compared) -> Table:
+def _table(compared: Compared) -> Table:
+    what, items = compared.nouns
     columns = (
-        *("place", "run", "score", "low", "high", "questions", "groups"),
+        *("place", what[:-1], "score", "low", "high", items, "groups"),
         *("ahead of the next by", "p", "corrected p", "differs"),
     )
     pairs = compared.pairs
     rows: list[tuple[Cell, ...]] = []
-    for rank, (run, mean) in enumerate(zip(compared.order, compared.means, strict=True)):
+    for rank, (run, score, mean) in enumerate(zip(compared.names, compared.scores, compared.means, strict=True)):
         groups = " ".join(name for name, first, last in compared.groups if first <= rank <= last)
         ahead: tuple[Cell, ...] = (None, None, None, None)
-        if rank + 1 < len(compared.order):
+        if rank + 1 < len(compared.names):
             of_next = (float(matrix[rank, rank + 1]) for matrix in (pairs.differences, pairs.p_values, pairs.corrected))
-            ahead = (*of_next, "yes" if pairs.differs[rank, rank + 1] else "no")
-        score = float(scored.scores[run])
-        rows.append((rank + 1, scored.names[run], score, mean.low, mean.high, mean.n, groups, *ahead))
-    return Table("leaderboard", "The leaderboard: does a run differ from the next?", columns, tuple(rows))
+            lead, *p_values = of_next
+            lead = lead if compared.higher_is_better else -lead
+            ahead = (lead, *p_values, "yes" if pairs.differs[rank, rank + 1] else "no")
+        rows.append((rank + 1, run, score, mean.low, mean.high, mean.n, groups, *ahead))
+    title = f"The leaderboard: does a {what[:-1]} differ from the next?"
+    return Table("leaderboard", title, columns, tuple(rows))
 
 
-def _words(scored: RunFigures, compared: Compared, correction: Correction) -> str:
-    pairs = compared.pairs
-    n_pairs = len(compared.order) * (len(compared.order) - 1) // 2
-    names = [scored.names[run] for run in compared.order]
+def _words(compared: Compared, correction: Correction) -> str:
+    pairs, names, (what, items) = compared.pairs, compared.names, compared.nouns
+    n_pairs = len(names) * (len(names) - 1) // 2
     alike = [f"{names[rank]} and {names[rank + 1]}" for rank in np.flatnonzero(~compared.neighbours_differ)]
     words = (
-        f"Tested by the paired t-test over {len(scored.suite)} questions; all {n_pairs:,} pairs of runs are one "
+        f"Tested by {compared.test} over {compared.n_questions:,} {items}; all {n_pairs:,} pairs of {what} are one "
         f"family, corrected after {CORRECTIONS[correction]}, and {int(pairs.differs.sum()) // 2:,} of them differ."
     )
     if alike:
@@ -123,18 +186,18 @@ def _words(scored: RunFigures, compared: Compared, correction: Correction) -> st
     sizes = [last - first + 1 for first, last in pairs.groups if last > first]
     if sizes:
         groups = counted(len(sizes), "group")
-        words += f" {groups} of two runs or more cannot be distinguished; the largest has {max(sizes)} runs."
+        words += f" {groups} of two {what} or more cannot be distinguished; the largest has {max(sizes)} {what}."
     widths = [mean.high - mean.low for mean in compared.means if mean.low is not None and mean.high is not None]
     if widths:
         words += f" The median 95 % interval of a score is {np.median(widths):.4f} wide."
     return words
 
 
-def _chart(scored: RunFigures, compared: Compared) -> Intervals:
-    shown, means = compared.order[:MAX_ROWS], compared.means[:MAX_ROWS]
-    n = len(shown)
+def _chart(compared: Compared) -> Intervals:
+    means = compared.means[:MAX_ROWS]
+    n = len(means)
     return Intervals(
-        tuple(scored.labels[run] for run in shown),
+        compared.labels[:n],
         np.array([mean.mean for mean in means]),
         np.array([mean.mean if mean.low is None else mean.low for mean in means]),
         np.array([mean.mean if mean.high is None else mean.high for mean in means]),
@@ -142,6 +205,6 @@ def _chart(scored: RunFigures, compared: Compared) -> Intervals:
         groups=tuple((first, min(last, n - 1)) for first, last in compared.pairs.groups if first < n and last > first),
         groups_label="not told apart",
         without_groups="all differ",
-        runs=tuple(scored.names[run] for run in shown),
-        n_all=len(compared.order),
+        runs=compared.names[:n],
+        n_all=len(compared.names),
     )

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..errors import PfgenError
 from ..files.writing import write_whole
-from ..runs.placement import Placement, size_of
+from ..item_scores.placement import Placement
+from ..runs.placement import size_of
 from .drawing import COLORS, QUIET, bounded, empty_figure, look, stored, style
 from .sweep_plot import check_picture
 
@@ -43,9 +44,9 @@ def _draw_ranks(axes: Any, placements: Sequence[Placement]) -> None:
     )
     axes.fill_between(ranks, low, high, color=COLORS[0], alpha=0.25, linewidth=0, label="95 % interval over questions")
     axes.plot(ranks, scores, color=COLORS[0], linewidth=1.5, label=f"score of {len(others)} other runs")
-    models = Counter(placement.entry.model for placement in placements)
+    models = Counter(placement.model for placement in placements)
     for number, placement in enumerate(placements):
-        name = placement.entry.model if models[placement.entry.model] == 1 else placement.run
+        name = placement.model if models[placement.model] == 1 else placement.run
         position = 0.5 + sum(other.score > placement.score for other in others)
         between = f", rank {placement.rank} ({placement.rank_low} to {placement.rank_high})" if placement.rank else ""
         axes.errorbar(
@@ -66,7 +67,7 @@ def _draw_sizes(axes: Any, placements: Sequence[Placement]) -> None:
         axes.scatter(sizes, scores, s=9, color=QUIET, alpha=0.6, linewidths=0)
         axes.set_xscale("log")
     for number, placement in enumerate(placements):
-        if size := size_of(placement.entry.model):
+        if size := size_of(placement.model):
             axes.errorbar([size], [placement.score], yerr=[placement.interval.half_width or 0], **_mark(number))
     axes.set(title="score by size, where the model's name tells it", xlabel="parameters (billions)")
 

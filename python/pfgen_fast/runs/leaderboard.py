@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import itertools
 import math
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,36 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
-from ..files.cells import csv_text, markdown_row
+from ..files.cells import csv_text, html_page, markdown_row
 from ..files.notebook import NotebookTable
-from ..files.reading import read_stored
-from ..files.untrusted_text import html_text, in_one_line, json_text, link_target, markdown_link, markdown_text, utf8
-from ..files.writing import write_whole
+from ..files.untrusted_text import in_one_line, json_text, link_target, markdown_link, markdown_text
+from ..item_scores.by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum, add_up
-from .checkout import run_name, yardsticks_beside
+from ..suite.suite import Suite, hash_of_cut
+from .checkout import run_name, suite_of_all, yardsticks_beside
 from .result import RunSummary, Scores, read_scores
 from .trials import expand
-
-BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
 
 METRICS = ("fluency", "truthfulness", "helpfulness", "average")
 _HEADS = ("Rank", "Score", "Model", "Length", "Fluency", "Truthfulness", "Helpfulness")
 _MODEL = _HEADS.index("Model")
 _MAX_NAME = 40
 _NAME = "result.json"
-_LINK = re.compile(r"\]\(([^()\s]*)\)")
-_CODE = re.compile(
-    r"^(?:[ ]{0,3}>)*[ ]{0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
-    r"(?:\n(?s:.*?)^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|(?s:.*))"
-    r"|(?P<ticks>`+)[^\n]*?(?P=ticks)",
-    re.MULTILINE,
-)
-"""Fenced blocks (an unclosed block extends to the end of the text) and inline code."""
-_STYLE = (
-    ":root{color-scheme:light dark}body{font:16px sans-serif}"
-    "table{border-collapse:collapse}td,th{padding:.3em .8em;border-bottom:1px solid #8885}"
-)
 
 
 @dataclass(frozen=True)
@@ -58,6 +41,7 @@ class Entry:
     rank: int | None  # its rank by score; None for system runs, which are not models
     by_question: Mapping[str, float]  # mean score by question ID
     float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
+    subjects: Mapping[str, MeanInterval] | None = None  # score of each subject, if `with_subjects` added them
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -204,6 +188,36 @@ def mixed_suites(results: Iterable[RunSummary]) -> str | None:
     return f"scores of {len(suites)} suites, which cannot be compared: metadata hashes {hashes}"
 
 
+def with_subjects(entries: Iterable[Entry], suite: Suite | None = None) -> Leaderboard:
+    """Adds the scores by the category of the questions, of the given suite or of that of the runs' checkouts."""
+    entries = list(entries)
+    if suite is None:
+        folders = [entry.folder for entry in entries if entry.folder is not None]
+        if not folders:
+            raise TrialsError(
+                "scores by subject need the suite, whose questions have the subjects; name it (for the published "
+                "results: --suite pfgen-bench)"
+            )
+        suite = suite_of_all(folders)
+    found = []
+    for entry in entries:
+        result_hash = entry.result.metadata_hash
+        if result_hash not in (suite.metadata_hash, hash_of_cut(suite.metadata_hash, list(entry.by_question))):
+            raise TrialsError(
+                f"{entry.name}: not scored with suite {suite.name}, whose subjects were asked for (--suite)"
+            )
+        found.append(replace(entry, subjects=scores_by_subject(suite, entry.by_question)))
+    return Leaderboard(found)
+
+
+def scores_by_subject(suite: Suite, by_question: Mapping[str, float]) -> dict[str, MeanInterval]:
+    """The mean score of each category of a suite, given the scores by question ID."""
+    subjects = {question.question_id: in_one_line(question.category) for question in suite}
+    if not any(subjects.values()):
+        raise TrialsError(f"suite {suite.name}: no question has a category, so there are no scores by subject")
+    return by_subject(map(subjects.get, by_question), by_question.values())
+
+
 def _entry(path: Path, float_sum: FloatSum) -> Entry:
     result, by_question = read_scores(path)
     return replace(entry_of(result, by_question, run_name(path.parent), path), folder=path.parent, float_sum=float_sum)
@@ -236,6 +250,10 @@ def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
         else:
             row[_MODEL] = markdown_link(row[_MODEL], link_target(entry.folder / "README.md", root or Path.cwd()))
         lines.append(markdown_row([f"<code>{cell}</code>" for cell in row]))
+    for heads, cells in _subject_tables(entries):
+        lines += ["\n", markdown_row(map(markdown_text, heads)), "|---|" + "---:|" * (len(heads) - 1) + "\n"]
+        lines += [markdown_row(map(markdown_text, of_row)) for of_row in cells]
+        lines += [f"\n- {markdown_text(sentence)}\n" for sentence in few_items(entries[0].subjects or {}, "questions")]
     return "".join(lines)
 
 
@@ -259,19 +277,17 @@ def _cells(entry: Entry) -> list[str]:
     ]
 
 
+def _subject_tables(entries: Sequence[Entry]) -> list[tuple[list[str], list[list[str]]]]:
+    """The heads and rows of the table by subject, in a list; no table without `with_subjects`."""
+    if not entries or entries[0].subjects is None:
+        return []
+    heads, rows = subject_table([entry.subjects or {} for entry in entries])
+    return [([_HEADS[_MODEL], *heads], [[entry.model, *row] for entry, row in zip(entries, rows, strict=True)])]
+
+
 def to_html(entries: Sequence[Entry]) -> str:
     """A minimal HTML page with the table; `pfgen_fast.report` makes the interactive one."""
-    heads = "".join(f"<th>{name}</th>" for name in _HEADS)
-    rows = ("".join(f"<td>{html_text(cell)}</td>" for cell in _cells(entry)) for entry in entries)
-    body = "".join(f"<tr>{row}</tr>\n" for row in rows)
-    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return (
-        '<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f"<title>Leaderboard</title>\n<style>{_STYLE}</style>\n"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>\n{body}</tbody></table></html>\n"
-    )
+    return html_page("Leaderboard", [(_HEADS, map(_cells, entries)), *_subject_tables(entries)])
 
 
 def record_of(entry: Entry) -> dict[str, Any]:
@@ -294,6 +310,7 @@ def record_of(entry: Entry) -> dict[str, Any]:
         **{f"fluency_{name}": value for name, value in result.scores.fluency.items()},
         **{f"truthfulness_{name}": value for name, value in result.scores.truthfulness.items()},
         **{metric: entry.part(metric) for metric in METRICS},
+        **({} if entry.subjects is None else {"subjects": subject_record(entry.subjects)}),
     }
 
 
@@ -308,24 +325,7 @@ def to_csv(entries: Sequence[Entry]) -> str:
     for record in map(record_of, entries):
         config = record.pop("config")
         parameters = {f"config_{key}": value for key, value in config.items() if key != "model"}
-        rows.append({**record, **parameters})
+        subjects = subject_columns(record.pop("subjects", {}))
+        rows.append({**record, **subjects, **parameters})
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return csv_text(columns, [[row.get(column) for column in columns] for row in rows])
-
-
-def update(path: Path, table: str) -> list[str]:
-    """Replaces the text between the two leaderboard comments of a Markdown file; comments in code are ignored."""
-    try:
-        text = read_stored(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TrialsError(f"{path}: not UTF-8 (byte {error.start})") from None
-    without_code = _CODE.sub(lambda code: " " * len(code[0]), text)
-    begin, end = without_code.find(BEGIN), without_code.find(END)
-    if not 0 <= begin < end or (without_code.count(BEGIN), without_code.count(END)) != (1, 1):
-        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which mark the place of the table")
-    former = text[begin + len(BEGIN) : end]
-    line_end = "\r\n" if former.startswith("\r\n") else "\n"
-    lines = f"{BEGIN}\n{table}\n".replace("\n", line_end)
-    write_whole(path, utf8(f"{text[:begin]}{lines}{text[end:]}"))
-    there = set(_LINK.findall(table))
-    return [link for link in _LINK.findall(former) if link not in there]

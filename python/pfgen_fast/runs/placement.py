@@ -9,197 +9,51 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TrialsError
-from ..files.cells import markdown_row, signed
-from ..files.notebook import NotebookTable
-from ..files.untrusted_text import in_one_line, markdown_text
-from ..statistics.mean_interval import MeanInterval
-from ..statistics.paired import MIN_QUESTIONS, against, corrected
+from ..files.untrusted_text import in_one_line
+from ..item_scores.placement import Placement, Standing, compared_with, place_models
+from ..statistics.paired import MIN_QUESTIONS
 from ..suite.suite import hash_of_cut
 from .leaderboard import Entry, entry_of, find_results, is_system, model_of, order_key, rank
 from .result import RunResult
-from .result_tables import PUBLISHED, read_entries
+from .result_tables import PUBLISHED, is_result_table, read_entries, score_table_of
 
-ALPHA = 0.05
 FEW_TRIALS = 10
 _SAMPLING = ("temperature", "top_p", "num_examples", "max_tokens")
 _SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d{1,3})x)?(\d{1,5}(?:\.\d{1,4})?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
 _SIMILAR = 1.5
 _FROM_REFERENCES = ("ngram", "reference", "ground-truth", "system")
-_N_NEAREST = 3
-_N_NAMED = 3
 
 
-class Other(NamedTuple):
-    """A run that another run is compared with."""
-
-    run: str
-    model: str
-    score: float
-    low: float | None  # lower end of the 95 % interval of the score over questions
-    high: float | None  # upper end of the interval
-    difference: float  # the placed run's score less that of this run, over the questions that both have
-    p_value: float  # of the paired t-test over questions; NaN without a verdict
-    corrected: float  # the same, corrected for the number of runs by Benjamini and Hochberg
-    verdict: str  # `better` or `worse` than the placed run by more than chance, or `tied`
-
-
-class Standing(NamedTuple):
-    """The rank of a run among the runs with which it has something in common."""
-
-    what: str  # what they have in common, such as `mode qa`
-    rank: int
-    of: int
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Placement(NotebookTable):
-    """A run among other runs."""
-
-    entry: Entry  # the placed run
-    interval: MeanInterval  # its score with the 95 % interval over questions
-    others: tuple[Other, ...]  # the other runs, best first, without yardsticks
-    standings: tuple[Standing, ...]
-    yardsticks: tuple[tuple[str, float], ...]  # names and scores of human and reference answers, which have no rank
-    notes: tuple[str, ...]  # what makes the comparison weaker, one sentence each
-
-    def __repr__(self) -> str:
-        return f"Placement({self.run}: {self.figures()})"
-
-    @property
-    def run(self) -> str:
-        """The name of the run."""
-        return self.entry.name
-
-    @property
-    def score(self) -> float:
-        """The score of the run."""
-        return self.entry.result.score
-
-    @property
-    def of(self) -> int:
-        """The number of runs that are ranked, with this run."""
-        return len(self.others) + 1
-
-    @cached_property
-    def _counts(self) -> Counter[str]:
-        return Counter(other.verdict for other in self.others)
-
-    @property
-    def rank(self) -> int | None:
-        """1 and the number of runs with a higher score; None for a yardstick, which has no rank."""
-        return self._rank(sum(other.score > self.score for other in self.others) + 1)
-
-    @property
-    def rank_low(self) -> int | None:
-        """1 and the number of runs that are better by more than chance: the best rank that chance allows."""
-        return self._rank(self._counts["better"] + 1)
-
-    @property
-    def rank_high(self) -> int | None:
-        """The number of runs less those that are worse by more than chance: the last rank that chance allows."""
-        return self._rank(self.of - self._counts["worse"])
-
-    def _rank(self, number: int) -> int | None:
-        return None if is_system(self.entry.model) else number
-
-    def named(self, verdict: str) -> list[str]:
-        """The runs that are `better`, `worse` or `tied`, best first."""
-        return [other.run for other in self.others if other.verdict == verdict]
-
-    @property
-    def nearest(self) -> list[Other]:
-        """The runs with the nearest scores, up to three on either side, best first."""
-        above = [other for other in self.others if other.score > self.score]
-        below = [other for other in self.others if other.score <= self.score]
-        return above[-_N_NEAREST:] + below[:_N_NEAREST]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures, for JSON."""
-        return {
-            "run": self.run,
-            "model": self.entry.model,
-            "score": self.score,
-            "low": self.interval.low,
-            "high": self.interval.high,
-            **{name: getattr(self, name) for name in ("rank", "rank_low", "rank_high", "of")},
-            **{verdict: self.named(verdict) for verdict in ("better", "worse", "tied")},
-            "nearest": [_finite(other._asdict()) for other in self.nearest],
-            "standings": [standing._asdict() for standing in self.standings],
-            "yardsticks": dict(self.yardsticks),
-            "notes": list(self.notes),
-        }
-
-    def to_markdown(self) -> str:
-        """The sentences as a list, and a table of the nearest runs."""
-        lines = [f"**{markdown_text(self.run)}**: {self.figures()}\n\n"]
-        lines += [f"- {markdown_text(sentence)}\n" for sentence in (*self.sentences(), *self.notes)]
-        heads = ("Run", "Score", "Difference", "p (corrected)")
-        lines += ["\n", markdown_row(heads), "|---|--:|--:|--:|\n"]
-        for other in self.nearest:
-            p_value = "–" if math.isnan(other.corrected) else f"{other.corrected:.3f}"
-            figures = f"{other.score:.4f}", signed(other.difference, 4), p_value
-            lines.append(markdown_row((markdown_text(other.run), *figures)))
-        return "".join(lines)
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return _by_name(self.others)
-
-    def _words(self) -> list[str]:
-        return [f"{self.run}: {self.figures()}", *self.sentences(), *self.notes]
-
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[Any]], int]:
-        """The nearest runs."""
-        return Other._fields, self.nearest, len(self.nearest)
-
-    def figures(self) -> str:
-        """The score with its interval, and the rank with its range, in one line."""
-        half = self.interval.half_width
-        score = f"{self.score:.4f}" + ("" if half is None else f" ± {half:.4f} (95 %, over questions)")
-        if self.rank is None:
-            return f"{score}, a yardstick without a rank"
-        return f"{score}, rank {self.rank} of {self.of}, between {self.rank_low} and {self.rank_high}"
-
-    def sentences(self) -> list[str]:
-        """What the comparisons say, one sentence each."""
-        above = [other.run for other in self.others if other.verdict == "tied" and other.score > self.score]
-        below = [other.run for other in self.others if other.verdict == "tied" and other.score <= self.score]
-        counts = self._counts
-        found = [
-            f"runs that are better by more than chance: {counts['better']}, worse: {counts['worse']}, "
-            f"neither: {counts['tied']}"
-        ]
-        found += [f"above it, but not by more than chance: {_list(above[::-1])}"] if above else []
-        found += [f"below it, but not by more than chance: {_list(below)}"] if below else []
-        ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.of}" for standing in self.standings)
-        found += [f"rank among similar runs: {ranks}"] if ranks else []
-        if self.yardsticks:
-            shown = ", ".join(f"{in_one_line(name, 60)} {score:.4f}" for name, score in self.yardsticks)
-            found.append(f"yardsticks, which have no rank: {shown}")
-        return found
-
-
-def place(run: str | Path | RunResult, against: str | Path = PUBLISHED) -> Placement:
-    """Places a scored run among other runs.
+def place(run: str | Path | RunResult, against: Any = PUBLISHED, *, metric: str | None = None) -> Placement:
+    """Places a scored run among other runs, or a model of a table of scores among its other models.
 
     Args:
-        run: Directory of a run with its result.json, as `pfgen-fast score` writes it, or the result itself.
+        run: Directory of a run with its result.json, as `pfgen-fast score` writes it, or the result itself. For a
+            table of scores, the name of the model.
         against: `published` for the 522 published results of pfgen-bench, a table of results, or a directory of runs.
+            Or else a table of scores by item and model: a file, or a table in memory.
+        metric: The metric of a table of scores; by default the first one.
 
     Raises:
-        TrialsError: There is not one result, or it is of another suite than the other runs.
+        TrialsError: There is not one result, or it is of another suite than the other runs; or the table has no such
+            model.
     """
+    scores = None if against == PUBLISHED or is_result_table(against) else score_table_of([against])
+    if scores is not None:
+        return place_models(scores, [str(run)], metric)[0]
+    if metric is not None:
+        raise TrialsError("metric: runs are ranked by their score; expected a metric for tables of scores only")
     if isinstance(run, RunResult):
-        scores = {question_id: question.scores for question_id, question in run.questions.items()}
-        entries: Sequence[Entry] = [entry_of(run, scores, model_of(run.config, "this run"), "the result")]
+        scores_of = {question_id: question.scores for question_id, question in run.questions.items()}
+        entries: Sequence[Entry] = [entry_of(run, scores_of, model_of(run.config, "this run"), "the result")]
     else:
         entries = rank(find_results([run]))
     if len(entries) != 1:
@@ -257,19 +111,15 @@ class Field:
             is_other[row] = not entry.is_same_run(self._entries[row])
         if not is_other.any():
             raise TrialsError(f"{entry.name}: there is no other run to compare it with")
-        differences, n, _, p, _ = against([np.array(self._row(entry))], [self._scores[is_other]])
-        p[n < MIN_QUESTIONS] = math.nan
-        after = np.full(len(p), math.nan)
-        has_verdict = ~np.isnan(p)
-        if has_verdict.any():
-            after[has_verdict] = corrected(p[has_verdict], "bh")
-        verdicts = np.where(~(after <= ALPHA), "tied", np.where(differences > 0, "worse", "better"))
-        figures = zip(differences.tolist(), p.tolist(), after.tolist(), verdicts.tolist(), strict=True)
         heads = (head for head, counts in zip(self._heads, is_other.tolist(), strict=True) if counts)
-        found = tuple(Other(*head, *rest) for head, rest in zip(heads, figures, strict=True))
+        found = compared_with(np.array(self._row(entry)), self._scores[is_other], heads)
         standings = () if is_system(entry.model) else tuple(self._standings(entry, is_other))
         weaker = (*notes, *self._weaker(entry, is_other))
-        return Placement(entry, entry.interval(), found, standings, self._yardsticks, weaker)
+        score, interval = entry.result.score, entry.interval()
+        return Placement(
+            *(entry.name, entry.model, score, interval, found, standings, self._yardsticks, weaker),
+            is_yardstick=is_system(entry.model),
+        )
 
     def _check_suite(self, entry: Entry) -> None:
         """Raises TrialsError unless a run has the suite of the field, or some of its questions."""
@@ -353,18 +203,3 @@ def size_of(model: str) -> float | None:
     if found is None:
         return None
     return int(found[1] or 1) * float(found[2]) / (1 if found[3] in "bB" else 1000)
-
-
-def _by_name(others: Sequence[Other]) -> dict[str, list[Any]]:
-    columns = zip(*others, strict=True) if others else [()] * len(Other._fields)
-    return {name: list(column) for name, column in zip(Other._fields, columns, strict=True)}
-
-
-def _list(names: Sequence[str]) -> str:
-    more = len(names) - _N_NAMED
-    return ", ".join(in_one_line(name, 60) for name in names[:_N_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with null in place of NaN, which JSON lacks."""
-    return {name: None if value != value else value for name, value in values.items()}

@@ -5,12 +5,17 @@ Each line is a result.json with the name of its run as `run`; the members that r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..files.reading import numbered_lines, reading
 from ..files.untrusted_json import checked, member, parse_json, text
+from ..item_scores.ranking import ModelRanking, rank_models
+from ..item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
+from ..item_scores.table import ItemScores
+from ..tables.formats import column_names
 from .leaderboard import Entry, Leaderboard, entry_of, find_results, rank
 from .result import parse_scores
 
@@ -25,21 +30,56 @@ def published() -> list[Entry]:
     return read_table(_TABLE)
 
 
-def leaderboard(*runs: str | Path, with_published: bool = False) -> Leaderboard:
-    """Ranks scored runs by score.
+def leaderboard(*runs: Any, with_published: bool = False, metric: str | None = None) -> Leaderboard | ModelRanking:
+    """Ranks scored runs by score, or the models of a table of scores by a metric.
 
     Args:
-        runs: Directories of runs, or directories with many runs.
-        with_published: Whether the published results are ranked with them.
+        runs: Directories of runs, or directories with many runs. Or else tables of scores by item and model: files, or
+            one table in memory (`ItemScores`, a data frame, Arrow data, a list of dicts).
+        with_published: Whether the published results are ranked with runs.
+        metric: The metric that ranks the models of a table; by default the first one.
+
+    Returns:
+        A `Leaderboard` of runs, or a `ModelRanking` of a table.
 
     Raises:
-        TrialsError: A directory has no result, or a result cannot be read.
+        TrialsError: A directory has no result, or a result or a table cannot be read or ranked.
 
     Example:
         >>> leaderboard(with_published=True)[0].model
         'claude-opus-4-20250514'
+        >>> leaderboard({"item": [1, 2, 1, 2], "model": ["a", "a", "b", "b"], "score": [0, 1, 1, 1]}).models[0].model
+        'b'
     """
-    return rank(find_results(runs), others=published() if with_published else ())
+    scores = score_table_of(runs)
+    if scores is None:
+        if metric is not None:
+            raise TrialsError("metric: runs are ranked by their score; expected a metric for tables of scores only")
+        return rank(find_results(runs), others=published() if with_published else ())
+    if with_published:
+        raise TrialsError("with_published: the published results are runs, and cannot be ranked with a table of scores")
+    return rank_models(scores, metric)
+
+
+def score_table_of(sources: Sequence[Any]) -> ItemScores | None:
+    """The scores of sources that are tables of scores; None if they are runs. A mixture raises TrialsError."""
+    if len(sources) == 1 and not isinstance(sources[0], str | Path):
+        [table] = sources
+        return table if isinstance(table, ItemScores) else item_scores_of_table(table)
+    if not all(isinstance(source, str | Path) for source in sources):
+        raise TrialsError("expected directories of runs, files with tables of scores, or one table in memory")
+    return read_item_scores(sources) if are_score_tables(sources) else None
+
+
+def are_score_tables(paths: Sequence[str | Path]) -> bool:
+    """Whether paths are tables of scores instead of runs; a mixture of both raises TrialsError."""
+    tables = [path for path in paths if is_score_table(path)]
+    if tables and len(tables) < len(paths):
+        run = next(path for path in paths if path not in tables)
+        raise TrialsError(
+            f"{tables[0]} is a table of scores and {run} has runs: they have different items, so rank them separately"
+        )
+    return bool(tables)
 
 
 def read_entries(source: str | Path) -> list[Entry]:
@@ -48,6 +88,16 @@ def read_entries(source: str | Path) -> list[Entry]:
         return published()
     path = Path(source)
     return read_table(path) if path.is_file() and path.name != "result.json" else rank(find_results([path]))
+
+
+def is_result_table(path: Any) -> bool:
+    """Whether a path is a file with a table of results."""
+    if not isinstance(path, str | Path) or not Path(path).is_file() or ".json" not in Path(path).name:
+        return False
+    try:
+        return "metadata_hash" in column_names(str(path))
+    except PfgenError:
+        return True  # the reader names the error
 
 
 def read_table(path: Path) -> list[Entry]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import chain, pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # All but trials is imported on demand, while the first trial
     from ..suite.rules import FloatSum, Profile
     from ..suite.suite import Suite
     from .aggregation import UnknownQuestions
-    from .result import RunSummary, Scores
+    from .result import RunSummary
 
 T = TypeVar("T")
 
@@ -57,6 +57,7 @@ class Outcome:
     interval: MeanInterval | None = None
     # why an existing result is replaced, such as `config.json (mode) changed`; None without a result, or with `force`
     replaces: str | None = None
+    by_question: Mapping[str, float] = field(default_factory=dict)  # mean score by question ID; empty as `summary`
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,10 @@ class RunScorer:
         changed = changes(recorded, file_sha1(run.trials_path), suite.metadata_hash, config)
         if changed:
             return f"{', '.join(changed)} changed"
-        return Outcome(run, "current", path, recorded, interval=_interval(by_question.values()), suite=suite)
+        averages = {question_id: scores.average for question_id, scores in by_question.items()}
+        return Outcome(
+            run, "current", path, recorded, interval=_interval(averages.values()), suite=suite, by_question=averages
+        )
 
     def _packed(self, run: RunFolder, path: Path) -> Path:
         """Packs the single trials of a run into a file and returns its path; SuiteError if the run has no suite."""
@@ -247,6 +251,7 @@ class RunScorer:
         else:
             result = aggregate(job.trials, table, job.config)
         whole = job.suite.whole
+        averages = {question_id: question.scores.average for question_id, question in result.questions.items()}
         is_kept = whole is None or job.path.parent.resolve() != job.run.folder.resolve()
         if is_kept:
             write_result(job.path, result)
@@ -260,8 +265,9 @@ class RunScorer:
             notes=job.notes if problem is None else (*job.notes, problem),
             suite=job.suite,
             signature=table.signature,
-            interval=_interval(question.scores for question in result.questions.values()),
+            interval=_interval(averages.values()),
             replaces=job.replaces if is_kept else None,
+            by_question=averages,
         )
 
     @property
@@ -316,12 +322,11 @@ def _skipped(trials: Trials, questions: Sequence[str]) -> str:
     )
 
 
-def _interval(by_question: Iterable[Scores]) -> MeanInterval | None:
+def _interval(averages: Collection[float]) -> MeanInterval | None:
     """The interval of a score; None for a recorded result without questions, or with a score that is not a number."""
     from ..statistics.mean_interval import mean_interval
 
-    averages = [scores.average for scores in by_question]
-    return mean_interval(averages) if all(map(math.isfinite, averages)) and averages else None
+    return mean_interval(averages) if averages and all(map(math.isfinite, averages)) else None
 
 
 class _Stop(threading.Event):

@@ -295,8 +295,15 @@ def tied_ranks(
     if not ranked:
         return tied
     pairs = all_pairs([[math.nan if score is None else score for score in scores[place]] for place in ranked])
-    for index, place in enumerate(ranked):
-        if pairs.n[index, index] >= MIN_QUESTIONS:
-            same = np.flatnonzero(~pairs.differs[index])
-            tied[place] = int(same[0]) + 1, int(same[-1]) + 1
+    for place, of_ties in zip(ranked, ties(pairs), strict=True):
+        tied[place] = of_ties
     return tied
+
+
+def ties(pairs: Pairs) -> list[tuple[int, int] | None]:
+    """For each of the ordered runs the first and last rank of the runs that do not differ; None without a verdict."""
+    found: list[tuple[int, int] | None] = []
+    for row, differs in enumerate(pairs.differs):
+        same = np.flatnonzero(~differs)
+        found.append((int(same[0]) + 1, int(same[-1]) + 1) if pairs.n_clusters[row, row] >= MIN_QUESTIONS else None)
+    return found

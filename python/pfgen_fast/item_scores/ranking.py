@@ -1,0 +1,333 @@
+"""Ranks the models of a table of scores by their mean over items, with intervals, ties, other metrics and subjects.
+
+All figures of a metric are over the items for which every ranked model has a score, so that models are compared on the
+same items; the notes say how many items are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TrialsError
+from ..files.cells import csv_text, html_page, markdown_row
+from ..files.notebook import NotebookTable
+from ..files.untrusted_text import counted, in_one_line, json_text, markdown_text
+from ..statistics.mean_interval import MeanInterval, mean_interval
+from ..statistics.paired import MIN_QUESTIONS, all_pairs, ties
+from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
+from .comparison import clusters_of
+from .table import Floats, ItemScores
+
+MAX_MODELS_WITH_TIES = 2_000
+MAX_TIE_WORK = 400_000_000
+"""The maximum number of pairs of models, times items, for which ties are computed: about 10 seconds."""
+
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class RankedModel:
+    """A model of a leaderboard.
+
+    Attributes:
+        rank: Its rank by score; 1 is the best.
+        model: Its name.
+        score: Its mean over the compared items, with the 95 % interval.
+        tied: The first and last rank of the models that do not differ from it significantly; None without a verdict.
+        n_items: The number of items for which it has a score, compared or not.
+        metrics: The means of the other metrics; None if the models have no common item for one.
+        subjects: The mean of each subject over its compared items, with the 95 % interval.
+    """
+
+    rank: int
+    model: str
+    score: MeanInterval
+    tied: tuple[int, int] | None
+    n_items: int
+    metrics: Mapping[str, float | None]
+    subjects: Mapping[str, MeanInterval]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        first, last = self.tied or (None, None)
+        return {
+            "rank": self.rank,
+            "model": self.model,
+            "score": self.score.mean,
+            "score_low": self.score.low,
+            "score_high": self.score.high,
+            "tied_first": first,
+            "tied_last": last,
+            "num_items": self.n_items,
+            "metrics": dict(self.metrics),
+        }
+
+    def figures(self) -> list[str]:
+        """Rank, score, interval, ties, number of items and other metrics as texts."""
+        half, tied = self.score.half_width, self.tied
+        return [
+            str(self.rank),
+            f"{self.score.mean:.{_DIGITS}f}",
+            "–" if half is None else f"±{half:.{_DIGITS}f}",
+            "–" if tied is None else "none" if tied[0] == tied[1] else f"{tied[0]}–{tied[1]}",
+            f"{self.n_items:,}",
+            *("–" if value is None else f"{value:.{_DIGITS}f}" for value in self.metrics.values()),
+        ]
+
+
+@dataclass(frozen=True, repr=False)
+class ModelRanking(NotebookTable):
+    """The models of a table of scores, best first.
+
+    Attributes:
+        metric: The metric that ranks the models.
+        higher_is_better: Whether a higher score is better.
+        models: The models, best first.
+        n_compared: The number of items for which all models have a score, over which they are ranked.
+        n_items: The number of items of the table.
+        test: The tests that decide which models are tied.
+        notes: What limits the ranking, one sentence each.
+    """
+
+    metric: str
+    higher_is_better: bool
+    models: tuple[RankedModel, ...]
+    n_compared: int
+    n_items: int
+    test: str
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        best = self.models[0]
+        return f"ModelRanking({len(self.models)} models; best {in_one_line(best.model, 60)} {best.score.mean:.4f})"
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __getitem__(self, index: int) -> RankedModel:
+        return self.models[index]
+
+    def to_dicts(self, *, with_subjects: bool = False) -> list[dict[str, Any]]:
+        """All figures of each model, for JSON."""
+        return [
+            {**of.to_dict(), **({"subjects": subject_record(of.subjects)} if with_subjects else {})}
+            for of in self.models
+        ]
+
+    def to_json(self, *, with_subjects: bool = False) -> str:
+        """All figures as JSON."""
+        found = {
+            **{name: getattr(self, name) for name in ("metric", "higher_is_better", "n_compared", "n_items", "test")},
+            "notes": self.notes,
+            "models": self.to_dicts(with_subjects=with_subjects),
+        }
+        return json_text(found, indent=2) + "\n"
+
+    def to_csv(self, *, with_subjects: bool = False) -> str:
+        """All figures as CSV, a line for each model."""
+        rows = []
+        for of in self.models:
+            record = of.to_dict()
+            others = {f"metric_{name}": value for name, value in record.pop("metrics").items()}
+            rows.append({**record, **others, **(subject_columns(subject_record(of.subjects)) if with_subjects else {})})
+        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
+
+    def to_markdown(self, *, with_subjects: bool = False) -> str:
+        """The table as Markdown, and the notes as a list below it."""
+        blocks = []
+        for heads, rows in self._tables(with_subjects=with_subjects):
+            n_texts = heads.index("model")
+            marks = ["---" if column == n_texts else "---:" for column in range(len(heads))]
+            lines = (heads, marks, *rows)
+            blocks.append("".join(markdown_row(map(markdown_text, row) if row is not marks else row) for row in lines))
+        notes = (*self.notes, *(few_items(self._subjects) if with_subjects else ()))
+        if notes:
+            blocks.append("".join(f"- {markdown_text(sentence)}\n" for sentence in notes))
+        return "\n".join(blocks)
+
+    def to_html(self, *, with_subjects: bool = False) -> str:
+        """A minimal HTML page with the table."""
+        return html_page("Leaderboard", self._tables(with_subjects=with_subjects))
+
+    def _tables(self, *, with_subjects: bool = False) -> list[tuple[list[str], list[list[str]]]]:
+        """The heads and rows of the table, and of the table by subject; texts that are not yet escaped."""
+        heads = ["rank", "model", self.metric, "±95 %", "tied with", "items", *self.models[0].metrics]
+        tables = [(heads, [[rank, of.model, *rest] for of in self.models for rank, *rest in [of.figures()]])]
+        if with_subjects:
+            names, cells = subject_table([of.subjects for of in self.models])
+            tables.append((["model", *names], [[of.model, *row] for of, row in zip(self.models, cells, strict=True)]))
+        return tables
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects of the compared items."""
+        return tuple(self._subjects)
+
+    @cached_property
+    def _subjects(self) -> Mapping[str, MeanInterval]:
+        return self.models[0].subjects
+
+    def _words(self) -> Sequence[str]:
+        return self.notes
+
+    def _columns(self) -> dict[str, list[Any]]:
+        records = [of.to_dict() for of in self.models]
+        columns = {name: [record[name] for record in records] for name in records[0] if name != "metrics"}
+        others = self.models[0].metrics
+        return columns | {f"metric_{name}": [of.metrics[name] for of in self.models] for name in others}
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[Any]], int]:
+        [(heads, rows)] = self._tables()
+        return heads, rows, len(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The scores of models on the items that all have, and how they are tested."""
+
+    table: ItemScores  # the compared items
+    metric: str
+    higher_is_better: bool
+    values: Floats  # score of each model (row) on each item
+    n_items: NDArray[np.int_]  # number of items of each model, compared or not
+    means: tuple[MeanInterval, ...]
+    order: tuple[int, ...]  # rows of the models, best first
+    clusters: Sequence[Hashable] | None
+    is_exact: bool  # whether McNemar's exact test applies
+    notes: tuple[str, ...]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return self.table.models
+
+    @property
+    def n_units(self) -> int:
+        """The number of items or clusters."""
+        return self.values.shape[1] if self.clusters is None else len(set(self.clusters))
+
+    @property
+    def counted_units(self) -> str:
+        """The same in words."""
+        return counted(self.n_units, "common item" if self.clusters is None else "cluster")
+
+    @property
+    def test(self) -> str:
+        """The name of the tests."""
+        name = "McNemar's exact tests" if self.is_exact else "paired t-tests"
+        return name if self.clusters is None else f"{name} over {self.counted_units}"
+
+
+def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
+    """The models of a table on their common items, by a metric: by default the first one."""
+    if not scores.models or not scores.metrics:
+        raise TrialsError("the table has no scores; a leaderboard needs a score of at least one model")
+    chosen = scores.metrics[0] if metric is None else metric
+    every = scores.only(metrics=[chosen]).values[chosen]  # checks the name
+    n_items = (~np.isnan(every)).sum(axis=1)
+    is_common = _common(every)
+    if not is_common.any():
+        raise _nothing_in_common(scores, chosen, n_items)
+    values, table = every[:, is_common], scores.only(items=is_common)
+    clusters = clusters_of(table)
+    means = tuple(mean_interval(row, clusters) for row in values)
+    is_higher = scores.higher_is_better.get(chosen, True)
+    sign = -1 if is_higher else 1
+    n_trials = table.n_trials.get(chosen)
+    is_of_one_trial = n_trials is None or bool((n_trials <= 1).all())
+    return Compared(
+        table=table,
+        metric=chosen,
+        higher_is_better=is_higher,
+        values=values,
+        n_items=n_items,
+        means=means,
+        order=tuple(sorted(range(len(means)), key=lambda row: (sign * means[row].mean, scores.models[row]))),
+        clusters=clusters,
+        is_exact=clusters is None and is_of_one_trial and bool(np.isin(values, (0, 1)).all()),
+        notes=tuple(_about(scores, chosen, is_common, is_asked=metric is not None)),
+    )
+
+
+def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
+    """Ranks the models of a table by a metric: by default the first one."""
+    found = compared_models(scores, metric)
+    tied, about_ties = _tied(found)
+    names = [subject and in_one_line(subject) for subject in found.table.subjects]
+    others = {name: _means(scores.values[name]) for name in scores.metrics if name != found.metric}
+    models = tuple(
+        RankedModel(
+            rank,
+            found.models[row],
+            found.means[row],
+            of_ties,
+            int(found.n_items[row]),
+            {name: None if column is None else float(column[row]) for name, column in others.items()},
+            by_subject(names, found.values[row].tolist(), found.clusters) if names else {},
+        )
+        for rank, (row, of_ties) in enumerate(zip(found.order, tied, strict=True), 1)
+    )
+    notes, n_items = (*found.notes, *about_ties), found.values.shape[1]
+    return ModelRanking(found.metric, found.higher_is_better, models, n_items, len(scores.items), found.test, notes)
+
+
+def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_]) -> TrialsError:
+    fewest = int(n_items.argmin())
+    return TrialsError(
+        f"{in_one_line(metric, 60)}: no item has a score of all {len(scores.models):,} models, so they cannot be "
+        f"ranked together; {in_one_line(scores.models[fewest], 60)} has the fewest items ({n_items[fewest]:,} of "
+        f"{len(scores.items):,}). Choose models with common items (--models)"
+    )
+
+
+def _common(values: Floats) -> NDArray[np.bool_]:
+    """Which items all models have."""
+    found: NDArray[np.bool_] = ~np.isnan(values).any(axis=0)
+    return found
+
+
+def _means(values: Floats) -> Floats | None:
+    """The means of all models over the items that all have; None without such an item."""
+    is_common = _common(values)
+    return values[:, is_common].mean(axis=1) if is_common.any() else None
+
+
+def _tied(found: Compared) -> tuple[list[tuple[int, int] | None], list[str]]:
+    """For each of the ordered models the first and last rank from which it does not differ, and remarks."""
+    n_models, n_items = found.values.shape
+    nothing: list[tuple[int, int] | None] = [None] * n_models
+    if n_models < 2:
+        return nothing, []
+    if found.n_units < MIN_QUESTIONS:
+        return nothing, [f"{found.counted_units}: no ties, because a test needs at least {MIN_QUESTIONS}"]
+    if problem := too_many_pairs(n_models, n_items):
+        return nothing, [f"no ties: {problem}"]
+    return ties(all_pairs(found.values[[*found.order]], clusters=found.clusters, exact=found.is_exact)), []
+
+
+def too_many_pairs(n_models: int, n_items: int) -> str:
+    """Why all pairs of models cannot be tested; empty if they can."""
+    if n_models <= MAX_MODELS_WITH_TIES and n_models**2 // 2 * n_items <= MAX_TIE_WORK:
+        return ""
+    return f"{n_models:,} models and {n_items:,} items are too many for tests of all pairs; choose models (--models)"
+
+
+def _about(scores: ItemScores, metric: str, is_common: NDArray[np.bool_], *, is_asked: bool) -> Iterable[str]:
+    """What a reader has to know about a ranking."""
+    name = in_one_line(metric, 60)
+    if len(scores.metrics) > 1 and not is_asked:
+        yield f"ranked by {name}, the first of {len(scores.metrics)} metrics; --metric chooses another"
+    if not scores.higher_is_better.get(metric, True):
+        yield f"{name}: lower is better"
+    n_common = int(is_common.sum())
+    if n_common < len(is_common):
+        yield (
+            f"ranked on the {n_common:,} of {counted(len(is_common), 'item')} for which all "
+            f"{counted(len(scores.models), 'model')} have a score"
+        )

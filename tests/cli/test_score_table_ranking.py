@@ -1,0 +1,113 @@
+"""Leaderboards of tables of scores, and scores by subject, on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from makers.runs import make_run, trial_lines
+from pfgen_fast import leaderboard
+from pfgen_fast.statistics.mean_interval import mean_interval
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    """Scores of three models on eight items of three subjects; one model lacks an item."""
+    lines = ["item,model,score,subject"]
+    for number, model in enumerate(("org/a", "org/b", "c|d")):
+        lines += [
+            f"q{item},{model},{(item * (number + 2) % 7) / 7},{('maths', 'art')[item % 2] if item < 7 else 'law'}"
+            for item in range(8)
+            if (number, item) != (1, 0)
+        ]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
+    found = leaderboard(scores)
+    names = [of.model for of in found]
+    code, markdown, err = call("leaderboard", scores)
+    assert (code, markdown) == (0, found.to_markdown())
+    assert "note: ranked on the 7 of 8 items for which all 3 models have a score" in err
+    rows = list(csv.DictReader(io.StringIO(call("leaderboard", scores, "-f", "csv")[1])))
+    assert [(row["model"], float(row["score"])) for row in rows] == [(of.model, of.score.mean) for of in found]
+    document = json.loads(call("leaderboard", scores, "--json", "-q")[1])
+    assert [model["score_low"] for model in document["models"]] == [of.score.low for of in found]
+    code, plain, _ = call("leaderboard", scores, "--plain")
+    assert [line.split()[4] for line in plain.splitlines()[1:4]] == names
+    assert "first and last rank of the models that do not differ significantly" in plain
+    page = tmp_path / "page.html"
+    assert call("leaderboard", scores, "-f", "html", "-o", page)[0] == 0
+    assert page.read_text(encoding="utf-8") == found.to_html()
+    readme = tmp_path / "README.md"
+    readme.write_text("# A\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nend\n")
+    code, _, err = call("leaderboard", scores, "--update", readme)
+    assert (code, f"3 models: {readme}" in err) == (0, True)
+    assert readme.read_text() == (f"# A\n<!-- leaderboard -->\n{found.to_markdown()}\n<!-- /leaderboard -->\nend\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("SCORES", "varied"), "is a table of scores and varied has runs: they have different items"),
+        (("SCORES", "--published"), "--published is for runs: leave it out for tables of scores"),
+        (("SCORES", "--metric", "scor"), "unknown metric 'scor'; expected one of score; did you mean 'score'?"),
+        (("SCORES", "--models", "org/z"), "unknown model 'org/z'"),
+        (("--published", "--metric", "score"), "--metric is for tables of scores: leave it out for runs"),
+        (("--published", "--item-column", "x"), "--item-column is for tables of scores: leave it out for runs"),
+        (("--published", "--by-subject"), "(for the published results: --suite pfgen-bench)"),
+        (("--published", "--by-subject", "--suite", "mini"), "not scored with suite mini"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(call, scores, arguments, said):
+    code, out, err = call("leaderboard", *(scores if one == "SCORES" else one for one in arguments))
+    assert (bool(code), out) == (True, "")
+    assert said in err
+
+
+def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path):
+    code, plain, _ = call("leaderboard", scores, "--by-subject", "--plain")
+    assert code == 0
+    assert plain.split("\n\n")[1].splitlines()[0].split("  ")[0] == "model"
+    assert "subjects with fewer than 6 items, about which a score tells little: art (3), maths (3), law (1)" in plain
+    rows = list(csv.DictReader(io.StringIO(call("leaderboard", scores, "--by-subject", "-f", "csv")[1])))
+    assert {row["subject_law_num_items"] for row in rows} == {"1"}
+    assert {row["subject_law_low"] for row in rows} == {""}
+    without = tmp_path / "without.csv"
+    without.write_text("item,model,score\nq1,a,1\n")
+    assert "name their column (--subject-column)" in call("leaderboard", without, "--by-subject")[2]
+
+
+def test_subjects_of_runs_are_the_categories_of_their_questions(call, mini, tmp_path):
+    for number in range(2):
+        make_run(tmp_path / f"runs/org/m{number}/abc", trial_lines(mini, first=number), {"model": f"org/m{number}"})
+    code, out, _ = call("score", tmp_path / "runs", "--suite", "mini", "--json", "--by-subject")
+    assert code == 0
+    best = json.loads(out)[0]
+    result = json.loads(Path(best["result"]).read_text(encoding="utf-8"))
+    assert "subjects" not in result
+    of_questions = {name: of["scores"]["average"] for name, of in result["questions"].items()}
+    technology = [of_questions[one.question_id] for one in mini if one.category == "technology"]
+    assert best["subjects"]["technology"] == {
+        "score": mean_interval(technology).mean,
+        "score_low": mean_interval(technology).low,
+        "score_high": mean_interval(technology).high,
+        "num_items": 2,
+    }
+    assert best["subjects"]["food"]["score_low"] is None
+    arguments = (tmp_path / "runs", "--suite", "mini", "--by-subject")
+    document = json.loads(call("leaderboard", *arguments, "--json")[1])
+    assert best["subjects"] in [entry["subjects"] for entry in document]
+    rows = list(csv.DictReader(io.StringIO(call("leaderboard", *arguments, "-f", "csv")[1])))
+    assert float(rows[0]["subject_technology"]) == document[0]["subjects"]["technology"]["score"]
+    assert "subjects" not in rows[0]
+    assert "| technology (2) |" in call("leaderboard", *arguments)[1]
+    code, out, _ = call("score", tmp_path / "runs/org/m0/abc", "--suite", "mini", "--by-subject")
+    assert "technology          2" in out
+    assert "–: no interval, because a subject has one of the questions, or the same score for all" in out
+    assert "subjects" not in json.loads(call("leaderboard", tmp_path / "runs", "--json")[1])[0]
