@@ -104,7 +104,9 @@ def test_a_failed_input_among_others_is_code_3_and_named(call, runs, tmp_path, n
     make_run(runs / "bad", ["{"], {"model": "me/bad"})
     (runs / "bad/result.json").write_text("{")
     options = {
-        "score": ("--suite", "mini"), "verify": ("--suite", "mini", "--sample", "2"), "report": ("--suite", "mini", "-o", tmp_path / "page.html"),
+        "score": ("--suite", "mini"),
+        "verify": ("--suite", "mini", "--sample", "2"),
+        "report": ("--suite", "mini", "-o", tmp_path / "page.html"),
         "place": ("--against", runs / "good"),
     }  # fmt: skip
     code, out, err = call(name, runs, *options.get(name, ()))
