@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ..errors import TrialsError
 from ..files.untrusted_text import did_you_mean, few_names, in_one_line
@@ -44,6 +45,10 @@ class ColumnNames:
         metric: The column with the names of the metrics.
         subject: The column with the subject of each item.
         cluster: The column with the cluster of each item, such as its document.
+
+    Example:
+        >>> ColumnNames(item="problem", score=("accuracy", "f1")).score
+        ('accuracy', 'f1')
     """
 
     item: str | None = None
@@ -73,7 +78,8 @@ def found_columns(given: ColumnNames, names: Sequence[str], where: str) -> tuple
         if kind != "score" or found.metric or "score" in matches:
             matches = matches[:1]
         if matches:
-            found = replace(found, **{kind: tuple(matches) if kind == "score" else matches[0]})
+            values: dict[str, Any] = {kind: tuple(matches) if kind == "score" else matches[0]}
+            found = replace(found, **values)
             free = [name for name in free if name not in matches]
             if matches != [kind]:
                 guesses.append(f"{_PLURAL[kind]} from {' and '.join(repr(in_one_line(name, 40)) for name in matches)}")

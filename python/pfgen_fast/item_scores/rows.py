@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,8 +102,10 @@ class _Scores:
         self._model, self._item = self._column("model"), self._column("item")
         self._models, self._items = list(rows.models), list(rows.items)
 
-    def _column(self, name: str, kind: type = np.int32) -> NDArray[np.generic]:
-        parts = [np.broadcast_to(np.asarray(getattr(one, name), kind), one.score.shape) for one in self._blocks]
+    def _column(self, name: str, kind: type = np.int32) -> NDArray[Any]:
+        parts: list[NDArray[Any]] = [
+            np.broadcast_to(np.asarray(getattr(one, name), kind), one.score.shape) for one in self._blocks
+        ]
         return np.concatenate(parts) if parts else np.empty(0, kind)
 
     def made(self) -> ItemScores:
