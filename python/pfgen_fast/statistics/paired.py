@@ -255,7 +255,7 @@ def mcnemar(n_better: int, n_worse: int) -> float:
         return 1.0
     if n <= _MOST_COUNTED:
         n_as_far: int = 2 * sum(math.comb(n, k) for k in range(fewer + 1))
-        return n_as_far / 2**n
+        return float(n_as_far / 2**n)
     first = math.exp(math.lgamma(n + 1) - math.lgamma(fewer + 1) - math.lgamma(n - fewer + 1) - n * math.log(2))
     total = term = 1.0
     for k in range(fewer, 0, -1):  # from the largest term on; each is the term before times k / (n - k + 1)
