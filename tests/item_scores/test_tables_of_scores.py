@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast import TrialsError
-from pfgen_fast.item_scores import ColumnNames, ItemScores, is_score_table, read_item_scores
+from pfgen_fast.item_scores import ColumnNames, ItemScores, is_score_table, item_scores_of_table, read_item_scores
 from pfgen_fast.tables.value_table import writing_values
 
 LONG = "item,model,score,trial\nq1,new,1,1\nq1,new,0,2\nq2,new,0.5,1\nq1,old,0,1\nq2,old,,1\n"
@@ -112,13 +112,13 @@ def test_tables_in_memory_are_read_like_files(read):
     expected = read(a_jsonl="".join(json.dumps(row) + "\n" for row in rows))
     encoded = arrow.set_column(0, "item", arrow.column("item").dictionary_encode())
     for table in (columns, rows, arrow, chunks, arrow.to_batches()[0], encoded):
-        found = ItemScores.from_table(table)
+        found = item_scores_of_table(table)
         assert (found.models, found.items) == (expected.models, expected.items)
         np.testing.assert_array_equal(found.values["score"], expected.values["score"])
     with pytest.raises(TrialsError, match=r"^the table, row 3: a second score of 'a' for the item 'q1'"):
-        ItemScores.from_table(pa.concat_tables([arrow.slice(0, 2), arrow.slice(0, 1)]))
+        item_scores_of_table(pa.concat_tables([arrow.slice(0, 2), arrow.slice(0, 1)]))
     with pytest.raises(TrialsError, match=r"expected a table .* not int"):
-        ItemScores.from_table(3)
+        item_scores_of_table(3)
 
 
 @given(st.permutations(range(12)))
@@ -128,9 +128,9 @@ def test_the_order_of_rows_does_not_change_scores(order):
         {"item": item, "model": model, "trial": trial, "score": 0.1 * item + 0.01 * trial}
         for item, model, trial in product(range(2), "ab", range(3))
     ]
-    found = ItemScores.from_table([rows[place] for place in order])
+    found = item_scores_of_table([rows[place] for place in order])
     items = [found.items.index(item) for item in "01"]
-    expected = ItemScores.from_table(rows)
+    expected = item_scores_of_table(rows)
     for model in "ab":
         assert found.of(model, "score")[items].tobytes() == expected.of(model, "score").tobytes()
 
@@ -205,7 +205,7 @@ def test_too_many_pairs_are_refused_before_they_need_memory():
     numbers = np.arange(20_000)
     table = pa.table({"item": numbers, "model": numbers, "score": np.ones(20_000)})
     with pytest.raises(TrialsError, match="20,000 models and 20,000 items: expected at most 268,435,456 pairs"):
-        ItemScores.from_table(table)
+        item_scores_of_table(table)
 
 
 def test_runs_and_trials_are_no_tables_of_scores(tmp_path):

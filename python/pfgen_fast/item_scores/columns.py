@@ -45,6 +45,10 @@ class ColumnNames:
         metric: The column with the names of the metrics.
         subject: The column with the subject of each item.
         cluster: The column with the cluster of each item, such as its document.
+
+    Example:
+        >>> ColumnNames(item="problem", score=("accuracy", "f1")).score
+        ('accuracy', 'f1')
     """
 
     item: str | None = None

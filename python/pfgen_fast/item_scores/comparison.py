@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -146,11 +146,10 @@ class Comparison(NotebookTable):
         if self.n_in_family <= 1:
             n_metrics = len({row.metric for row in self.metrics})
             return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
-        n_comparisons = f"{self.n_in_family:,} comparisons"
-        of_family = (
-            f"the {n_comparisons} of each metric" if self.family == "metric" else f"{n_comparisons} of all metrics"
-        )
-        return f"{over}; corrected by Holm for {of_family}"
+        comparisons = f"{self.n_in_family:,} comparisons"
+        if self.family == "all":
+            return f"{over}; corrected by Holm for {comparisons} of all metrics"
+        return f"{over}; corrected by Holm for the {comparisons} of each metric"
 
     @property
     def power_sentences(self) -> list[str]:
@@ -180,7 +179,10 @@ class Comparison(NotebookTable):
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""
-        return {"verdict": self.verdict, "method": self.method, **asdict(self)}
+        rows = {
+            name: [vars(row) for row in getattr(self, name)] for name in ("metrics", "questions", "subjects", "power")
+        }
+        return {"verdict": self.verdict, "method": self.method, **vars(self), **rows}
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:

@@ -72,7 +72,9 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
     model = results.get("model_name")
     if not isinstance(model, str) or not model.strip():
         model = path.absolute().parent.name
-    records = Records(rows, columns, file=str(path), model=model, task=task, locate=partial(location_of_row, str(path)))
+    records = Records(
+        rows, columns, file=str(path), model=model, task=task, locate=partial(location_of_row, str(path), None)
+    )
     higher = results.get("higher_is_better")
     of_task = higher.get(task) if isinstance(higher, dict) else None
     for number, (location, row) in enumerate(table_rows(path)):
