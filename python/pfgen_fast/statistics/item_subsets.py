@@ -25,7 +25,8 @@ class SubsetTest:
     sizes: NDArray[np.int_]  # numbers of items, in ascending order
     kendalls: Floats  # for each size, the mean of Kendall's correlation over the folds
     at_random: Floats  # the mean of the same for random items
-    at_random_high: Floats  # the 95th percentile of the same for random items
+    at_random_low: Floats  # the 5th percentile of the same for random items
+    at_random_high: Floats  # the 95th percentile
     n_pairs: int  # number of pairs of models that were tested
     n_folds: int
 
@@ -44,17 +45,16 @@ def telling_order(scores: Floats) -> NDArray[np.int_]:
     deviations = scores - scores.mean(axis=0)
     between = deviations.T @ deviations
     with_all, own = between.sum(axis=1), np.diagonal(between)
+    whole = max(float(with_all.sum()), 1e-300)
+    varies = own > 1e-12 * own.max(initial=0)
     is_left = np.ones(len(own), dtype=np.bool_)
-    varies = own > 1e-12 * max(float(own.max(initial=0)), 1e-300)
     with_chosen = np.zeros(len(own))
     covariance = variance = 0.0
     order = np.empty(len(own), dtype=np.int_)
     for place in range(len(own)):
-        after = np.maximum(variance + 2 * with_chosen + own, 1e-300)
-        gain = np.where(varies | (variance > 0), (covariance + with_all) / np.sqrt(after), -1e300)
-        gain[~varies] -= 1e150
-        gain[~is_left] = -np.inf
-        item = order[place] = int(np.argmax(gain.round(12)))
+        correlations = (covariance + with_all) / np.sqrt(np.maximum(variance + 2 * with_chosen + own, 1e-300) * whole)
+        gains = np.where(varies, correlations.round(12), -2.0)
+        item = order[place] = int(np.argmax(np.where(is_left, gains, -3.0)))
         is_left[item] = False
         covariance += with_all[item]
         variance += 2 * with_chosen[item] + own[item]
@@ -98,8 +98,8 @@ def agreement_of_subsets(
         orders = (generator.permutation(scores.shape[1]) for _ in range(n_draws))
         drawn.append([_agreement(of_fold, order, sizes) for order in orders])
     kendalls, at_random = (np.average(found, axis=0, weights=weights) for found in (chosen, drawn))
-    high = np.percentile(at_random, 95, axis=0)
-    return SubsetTest(sizes, kendalls, at_random.mean(axis=0), high, sum(weights), len(weights))
+    low, high = np.percentile(at_random, (5, 95), axis=0)
+    return SubsetTest(sizes, kendalls, at_random.mean(axis=0), low, high, sum(weights), len(weights))
 
 
 def splits(
