@@ -300,8 +300,8 @@ def _words(analysis: ItemAnalysis) -> list[str]:
     words += _words_on_groups(analysis)
     if analysis.test is not None:
         words.append(
-            f"Short lists were tested on {analysis.test.n_pairs:,} pairs of models: each of {analysis.test.n_folds} "
-            "parts of the models tests lists that the other parts chose."
+            f"In {analysis.test.n_splits} random splits, each of {analysis.test.n_folds} parts of the models tests "
+            f"lists that the other parts chose, on {analysis.test.n_pairs:,} pairs of models in total."
         )
     words += _words_on_stops(analysis)
     if analysis.pair is not None and analysis.has_orders:
