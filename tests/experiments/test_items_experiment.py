@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from makers.documented import documented_example
 from makers.simulated_worlds import answered
 from pfgen_fast import ExperimentError
 from pfgen_fast.experiments.item_rows import rows_of_results, rows_of_runs, rows_of_scores
@@ -74,6 +75,12 @@ def test_a_comparison_is_replayed(finding, scores):
         assert row["decided"] == pytest.approx(row["decided by all items"], abs=0.12)
 
 
+def test_the_documented_comparison_stops(capsys):
+    example = documented_example("from pfgen_fast.statistics.sequential import stopped")
+    exec(example, {})
+    assert capsys.readouterr().out.strip() == example.rsplit("# ", 1)[1].strip()
+
+
 def test_the_same_seed_gives_the_same_finding(rows, finding):
     assert items(ItemAnalysis(rows, pair="org-1/model-1,org-2/model-2")).to_dict() == finding.to_dict()
 
@@ -128,7 +135,7 @@ def test_too_many_items_have_no_pairs(monkeypatch, rows):
     analysis = ItemAnalysis(rows)
     found = items(analysis)
     assert "30 items are too many to compare their pairs (at most 20)" in found.notes[0]
-    assert [table.name for table in found.tables] == ["items", "groups"]
+    assert [table.name for table in found.tables] == ["items"]
     assert analysis.short_list == []
 
 
