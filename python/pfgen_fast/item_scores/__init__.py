@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .columns import ColumnNames as ColumnNames
     from .reading import is_score_table as is_score_table
+    from .reading import item_scores_of_table as item_scores_of_table
     from .reading import read_item_scores as read_item_scores
     from .table import ItemScores as ItemScores
 

@@ -35,14 +35,16 @@ class Names(dict[str, int]):
     def numbers(self, values: Any, column: str, locate: Locate, *, may_be_empty: bool = False) -> Codes:
         """The numbers of the names in a column."""
         names, places = _encoded(values)
-        numbers = np.array([self._number(_label(name)) for name in names], dtype=np.int32)
+        numbers = np.array([self.number_of(name) for name in names], dtype=np.int32)
         codes: Codes = numbers[places] if len(places) else places
         empty = np.flatnonzero(codes == NO_NAME)
         if len(empty) and not may_be_empty:
             raise TrialsError(f"{locate(int(empty[0]))}, column {column!r}: empty; expected a name")
         return codes
 
-    def _number(self, name: str) -> int:
+    def number_of(self, value: Any) -> int:
+        """The number of the name in a cell."""
+        name = label(value)
         return self.number(name) if name.strip() else NO_NAME
 
 
@@ -62,7 +64,7 @@ def _encoded(values: Any) -> tuple[list[Any], Codes]:
     return list(distinct), places
 
 
-def _label(value: Any) -> str:
+def label(value: Any) -> str:
     """A cell as a name. A whole number becomes its digits, and a missing value becomes an empty name."""
     if isinstance(value, str):
         return value

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
+from ..files.compression import compression
 from ..tables.formats import column_names, is_table
 from ..tables.rows import STANDARD_STREAM
 from .columns import ColumnNames
@@ -15,68 +18,156 @@ from .rows import ScoreRows
 from .table import ItemScores
 from .tables import add_file, add_table
 
+if TYPE_CHECKING:
+    from .logs.programs import Program
 
-def read_item_scores(paths: Sequence[str | Path], columns: ColumnNames | None = None) -> ItemScores:
-    """Reads the scores of models on items from tables.
+_DEEPEST = 5
+"""Logs are looked for in this many levels of directories."""
+_RUNS = ("trials.jsonl", "trial_001.jsonl", "trials.jsonl.xz", "trials.jsonl.gz", "trials.jsonl.zst")
+
+
+def read_item_scores(
+    paths: Sequence[str | Path], columns: ColumnNames | None = None, *, encoding: str | None = None
+) -> ItemScores:
+    """Reads the scores of models on items from tables and from the logs of evaluation programs.
+
+    A table without models is one model with the name of its file. If several paths have scores of the same items for
+    the same model, each of these paths is a model.
 
     Args:
-        paths: The files, or `-` for JSON lines on stdin.
-        columns: The columns of tables; a column that is not named is found by its usual names.
+        paths: Tables; logs of lm-evaluation-harness, Inspect and lighteval; directories of logs; globs; or `-` for
+            JSON lines on stdin.
+        columns: The columns of tables; a column that is not named is found by its usual names. For logs, the keys of
+            the data of a sample, such as `doc` of lm-evaluation-harness.
+        encoding: The encoding of CSV and TSV; by default by the byte-order mark, or UTF-8.
 
     Raises:
         TrialsError: A file has no scores, or invalid ones; the message names the file and the line.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "scores.csv")
+        ...     _ = path.write_text("item,old,new\\nq1,0,1\\nq2,0.5,0.5\\n")
+        ...     scores = read_item_scores([path])
+        >>> scores.models, scores.of("new", "score")
+        (('old', 'new'), array([1. , 0.5]))
     """
-    rows = ScoreRows()
-    _check_paths([os.fspath(path) for path in paths])
-    labels = _labels([os.fspath(path) for path in paths])
-    for path, label in zip(map(os.fspath, paths), labels, strict=True):
+    rows, columns = ScoreRows(), columns or ColumnNames()
+    places = [place for path in paths for place in _matches(os.fspath(path))]
+    for place, label in zip(places, _labels(places), strict=True):
         rows.sources.append(label)
-        add_file(rows, path, columns or ColumnNames())
+        program, logs = _logs_at(place)
+        if program is not None:
+            program.add_logs(rows, logs, columns)
+        elif os.path.isdir(place):
+            raise TrialsError(f"{place}: no logs of an evaluation program here; name the tables in it, or use a glob")
+        else:
+            add_file(rows, place, columns, encoding)
     return rows.item_scores()
 
 
 def item_scores_of_table(table: Any, columns: ColumnNames | None = None) -> ItemScores:
-    """The scores in a table in memory: Arrow data, a data frame, a list of rows as dicts, or a dict of columns."""
+    """Reads the scores of models on items from a table in memory.
+
+    Args:
+        table: A data frame or other Arrow data, a list of rows as dicts, or a dict of columns.
+        columns: The columns of the table; a column that is not named is found by its usual names.
+
+    Raises:
+        TrialsError: The table has no scores, or invalid ones.
+
+    Example:
+        >>> scores = item_scores_of_table({"item": ["q1", "q2"], "old": [0, 0.5], "new": [1, 0.5]})
+        >>> scores.models, scores.metrics, scores.values["score"].tolist()
+        (('old', 'new'), ('score',), [[0.0, 0.5], [1.0, 0.5]])
+    """
     rows = ScoreRows(sources=["table"])
     add_table(rows, table, columns or ColumnNames())
     return rows.item_scores()
 
 
 def is_score_table(path: str | Path) -> bool:
-    """Whether a path is a table of scores, instead of a run or of a file of trials."""
+    """Whether a path is a table of scores or a log, instead of a run, a file of trials or a result."""
     path = os.fspath(path)
     if path == STANDARD_STREAM:
         return True
-    if not is_table(path) or os.path.isdir(path):
-        return False
-    if not os.path.exists(path):
-        return ".json" not in path  # trials can have such a name; the reader of trials says that the file is missing
+    found = path if os.path.lexists(path) else next(iter(sorted(glob.glob(path, recursive=True))), None)
+    if found is None:
+        return path.endswith(".eval") or (is_table(path) and ".json" not in Path(path).name)
     try:
-        names = set(column_names(path))
-    except TrialsError:
-        return ".jsonl" not in path
+        if _logs_at(found)[0] is not None:
+            return True
+        if os.path.isdir(found) or not is_table(found):
+            return False
+        names = set(column_names(found))
+    except PfgenError:  # the reader of the file names the error
+        return ".json" not in Path(found).name
     return not {"question", "answer"} <= names or not names.isdisjoint(("item", "model", "score"))
 
 
-def _check_paths(paths: list[str]) -> None:
+def _logs_at(place: str) -> tuple[Program | None, list[Path]]:
+    """The program whose logs are at a place, and these logs."""
+    from .logs.programs import PROGRAMS
+
+    path = Path(place)
+    if path.is_dir():
+        files = _files_below(path)
+        for program in PROGRAMS:
+            logs = [file for file in files if program.names.fullmatch(file.name)]
+            if logs:
+                return program, logs
+    elif path.is_file():
+        for program in PROGRAMS:
+            if program.is_log(path):
+                return program, [path]
+    return None, []
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """The files in a directory and in directories below it, sorted; empty if there are runs."""
+    found: list[Path] = []
+    for at, folders, files in os.walk(folder):
+        if not set(files).isdisjoint(_RUNS):
+            return []
+        found += [Path(at, name) for name in files]
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        if len(Path(at).relative_to(folder).parts) >= _DEEPEST:
+            folders.clear()
+    return sorted(found)
+
+
+def _matches(path: str) -> list[str]:
+    """The places that a path or glob stands for; raises TrialsError if there are none."""
+    if path == STANDARD_STREAM or os.path.lexists(path):
+        return [path]
+    matches = sorted(glob.glob(path, recursive=True))
+    if not matches:
+        raise TrialsError(f"{path}: no such file or folder")
+    return matches
+
+
+def _labels(paths: list[str]) -> list[str]:
+    """Short and distinct names of inputs: the name of the file without extensions, after directories if needed."""
     seen: set[str] = set()
     for path in paths:
         place = path if path == STANDARD_STREAM else os.path.realpath(path)
         if place in seen:
             raise TrialsError(f"{path}: given twice; expected each table once")
         seen.add(place)
-
-
-def _labels(paths: list[str]) -> list[str]:
-    """Short and distinct names of inputs: the name of the file without extensions, and its directory if needed."""
-    places = [Path(os.path.abspath(path)) for path in paths]
-    parts = [[*place.parent.parts, place.name.split(".")[0] or place.name] for place in places]
+    places = [Path("stdin") if path == STANDARD_STREAM else Path(os.path.abspath(path)) for path in paths]
+    stems = [place.name if place.is_dir() else _stem(place) for place in places]
+    parts = [(*place.parent.parts, stem) for place, stem in zip(places, stems, strict=True)]
     labels = [of[-1] for of in parts]
     for length in range(2, max(map(len, parts), default=0) + 1):
-        if len(set(labels)) == len(labels):
+        known = Counter(labels)
+        if len(known) == len(labels):
             break
-        old = labels
         labels = [
-            "/".join(of[-length:]) if old.count(label) > 1 else label for of, label in zip(parts, old, strict=True)
+            "/".join(of[-length:]) if known[label] > 1 else label for of, label in zip(parts, labels, strict=True)
         ]
     return labels
+
+
+def _stem(path: Path) -> str:
+    return path.with_suffix("").stem if compression(path) else path.stem

@@ -15,7 +15,7 @@ from ..files.untrusted_text import few_names, in_one_line
 from ..tables.formats import format_of, reader_of
 from ..tables.rows import STANDARD_STREAM, AnyColumns, ChosenColumns
 from ..tables.text_rows import shown_source, text_batches
-from .cells import NO_NAME, Codes, is_empty, score_of, scores_of
+from .cells import NO_NAME, Codes, Locate, is_empty, score_of, scores_of
 from .columns import ColumnNames, found_columns
 from .rows import ScoreRows
 
@@ -38,35 +38,37 @@ class Part(Protocol):
         """A column, as a list or as an Arrow array."""
 
 
-def add_file(rows: ScoreRows, path: str, columns: ColumnNames) -> None:
+def add_file(rows: ScoreRows, path: str, columns: ColumnNames, encoding: str | None) -> None:
     """Adds the rows of a file."""
-    with contextlib.closing(_parts(path, None)) as parts:
+    with contextlib.closing(_parts(path, None, encoding)) as parts:
         first = next(parts)
         layout = _Layout.of(first, columns, rows, shown_source(path))
         if format_of(path) != ".parquet":
-            layout.add(chain((first,), parts), rows, path)
+            layout.add(chain((first,), parts), rows, partial(location_of_row, path, encoding))
             return
     with contextlib.closing(_parts(path, layout.used)) as parts:
-        layout.add(parts, rows, path)
+        layout.add(parts, rows, partial(location_of_row, path, None))
 
 
 def add_table(rows: ScoreRows, table: Any, columns: ColumnNames) -> None:
     """Adds the rows of a table in memory: Arrow data, a list of rows as dicts, or a dict of columns."""
     parts = _parts_of(table)
     first = next(parts)
-    _Layout.of(first, columns, rows, "the table").add(chain((first,), parts), rows, None)
+    _Layout.of(first, columns, rows, "the table").add(
+        chain((first,), parts), rows, lambda row: f"the table, row {row + 1}"
+    )
 
 
-def _parts(path: str, used: tuple[str, ...] | None) -> Generator[Part, None, None]:
+def _parts(path: str, used: tuple[str, ...] | None, encoding: str | None = None) -> Generator[Part, None, None]:
     wanted = AnyColumns((), "", ()) if used is None else ChosenColumns(used, "", ())
-    return reader_of(path)(path, wanted, None)
+    return reader_of(path, encoding)(path, wanted, None)
 
 
-def _locate(path: str | None, row: int) -> str:
+def location_of_row(path: str, encoding: str | None, row: int) -> str:
     """The location of a row that was read before, for the rare message that needs it: the file is read again."""
-    if path is None or path == STANDARD_STREAM:
-        return f"{'the table' if path is None else 'stdin'}, row {row + 1}"
-    with contextlib.closing(_parts(path, None)) as parts:
+    if path == STANDARD_STREAM:
+        return f"stdin, row {row + 1}"
+    with contextlib.closing(_parts(path, None, encoding)) as parts:
         for part in parts:
             if row < len(part):
                 return part.location(row)
@@ -166,15 +168,15 @@ class _Layout:
         labels = [of.item, of.model, of.trial, of.metric, of.subject, of.cluster]
         return tuple(dict.fromkeys([*(one for one in labels if one), *of.score, *self.models]))
 
-    def add(self, parts: Iterator[Part], rows: ScoreRows, path: str | None) -> None:
+    def add(self, parts: Iterator[Part], rows: ScoreRows, locate: Locate) -> None:
         """Adds all rows."""
         n_rows = 0
         for part in parts:
             if len(part):
-                self._add(part, rows, path, n_rows)
+                self._add(part, rows, locate, n_rows)
             n_rows += len(part)
 
-    def _add(self, part: Part, rows: ScoreRows, path: str | None, n_rows_before: int) -> None:
+    def _add(self, part: Part, rows: ScoreRows, locate: Locate, n_rows_before: int) -> None:
         of = self.columns
 
         def codes(kind: str, *, may_be_empty: bool = False) -> Codes | int:
@@ -189,7 +191,7 @@ class _Layout:
         assert not isinstance(item, int)
         trial, metric = codes("trial"), codes("metric")
         subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
-        model = NO_NAME
+        model: Codes | int = NO_NAME
         if not self.models:
             model = codes("model") if of.model else rows.models.number(rows.sources[-1])
         for column in of.score or self.models:
@@ -209,12 +211,8 @@ class _Layout:
                 trial=trial,
                 subject=subject,
                 cluster=cluster,
-                locate=partial(_locate_in, path, n_rows_before),
+                locate=lambda row: locate(n_rows_before + row),
             )
-
-
-def _locate_in(path: str | None, n_rows_before: int, row: int) -> str:
-    return _locate(path, n_rows_before + row)
 
 
 def _has_numbers(part: Part, column: str) -> bool:

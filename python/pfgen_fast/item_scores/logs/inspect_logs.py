@@ -1,0 +1,211 @@
+"""Logs of Inspect: `.eval`, a zip of JSON files, and `.json`.
+
+Items are samples, subjects are tasks, trials are epochs, and the metric of a score with several values is
+`SCORER/VALUE`. Values become numbers as in Inspect's `value_to_float`, but a value that it would count as 0 with a
+warning is an error here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...errors import TrialsError
+from ...files.reading import reading
+from ...files.untrusted_json import parse_json
+from ...files.untrusted_text import counted, few_names, in_one_line, shown_value
+from ...tables.json_tables import array_elements, object_members
+from ...tables.text_form import decoded
+from ..cells import label
+from ..columns import ColumnNames
+from ..rows import ScoreRows
+from .log_zip import LogZip
+from .records import Records
+
+NAMES = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.+\.json")
+"""The names of logs in a directory."""
+_VERSION = 2
+_PEEKED_CHARACTERS = 1 << 16
+_WORDS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_JOURNAL = re.compile(r"_journal/summaries/(\d+)\.json")
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log."""
+    if path.suffix != ".json":
+        return path.suffix == ".eval"
+    with reading(path) as file:
+        begin = file.read(_PEEKED_CHARACTERS).decode(errors="replace")
+    return begin.lstrip("\ufeff \t\r\n").startswith("{") and all(
+        f'"{key}"' in begin for key in ("version", "status", "eval")
+    )
+
+
+class _Head(NamedTuple):
+    """What is known about an evaluation before its samples."""
+
+    path: Path
+    status: str
+    model: str
+    task: str
+    created: str
+    attempt_of: str  # equal for an evaluation and its retries
+    is_invalidated: bool
+
+    @classmethod
+    def of(cls, path: Path, found: Mapping[str, Any]) -> _Head:
+        """Checks the head of a log."""
+        version, about = found.get("version"), found.get("eval")
+        if version != _VERSION:
+            raise TrialsError(
+                f"{path}: a log of Inspect in version {in_one_line(version)} of its format; expected version {_VERSION}"
+            )
+        if not isinstance(about, dict):
+            raise TrialsError(f"{path}: expected a log of Inspect with the key 'eval'")
+        model, task, created, attempt = (about.get(key) for key in ("model", "task", "created", "task_id"))
+        if not (isinstance(model, str) and model.strip() and isinstance(task, str) and task.strip()):
+            raise TrialsError(f"{path}, eval: expected the names of a model and a task")
+        return cls(
+            path=path,
+            status=str(found.get("status", "started")),
+            model=model,
+            task=task.rpartition("/")[2],
+            created=str(created),
+            attempt_of=str(attempt or path),
+            is_invalidated=found.get("invalidated") is True,
+        )
+
+
+def add_logs(rows: ScoreRows, paths: Sequence[Path], columns: ColumnNames) -> None:
+    """Adds logs; of several attempts at an evaluation, the last that succeeded, or else the last."""
+    attempts: dict[tuple[str, str], list[_Head]] = {}
+    for path in paths:
+        head = _Head.of(path, _head(path))
+        attempts.setdefault((head.model, head.attempt_of), []).append(head)
+    for same in attempts.values():
+        best = max(same, key=lambda head: (head.status == "success", head.created))
+        if len(same) > 1:
+            others = few_names([head.path.name for head in same if head != best], 2)
+            rows.remark(f"the last successful attempt at an evaluation is used, instead of {others}", str(best.path))
+        _add_log(rows, best, columns)
+
+
+def _add_log(rows: ScoreRows, head: _Head, columns: ColumnNames) -> None:
+    path = head.path
+    if head.is_invalidated:
+        rows.remark("the log is marked as invalidated", str(path))
+    # A sample that was run again is in the log twice; the last one counts.
+    samples = {(label(sample.get("id")), label(sample.get("epoch"))): sample for sample in map(_thin, _samples(path))}
+    records = Records(
+        rows, columns, file=str(path), model=head.model, task=head.task, locate=lambda n: f"{path}, sample {n + 1}"
+    )
+    n_scored = 0
+    for number, ((item, epoch), sample) in enumerate(samples.items()):
+        scores: dict[str, float | None] = {}
+        where = f"{path}, sample {in_one_line(item, 40)}"
+        for scorer, score in sample["scores"].items():
+            for metric, value in _values(scorer, score):
+                scores[metric] = _number(value, f"{where}, score '{in_one_line(metric)}'", rows, str(path))
+        if scores:
+            n_scored += 1
+            records.add(number, item, scores, sample["metadata"], trial=epoch)
+        else:
+            records.leave_out("samples without a score, such as after an error")
+    if head.status != "success":
+        rows.remark(
+            f"the status of the evaluation is '{in_one_line(head.status)}'; {counted(n_scored, 'sample')} with scores",
+            str(path),
+        )
+    records.end()
+
+
+def _thin(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is used of a sample; a sample can have a long transcript."""
+    scores, metadata = sample.get("scores"), sample.get("metadata")
+    return {
+        "id": sample.get("id"),
+        "epoch": sample.get("epoch", 1),
+        "scores": {name: score.get("value") for name, score in scores.items() if isinstance(score, dict)}
+        if isinstance(scores, dict)
+        else {},
+        "metadata": metadata if isinstance(metadata, dict) else {},
+    }
+
+
+def _values(scorer: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f"{scorer}/{key}", inner) for key, inner in value.items())
+    elif isinstance(value, list):
+        yield from ((f"{scorer}/{place}", inner) for place, inner in enumerate(value, start=1))
+    else:
+        yield scorer, value
+
+
+def _number(value: Any, where: str, rows: ScoreRows, file: str) -> float | None:
+    if value is None or value != value:  # Inspect writes NaN where a scorer could not decide
+        return None
+    if isinstance(value, (bool, int, float)):
+        return float(value)
+    if isinstance(value, str):
+        found = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))
+        if found is not None:
+            rows.remark("C, P, I and N count as 1, 0.5, 0 and 0, and yes and no as 1 and 0", file)
+            return found
+        try:
+            if "_" not in value:
+                return float(value)
+        except ValueError:
+            pass
+    raise TrialsError(f"{where}: expected a number or one of C, P, I, N, yes and no, not {shown_value(value)}")
+
+
+def _head(path: Path) -> Mapping[str, Any]:
+    """The members of a log before its samples."""
+    if path.suffix == ".eval":
+        with LogZip.open(path) as log:
+            # An evaluation that is running, or was killed, has no header.
+            found = log.json("header.json" if "header.json" in log.names else "_journal/start.json")
+            return found if isinstance(found, dict) else {}
+    wanted = ("version", "status", "eval", "invalidated")
+    head: dict[str, Any] = {}
+    for key, _, text in _members(path):
+        if key == "samples":
+            break
+        if key in wanted:
+            head[key] = parse_json(text, f"{path}, {key}")
+    return head
+
+
+def _members(path: Path) -> Iterator[tuple[str, int, str]]:
+    with reading(path) as file:
+        _, blocks = decoded(file, "utf-8", str(path))
+        yield from object_members(blocks, str(path), "samples")
+
+
+def _samples(path: Path) -> Iterator[Mapping[str, Any]]:
+    if path.suffix == ".json":
+        texts = ((f"{path}, sample {number}", text) for key, number, text in _members(path) if number)
+        yield from _objects(texts)
+        return
+    with LogZip.open(path) as log:
+        journal = sorted((int(found[1]), name) for name in log.names if (found := _JOURNAL.fullmatch(name)))
+        if "summaries.json" in log.names or journal:
+            for name in ["summaries.json"] if "summaries.json" in log.names else [name for _, name in journal]:
+                where = f"{path}, {name}"
+                elements = array_elements(log.text(name), where)
+                yield from _objects((f"{where}, sample {number}", text) for number, text in elements)
+        else:
+            for name in log.names:
+                if name.startswith("samples/") and name.endswith(".json"):
+                    yield from _objects([(f"{path}, {in_one_line(name)}", "".join(log.text(name)))])
+
+
+def _objects(texts: Any) -> Iterator[Mapping[str, Any]]:
+    for where, text in texts:
+        found = parse_json(text, where)
+        if not isinstance(found, dict):
+            raise TrialsError(f"{where}: expected a sample")
+        yield found

@@ -1,0 +1,107 @@
+"""Samples of lm-evaluation-harness (`--log_samples`): `samples_TASK_DATE.jsonl` beside `results_DATE.json`.
+
+Items are documents, subjects are tasks, and the metric of a filter other than `none` is `METRIC,FILTER`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ...errors import TrialsError
+from ...files.untrusted_json import any_object, checked, read_json
+from ...files.untrusted_text import few_names, in_one_line
+from ...tables.formats import column_names, table_rows
+from ..cells import score_of
+from ..columns import ColumnNames
+from ..rows import ScoreRows
+from ..tables import location_of_row
+from .records import Records
+
+_DATE = r"\d{4}-\d\d-\d\dT[\d.-]+"
+NAMES = re.compile(rf"samples_(?P<task>.+?)(_(?P<date>{_DATE}))?\.jsonl")
+"""The names of files of samples."""
+_RESULTS = re.compile(rf"(?:results|.+)_(?P<date>{_DATE})\.json")
+_MAX_RESULTS_BYTES = 1 << 26
+_NO_METRICS = frozenset(
+    ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "doc_hash", "prompt_hash")
+)
+"""The keys of a sample that are not metrics, for releases whose samples do not list their metrics."""
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file has samples, or the results of an evaluation with samples beside it."""
+    if _RESULTS.fullmatch(path.name):
+        return bool(_samples_of(path))
+    if path.suffix != ".jsonl":
+        return False
+    names = column_names(path)
+    return "doc_id" in names and "doc" in names and not {"resps", "filtered_resps"}.isdisjoint(names)
+
+
+def add_logs(rows: ScoreRows, paths: Sequence[Path], columns: ColumnNames) -> None:
+    """Adds the samples of files; of several evaluations of a task in one directory, the newest."""
+    files: dict[tuple[Path, str], list[Path]] = {}
+    for path in (sample for given in paths for sample in _samples_of(given) or [given]):
+        files.setdefault((path.parent, _task_and_date(path)[0]), []).append(path)
+    for same in files.values():
+        newest = max(same, key=lambda path: _task_and_date(path)[1])
+        if len(same) > 1:
+            older = few_names([path.name for path in same if path != newest], 2)
+            rows.remark(f"the newest samples of the task are used, instead of {older}", str(newest))
+        _add_file(rows, newest, columns)
+
+
+def _samples_of(path: Path) -> list[Path]:
+    """The samples beside a file of results."""
+    found = _RESULTS.fullmatch(path.name)
+    return sorted(path.parent.glob(f"samples_*_{found['date']}.jsonl")) if found else []
+
+
+def _task_and_date(path: Path) -> tuple[str, str]:
+    found = NAMES.fullmatch(path.name)
+    return (found["task"], found["date"] or "") if found else (path.stem, "")
+
+
+def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
+    task, date = _task_and_date(path)
+    results = _results(path, date)
+    model = results.get("model_name")
+    if not isinstance(model, str) or not model.strip():
+        model = path.absolute().parent.name
+    records = Records(
+        rows, columns, file=str(path), model=model, task=task, locate=partial(location_of_row, str(path), None)
+    )
+    higher = results.get("higher_is_better")
+    of_task = higher.get(task) if isinstance(higher, dict) else None
+    for number, (location, row) in enumerate(table_rows(path)):
+        metrics = row.get("metrics", [key for key in row if key not in _NO_METRICS])
+        doc = row.get("doc")
+        if not isinstance(metrics, list) or "doc_id" not in row or not isinstance(doc, dict):
+            raise TrialsError(f"{location}: expected a sample with 'doc_id', 'doc' and 'metrics'")
+        kept = row.get("filter") or "none"
+        scores = {}
+        for metric in map(str, metrics):
+            value = row.get(metric)
+            if isinstance(value, (bool, int, float)):
+                name = metric if kept == "none" else f"{metric},{in_one_line(kept)}"
+                scores[name] = score_of(value)
+                if isinstance(of_task, dict) and isinstance(of_task.get(metric), bool):
+                    rows.higher_is_better[name] = of_task[metric]
+            else:
+                records.leave_out(f"values of {in_one_line(metric)} that are no numbers and are not used")
+        records.add(number, row["doc_id"], scores, doc)
+        rows.same_item(f"{task}/{row['doc_id']}", row.get("doc_hash"), str(path))
+    records.end()
+
+
+def _results(path: Path, date: str) -> Mapping[str, Any]:
+    """The results of the evaluation that wrote samples; empty if there are none."""
+    beside = [one for one in sorted(path.parent.glob("*.json")) if _RESULTS.fullmatch(one.name)]
+    own = [one for one in beside if date and one.name.endswith(f"_{date}.json")] or beside[-1:]
+    if not own:
+        return {}
+    return checked(read_json(own[0], limit=_MAX_RESULTS_BYTES), any_object, str(own[0]))
