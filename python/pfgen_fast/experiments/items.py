@@ -131,7 +131,7 @@ def items(analysis: ItemAnalysis) -> Finding:
     tables = [_items_table(analysis)]
     if analysis.pairs:
         tables.append(_pairs_table(analysis))
-    if analysis.groups is not None:
+    if analysis.groups is not None and analysis.groups[1].groups:
         tables.append(_groups_table(analysis, *analysis.groups))
     if analysis.test is not None:
         tables.append(_subset_table(analysis.test))
@@ -220,9 +220,9 @@ def _groups_table(analysis: ItemAnalysis, names: list[str], of: GroupDifferences
 
 
 def _subset_table(test: SubsetTest) -> Table:
-    columns = ("items", "Kendall of chosen items", "of random items", "of random items, highest 5 %")
-    numbers = zip(test.kendalls.tolist(), test.at_random.tolist(), test.at_random_high.tolist(), strict=True)
-    rows = tuple((size, *cells) for size, cells in zip(test.sizes.tolist(), numbers, strict=True))
+    columns = ("items", "Kendall", "of random items", "lowest 5 %", "highest 5 %")
+    values = (test.sizes, test.kendalls, test.at_random, test.at_random_low, test.at_random_high)
+    rows = tuple(zip(*(column.tolist() for column in values), strict=True))
     title = "Agreement of the order by some items with the order by all items, on models that did not choose the items"
     return Table("subset", title, columns, rows, n_digits=3)
 
@@ -244,10 +244,8 @@ def _pictures(analysis: ItemAnalysis) -> list[Picture]:
     if test is not None:
         sizes = test.sizes.astype(np.float64)
         lines = (
-            Line("chosen on other models", sizes, test.kendalls),
-            Line(
-                "random items (band: up to the highest 5 %)", sizes, test.at_random, test.at_random, test.at_random_high
-            ),
+            Line("chosen", sizes, test.kendalls),
+            Line("random (5 % to 95 %)", sizes, test.at_random, test.at_random_low, test.at_random_high),
         )
         title = "Agreement with the order by all items, on models that did not choose the items"
         pictures.append(Picture("subset", title, Lines(lines, "number of items", "Kendall", analysis.agreement)))
@@ -302,8 +300,8 @@ def _words(analysis: ItemAnalysis) -> list[str]:
     words += _words_on_groups(analysis)
     if analysis.test is not None:
         words.append(
-            f"Short lists were tested on {analysis.test.n_pairs:,} pairs of models: each of {analysis.test.n_folds} "
-            "parts of the models tests lists that the other parts chose."
+            f"In {analysis.test.n_splits} random splits, each of {analysis.test.n_folds} parts of the models tests "
+            f"lists that the other parts chose, on {analysis.test.n_pairs:,} pairs of models in total."
         )
     words += _words_on_stops(analysis)
     if analysis.pair is not None and analysis.has_orders:

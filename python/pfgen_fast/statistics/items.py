@@ -69,14 +69,15 @@ def item_figures(scores: Floats, clusters: NDArray[np.int_]) -> ItemFigures:
     variance = float(total @ total)
     shares = total @ deviations / variance if variance > 0 else np.full(scores.shape[1], np.nan)
     lowest, highest = float(scores.min()), float(scores.max())
-    margin = NEAR_AN_END * (highest - lowest)
+    # Where all scores are equal, nothing is near an end.
+    margin = NEAR_AN_END * (highest - lowest) if highest > lowest else -1.0
     return ItemFigures(
         scores.mean(axis=0),
         deviations.std(axis=0),
         *_item_rest(deviations, total, clusters),
         shares,
-        (scores <= lowest + margin).all(axis=0) & (highest > lowest),
-        (scores >= highest - margin).all(axis=0) & (highest > lowest),
+        scores.max(axis=0) <= lowest + margin,
+        scores.min(axis=0) >= highest - margin,
     )
 
 
