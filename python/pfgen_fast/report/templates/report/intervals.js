@@ -54,7 +54,10 @@ function pairedDifference(a, b, clusters = overview.clusters) {
 /** Half of the interval if the questions are in clusters, and the number of clusters. */
 function clusteredHalf(differences, clusters, center, largest) {
   const parts = new Map();
-  differences.forEach((difference, place) => parts.set(clusters[place], [...parts.get(clusters[place]) ?? [], difference - center]));
+  differences.forEach((difference, place) => {
+    if (!parts.has(clusters[place])) parts.set(clusters[place], []);
+    parts.get(clusters[place]).push(difference - center);
+  });
   const sums = [...parts.values()].map(exactSum);
   const n = sums.length;
   if (n < 2 || Math.max(...sums.map(Math.abs)) <= 1e-9 * largest) return { half: null, units: n };

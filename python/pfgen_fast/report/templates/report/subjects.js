@@ -6,7 +6,8 @@ const FEW_ITEMS = overview.min_questions;
 const subjects = (() => {
   const found = new Map();
   overview.questions.forEach(({ subject }, question) => {
-    if (subject) found.set(subject, [...found.get(subject) ?? [], question]);
+    if (subject && !found.has(subject)) found.set(subject, []);
+    found.get(subject)?.push(question);
   });
   return [...found];
 })();
