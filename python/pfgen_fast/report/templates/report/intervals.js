@@ -1,6 +1,7 @@
 // Means over questions with their 95 % intervals, as statistics/mean_interval.py defines them; quantiles of Student's t come from it.
 
-const METRICS = { fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", length: "Length in characters" };
+const METRICS = overview.has_answers ? { fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", length: "Length in characters" }
+  : Object.fromEntries(overview.columns.map(([key, title]) => [key, title]));
 
 function isNumber(value) {
   return typeof value === "number";
@@ -38,20 +39,34 @@ function exactSum(numbers) {
  *
  * null stands for what cannot be said: the mean without a common question, the interval without any spread.
  */
-function pairedDifference(a, b) {
+function pairedDifference(a, b, clusters = overview.clusters) {
   const places = a.map((_, place) => place).filter((place) => isNumber(a[place]) && isNumber(b[place]));
   const differences = places.map((place) => a[place] - b[place]);
   const n = differences.length;
   const center = mean(differences);
   const largest = Math.max(0, ...places.flatMap((place) => [Math.abs(a[place]), Math.abs(b[place])]));
+  if (clusters) return { mean: center, n, ...clusteredHalf(differences, places.map((place) => clusters[place]), center, largest) };
   if (n < 2 || Math.max(...differences) - Math.min(...differences) <= 1e-9 * largest) return { n, mean: center, half: null };
   const variance = exactSum(differences.map((difference) => (difference - center) * (difference - center))) / (n - 1);
   return { n, mean: center, half: overview.quantiles[n - 2] * Math.sqrt(variance) / Math.sqrt(n) };
 }
 
+/** Half of the interval if the questions are in clusters, and the number of clusters. */
+function clusteredHalf(differences, clusters, center, largest) {
+  const parts = new Map();
+  differences.forEach((difference, place) => {
+    if (!parts.has(clusters[place])) parts.set(clusters[place], []);
+    parts.get(clusters[place]).push(difference - center);
+  });
+  const sums = [...parts.values()].map(exactSum);
+  const n = sums.length;
+  if (n < 2 || Math.max(...sums.map(Math.abs)) <= 1e-9 * largest) return { half: null, units: n };
+  return { half: overview.quantiles[n - 2] * Math.sqrt(exactSum(sums.map((sum) => sum * sum)) * n / (n - 1)) / differences.length, units: n };
+}
+
 /** The mean over questions and half of its interval. */
-function meanInterval(values) {
-  return pairedDifference(values, values.map(() => 0));
+function meanInterval(values, clusters = overview.clusters) {
+  return pairedDifference(values, values.map(() => 0), clusters);
 }
 
 function signed(value, digits) {
