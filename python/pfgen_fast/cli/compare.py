@@ -11,6 +11,7 @@ from . import options
 from .app import Json, counted, fail
 from .command_class import option_group
 from .comparison_printing import Shown, print_baseline, print_comparison
+from .gate_options import ComparisonGateOptions, form_of
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ..gates.checks import Check
     from ..item_scores.comparison import Comparison
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
@@ -71,6 +73,9 @@ class _Compare:
     Tables of scores (a row for each model and item, or a column for each model) and logs of evaluation programs are
     compared alike; --models chooses and orders their models.
 
+    With --fail-if-worse or --non-inferior, the first is checked against the others in each --metric (default: the
+    score), and the exit code is 1 if a check fails (docs/guides/gates.md).
+
     Examples
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
@@ -78,6 +83,8 @@ class _Compare:
       pfgen-fast compare result/baseline result/first result/second --paired -f markdown
 
       pfgen-fast compare scores.csv --models new,old --power 0.01
+
+      pfgen-fast compare result/new result/old --fail-if-worse --margin 0.01 --junit gate.xml
     """
 
     runs: list[str] = Argument(
@@ -106,6 +113,7 @@ class _Compare:
         None, min=0, help="Show this many of the questions that decide the comparison of two. Default: 10."
     )
     paired: _PairedOptions
+    gate: ComparisonGateOptions
     threads: options.Threads = None
     format: options.FormatWithMarkdown = "text"
     as_json: Json = False
@@ -139,11 +147,16 @@ class _Compare:
             ("--by-subject", self.by_subject),
             ("--all-pairs", self.all_pairs),
             ("--family", self.family == "all"),
+            ("--fail-if-worse", self.gate.fail_if_worse),
+            ("--non-inferior", self.gate.non_inferior is not None),
         ):
             if is_given and paired:
                 fail(f"{option} is for comparisons without --paired")
         if paired and len(self.metrics or ()) > 1:
             fail("--paired compares one metric: expected --metric once")
+        if self.gate.is_gate and self.all_pairs:
+            fail("--all-pairs: gates check the first run against the others: leave it out")
+        self.gate.prepare()
 
     def compare_tables(self) -> None:
         from ..item_scores.baseline import compare_by_resampling
@@ -161,7 +174,8 @@ class _Compare:
             table = table.only(metrics=self.metrics or None)
             power = self.difference_to_find
             found = compare_models(table, all_pairs=self.all_pairs, family=self.family, power=power)
-            self.print_comparison(found, shown_as)
+            checks = self.gate.check(table, self.metrics, family=self.family)
+            self.print_comparison(found, shown_as, checks)
 
     def compare_runs(self) -> None:
         from ..runs import comparison as library
@@ -184,22 +198,19 @@ class _Compare:
             settings: dict[str, Any] = {"metric": metric, "unknown": self.unknown_questions, **self.settings_of_draws}
             print_baseline(library.compare_with_baseline(first, others, scorer, **settings), shown_as)
             return
-        found = library.compare_runs(
-            [first, *others],
-            scorer,
-            unknown=self.unknown_questions,
-            metrics=metrics or None,
-            all_pairs=self.all_pairs,
-            family=self.family,
-            power=self.difference_to_find,
-        )
-        self.print_comparison(found, shown_as)
+        table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
+        power = self.difference_to_find
+        found = library.compare_scored(table, means, scorer, metrics or None, self.all_pairs, self.family, power)
+        checks = self.gate.check(table, metrics, family=self.family, of="runs")
+        self.print_comparison(found, shown_as, checks)
 
-    def print_comparison(self, found: Comparison, shown_as: Shown) -> None:
+    def print_comparison(self, found: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
         if found.n_pairs > 1 and (self.deciding is not None or self.power is not None or self.by_subject):
             fail(f"{counted(found.n_pairs, 'pair')}: --deciding, --power and --by-subject are for a comparison of two")
         n_deciding = 10 if self.deciding is None else self.deciding
-        print_comparison(found, shown_as, n_deciding=n_deciding, by_subject=self.by_subject)
+        more = self.gate.record(checks)
+        print_comparison(found, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)
+        self.gate.finish(checks, form_of(as_json=self.form == "json", as_markdown=self.form == "markdown"), "compare")
 
     @property
     def difference_to_find(self) -> float | Literal["seen"] | None:

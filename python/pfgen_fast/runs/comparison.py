@@ -80,7 +80,19 @@ def compare_runs(
     power: float | Literal["seen"] | None = None,
 ) -> Comparison:
     """Compares the first run with all others, or all pairs of runs; see `compare`."""
-    table, means = _scores_of(runs, scorer, unknown)
+    return compare_scored(*scores_of(runs, scorer, unknown), scorer, metrics, all_pairs, family, power)
+
+
+def compare_scored(
+    table: ItemScores,
+    means: Sequence[MeansOfRun],
+    scorer: Scorer,
+    metrics: Sequence[str] | None = None,
+    all_pairs: bool = False,
+    family: Family = "metric",
+    power: float | Literal["seen"] | None = None,
+) -> Comparison:
+    """Compares runs that are scored already; see `scores_of`."""
     table = table.only(metrics=metrics)
     found = compare_models(table, all_pairs=all_pairs, family=family, power=power, of="runs")
     of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
@@ -120,7 +132,7 @@ def compare_with_baseline(
         raise TrialsError(f"{baseline.folder}: no other run to compare with it")
     if metric not in METRICS:
         raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
-    table, means = _scores_of([baseline, *runs], scorer, unknown)
+    table, means = scores_of([baseline, *runs], scorer, unknown)
     found = compare_by_resampling(table, metric=metric, test=test, n_draws=n_draws, seed=seed, of="runs")
     rows = [
         replace(
@@ -131,8 +143,8 @@ def compare_with_baseline(
     return replace(found, runs=tuple(rows))
 
 
-def _scores_of(
-    runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions
+def scores_of(
+    runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions = "error"
 ) -> tuple[ItemScores, list[MeansOfRun]]:
     """The scores of runs, which are named by their directory, or by their file if it is not the only one there."""
     means = [means_of(run, scorer, unknown) for run in runs]
