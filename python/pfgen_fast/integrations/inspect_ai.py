@@ -5,14 +5,15 @@ Inspect finds the task and the scorer by the entry point of this package: `inspe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
-from ..files.untrusted_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, json_text, utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
@@ -21,7 +22,7 @@ from ..runs.aggregation import trials_of
 from ..runs.checkout import run_name, suite_of
 from ..runs.trials import RunFolder, Trials, find_runs
 from ..scoring.reasoning_text import without_reasoning
-from ..scoring.score_table import ScoreTable
+from ..scoring.score_table import ScoreTable, TableScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import PARTS
@@ -233,13 +234,20 @@ def _samples(trials: Trials, table: ScoreTable) -> Iterator[EvalSample]:
         question_id = suite[text].question_id
         for trial, row in enumerate(rows, start=1):
             question, answer = (utf8(of[row]).decode() for of in (trials.questions, trials.answers))
+            sample_id = f"{question_id}-{trial}"
+            output = _model.ModelOutput.from_content("", answer)
+            output.choices[0].message.id = f"{sample_id}-output"
             yield _log.EvalSample(
-                id=f"{question_id}-{trial}",
+                id=sample_id,
+                uuid=sample_id,
                 epoch=1,
                 input=question,
                 target="",
-                messages=[_model.ChatMessageUser(content=question), _model.ChatMessageAssistant(content=answer)],
-                output=_model.ModelOutput.from_content("", answer),
+                messages=[
+                    _model.ChatMessageUser(id=f"{sample_id}-question", content=question),
+                    _model.ChatMessageAssistant(id=f"{sample_id}-answer", content=answer),
+                ],
+                output=output,
                 scores={_SCORER: _score(table, row, answer)},
                 metadata={_QUESTION: question_id, "question": question, "trial": trial},
             )
