@@ -16,6 +16,7 @@ from .about import About
 from .formats import FORMATS, Format
 from .scored_run import RunReader, ScoredRun, parsed_date
 
+
 def export(
     runs: RunFolder | str | Path | Sequence[RunFolder | str | Path],
     output: str | Path,

@@ -25,8 +25,6 @@ from ..suite.rules import PARTS, Profile
 from ..suite.suite import Suite
 
 
-
-
 class Figure(NamedTuple):
     """A figure of a run with its 95 % interval and standard error over questions; None if these do not exist."""
 
