@@ -25,6 +25,7 @@ from makers.simulated_worlds import (
     TRUTH,
     Source,
     World,
+    answered,
     drawn_trials,
     half_widths,
     published_scores,
@@ -39,6 +40,7 @@ from pfgen_fast.experiments.cut_references import RunPairs
 from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.item_subsets import telling_order
+from pfgen_fast.statistics.items import group_differences
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
@@ -264,6 +266,13 @@ def _is_decided_on_skewed(generator: Generator, n_items: int) -> bool:
     return stopped(generator.exponential(size=n_items) - 1).is_decided
 
 
+def _group_differs(generator: Generator, n_models: int, n_members: int, n_items: int, n_trials: int) -> bool:
+    """A difference of a group on any item, where the group is stronger on all items alike."""
+    group = np.where(np.arange(n_models) < n_members, 0, -1)
+    scores = answered(generator, generator.standard_normal(n_models) + (group == 0), n_items, n_trials)
+    return bool((group_differences(scores, group).corrected <= 0.05).any())
+
+
 # ---- The claims
 
 SCORE = "Score: coverage of its interval over questions"
@@ -278,6 +287,7 @@ CORRELATION = "Correlation: coverage of its interval"
 STABILITY = "Stability: share of swapped pairs, of 12 equally good runs"
 EARLY = "Comparisons that stop at the first item at which two models differ: decisions"
 ASKED = "Comparisons that stop at the first item at which two models differ: mean share of the items that were asked"
+ON_ITEMS = "Items on which a stronger group of models differs from others with the same score: any false alarm"
 STOP = "Sweeps that stop at an interval: coverage"
 
 
@@ -362,8 +372,11 @@ def claims_of_correlations() -> Iterator[Claim]:
     yield Claim(STABILITY, "between 25 and all 50 questions (not used)", None, _swapped, (12, 50, True), 4)
 
 
-def claims_of_early_stops() -> Iterator[Claim]:
-    """Those on comparisons that may stop after any item, with the most telling items first or in random order."""
+def claims_of_items() -> Iterator[Claim]:
+    """Those on groups of models on items, and on comparisons that may stop after any item."""
+    for (n_models, n_members), n_trials in product(((20, 10), (300, 10), (300, 30), (300, 100)), (1, 10)):
+        of = f"{n_members} of {n_models} models, 50 items, {n_trials} trial{'s' if n_trials > 1 else ''}"
+        yield Claim(ON_ITEMS, of, FALSE_ALARMS, _group_differs, (n_models, n_members, 50, n_trials), 4)
     for n_items in (8, 20, 50, 200):
         for n_trials, order in product((1, 10), ("telling", "random")):
             of = f"{n_items} items, {n_trials} trial{'s' if n_trials > 1 else ''}, {order} order, equally good models"
@@ -424,7 +437,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
     wanted = [*claims(), *claims_of_resampling(), *claims_of_correlations()]
-    wanted += [*claims_of_early_stops(), *claims_of_trials()]
+    wanted += [*claims_of_items(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()
     rows: dict[str, list[str]] = {}

@@ -9,7 +9,7 @@ from simulate_statistics import (
     Claim,
     claims,
     claims_of_correlations,
-    claims_of_early_stops,
+    claims_of_items,
     claims_of_resampling,
     claims_of_trials,
 )
@@ -18,7 +18,7 @@ _N_DRAWS = 400
 _CLAIMS = [
     *claims(),
     *claims_of_correlations(),
-    *claims_of_early_stops(),
+    *claims_of_items(),
     *claims_of_resampling(),
     *claims_of_trials(orders=(10,), temperatures=(0.05, 0.5), n_answers=2_000),
 ]
