@@ -10,28 +10,24 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from functools import reduce
 from itertools import product, repeat
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 from makers import published
+from makers.claims import COVERAGE, FALSE_ALARMS, Claim, holds
 from makers.simulated_worlds import (
     TRUTH,
     Source,
     World,
-    answered,
     drawn_trials,
     half_widths,
     published_scores,
     skewed,
     trial_means,
-    two_models,
     two_runs,
     usual,
 )
@@ -39,82 +35,26 @@ from numpy.random import Generator
 from pfgen_fast.experiments.cut_references import RunPairs
 from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
-from pfgen_fast.statistics.item_subsets import telling_order
-from pfgen_fast.statistics.items import group_differences
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
-from pfgen_fast.statistics.sequential import Stop, stopped
 from pfgen_fast.statistics.student import half_width
-
-COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.06)  # promised, of 95 % intervals and of verdicts at the level 0.05
-
-_IN_TABLES = {
-    "bh: ": "Benjamini and Hochberg: ",
-    "holm: ": "Holm: ",
-    "any, ": "leaderboards with a false alarm; ",
-    "share of all alarms, ": "false alarms among all alarms; ",
-    "of the equally good neighbours, ": "false alarms among equally good neighbours; ",
-    "all 24 equally good": "all 24 runs are equally good",
-    "stretches of 3 alike": "groups of 3 equally good runs",
-    "half of them ties": "half of the questions tie",
-    "all of them ties": "all questions tie",
-    "any of 5 runs": "at least one of 5 runs",
-    "(0.5 is true)": "(true share: 0.5)",
-    ", of columns": ", columns",
-    ", of ": ", columns that correlate by ",
-    ", from trial": ", checked from trial",
-}
-"""Other words for parts of a claim's name in the tables. A name determines the draws, so it must not change."""
+from simulate_item_analysis import claims_of_item_analysis
+from simulate_items import claims_of_items
 
 _N_DRAWS = 999  # of paired tests; `compare --paired` has ten times as many, for p-values with another digit
 _DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A statement of the program in a world whose truth is known."""
-
-    table: str  # table that shows the claim
-    what: str  # name of the case: its subject and size
-    bounds: tuple[float, float] | None  # promised share; None where the row is shown for comparison
-    # draws once, and returns whether the interval held or an alarm was false, or several of these
-    draw: Callable[..., Any]
-    settings: tuple[Any, ...] = ()  # arguments of `draw` behind the generator
-    cost: int = 1  # the number of draws is divided by this
-
-    def share(self, n: int) -> tuple[float, int]:
-        """The share, and the number of values behind it; the seed follows from the claim."""
-        generator = np.random.default_rng(zlib.crc32(f"{self.table}, {self.what}".encode()))
-        found = np.hstack([self.draw(generator, *self.settings) for _ in range(max(50, n // self.cost))])
-        return float(np.mean(found)), len(found)
-
-    @property
-    def shown(self) -> str:
-        """The name in the tables."""
-        return reduce(lambda words, part: words.replace(*part), _IN_TABLES.items(), self.what)
-
-    def is_held(self, share: float, n: int) -> bool:
-        """Whether the share is as promised, within three standard errors."""
-        if self.bounds is None:
-            return True
-        low, high = self.bounds
-        return low - 3 * (low * (1 - low) / n) ** 0.5 <= share <= high + 3 * (high * (1 - high) / n) ** 0.5
-
-
 # ---- Draws: whether an interval held the truth, or an alarm was false
 
 
-def _holds(found: Any, truth: float) -> bool:
-    return found.low is None or found.low <= truth <= found.high  # without an interval nothing wrong is said
-
-
 def _score(generator: Generator, world: World, n_questions: int, n_trials: int) -> bool:
-    return _holds(mean_interval(trial_means(generator, world(generator, n_questions), n_trials)), TRUTH[world])
+    return holds(mean_interval(trial_means(generator, world(generator, n_questions), n_trials)), TRUTH[world])
 
 
 def _holds_zero(generator: Generator, *pair: Any) -> bool:
-    return _holds(paired_difference(*two_runs(generator, *pair)), 0)
+    return holds(paired_difference(*two_runs(generator, *pair)), 0)
 
 
 def _differs(generator: Generator, *pair: Any) -> bool:
@@ -158,7 +98,7 @@ def _any_differs(generator: Generator, n_questions: int, ties: float, n_runs: in
 
 
 def _interval_holds_zero(generator: Generator, n_questions: int, ties: float) -> bool:
-    return _holds(*against_baseline(*_against(generator, n_questions, ties, 1), n_draws=_N_DRAWS), 0)
+    return holds(*against_baseline(*_against(generator, n_questions, ties, 1), n_draws=_N_DRAWS), 0)
 
 
 def _shifted(generator: Generator, n_questions: int) -> bool:
@@ -199,13 +139,13 @@ def _true_coefficient(name: str, rho: float) -> float:
 
 def _correlated(generator: Generator, name: str, n_values: int, rho: float) -> bool:
     x, noise = generator.standard_normal((2, n_values))
-    return _holds(correlate(x, rho * x + (1 - rho**2) ** 0.5 * noise)[name], _true_coefficient(name, rho))
+    return holds(correlate(x, rho * x + (1 - rho**2) ** 0.5 * noise)[name], _true_coefficient(name, rho))
 
 
 def _correlated_with_tails(generator: Generator, n_values: int) -> bool:
     """Pearson's correlation of two columns with a long tail: normal ones that correlate by 0.5 in an exponential."""
     x, noise = generator.standard_normal((2, n_values))
-    return _holds(correlate(np.exp(x), np.exp(0.5 * x + 0.75**0.5 * noise))["Pearson"], np.expm1(0.5) / np.expm1(1))
+    return holds(correlate(np.exp(x), np.exp(0.5 * x + 0.75**0.5 * noise))["Pearson"], np.expm1(0.5) / np.expm1(1))
 
 
 def _clustered(generator: Generator, name: str, n_clusters: int, rho: float, knows: bool) -> bool:
@@ -214,7 +154,7 @@ def _clustered(generator: Generator, name: str, n_clusters: int, rho: float, kno
     of_models = generator.standard_normal((2, n_clusters))[:, models]
     x, noise = 0.8**0.5 * of_models + 0.2**0.5 * generator.standard_normal((2, len(models)))
     y = rho * x + (1 - rho**2) ** 0.5 * noise
-    return _holds(correlate(x, y, clusters=models if knows else None)[name], _true_coefficient(name, rho))
+    return holds(correlate(x, y, clusters=models if knows else None)[name], _true_coefficient(name, rho))
 
 
 def _swapped(generator: Generator, n_runs: int, n_questions: int, against_all: bool) -> float:
@@ -240,39 +180,6 @@ def _stopped(generator: Generator, source: Source, width: float, n_most: int, le
     return abs(means[at] - truth) <= halves[at] + 1e-12
 
 
-def _stop(generator: Generator, order: str, *world: Any) -> tuple[Stop, np.ndarray]:
-    """A comparison of two models that may stop early, and the differences of all items."""
-    differences, reference = two_models(generator, *world)
-    telling = order == "telling"
-    places = telling_order(reference) if telling else generator.permutation(len(differences))
-    return stopped(differences[places]), differences
-
-
-def _is_decided(generator: Generator, *world: Any) -> bool:
-    return _stop(generator, *world)[0].is_decided
-
-
-def _is_decided_by_all(generator: Generator, *world: Any) -> bool:
-    differences = _stop(generator, *world)[1]
-    return bool(paired_difference(differences, np.zeros(len(differences))).differs())
-
-
-def _share_asked(generator: Generator, *world: Any) -> float:
-    found, differences = _stop(generator, *world)
-    return found.n / len(differences)
-
-
-def _is_decided_on_skewed(generator: Generator, n_items: int) -> bool:
-    return stopped(generator.exponential(size=n_items) - 1).is_decided
-
-
-def _group_differs(generator: Generator, n_models: int, n_members: int, n_items: int, n_trials: int) -> bool:
-    """A difference of a group on any item, where the group is stronger on all items alike."""
-    group = np.where(np.arange(n_models) < n_members, 0, -1)
-    scores = answered(generator, generator.standard_normal(n_models) + (group == 0), n_items, n_trials)
-    return bool((group_differences(scores, group).corrected <= 0.05).any())
-
-
 # ---- The claims
 
 SCORE = "Score: coverage of its interval over questions"
@@ -285,9 +192,6 @@ RESAMPLED_ALARMS = "Runs against a baseline, by resampling: false alarms"
 TRIALS = "Score: coverage of its interval over trials"
 CORRELATION = "Correlation: coverage of its interval"
 STABILITY = "Stability: share of swapped pairs, of 12 equally good runs"
-EARLY = "Comparisons that stop at the first item at which two models differ: decisions"
-ASKED = "Comparisons that stop at the first item at which two models differ: mean share of the items that were asked"
-ON_ITEMS = "Items on which a stronger group of models differs from others with the same score: any false alarm"
 STOP = "Sweeps that stop at an interval: coverage"
 
 
@@ -372,36 +276,6 @@ def claims_of_correlations() -> Iterator[Claim]:
     yield Claim(STABILITY, "between 25 and all 50 questions (not used)", None, _swapped, (12, 50, True), 4)
 
 
-def claims_of_items() -> Iterator[Claim]:
-    """Those on groups of models on items, and on comparisons that may stop after any item."""
-    for (n_models, n_members), n_trials in product(((20, 10), (300, 10), (300, 30), (300, 100)), (1, 10)):
-        of = f"{n_members} of {n_models} models, 50 items, {n_trials} trial{'s' if n_trials > 1 else ''}"
-        yield Claim(ON_ITEMS, of, FALSE_ALARMS, _group_differs, (n_models, n_members, 50, n_trials), 4)
-    for n_items in (8, 20, 50, 200):
-        for n_trials, order in product((1, 10), ("telling", "random")):
-            of = f"{n_items} items, {n_trials} trial{'s' if n_trials > 1 else ''}, {order} order, equally good models"
-            yield Claim(EARLY, of, (0.0, 0.05), _is_decided, (order, n_items, n_trials, 0.0))
-    of = "50 items, 10 trials, random order, models differ by item"
-    yield Claim(EARLY, of, (0.0, 0.05), _is_decided, ("random", 50, 10, 0.0, 0.5))
-    of = "50 items, 100 trials, telling order, one model is better on items of high slope and worse on other items"
-    yield Claim(EARLY, of, None, _is_decided, ("telling", 50, 100, 0.0, 0.0, 1.0))
-    of = "50 items, 100 trials, random order, one model is better on items of high slope and worse on other items"
-    yield Claim(EARLY, of, None, _is_decided, ("random", 50, 100, 0.0, 0.0, 1.0))
-    for n_items in (20, 50):
-        yield Claim(EARLY, f"{n_items} skewed differences (exponential)", None, _is_decided_on_skewed, (n_items,))
-    for apart, order in product((0.25, 0.5, 1.0), ("telling", "random")):
-        world = (order, 50, 10, apart)
-        of = f"50 items, 10 trials, {order} order, abilities differ by {apart:g}"
-        yield Claim(EARLY, of, None, _is_decided, world, 2)
-        if order == "random":
-            of_all = f"50 items, 10 trials, all items asked, abilities differ by {apart:g}"
-            yield Claim(EARLY, of_all, None, _is_decided_by_all, world, 2)
-        yield Claim(ASKED, of, (0.3, 0.5) if apart == 1 else None, _share_asked, world, 2)
-    yield Claim(
-        ASKED, "50 items, 10 trials, random order, equally good models", None, _share_asked, ("random", 50, 10, 0.0), 2
-    )
-
-
 def claims_of_trials(
     orders: Sequence[int] = (3, 5, 10), temperatures: Sequence[float] = (0.05, 0.2, 0.5, 1.0), n_answers: int = 10_000
 ) -> Iterator[Claim]:
@@ -436,8 +310,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=4_000)
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
-    wanted = [*claims(), *claims_of_resampling(), *claims_of_correlations()]
-    wanted += [*claims_of_items(), *claims_of_trials()]
+    wanted = [*claims(), *claims_of_resampling(), *claims_of_items(), *claims_of_correlations()]
+    wanted += [*claims_of_item_analysis(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()
     rows: dict[str, list[str]] = {}

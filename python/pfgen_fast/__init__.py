@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .errors import PfgenError as PfgenError
     from .errors import SuiteError as SuiteError
     from .errors import TrialsError as TrialsError
-    from .runs.comparison import Comparison as Comparison
+    from .item_scores.comparison import Comparison as Comparison
     from .runs.comparison import compare as compare
     from .runs.leaderboard import Leaderboard as Leaderboard
     from .runs.placement import Placement as Placement

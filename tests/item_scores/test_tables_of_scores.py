@@ -154,6 +154,7 @@ BAD = {
     "text in a wide table": ("item,a,b\n1,1,0\n2,1,x\n3,1,1\n", "line 3, column 'b': expected a number, not 'x'"),
     "no model": ("item,model,score\n1, ,1\n", "line 2, column 'model': empty; expected a name"),
     "no item": ("item,model,score\n,m,1\n", "line 2, column 'item': empty; expected a name"),
+    "a column twice": ("item,score,score\n1,0,1\n", r"a\.csv, line 1: the column 'score' appears 2 times"),
     "two clusters": (
         "item,model,score,cluster\n1,m,1,x\n1,n,1,y\n",
         "line 2: the item '1' has the clusters 'x' and 'y'; expected one for each item",
@@ -180,6 +181,27 @@ def test_bad_tables_are_one_sentence(read, text, message):
 def test_small_whole_numbers_beside_larger_ones_are_one_scale(read):
     scores = read(a_csv="item,model,score\n" + SIX.format("a", 1) + SIX.format("b", 5))
     assert scores.values["score"].tolist() == [[1] * 6, [5] * 6]
+
+
+def test_other_encodings_are_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("item,model,score\n問,m,1\n".encode("cp932"))
+    assert read_item_scores([path], encoding="cp932").items == ("問",)
+    with pytest.raises(TrialsError, match=r"line 2: not utf-8 .*pass the encoding, such as cp932"):
+        read_item_scores([path])
+
+
+def test_the_columns_of_a_wide_table_can_be_many(tmp_path):
+    names = [f"m{n}" for n in range(300)]
+    scores = np.arange(300.0 * 5).reshape(5, 300)
+    table = pa.table({"item": [f"q{n}" for n in range(5)], **dict(zip(names, scores.T, strict=True))})
+    with writing_values(tmp_path / "a.csv", {"item": str, **dict.fromkeys(names, float)}) as write:
+        write([[f"q{n}", *row] for n, row in enumerate(scores.tolist())])
+    for found in (item_scores_of_table(table), read_item_scores([tmp_path / "a.csv"])):
+        assert found.models == tuple(names)
+        np.testing.assert_array_equal(found.values["score"], scores.T)
+    with pytest.raises(TrialsError, match=r"the table, row 6: a second score of 'm0' for the item 'q1'; .* row 2;"):
+        item_scores_of_table(pa.concat_tables([table, table.slice(1, 2)]).combine_chunks())
 
 
 def test_misspelt_columns_have_a_suggestion(read):

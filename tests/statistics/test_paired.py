@@ -218,3 +218,87 @@ def test_corrections_are_those_of_statsmodels(p):
         of_statsmodels = {name: multipletests(p, method=name)[1] for name in ("holm", "fdr_bh")}
     assert corrected(p, "holm") == pytest.approx(of_statsmodels["holm"])
     assert corrected(p, "bh") == pytest.approx(of_statsmodels["fdr_bh"])
+
+
+CLUSTERS = [number // 3 if number < 12 else number for number in range(20)]
+
+
+def test_items_that_are_their_own_clusters_give_the_plain_t_test():
+    a, b = _scores(2, 20)
+    alone, plain = paired_difference(a, b, clusters=range(20)), paired_difference(a, b)
+    assert (alone.p_value, alone.low, alone.high) == pytest.approx((plain.p_value, plain.low, plain.high), rel=1e-12)
+    assert (alone.test, alone.n_clusters, plain.test) == ("clustered t", alone.n, "t")
+    assert mean_interval(a, range(20)).high == pytest.approx(mean_interval(a).high, rel=1e-12)
+
+
+@pytest.mark.slow
+def test_clusters_of_one_size_are_those_of_least_squares_on_a_constant():
+    """statsmodels multiplies by G / (G - 1) and has G - 1 degrees of freedom, which is right for equal sizes only."""
+    from statsmodels.api import OLS
+
+    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 21))
+    clusters = [number % 7 for number in range(21)]
+    expected = OLS(a - b, np.ones(21)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    found = paired_difference(a, b, clusters=clusters)
+    assert found.degrees == pytest.approx(6)
+    assert found.p_value == pytest.approx(expected.pvalues[0], rel=1e-9)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.conf_int()[0]), rel=1e-4)
+
+
+def test_clusters_of_other_sizes_have_the_variance_and_degrees_of_bell_and_mccaffrey():
+    """From matrices, for independent values: the variance is unbiased, the degrees are Satterthwaite's."""
+    stats = pytest.importorskip("scipy.stats")
+    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 20))
+    members = (np.array(CLUSTERS)[:, None] == sorted(set(CLUSTERS))).astype(float)
+    sums_of = members.T @ (np.eye(20) - 1 / 20)  # from differences to sums of residuals
+    weights = np.diag(1 / (1 - members.sum(axis=0) / 20))
+    form = sums_of.T @ weights @ sums_of / 20**2
+    assert np.trace(form) == pytest.approx(1 / 20)  # unbiased
+    variance, degrees = (a - b) @ form @ (a - b), np.trace(form) ** 2 / np.trace(form @ form)
+    found = paired_difference(a, b, clusters=CLUSTERS)
+    assert found.degrees == pytest.approx(degrees)
+    t = (a - b).mean() / variance**0.5
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9)
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, degrees) * variance**0.5, rel=1e-4)
+    assert mean_interval(a - b, CLUSTERS).high == found.high
+    assert all_pairs([a, b], clusters=CLUSTERS).p_values[0, 1] == found.p_value
+
+
+def test_few_clusters_give_no_verdict():
+    a, b = np.random.default_rng(4).normal([[9], [0]], 1, (2, 20))
+    for n_clusters, differs in ((1, None), (5, None), (6, True)):
+        clusters = [number % n_clusters for number in range(20)]
+        found, pairs = paired_difference(a, b, clusters=clusters), all_pairs([a, b], clusters=clusters)
+        assert (found.differs(), found.n, found.n_clusters) == (differs, 20, n_clusters)
+        assert (found.low is None, found.p_value is None) == (n_clusters == 1, n_clusters == 1)
+        assert pairs.differs[0, 1] == bool(differs)
+        assert pairs.n_clusters.tolist() == [[n_clusters] * 2] * 2
+
+
+def test_a_shift_is_tested_as_a_difference_of_shifted_scores():
+    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 20))
+    for clusters in (None, CLUSTERS):
+        found, moved = (paired_difference(*pair, clusters=clusters) for pair in ((a, b), (a - 0.2, b)))
+        shifted = paired_difference(a, b, clusters=clusters, shift=0.2)
+        assert shifted.p_value == pytest.approx(moved.p_value, rel=1e-9)
+        assert (shifted.low, shifted.mean) == (found.low, found.mean)
+    assert paired_difference([0.5] * 8, [0.3] * 8, shift=0.2).p_value == 1
+
+
+@pytest.mark.parametrize(("n_better", "n_worse"), [(0, 0), (3, 3), (7, 1), (0, 12), (130, 95), (30_000, 30_500)])
+def test_mcnemar_is_the_binomial_test_of_scipy(n_better, n_worse):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(n_better, n_better + n_worse).pvalue if n_better + n_worse else 1.0
+    a, b = np.repeat([1.0, 0, 1, 0], (n_better, n_worse, 3, 4)), np.repeat([0.0, 1, 1, 0], (n_better, n_worse, 3, 4))
+    found = paired_difference(a, b, exact=True)
+    assert (found.p_value, found.test) == (pytest.approx(expected, rel=1e-8), "McNemar")
+    assert found.low == paired_difference(a, b).low
+
+
+def test_mcnemar_is_only_for_scores_of_0_or_1_without_clusters_and_shift():
+    a, b = [1.0, 0, 1, 1, NAN, 1, 1, 1], [0.0, 1, 0, 0, 0.5, 0, 0, 0]
+    assert paired_difference(a, b, exact=True).p_value == 0.125  # 8 of 64 * 2
+    assert paired_difference(a, [*b[:7], 0.5], exact=True).test == "t"
+    assert paired_difference(a, b, exact=True, shift=0.1).test == "t"
+    assert paired_difference(a, b, exact=True, clusters=range(8)).test == "clustered t"
+    assert all_pairs([a, b], exact=True).p_values[0, 1] == 0.125

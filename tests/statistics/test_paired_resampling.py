@@ -198,3 +198,40 @@ def test_invalid_values_and_options_are_refused(arguments, message):
     baseline, runs, options = (*arguments, {})[:3]
     with pytest.raises(ExperimentError, match=message):
         against_baseline(baseline, runs, **options)
+
+
+UNEQUAL = [0, 0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 7]
+
+
+def test_the_bootstrap_of_clusters_is_that_of_direct_resampling_of_clusters():
+    rng, differences = np.random.default_rng(99), RUNS[0] - BASELINE
+    parts = [differences[np.equal(UNEQUAL, cluster)] for cluster in range(8)]
+
+    def t_of(drawn):
+        values = np.concatenate(drawn)
+        sums = np.array([(part - values.mean()).sum() for part in drawn])
+        return values.mean(), (8 / 7 * (sums**2).sum()) ** 0.5 / len(values)
+
+    mean, error = t_of(parts)
+    drawn = [t_of([parts[at] for at in row]) for row in rng.integers(8, size=(4000, 8))]
+    t = np.array([abs(m - mean) / e if e > 1e-9 else np.inf for m, e in drawn])
+    (found,) = against_baseline(BASELINE, RUNS[:1], clusters=UNEQUAL, n_draws=4000)
+    assert found.mean == pytest.approx(mean)
+    assert found.p_value == pytest.approx(np.mean(t >= abs(mean) / error), abs=0.03)
+    assert (found.high - found.low) / 2 == pytest.approx(np.quantile(t, 0.95) * error, rel=0.1)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_questions_that_are_their_own_clusters_change_nothing_and_few_clusters_give_no_verdict(test):
+    found = against_baseline(BASELINE, RUNS, test=test, n_draws=999)
+    alone = against_baseline(BASELINE, RUNS, test=test, n_draws=999, clusters=range(12))
+    assert [one.p_value for one in alone] == [one.p_value for one in found]
+    assert [one.low for one in alone] == pytest.approx([one.low for one in found])
+    few = against_baseline(BASELINE, RUNS, test=test, clusters=[number % 5 for number in range(12)])
+    assert {one.differs() for one in few} == {None}
+
+
+def test_randomization_swaps_whole_clusters():
+    """Sums of three clusters: 0.4, 0.3 and -0.1; 4 of 8 ways to swap them reach 0.6."""
+    (found,) = against_baseline([0] * 5, [[0.3, 0.1, 0.3, -0.3, 0.2]], test="randomization", clusters="aabcc")
+    assert (found.p_value, found.n) == (4 / 8, 5)

@@ -1,184 +1,155 @@
-"""Comparison of two runs: whether one is better, by how much, and on which questions.
+"""Comparison of runs: which one is better, by how much, and on which questions.
 
-Both runs are scored again, and their means are rounded as in a result.json. The difference is the mean over questions
-of the difference of the runs' mean scores; interval and p-value are those of the paired t-test over questions.
-Definition, reason and simulation: docs/statistics.md.
+Runs are scored again and compared as `ItemScores`. What is special about runs: figures are rounded as in a result.json,
+and questions have texts.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import TrialsError
-from ..files.cells import signed
-from ..files.notebook import NotebookTable
-from ..files.untrusted_text import counted
+from ..item_scores.baseline import BaselineComparison, compare_by_resampling
+from ..item_scores.comparison import Comparison, Family, compare_models
+from ..item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
+from ..item_scores.table import ItemScores
 from ..scoring.scorer import Scorer
-from ..statistics.paired import MIN_QUESTIONS, PairedDifference, paired_difference
-from ..suite.rules import PARTS, FloatSum
-from ..suite.suite import Suite
-from .aggregation import UnknownQuestions, figures_by_question, trials_of
+from ..statistics.paired_resampling import PairedTest
+from .aggregation import UnknownQuestions
 from .checkout import suite_of_all
-from .result import Figures
-from .trials import RunFolder, Trials, one_run
-
-METRICS = ("average", *PARTS, "length")
-
-
-class MeansOfRun(NamedTuple):
-    """The figures of a run as in its result.json; all commands and the report show them."""
-
-    whole: dict[str, float]  # by metric, the figure of the run
-    # by the question's text, then metric, the mean of the trials; differences are computed from these
-    by_question: dict[str, dict[str, float]]
-    scores: dict[str, float]  # by the question's text, the score that is shown, which has four digits
-
-    def mean(self, metric: str, values: Sequence[float]) -> float:
-        """The mean of the values of some questions; for all questions, this is the figure of the run."""
-        return self.whole[metric] if len(values) == len(self.by_question) else math.fsum(values) / len(values)
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The difference between runs A and B in one metric, over the questions that both have."""
-
-    metric: str  # metric; `average` is the score
-    a: float  # mean of run A over questions; equal to its result.json if no question is left out
-    b: float  # the same for run B
-    difference: float  # mean over questions of A - B
-    # lower end of the 95 % interval of the difference; None with one question, or if all differences are equal
-    low: float | None
-    high: float | None  # upper end of the interval; None as `low`
-    p_value: float | None  # Two-sided p-value of "there is no difference"; None with one question
-    n_questions: int
-    differs: bool | None  # whether the runs differ at the level 0.05; None, no verdict, with too few questions
-
-
-@dataclass(frozen=True)
-class QuestionDifference:
-    """The scores of runs A and B on one question, as in result.json, and their difference, which has more digits."""
-
-    question_id: str
-    question: str
-    a: float
-    b: float
-    difference: float
-
-
-@dataclass(frozen=True)
-class Comparison(NotebookTable):
-    """The result of `compare`: differences by metric, and by question with the largest first."""
-
-    metrics: tuple[Difference, ...]
-    questions: tuple[QuestionDifference, ...]  # differences in the score by question, largest first
-    left_out: str  # which questions are left out and why, in a sentence; empty if both runs have all
-
-    @property
-    def verdict(self) -> str:
-        """The conclusion in one sentence."""
-        score = self.metrics[0]
-        over = counted(score.n_questions, "question")
-        if score.differs is None:
-            return (
-                f"no verdict from {over}, at least {MIN_QUESTIONS} are needed: A - B is {signed(score.difference, 4)}"
-            )
-        if score.low is None or score.high is None:
-            interval = f"the same on all {over}"
-        else:
-            interval = f"95 % interval of A - B {signed(score.low, 4)} to {signed(score.high, 4)} over {over}"
-        if not score.differs:
-            return f"no significant difference: A - B is {signed(score.difference, 4)}, {interval}"
-        return f"{'A' if score.difference > 0 else 'B'} is better by {abs(score.difference):.4f}, {interval}"
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self.metrics)
-
-    def _words(self) -> list[str]:
-        return [self.verdict, *filter(None, [self.left_out])]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict and all figures, for JSON."""
-        return {"verdict": self.verdict, **asdict(self)}
+from .means import METRICS, MeansOfRun, item_scores_of_means, means_of
+from .trials import RunFolder, one_run
 
 
 def compare(
-    a: RunFolder | str | Path,
-    b: RunFolder | str | Path,
+    a: Any,
+    b: RunFolder | str | Path | None = None,
     scorer: Scorer | None = None,
     *,
     unknown: UnknownQuestions = "error",
+    models: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    all_pairs: bool = False,
+    family: Family = "metric",
+    power: bool = False,
+    difference: float | None = None,
 ) -> Comparison:
-    """Compares two runs of one suite by the paired t-test over questions.
+    """Compares two runs of one suite, or the models in a table of scores, by paired tests over questions or items.
 
     Args:
-        a: Directory of run A.
-        b: Directory of run B.
-        scorer: Scores the answers; by default with the suite of the checkout that contains the runs.
+        a: Directory of run A; or a table of scores: a file, a data frame, rows, columns, or `ItemScores`.
+        b: Directory of run B; left out with a table.
+        scorer: Scores the answers of runs; by default with the suite of the checkout that contains the runs.
         unknown: Whether answers to questions that the suite lacks are an error, or are left out.
+        models: The models of the table to compare; the first is A. By default all, in their order in the table.
+        metrics: The metrics to compare; the verdict is about the first. By default all.
+        all_pairs: Compares all pairs of models, instead of the first model with all others.
+        family: Whether p-values are corrected for the comparisons of each metric, or of all metrics together.
+        power: Computes how many items, or trials, find the difference seen with power 0.8; only for two models.
+        difference: Computes the same for this difference, too.
 
     Raises:
-        PfgenError: A run cannot be read, or the runs have no question in common.
+        PfgenError: A run or table cannot be read, or no models have a question or item in common.
     """
-    a, b = one_run(a), one_run(b)
-    scorer = scorer or Scorer(suite_of_all([a.folder, b.folder]))
-    means_a, means_b = means_of(a, scorer, unknown), means_of(b, scorer, unknown)
-    of_a, of_b = means_a.by_question, means_b.by_question
-    questions = [question for question in scorer.suite if question.question in of_a and question.question in of_b]
-    if not questions:
-        raise TrialsError(f"{a.folder} and {b.folder} have no question in common")
-    texts = [question.question for question in questions]
-    metrics = tuple(
-        _difference(metric, means_a, means_b, [(of_a[text][metric], of_b[text][metric]) for text in texts])
-        for metric in METRICS
-    )
-    by_question = []
-    for question, text in zip(questions, texts, strict=True):
-        scores = means_a.scores[text], means_b.scores[text]
-        difference = of_a[text]["average"] - of_b[text]["average"]
-        by_question.append(QuestionDifference(question.question_id, text, *scores, difference))
-    by_question.sort(key=lambda question: -abs(question.difference))
-    return Comparison(metrics, tuple(by_question), _left_out(scorer.suite, of_a, of_b))
-
-
-def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """The fields of data classes as columns."""
-    return {part.name: [getattr(row, part.name) for row in rows] for part in fields(rows[0])}
-
-
-def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions) -> MeansOfRun:
-    """The means of a run's trials; see `compare`."""
-    trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
-    table = scorer.score(trials.lines.questions, trials.lines.answers)
-    whole, by_question = figures_by_question(trials, table)
-    return MeansOfRun(
-        {**_means(whole, table.scorer.float_sum), "average": whole.score},
-        {
-            text: {metric: round(value, 5) for metric, value in _means(figures, table.scorer.float_sum).items()}
-            for text, figures in by_question.items()
-        },
-        {text: figures.score for text, figures in by_question.items()},
+    if b is not None:
+        if models is not None:
+            raise TrialsError("models: expected with a table of scores, not with two runs")
+        pair = [one_run(a), one_run(b)]
+        scorer = scorer or Scorer(suite_of_all([run.folder for run in pair]))
+        return compare_runs(
+            pair, scorer, unknown=unknown, metrics=metrics, family=family, power=power, difference=difference
+        )
+    table = a
+    if isinstance(a, (str, os.PathLike)):
+        if not is_score_table(os.fspath(a)):
+            raise TrialsError(f"{a}: expected a table of scores, or two runs")
+        table = read_item_scores([os.fspath(a)])
+    elif not isinstance(a, ItemScores):
+        table = item_scores_of_table(a)
+    return compare_models(
+        table.only(models=models, metrics=metrics),
+        all_pairs=all_pairs,
+        family=family,
+        power=power,
+        difference=difference,
     )
 
 
-def _means(figures: Figures, float_sum: FloatSum) -> dict[str, float]:
-    return {**{metric: figures.scores.total(metric, float_sum) for metric in METRICS[:-1]}, "length": figures.length}
+def compare_runs(
+    runs: Sequence[RunFolder],
+    scorer: Scorer,
+    *,
+    unknown: UnknownQuestions = "error",
+    metrics: Sequence[str] | None = None,
+    all_pairs: bool = False,
+    family: Family = "metric",
+    power: bool = False,
+    difference: float | None = None,
+) -> Comparison:
+    """Compares the first run with all others, or all pairs of runs; see `compare`."""
+    table, means = _scores_of(runs, scorer, unknown)
+    table = table.only(metrics=metrics)
+    found = compare_models(table, all_pairs=all_pairs, family=family, power=power, difference=difference, of="runs")
+    of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
+
+    def whole(model: str, metric: str, mean: float, n: int) -> float:
+        return of_run[model].whole[metric] if n == len(of_run[model].by_question) else mean
+
+    rows = [
+        replace(
+            row,
+            a=whole(row.model_a, row.metric, row.a, row.n_questions),
+            b=whole(row.model_b, row.metric, row.b, row.n_questions),
+        )
+        for row in found.metrics
+    ]
+    texts = {question.question_id: question.question for question in scorer.suite}
+    questions = [replace(row, question=texts[row.question_id]) for row in found.questions]
+    if rows[0].metric == "average":  # which is shown with four digits
+        scores = [means[at].scores for at in (0, 1)]
+        questions = [replace(row, a=scores[0][row.question], b=scores[1][row.question]) for row in questions]
+    return replace(found, metrics=tuple(rows), questions=tuple(questions))
 
 
-def _difference(metric: str, a: MeansOfRun, b: MeansOfRun, values: Sequence[tuple[float, float]]) -> Difference:
-    of_a, of_b = zip(*values, strict=True)
-    found: PairedDifference = paired_difference(of_a, of_b)
-    means = a.mean(metric, of_a), b.mean(metric, of_b)
-    return Difference(
-        metric, *means, found.mean, found.low, found.high, found.p_value, n_questions=found.n, differs=found.differs()
-    )
+def compare_with_baseline(
+    baseline: RunFolder,
+    runs: Sequence[RunFolder],
+    scorer: Scorer,
+    *,
+    metric: str = "average",
+    test: PairedTest = "bootstrap",
+    n_draws: int | None = None,
+    seed: int = 0,
+    unknown: UnknownQuestions = "error",
+) -> BaselineComparison:
+    """Compares runs with a baseline over the same questions, and with the same draws of questions."""
+    if not runs:
+        raise TrialsError(f"{baseline.folder}: no other run to compare with it")
+    if metric not in METRICS:
+        raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
+    table, means = _scores_of([baseline, *runs], scorer, unknown)
+    found = compare_by_resampling(table, metric=metric, test=test, n_draws=n_draws, seed=seed, of="runs")
+    rows = [
+        replace(
+            row, run=str(run.folder), value=of.whole[metric] if len(of.by_question) == found.n_questions else row.value
+        )
+        for row, run, of in zip(found.runs, [baseline, *runs], means, strict=True)
+    ]
+    return replace(found, runs=tuple(rows))
 
 
-def _left_out(suite: Suite, a: Mapping[str, object], b: Mapping[str, object]) -> str:
-    texts = {question.question for question in suite}
-    n, n_a, n_b = (len(texts.difference(means)) for means in (a.keys() & b.keys(), a, b))
-    are = f"{counted(len(suite), 'question')} {'is' if n == 1 else 'are'}"
-    return f"{n} of {are} left out, without an answer: {n_a} in run A and {n_b} in run B." if n else ""
+def _scores_of(
+    runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions
+) -> tuple[ItemScores, list[MeansOfRun]]:
+    """The scores of runs, which are named by their directory, or by their file if it is not the only one there."""
+    means = [means_of(run, scorer, unknown) for run in runs]
+    folders = [str(run.folder) for run in runs]
+    names = [
+        str(run.trials_path) if len({other.trials_path for other in runs if other.folder == run.folder}) > 1 else folder
+        for run, folder in zip(runs, folders, strict=True)
+    ]
+    return item_scores_of_means(names, means, scorer.suite), means

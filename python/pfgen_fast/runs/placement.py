@@ -257,7 +257,7 @@ class Field:
             is_other[row] = not entry.is_same_run(self._entries[row])
         if not is_other.any():
             raise TrialsError(f"{entry.name}: there is no other run to compare it with")
-        differences, n, p = against([np.array(self._row(entry))], [self._scores[is_other]])
+        differences, n, _, p, *_ = against([np.array(self._row(entry))], [self._scores[is_other]])
         p[n < MIN_QUESTIONS] = math.nan
         after = np.full(len(p), math.nan)
         has_verdict = ~np.isnan(p)

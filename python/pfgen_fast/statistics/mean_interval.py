@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, compress
 
 CONFIDENCE = 0.95
 ROUNDING = 1e-9  # relative tolerance below which a difference counts as zero
@@ -36,23 +36,41 @@ class MeanInterval:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
-def mean_interval(values: Iterable[float]) -> MeanInterval:
-    """Computes the mean over questions and its 95 % interval, by Student's t."""
-    column = [float(value) for value in values if not math.isnan(value)]
+def mean_interval(values: Iterable[float], clusters: Sequence[Hashable] | None = None) -> MeanInterval:
+    """Computes the mean over questions and its 95 % interval, by Student's t; cluster-robust if clusters are given."""
+    column = [float(value) for value in values]
+    is_there = [not math.isnan(value) for value in column]
+    kept = None if clusters is None else list(compress(clusters, is_there))
+    column = list(compress(column, is_there))
     if not column:
         raise ValueError("a mean needs the value of at least one question")
-    low, high = ends(column, max(map(abs, column)))
+    low, high = ends(column, max(map(abs, column)), kept)
     return MeanInterval(math.fsum(column) / len(column), low, high, len(column))
 
 
-def ends(values: Sequence[float], largest: float) -> tuple[float, float] | tuple[None, None]:
+def ends(
+    values: Sequence[float], largest: float, clusters: Sequence[Hashable] | None = None
+) -> tuple[float, float] | tuple[None, None]:
     """Computes the ends of the 95 % interval of a mean; None and None if the values have no spread."""
     n = len(values)
     if n < 2 or max(values) - min(values) <= ROUNDING * largest:
         return None, None
     mean = math.fsum(values) / n
-    deviation = math.sqrt(math.fsum((value - mean) * (value - mean) for value in values) / (n - 1))
-    half = quantile(n - 1) * deviation / math.sqrt(n)
+    if clusters is None:
+        deviation = math.sqrt(math.fsum((value - mean) * (value - mean) for value in values) / (n - 1))
+        half = quantile(n - 1) * deviation / math.sqrt(n)
+        return mean - half, mean + half
+    of_clusters: dict[Hashable, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        of_clusters.setdefault(cluster, []).append(value - mean)
+    sums, sizes = [math.fsum(part) for part in of_clusters.values()], list(map(len, of_clusters.values()))
+    if len(sums) < 2 or max(map(abs, sums)) <= ROUNDING * largest:
+        return None, None
+    # Bell and McCaffrey: the variance is unbiased, and has the right degrees of freedom, if values are independent.
+    variance = math.fsum(total * total / (1 - size / n) for total, size in zip(sums, sizes, strict=True)) / n / n
+    parts = [size * size / (n - size) for size in sizes]
+    between = math.fsum(parts) ** 2 - math.fsum(part * part for part in parts)
+    half = quantile(n * n / (sum(size * size for size in sizes) + between)) * math.sqrt(variance)
     return mean - half, mean + half
 
 

@@ -8,7 +8,7 @@ every machine. Needs only NumPy. Definitions and accuracy: docs/statistics.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import ExperimentError
 from .correlation import Floats
 from .mean_interval import CONFIDENCE, ROUNDING
-from .paired import MIN_QUESTIONS, corrected, sign_test
+from .paired import MIN_QUESTIONS, cluster_codes, cluster_sums, corrected, sign_test
 from .resampling import bootstrap_counts, exact_sums
 
 PairedTest = Literal["bootstrap", "randomization"]
@@ -50,9 +50,15 @@ class BaselineDifference:
 
 
 def against_baseline(
-    baseline: Any, runs: Any, *, test: PairedTest = "bootstrap", n_draws: int | None = None, seed: int = 0
+    baseline: Any,
+    runs: Any,
+    *,
+    test: PairedTest = "bootstrap",
+    n_draws: int | None = None,
+    seed: int = 0,
+    clusters: Sequence[Hashable] | None = None,
 ) -> list[BaselineDifference]:
-    """Compares runs with a baseline by resampling questions."""
+    """Compares runs with a baseline by resampling questions, or clusters of questions (one for each question)."""
     if test not in get_args(PairedTest):
         raise ExperimentError(f"test {test!r}: expected one of {', '.join(get_args(PairedTest))}")
     if n_draws is None:
@@ -60,7 +66,7 @@ def against_baseline(
     for name, number, least, most in (("n_draws", n_draws, 1, MAX_DRAWS), ("seed", seed, 0, MAX_SEED)):
         if not least <= number <= most:
             raise ExperimentError(f"{name} {number}: expected a whole number from {least} to {most:,}")
-    differences = _Differences.of(baseline, runs)
+    differences = _Differences.of(baseline, runs, clusters)
     n_runs, n = differences.values.shape
     halves, p = (_bootstrap if test == "bootstrap" else _randomization)(differences, n_draws, seed)
     if test == "randomization" and takes_all_ways(n, n_draws):
@@ -70,8 +76,9 @@ def against_baseline(
     has_verdict = n >= MIN_QUESTIONS and is_enough
     after = corrected(p, "holm").tolist() if has_verdict else [None] * n_runs
     columns = (differences.means, differences.means - halves, differences.means + halves, p)
+    n_questions = np.size(baseline)
     return [
-        BaselineDifference(mean, _or_none(low), _or_none(high), None if n == 1 else of_run, of_family, n)
+        BaselineDifference(mean, _or_none(low), _or_none(high), None if n == 1 else of_run, of_family, n_questions)
         for mean, low, high, of_run, of_family in zip(*(column.tolist() for column in columns), after, strict=True)
     ]
 
@@ -99,12 +106,14 @@ def takes_all_ways(n_questions: int, n_draws: int) -> bool:
 class _Differences:
     """The differences of runs (rows) to the baseline."""
 
-    values: Floats  # difference on each question (column); 0 if only rounding causes it
+    values: Floats  # difference on each question, or its sum over each cluster (column); 0 if only rounding causes it
+    centred: Floats  # the same, minus the mean difference of each question
+    sizes: Floats | None  # number of questions of each cluster; None without clusters
     means: Floats  # from exact sums
     errors: Floats  # standard errors of the means; 0 if the differences have no spread
 
     @classmethod
-    def of(cls, baseline: Any, runs: Any) -> _Differences:
+    def of(cls, baseline: Any, runs: Any, clusters: Sequence[Hashable] | None) -> _Differences:
         one, others = np.asarray(baseline, dtype=np.float64), np.asarray(runs, dtype=np.float64)
         if one.ndim != 1 or others.ndim != 2 or others.shape[1] != one.size or not others.size:
             raise ExperimentError(
@@ -116,11 +125,17 @@ class _Differences:
         smallest = ROUNDING * np.maximum(np.abs(one).max(), np.abs(others).max(axis=1, keepdims=True))
         values = others - one
         values[np.abs(values) <= smallest] = 0.0
-        n = one.size
-        means = _row_sums(values) / n
+        n_questions, sizes = one.size, None
+        means = _row_sums(values) / n_questions
         centred = values - means[:, np.newaxis]
+        if clusters is not None:
+            codes = cluster_codes(clusters)
+            sizes = np.bincount(codes).astype(np.float64)
+            values, centred = (cluster_sums(of, codes) for of in (values, centred))
+        n = values.shape[1]
         has_spread = (np.abs(centred) > smallest).any(axis=1) & (n > 1)
-        return cls(values, means, np.where(has_spread, np.sqrt(_row_sums(centred**2) / max(n - 1, 1) / n), 0.0))
+        errors = np.sqrt(_row_sums(centred**2) / max(n - 1, 1) / n) * (n / n_questions)
+        return cls(values, centred, sizes, means, np.where(has_spread, errors, 0.0))
 
 
 def _row_sums(values: Floats) -> Floats:
@@ -130,8 +145,8 @@ def _row_sums(values: Floats) -> Floats:
 def _bootstrap(differences: _Differences, n_draws: int, seed: int) -> tuple[Floats, Floats]:
     """Half the width of the interval (NaN without one) and the p-value of the studentized bootstrap."""
     means, errors = differences.means, differences.errors
-    n_runs, n = differences.values.shape
-    centred = differences.values - means[:, np.newaxis]
+    centred, sizes = differences.centred, differences.sizes
+    n_runs, n = centred.shape
     as_far = np.divide(np.abs(means), errors, out=np.full(n_runs, np.inf), where=errors > 0)
     n_as_far = np.zeros(n_runs, dtype=np.int64)
     # The interval contains 95 % of the draws: it ends at the smallest of the `n_largest` largest t.
@@ -140,7 +155,13 @@ def _bootstrap(differences: _Differences, n_draws: int, seed: int) -> tuple[Floa
     for _, size, block_seed in _blocks(n, n_draws, seed):
         counts = np.ascontiguousarray(bootstrap_counts(n, size, seed=block_seed).T, dtype=np.float64)
         for at, some in enumerate(_some(n_runs)):
-            t = _t(exact_sums(centred[some], counts), exact_sums(centred[some] ** 2, counts), n)
+            sums, squares = exact_sums(centred[some], counts), exact_sums(centred[some] ** 2, counts)
+            from_mean = squares - sums * sums / n
+            if sizes is not None:  # a cluster has its size times the mean of a draw, instead of the mean once
+                of_draw = sums / (sizes @ counts)
+                products = exact_sums(centred[some] * sizes, counts)
+                from_mean = squares - 2 * of_draw * products + of_draw**2 * (sizes**2 @ counts)
+            t = _t(sums, squares, from_mean, n)
             n_as_far[some] += (t >= as_far[some, np.newaxis]).sum(axis=1)
             largest[at] = _largest(np.concatenate([largest[at], t], axis=1), n_largest)
     quantiles = np.concatenate([rows.min(axis=1, initial=math.inf) for rows in largest])
@@ -155,13 +176,12 @@ def _largest(values: Floats, n: int) -> Floats:
     return values if n_less <= 0 else np.partition(values, n_less - 1, axis=1)[:, n_less:]
 
 
-def _t(sums: Floats, squares: Floats, n: int) -> Floats:
-    """The absolute t of draws, from the sums of their centred differences and of the squares of these differences."""
-    variances = squares - sums * sums / n
-    has_spread = variances > ROUNDING * squares
+def _t(sums: Floats, squares: Floats, from_mean: Floats, n: int) -> Floats:
+    """The absolute t of draws, from sums of differences, of their squares, and of squares around the draw's mean."""
+    has_spread = from_mean > ROUNDING * squares
     found = np.full(sums.shape, np.inf)
-    # The mean is sum / n, and its standard error the root of variances / (n - 1) / n.
-    errors = np.sqrt(np.where(has_spread, variances, 1.0) * (n / max(n - 1, 1)))
+    # The mean is sum / n, and its standard error the root of from_mean / (n - 1) / n.
+    errors = np.sqrt(np.where(has_spread, from_mean, 1.0) * (n / max(n - 1, 1)))
     np.divide(np.abs(sums), errors, out=found, where=has_spread)
     return found
 

@@ -1,0 +1,41 @@
+"""Items and trials that find a difference: the figures of statsmodels, and which of them can suffice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pfgen_fast.statistics.paired import paired_difference
+from pfgen_fast.statistics.power import needed
+
+A, B = np.random.default_rng(3).normal([[0.1], [0]], 1, (2, 40))
+FOUND = paired_difference(A, B)
+SPREAD = float((A - B).std(ddof=1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("difference", [0.05, 0.3, 0.6, -1.0, 2.0])
+def test_the_items_are_those_of_statsmodels(difference):
+    from statsmodels.stats.power import TTestPower
+
+    expected = max(6, TTestPower().solve_power(effect_size=abs(difference) / SPREAD, alpha=0.05, power=0.8))
+    assert needed(FOUND, difference).n == pytest.approx(expected, rel=0.03, abs=1)
+
+
+def test_clusters_are_counted_instead_of_items():
+    twice = paired_difference(np.repeat(A, 2), np.repeat(B, 2), clusters=np.repeat(range(40), 2).tolist())
+    assert needed(twice, 0.3).n == needed(FOUND, 0.3).n > 40
+
+
+def test_trials_suffice_only_if_the_items_agree_enough():
+    variance = SPREAD**2 / 40
+    found = needed(FOUND, 0.6, trial_variance=variance, n_trials=5)  # all of the variance is that of trials
+    assert (found.n_trials, found.trials_suffice) == (pytest.approx(5 * found.n / 40, abs=1), True)
+    assert needed(FOUND, 0.6, trial_variance=variance * 0.2, n_trials=5).trials_suffice is False
+    assert needed(FOUND, 5, trial_variance=variance * 0.2, n_trials=5).n_trials == 5  # found already
+    assert needed(FOUND, 5).n == 6
+    assert needed(FOUND, 0.6).trials_suffice is None
+
+
+@pytest.mark.parametrize(("found", "difference"), [(FOUND, 0.0), (FOUND, 1e-9), (paired_difference(A, A), 0.1)])
+def test_nothing_finds_a_difference_without_size_or_spread(found, difference):
+    assert needed(found, difference, trial_variance=0.01).n is None
