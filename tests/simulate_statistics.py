@@ -28,7 +28,6 @@ from makers.simulated_worlds import (
     published_scores,
     skewed,
     trial_means,
-    two_models,
     two_runs,
     usual,
 )
@@ -36,12 +35,11 @@ from numpy.random import Generator
 from pfgen_fast.experiments.cut_references import RunPairs
 from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
-from pfgen_fast.statistics.item_subsets import telling_order
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
-from pfgen_fast.statistics.sequential import Stop, stopped
 from pfgen_fast.statistics.student import half_width
+from simulate_item_analysis import claims_of_item_analysis
 from simulate_items import claims_of_items
 
 _N_DRAWS = 999  # of paired tests; `compare --paired` has ten times as many, for p-values with another digit
@@ -182,32 +180,6 @@ def _stopped(generator: Generator, source: Source, width: float, n_most: int, le
     return abs(means[at] - truth) <= halves[at] + 1e-12
 
 
-def _stop(generator: Generator, order: str, *world: Any) -> tuple[Stop, np.ndarray]:
-    """A comparison of two models that may stop early, and the differences of all items."""
-    differences, reference = two_models(generator, *world)
-    telling = order == "telling"
-    places = telling_order(reference) if telling else generator.permutation(len(differences))
-    return stopped(differences[places]), differences
-
-
-def _is_decided(generator: Generator, *world: Any) -> bool:
-    return _stop(generator, *world)[0].is_decided
-
-
-def _is_decided_by_all(generator: Generator, *world: Any) -> bool:
-    differences = _stop(generator, *world)[1]
-    return bool(paired_difference(differences, np.zeros(len(differences))).differs())
-
-
-def _share_asked(generator: Generator, *world: Any) -> float:
-    found, differences = _stop(generator, *world)
-    return found.n / len(differences)
-
-
-def _is_decided_on_skewed(generator: Generator, n_items: int) -> bool:
-    return stopped(generator.exponential(size=n_items) - 1).is_decided
-
-
 # ---- The claims
 
 SCORE = "Score: coverage of its interval over questions"
@@ -220,8 +192,6 @@ RESAMPLED_ALARMS = "Runs against a baseline, by resampling: false alarms"
 TRIALS = "Score: coverage of its interval over trials"
 CORRELATION = "Correlation: coverage of its interval"
 STABILITY = "Stability: share of swapped pairs, of 12 equally good runs"
-EARLY = "Comparisons that stop at the first item at which two models differ: decisions"
-ASKED = "Comparisons that stop at the first item at which two models differ: mean share of the items that were asked"
 STOP = "Sweeps that stop at an interval: coverage"
 
 
@@ -306,33 +276,6 @@ def claims_of_correlations() -> Iterator[Claim]:
     yield Claim(STABILITY, "between 25 and all 50 questions (not used)", None, _swapped, (12, 50, True), 4)
 
 
-def claims_of_early_stops() -> Iterator[Claim]:
-    """Those on comparisons that may stop after any item, with the most telling items first or in random order."""
-    for n_items in (8, 20, 50, 200):
-        for n_trials, order in product((1, 10), ("telling", "random")):
-            of = f"{n_items} items, {n_trials} trial{'s' if n_trials > 1 else ''}, {order} order, equally good models"
-            yield Claim(EARLY, of, (0.0, 0.05), _is_decided, (order, n_items, n_trials, 0.0))
-    of = "50 items, 10 trials, random order, models differ by item"
-    yield Claim(EARLY, of, (0.0, 0.05), _is_decided, ("random", 50, 10, 0.0, 0.5))
-    of = "50 items, 100 trials, telling order, one model is better on items of high slope and worse on other items"
-    yield Claim(EARLY, of, None, _is_decided, ("telling", 50, 100, 0.0, 0.0, 1.0))
-    of = "50 items, 100 trials, random order, one model is better on items of high slope and worse on other items"
-    yield Claim(EARLY, of, None, _is_decided, ("random", 50, 100, 0.0, 0.0, 1.0))
-    for n_items in (20, 50):
-        yield Claim(EARLY, f"{n_items} skewed differences (exponential)", None, _is_decided_on_skewed, (n_items,))
-    for apart, order in product((0.25, 0.5, 1.0), ("telling", "random")):
-        world = (order, 50, 10, apart)
-        of = f"50 items, 10 trials, {order} order, abilities differ by {apart:g}"
-        yield Claim(EARLY, of, None, _is_decided, world, 2)
-        if order == "random":
-            of_all = f"50 items, 10 trials, all items asked, abilities differ by {apart:g}"
-            yield Claim(EARLY, of_all, None, _is_decided_by_all, world, 2)
-        yield Claim(ASKED, of, (0.3, 0.5) if apart == 1 else None, _share_asked, world, 2)
-    yield Claim(
-        ASKED, "50 items, 10 trials, random order, equally good models", None, _share_asked, ("random", 50, 10, 0.0), 2
-    )
-
-
 def claims_of_trials(
     orders: Sequence[int] = (3, 5, 10), temperatures: Sequence[float] = (0.05, 0.2, 0.5, 1.0), n_answers: int = 10_000
 ) -> Iterator[Claim]:
@@ -368,7 +311,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
     wanted = [*claims(), *claims_of_resampling(), *claims_of_items(), *claims_of_correlations()]
-    wanted += [*claims_of_early_stops(), *claims_of_trials()]
+    wanted += [*claims_of_item_analysis(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()
     rows: dict[str, list[str]] = {}
