@@ -26,6 +26,7 @@ PACKAGES = (
     "discernment",
     "evaluators",
     "generation",
+    "item_scores",
     "judging",
     "references",
     "rewards",

@@ -50,6 +50,11 @@ class _Table:
     categories: bool = Option(False, help="Also show the score on each category.")
     lengths: bool = Option(False, help="Also show the tests of wanted lengths, and the errors of lengths.")
     csv: Csv = None
+    answers: Path | None = Option(
+        None,
+        help="Also write the score of each answer to this table (.csv, .tsv, .jsonl or .parquet), which compare reads.",
+        metavar="FILE",
+    )
     markdown: bool = Option(False, help="Print Markdown.")
     as_json: Json = False
     given: ScoreOptions
@@ -57,9 +62,15 @@ class _Table:
     def __call__(self) -> None:
         from ..checklists import open_runs
         from ..checklists.scoring import table_data, text_tables
+        from ..tables.value_table import check_value_table, writing_values
 
+        if self.answers is not None:
+            check_value_table(self.answers)
         scores = self.given.score(open_runs(self.runs))
         _write_csv(scores, self.csv)
+        if self.answers is not None:
+            with writing_values(self.answers, table_data.ANSWER_COLUMNS) as write:
+                write(table_data.answer_rows(scores))
         if self.as_json:
             print_json(table_data.to_dict(scores))
         elif self.markdown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ..errors import TrialsError
 from ..files.untrusted_text import did_you_mean, few_names, in_one_line
@@ -14,15 +15,15 @@ _USUAL = {
         "item", "item_id", "question_id", "qid", "doc_id", "task_id", "problem_id", "prompt_id", "example_id",
         "instance_id", "sample_id", "id", "question", "problem", "prompt", "example", "instance", "sample", "doc_hash",
     ),
-    "model": ("model", "model_name", "model_id", "system", "system_id", "checkpoint", "run", "run_id"),
-    "score": (
-        "score", "scores", "accuracy", "acc", "correct", "is_correct", "exact_match", "em", "passed", "pass", "f1",
-        "reward", "rating", "grade", "value",
-    ),
+    "model": ("model", "model_name", "model_id", "system", "system_id", "checkpoint", "run", "run_id", "perturbation"),
     "trial": (
         "trial", "epoch", "attempt", "repeat", "repetition", "replicate", "seed", "sample_index", "run", "run_id",
     ),
     "metric": ("metric", "metric_name", "measure", "criterion", "scorer"),
+    "score": (
+        "score", "accuracy", "acc", "correct", "is_correct", "exact_match", "em", "passed", "pass", "f1",
+        "reward", "rating", "grade", "value",
+    ),
     "subject": ("subject", "category", "domain", "topic", "subset", "task", "dataset"),
     "cluster": ("cluster", "cluster_id", "document", "document_id", "passage", "passage_id", "context_id", "group"),
 }  # fmt: skip
@@ -44,6 +45,10 @@ class ColumnNames:
         metric: The column with the names of the metrics.
         subject: The column with the subject of each item.
         cluster: The column with the cluster of each item, such as its document.
+
+    Example:
+        >>> ColumnNames(item="problem", score=("accuracy", "f1")).score
+        ('accuracy', 'f1')
     """
 
     item: str | None = None
@@ -68,9 +73,13 @@ def found_columns(given: ColumnNames, names: Sequence[str], where: str) -> tuple
     for kind, usual in _USUAL.items():
         if getattr(given, kind):
             continue
-        matches = _matches(free, usual)[: None if kind == "score" else 1]
+        matches = _matches(free, usual)
+        # Several columns of scores are several metrics, unless one is named score, or metrics are in a column.
+        if kind != "score" or found.metric or "score" in matches:
+            matches = matches[:1]
         if matches:
-            found = replace(found, **{kind: tuple(matches) if kind == "score" else matches[0]})
+            values: dict[str, Any] = {kind: tuple(matches) if kind == "score" else matches[0]}
+            found = replace(found, **values)
             free = [name for name in free if name not in matches]
             if matches != [kind]:
                 guesses.append(f"{_PLURAL[kind]} from {' and '.join(repr(in_one_line(name, 40)) for name in matches)}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,8 +102,10 @@ class _Scores:
         self._model, self._item = self._column("model"), self._column("item")
         self._models, self._items = list(rows.models), list(rows.items)
 
-    def _column(self, name: str, kind: type = np.int32) -> NDArray[np.generic]:
-        parts = [np.broadcast_to(np.asarray(getattr(one, name), kind), one.score.shape) for one in self._blocks]
+    def _column(self, name: str, kind: type = np.int32) -> NDArray[Any]:
+        parts: list[NDArray[Any]] = [
+            np.broadcast_to(np.asarray(getattr(one, name), kind), one.score.shape) for one in self._blocks
+        ]
         return np.concatenate(parts) if parts else np.empty(0, kind)
 
     def made(self) -> ItemScores:
@@ -134,7 +137,7 @@ class _Scores:
             values=values,
             n_trials=n_trials,
             variances=variances,
-            higher_is_better={name: self._rows.higher_is_better.get(name, True) for name in values},
+            higher_is_better={name: bool(self._rows.higher_is_better.get(name, True)) for name in values},
             subjects=subjects,
             clusters=clusters,
             notes=tuple(self._notes),
@@ -211,10 +214,17 @@ class _Scores:
                     self._model[rows[source[rows] == number]] = len(self._models)
                     self._models.append(label)
         if made:
+            # Models are in the order of their first rows.
+            order = np.argsort(np.unique(self._model, return_index=True)[1])
+            self._models = [self._models[model] for model in order.tolist()]
+            self._model = np.argsort(order).astype(np.int32)[self._model]
             self._notes.append(
                 "several inputs have scores of the same items for the same model, so each is a model: "
                 f"{few_names(made, 4, 80)}"
             )
+        twice = [name for name, n in Counter(self._models).items() if n > 1]
+        if twice:
+            raise TrialsError(f"two models have the name '{in_one_line(twice[0])}'; rename one of them")
 
     def _doubles(self, metric: Codes, trial: Codes) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
         """Pairs of rows with the same model, item, metric and trial."""
@@ -224,6 +234,9 @@ class _Scores:
                 # Pairs become their ranks, so that the numbers cannot overflow.
                 key = np.unique(key, return_inverse=True)[1].reshape(-1) * (int(column.max()) + 2) + column + 1
         key[np.isnan(self._score)] = -1 - np.flatnonzero(np.isnan(self._score))
+        ordered = np.sort(key)
+        if not (ordered[1:] == ordered[:-1]).any():  # needs half of the memory of the search below
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         order = np.argsort(key, kind="stable")
         same = np.flatnonzero(key[order][1:] == key[order][:-1])
         return order[same], order[same + 1]
@@ -232,10 +245,10 @@ class _Scores:
         model, item = in_one_line(self._models[self._model[second]]), in_one_line(self._items[self._item[second]])
         metrics = list(self._rows.metrics)
         of = f" ({in_one_line(metrics[self._column('metric')[second]])})" if len(metrics) > 1 else ""
-        has_trials = self._column("trial")[second] != NO_NAME
+        expected = "one for each trial" if self._column("trial")[second] != NO_NAME else "one, or a column of trials"
         raise TrialsError(
             f"{self._location(second)}: a second score of '{model}' for the item '{item}'{of}; the first is in "
-            f"{self._location(first)}; expected one{' for each trial' if has_trials else ', or a column of trials'}"
+            f"{self._location(first)}; expected {expected}; to compare two evaluations of a model, name each file"
         )
 
     def _location(self, row: int) -> str:

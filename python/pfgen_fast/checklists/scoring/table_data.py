@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
@@ -66,6 +66,18 @@ def to_csv(scores: Scores) -> str:
             cells = (len(value) if isinstance(value, tuple) else value for value in values)
             rows.append([place_cell(place), model.model, kind, name, *cells, model.signature])
     return csv_text(columns, rows)
+
+
+ANSWER_COLUMNS = {"item": str, "model": str, "trial": int, "subject": str, "score": float}
+"""The columns of `answer_rows`, and their types."""
+
+
+def answer_rows(scores: Scores) -> Iterator[tuple[str, str, int, str, float]]:
+    """A row for each judged answer; `compare` and `leaderboard` read such tables."""
+    for model in scores.models:
+        for answer in model.answers:
+            id, length, trial = answer.key
+            yield id if length is None else f"{id}/{length}", model.model, trial, answer.task.area, answer.score
 
 
 def _row(

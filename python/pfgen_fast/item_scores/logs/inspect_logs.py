@@ -104,15 +104,16 @@ def _add_log(rows: ScoreRows, head: _Head, columns: ColumnNames) -> None:
     )
     n_scored = 0
     for number, ((item, epoch), sample) in enumerate(samples.items()):
-        scores: dict[str, float] = {}
+        scores: dict[str, float | None] = {}
         where = f"{path}, sample {in_one_line(item, 40)}"
         for scorer, score in sample["scores"].items():
             for metric, value in _values(scorer, score):
                 scores[metric] = _number(value, f"{where}, score '{in_one_line(metric)}'", rows, str(path))
-        if not scores:
-            records.leave_out("samples without a score, because of an error or because the log ends before them")
-        n_scored += bool(scores)
-        records.add(number, item, scores, sample["metadata"], trial=epoch)
+        if scores:
+            n_scored += 1
+            records.add(number, item, scores, sample["metadata"], trial=epoch)
+        else:
+            records.leave_out("samples without a score, such as after an error")
     if head.status != "success":
         rows.remark(
             f"the status of the evaluation is '{in_one_line(head.status)}'; {counted(n_scored, 'sample')} with scores",
@@ -143,9 +144,9 @@ def _values(scorer: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield scorer, value
 
 
-def _number(value: Any, where: str, rows: ScoreRows, file: str) -> float:
-    if value is None:
-        return float("nan")
+def _number(value: Any, where: str, rows: ScoreRows, file: str) -> float | None:
+    if value is None or value != value:  # Inspect writes NaN where a scorer could not decide
+        return None
     if isinstance(value, (bool, int, float)):
         return float(value)
     if isinstance(value, str):
@@ -164,7 +165,7 @@ def _number(value: Any, where: str, rows: ScoreRows, file: str) -> float:
 def _head(path: Path) -> Mapping[str, Any]:
     """The members of a log before its samples."""
     if path.suffix == ".eval":
-        with LogZip(path) as log:
+        with LogZip.open(path) as log:
             # An evaluation that is running, or was killed, has no header.
             found = log.json("header.json" if "header.json" in log.names else "_journal/start.json")
             return found if isinstance(found, dict) else {}
@@ -189,7 +190,7 @@ def _samples(path: Path) -> Iterator[Mapping[str, Any]]:
         texts = ((f"{path}, sample {number}", text) for key, number, text in _members(path) if number)
         yield from _objects(texts)
         return
-    with LogZip(path) as log:
+    with LogZip.open(path) as log:
         journal = sorted((int(found[1]), name) for name in log.names if (found := _JOURNAL.fullmatch(name)))
         if "summaries.json" in log.names or journal:
             for name in ["summaries.json"] if "summaries.json" in log.names else [name for _, name in journal]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import TrialsError
+from ...files.untrusted_json import read_json
 from ...files.untrusted_text import did_you_mean, few_names, in_one_line
 from ...tables.formats import column_names
 from ...tables.parquet import read_parquet
@@ -27,6 +28,7 @@ from ..tables import location_of_row
 NAMES = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.parquet")
 """The names of files of details."""
 _COLUMNS = ("doc", "metric")
+_MAX_RESULTS_BYTES = 1 << 26
 
 
 def is_log(path: Path) -> bool:
@@ -63,7 +65,27 @@ def _model_of(path: Path) -> str:
     return folders[-1]
 
 
+def _add_directions(rows: ScoreRows, path: Path, task: str) -> None:
+    """Learns for which metrics lower is better from the results of the evaluation, if they are there."""
+    date, folders = path.absolute().parent.name, path.absolute().parent.parts
+    if "details" not in folders:
+        return
+    place = len(folders) - 1 - folders[::-1].index("details")
+    results = Path(*folders[:place], "results", *folders[place + 1 : -1], f"results_{date}.json")
+    if not results.is_file():
+        return
+    found = read_json(results, limit=_MAX_RESULTS_BYTES)
+    try:
+        metrics = found["config_tasks"][task]["metrics"]
+        for metric in metrics:
+            higher = metric["higher_is_better"]
+            rows.higher_is_better |= higher if isinstance(higher, dict) else {metric["metric_name"]: higher}
+    except (KeyError, TypeError):
+        rows.remark("the results beside the details do not say for which metrics higher is better", str(path))
+
+
 def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames, model: str, task: str) -> None:
+    _add_directions(rows, path, task)
     n_rows = 0
     with contextlib.closing(read_parquet(str(path), ChosenColumns(_COLUMNS, "", ()), None)) as parts:
         for part in parts:
@@ -100,7 +122,7 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames, model: str, tas
 
 
 def _locate(path: str, n_rows_before: int, row: int) -> str:
-    return location_of_row(path, n_rows_before + row)
+    return location_of_row(path, None, n_rows_before + row)
 
 
 class _Fields:

@@ -13,16 +13,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from ...errors import TrialsError
 from ...files.compression import DAMAGE, contents
 from ...files.reading import MAX_BYTES, MAX_LINE_BYTES, opened
 from ...files.untrusted_json import parse_json
 from ...files.untrusted_text import in_one_line
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _ZSTANDARD = 93
 _PIECE_BYTES = 1 << 20
@@ -36,24 +33,19 @@ _ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplem
 class LogZip:
     """An open zip; errors are `TrialsError` with the name of the file."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> Self:
-        self._stack = contextlib.ExitStack()
-        try:
-            self._file = self._stack.enter_context(opened(self._path))
-            _check_directory(self._file, self._path)
-            with self._naming_damage():
-                self._zip = self._stack.enter_context(zipfile.ZipFile(self._file))
-        except BaseException:
-            self._stack.close()
-            raise
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path, self._file = path, file
+        _check_directory(file, path)
+        with self._naming_damage():
+            self._zip = zipfile.ZipFile(file)
         self.names = tuple(dict.fromkeys(self._zip.namelist()))
-        return self
 
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, path: Path) -> Iterator[LogZip]:
+        """Opens a file."""
+        with opened(path) as file:
+            yield cls(path, file)
 
     def json(self, name: str) -> Any:
         """The value in a small member."""

@@ -31,8 +31,10 @@ class Records:
         self._samples: list[int] = []
         self._left_out: dict[str, int] = {}  # for each reason, how many scores
 
-    def add(self, sample: int, item: object, scores: Mapping[str, float], data: Sample, *, trial: str = "") -> None:
-        """Adds the scores of a sample by metric; NaN for a missing score. `sample` is its number for `locate`."""
+    def add(
+        self, sample: int, item: object, scores: Mapping[str, float | None], data: Sample, *, trial: str = ""
+    ) -> None:
+        """Adds the scores of a sample by metric; None for a missing score. `sample` is its number for `locate`."""
         rows, columns = self._rows, self._columns
         item = self._of(data, columns.item, sample) if columns.item else item
         trial = label(self._of(data, columns.trial, sample)) if columns.trial else trial
@@ -46,7 +48,10 @@ class Records:
             cluster = rows.clusters.number_of(self._of(data, columns.cluster, sample))
         at = rows.items.number(f"{self._task}/{name}"), rows.trials.number_of(trial), subject, cluster
         for metric, score in scores.items():
-            if abs(score) > MAX_NUMBER:
+            if score is None:
+                self.leave_out("scores that are missing")
+                continue
+            if not abs(score) <= MAX_NUMBER:
                 metric = in_one_line(metric)
                 raise TrialsError(
                     f"{self._locate(sample)}: the score '{metric}' is {score:g}; expected a finite number"
@@ -67,7 +72,7 @@ class Records:
     def end(self) -> None:
         """Hands the rows on."""
         for reason, n in self._left_out.items():
-            self._rows.remark(f"{n:,} {reason}", self._file)
+            self._rows.remark(f"{reason}: {n:,}", self._file)
         if not self._scores:
             raise TrialsError(f"{self._file}: no scores of samples")
         item, trial, subject, cluster, metric = np.array(self._numbers, dtype=np.int32).T
