@@ -53,12 +53,17 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([0], "1 run: expected two, or --paired"),
-        ([0, 1, 2], "3 runs: expected two, or --paired"),
-        ([0, "--paired"], "needs a baseline and at least one other run"),
+        ([0], "1 run: expected at least one other run to compare it with"),
+        ([0, "--paired"], "1 run: expected at least one other run to compare it with"),
         ([0, 1, "--paired", "--paired-ar"], "--paired-bs and --paired-ar: expected one of them"),
-        ([0, 1, "--metric", "length"], "--metric is for --paired"),
-        ([0, 1, "--paired", "--deciding", "3"], "--deciding is for two runs without --paired"),
+        ([0, 1, "--seed", "1"], "--seed is for --paired"),
+        ([0, 1, "--paired", "--deciding", "3"], "--deciding is for comparisons without --paired"),
+        ([0, 1, "--paired", "--metric", "score", "--metric", "length"], "--paired compares one metric"),
+        ([0, 1, 2, "--power", "seen"], "2 pairs: --deciding, --power and --by-subject are for a comparison of two"),
+        ([0, 1, "--power", "none"], "expected 'seen' or a difference above 0, not 'none'"),
+        ([0, 1, "--metric", "scor"], "score"),
+        ([0, 1, "--models", "a"], "--models is for tables of scores, not for runs"),
+        ([0, 1, "--item-column", "a"], "--item-column is for tables of scores, not for runs"),
     ],
 )
 def test_invalid_combinations_of_options_are_refused(call, paths, arguments, message):

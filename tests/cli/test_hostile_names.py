@@ -243,7 +243,7 @@ def test_compare_and_verify(asked, suite, runs):
     a, b, *_ = sorted((runs / "org").iterdir())
     asked("compare", "--suite", suite, a, b)
     asked("compare", "--suite", suite, a, b, "--json")
-    asked("compare", a, b, b, code=2)  # what the shell makes of '*'
+    asked("compare", "--suite", suite, a, b, b)  # what the shell makes of '*'
     asked("verify", "--suite", suite, runs, "--sample", "1")
     asked("verify", "--suite", suite, runs, "--sample", "1", "--json")
 

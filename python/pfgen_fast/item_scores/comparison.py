@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -146,8 +146,10 @@ class Comparison(NotebookTable):
         if self.n_in_family <= 1:
             n_metrics = len({row.metric for row in self.metrics})
             return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
-        of_family = "all metrics together" if self.family == "all" else "each metric"
-        return f"{over}; corrected by Holm for {self.n_in_family:,} comparisons, {of_family}"
+        comparisons = f"{self.n_in_family:,} comparisons"
+        if self.family == "all":
+            return f"{over}; corrected by Holm for {comparisons} of all metrics"
+        return f"{over}; corrected by Holm for the {comparisons} of each metric"
 
     @property
     def power_sentences(self) -> list[str]:
@@ -177,7 +179,10 @@ class Comparison(NotebookTable):
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""
-        return {"verdict": self.verdict, "method": self.method, **asdict(self)}
+        rows = {
+            name: [vars(row) for row in getattr(self, name)] for name in ("metrics", "questions", "subjects", "power")
+        }
+        return {"verdict": self.verdict, "method": self.method, **vars(self), **rows}
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -195,6 +200,9 @@ def compare_models(
 ) -> Comparison:
     """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
     n_models = len(table.models)
+    if of == "models" and len(set(table.models)) < n_models:
+        twice = next(model for at, model in enumerate(table.models) if model in table.models[:at])
+        raise TrialsError(f"model {harmless(twice)}: given twice; expected each model once")
     if n_models < 2:
         raise TrialsError(f"{counted(n_models, WORDS[of].model)}: a comparison needs at least two")
     if all_pairs and n_models > MOST_IN_ALL_PAIRS:
@@ -268,9 +276,11 @@ def _difference(
         return None
     a, b = _scores(table, metric, pair, items)
     is_common = ~np.isnan(a + b)
+    mean_a, mean_b = (math.fsum(of[is_common].tolist()) / found.n for of in (a, b))
     return Difference(
         metric,
-        *(math.fsum(of[is_common].tolist()) / found.n for of in (a, b)),
+        mean_a,
+        mean_b,
         found.mean,
         found.low,
         found.high,
@@ -300,9 +310,9 @@ def _corrected(rows: Sequence[Difference], family: Family) -> list[Difference]:
 def _by_item(table: ItemScores, metric: str) -> list[QuestionDifference]:
     a, b = table.values[metric][:2]
     rows = [
-        QuestionDifference(item, "", *scores, scores[0] - scores[1])
-        for item, *scores in zip(table.items, a.tolist(), b.tolist(), strict=True)
-        if not math.isnan(scores[0] + scores[1])
+        QuestionDifference(item, "", of_a, of_b, of_a - of_b)
+        for item, of_a, of_b in zip(table.items, a.tolist(), b.tolist(), strict=True)
+        if not math.isnan(of_a + of_b)
     ]
     return sorted(rows, key=lambda row: -abs(row.difference))
 
@@ -342,17 +352,17 @@ def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tup
     if len(pairs) > 1:
         fewest, most = (choose(row.n_questions for row in of_first) for choose in (min, max))
         if fewest < n_all:
-            n = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-            sentences.append(f"Each pair is compared on the {words.item}s that both have: {n} of {n_all:,}.")
+            number = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+            sentences.append(f"Each pair is compared on the {words.item}s that both have: {number} of {n_all:,}.")
         if len(of_first) < len(pairs):
             n_without = counted(len(pairs) - len(of_first), "pair")
             sentences.append(f"{n_without} without a common {words.item} left out.")
     elif of_first[0].n_questions < n_all:
         n_lacking = np.isnan(table.values[metrics[0]][list(pairs[0])]).sum(axis=1).tolist()
-        n = n_all - of_first[0].n_questions
+        n_left_out = n_all - of_first[0].n_questions
         where = [f"{n:,} in {words.model} {name}" for n, name in zip(n_lacking, "AB", strict=True)]
-        are = f"{counted(n_all, words.item)} {'is' if n == 1 else 'are'}"
-        sentences.append(f"{n:,} of {are} left out, without {words.score}: {' and '.join(where)}.")
+        are = f"{counted(n_all, words.item)} {'is' if n_left_out == 1 else 'are'}"
+        sentences.append(f"{n_left_out:,} of {are} left out, without {words.score}: {' and '.join(where)}.")
     if missing := [metric for metric in table.metrics if metric not in metrics]:
         sentences.append(f"Left out, because no two {words.model}s have them in common: {few_names(missing)}.")
     return " ".join(sentences)

@@ -123,7 +123,7 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
         ],
         "runs": runs,
         "sweep": None,
-        **about_page(words, columns, len(table.items) if codes is None else len(set(codes))),
+        **about_page(words, columns, len(table.items) if codes is None else 0),
         "higher_is_better": found.higher_is_better,
         "clusters": codes,
         "files": {},

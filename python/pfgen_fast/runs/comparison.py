@@ -61,9 +61,9 @@ def compare(
         return compare_runs(pair, scorer, unknown=unknown, metrics=metrics, family=family, power=power)
     table = a
     if isinstance(a, (str, os.PathLike)):
-        if not is_score_table(a):
+        if not is_score_table(os.fspath(a)):
             raise TrialsError(f"{a}: expected a table of scores, or two runs")
-        table = read_item_scores([a])
+        table = read_item_scores([os.fspath(a)])
     elif not isinstance(a, ItemScores):
         table = item_scores_of_table(a)
     return compare_models(table.only(models=models, metrics=metrics), all_pairs=all_pairs, family=family, power=power)

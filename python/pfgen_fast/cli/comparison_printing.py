@@ -1,0 +1,196 @@
+"""Prints comparisons of runs and of models in tables, as text, Markdown and JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..files.cells import markdown_row, signed
+from ..files.untrusted_text import markdown_text
+from .app import print_json, shown, stdout
+from .layout import aligned, columns, cut, folded, rest, shortened, width_of
+from .suite_line import about_interval, print_origin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..item_scores.baseline import BaselineComparison, ComparedRun
+    from ..item_scores.comparison import Comparison, Difference
+    from ..scoring.scorer import Scorer
+
+_HEAD = ("metric", "A", "B", "A - B", "95 % interval", "p")
+_PAIRED_HEAD = ("±95 %", "difference", "95 % interval", "p", "p (Holm)")
+_SHORTEST_NAME = 24
+"""Where a terminal has less room for the name of a run, the name has a line of its own."""
+
+
+class Shown(NamedTuple):
+    """How to show a comparison."""
+
+    form: str
+    scorer: Scorer | None  # scorer of runs; None for tables of scores
+
+    def about(self) -> dict[str, str]:
+        """The suite and the signature, for JSON."""
+        return {} if self.scorer is None else {"suite": self.scorer.suite.name, "signature": self.scorer.signature}
+
+    def print_origin(self) -> None:
+        """Prints the suite and the signature."""
+        if self.scorer is not None:
+            print_origin(self.scorer.suite, self.scorer.signature)
+
+
+def print_comparison(found: Comparison, shown_as: Shown, *, n_deciding: int, by_subject: bool) -> None:
+    """Prints the comparison of two models, of the first with others, or of all pairs."""
+    first, is_one = found.metrics[0], found.n_pairs == 1
+    if shown_as.form == "json":
+        pair = {"a": first.model_a, "b": first.model_b} if is_one else {}
+        print_json({**pair, **shown_as.about(), **found.to_dict()})
+        return
+    has_one_a = len({row.model_a for row in found.metrics}) == 1
+    head, rows = _table(found, has_one_a=has_one_a)
+    subjects = [(shown(row.subject or ""), *_cells(row, is_corrected=True)[1:]) for row in found.subjects]
+    if shown_as.form == "markdown":
+        names = f"A is {shown(first.model_a)}, B is {shown(first.model_b)}." if is_one else ""
+        if has_one_a and not is_one:
+            names = f"A is {shown(first.model_a)}."
+        sentences = [names, found.verdict, found.method, found.left_out, *found.power_sentences]
+        _print_markdown(head, rows, sentences, shown_as)
+        if by_subject and subjects:
+            stdout().out("")
+            _print_markdown(_subject_head(), subjects, [], Shown("markdown", None))
+        return
+    if has_one_a:
+        for name, model in (("A", first.model_a), ("B", first.model_b))[: 1 + is_one]:
+            stdout().print(f"{name}: {shortened(shown(model), rest(3))}")
+    stdout().print(found.verdict, style="bold")
+    if found.left_out:
+        stdout().print(found.left_out)
+    stdout().print()
+    if is_one:
+        _print_aligned([("", *head[1:]), *rows], to_left=[0, 4])
+    else:
+        _print_named(head[:-1], [row[:-1] for row in rows], [row[-1] for row in rows], to_left=[0, 4], title=head[-1])
+    over = "questions" if found.of == "runs" else "items"
+    method = f"95 % interval: of A - B, over {over}; {found.method}"
+    stdout().print("\n".join(folded(method, columns(), after=" ")), style="dim")
+    for sentence in found.power_sentences:
+        stdout().print("\n".join(folded(f"power: {sentence}", columns(), after=" ")))
+    if by_subject and subjects:
+        stdout().print()
+        _print_aligned([_subject_head(), *subjects], to_left=[0, 4])
+    if n_deciding and found.questions:
+        _print_deciding(found, n_deciding)
+    if shown_as.scorer is not None:
+        stdout().print()
+    shown_as.print_origin()
+
+
+def _table(found: Comparison, *, has_one_a: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The head and the rows; the last column has the names if there are several pairs."""
+    is_corrected = found.n_in_family > 1
+    head = (*_HEAD, *(["p (Holm)"] if is_corrected else []), "n")
+    rows = [_cells(row, is_corrected=is_corrected) for row in found.metrics]
+    if found.n_pairs == 1:
+        return head, rows
+    names = [shown(row.model_b if has_one_a else f"{row.model_a} vs {row.model_b}") for row in found.metrics]
+    title = "B" if has_one_a else "A vs B"
+    return (*head, title), [(*row, name) for row, name in zip(rows, names, strict=True)]
+
+
+def _subject_head() -> tuple[str, ...]:
+    return ("subject", *_HEAD[1:], "p (Holm)", "n")
+
+
+def _cells(row: Difference, *, is_corrected: bool) -> tuple[str, ...]:
+    figures = f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4)
+    p = [_p(row.p_value), *([_p(row.p_corrected)] if is_corrected else [])]
+    return (_named(row.metric), *figures, _interval(row.low, row.high), *p, str(row.n_questions))
+
+
+def _print_deciding(found: Comparison, n_deciding: int) -> None:
+    rows = [
+        (shown(one.question_id), f"{one.a:.4f}", f"{one.b:.4f}", signed(one.difference, 4), shown(one.question))
+        for one in found.questions[:n_deciding]
+    ]
+    stdout().print()
+    of_questions = found.questions[0].question != ""
+    head = ("decided by", "A", "B", "A - B", "question")
+    _print_aligned([line[: 4 + of_questions] for line in (head, *rows)], to_left=[0, 4])
+
+
+def _print_aligned(rows: Sequence[Sequence[str]], to_left: Sequence[int]) -> None:
+    """Prints a table with a head; a line that is too long is cut at its end."""
+    for number, line in enumerate(aligned(rows, to_left=to_left)):
+        stdout().print(cut(line, columns()), style=None if number else "bold")
+
+
+def _print_named(
+    head: Sequence[str], rows: Sequence[Sequence[str]], names: Sequence[str], *, to_left: Sequence[int], title: str
+) -> None:
+    """Prints a table whose lines end with names; a name has a line of its own where there is little room."""
+    figures = aligned([head, *rows], to_left=to_left)
+    room = rest(width_of(figures[0]) + 2)
+    is_narrow = room is not None and room < _SHORTEST_NAME
+    stdout().print(figures[0] if is_narrow else f"{figures[0]}  {title}", style="bold")
+    for line, name in zip(figures[1:], names, strict=True):
+        if is_narrow:
+            stdout().print(f"{shortened(name, columns())}\n{line}")
+        else:
+            stdout().print(f"{line.ljust(len(figures[0]))}  {shortened(name, room)}")
+
+
+def print_baseline(found: BaselineComparison, shown_as: Shown) -> None:
+    """Prints the comparison of models with a baseline by a paired test that resamples."""
+    model = "run" if found.of == "runs" else "model"
+    over = "questions" if found.of == "runs" else "items"
+    if shown_as.form == "json":
+        print_json({**shown_as.about(), **found.to_dict()})
+        return
+    head = (_named(found.metric), *_PAIRED_HEAD)
+    names = [f"baseline: {shown(run.run)}" if not at else shown(run.run) for at, run in enumerate(found.runs)]
+    rows = [_baseline_cells(run) for run in found.runs]
+    if shown_as.form == "markdown":
+        sentences = [found.verdict, f"{about_interval(over)}.", found.method, found.left_out]
+        named = [(*row, name) for row, name in zip(rows, names, strict=True)]
+        _print_markdown((*head, model), named, sentences, shown_as)
+        return
+    stdout().print(found.verdict, style="bold")
+    if found.left_out:
+        stdout().print(found.left_out)
+    stdout().print()
+    _print_named(head, rows, names, to_left=[3], title=model)
+    stdout().print(f"\n{about_interval(over)}\n{found.method}", style="dim")
+    shown_as.print_origin()
+
+
+def _print_markdown(
+    head: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str], shown_as: Shown
+) -> None:
+    """Prints a table, sentences and the signature."""
+    lines = [markdown_row(head), markdown_row(["---"] * len(head))]
+    lines += [markdown_row(map(markdown_text, row)) for row in rows]
+    texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]
+    signature = [] if shown_as.scorer is None else [f"`{shown_as.scorer.signature}`"]
+    stdout().out("\n".join(["".join(lines), *texts, *signature]).rstrip("\n"), highlight=False)
+
+
+def _baseline_cells(run: ComparedRun) -> tuple[str, ...]:
+    value, half_width = f"{run.value:.4f}", "–" if run.half_width is None else f"±{run.half_width:.4f}"
+    if run.difference is None:
+        return (value, half_width, "", "", "", "")
+    interval = _interval(run.low, run.high)
+    return (value, half_width, signed(run.difference, 4), interval, _p(run.p_value), _p(run.p_corrected))
+
+
+def _named(metric: str) -> str:
+    return "score" if metric == "average" else shown(metric)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{signed(low, 4)} to {signed(high, 4)}"
+
+
+def _p(p_value: float | None) -> str:
+    if p_value is None:
+        return "–"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
