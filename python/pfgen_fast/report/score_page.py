@@ -88,7 +88,7 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(found.clusters))}
         codes = [numbers[cluster] for cluster in found.clusters]
     subjects = table.subjects or [None] * len(table.items)
-    runs = []
+    runs: list[dict[str, Any]] = []
     for row, of in zip(found.order, ranking.models, strict=True):
         title = in_one_line(of.model, 200)
         figures = zip(columns, (of.metrics[metric] for metric in others), strict=True)
