@@ -70,8 +70,8 @@ class ScoreTableOptions:
         others = (("--score-column", self.score_columns), ("--lower-is-better", self.lower_is_better))
         return next((name for name, value in (*others, ("--encoding", self.encoding)) if value), None)
 
-    def read(self, paths: Sequence[str], *, quiet: bool = False) -> ItemScores:
-        """Reads the chosen models from tables and logs, and prints how they were read."""
+    def read(self, paths: Sequence[str], *, quiet: bool = False, all_models: bool = False) -> ItemScores:
+        """Reads the chosen models, or all of them, from tables and logs, and prints how they were read."""
         from ..item_scores.columns import ColumnNames
         from ..item_scores.reading import read_item_scores
 
@@ -94,4 +94,4 @@ class ScoreTableOptions:
 
                 fail(f"--lower-is-better: {unknown_name('metric', metric, scores.metrics)}")
         scores = replace(scores, higher_is_better={**scores.higher_is_better, **dict.fromkeys(lower, False)})
-        return scores.only(models=options.names_of(self.models)) if self.models else scores
+        return scores.only(models=options.names_of(self.models)) if self.models and not all_models else scores

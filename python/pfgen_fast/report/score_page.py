@@ -88,7 +88,7 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(found.clusters))}
         codes = [numbers[cluster] for cluster in found.clusters]
     subjects = table.subjects or [None] * len(table.items)
-    runs = []
+    runs: list[dict[str, Any]] = []
     for row, of in zip(found.order, ranking.models, strict=True):
         title = in_one_line(of.model, 200)
         figures = zip(columns, (of.metrics[metric] for metric in others), strict=True)
@@ -123,7 +123,7 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
         ],
         "runs": runs,
         "sweep": None,
-        **about_page(words, columns, len(table.items) if codes is None else len(set(codes))),
+        **about_page(words, columns, len(table.items) if codes is None else 0),
         "higher_is_better": found.higher_is_better,
         "clusters": codes,
         "files": {},

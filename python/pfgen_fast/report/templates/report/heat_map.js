@@ -3,6 +3,7 @@
 
 const heat = document.getElementById("heat");
 const N_NAMED = 60;
+const MAX_ROWS = 1500;  // browsers paint no taller canvas
 const ROW = 20;  // pixels
 /** The ends of the colours, so that a search does not change the meaning of a colour: 0 or less, and the best question score of all runs. */
 const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_answers ? 1 : 1e-9);
@@ -55,10 +56,19 @@ function painted(width, height, shadeAt) {
   return canvas;
 }
 
+/** The mean score of a question, negative if lower is better; hardest first is the order of this. */
+function easiness(question) {
+  const { mean: center } = difficulties[question];
+  return center === null ? Infinity : SIGN * center;
+}
+
 const ORDERS = {
   number: (numbers) => numbers,
   discrimination: (numbers) => sortedBy(numbers, (question) => -(difficulties[question].discrimination ?? -2)),
-  similarity: bySimilarity,
+  similarity: (numbers) => {
+    const hardest = sortedBy(numbers, easiness);
+    return [...bySimilarity(hardest.slice(0, MAX_ROWS)), ...hardest.slice(MAX_ROWS)];
+  },
 };
 
 function sortedBy(numbers, value) {
@@ -67,7 +77,7 @@ function sortedBy(numbers, value) {
 
 /** The hardest question, then always the one whose scores correlate best with those of the last. */
 function bySimilarity(numbers) {
-  const rest = sortedBy(numbers, (question) => difficulties[question].mean ?? Infinity);
+  const rest = sortedBy(numbers, easiness);
   const chain = rest.splice(0, 1);
   while (rest.length) {
     const likeness = rest.map((question) => correlation(scoresOf[chain.at(-1)], scoresOf[question]) ?? -2);
@@ -83,7 +93,7 @@ function questionsInOrder() {
   const order = state.filters.get("order") ?? "";
   if (order !== orderedQuestions.order) {
     const numbers = overview.questions.map((_, number) => number);
-    const sorted = (ORDERS[order] ?? ((all) => sortedBy(all, (question) => difficulties[question].mean ?? Infinity)))(numbers);
+    const sorted = (ORDERS[order] ?? ((all) => sortedBy(all, easiness)))(numbers);
     orderedQuestions = { order, questions: sorted };
   }
   return orderedQuestions.questions;
@@ -99,7 +109,7 @@ function cellText(run, question) {
 }
 
 function drawHeatMap(element, shown) {
-  const questions = questionsInOrder();
+  const questions = questionsInOrder().slice(0, MAX_ROWS);
   const labels = make("div", { className: "heat-labels" }, ...questions.map((question) => {
     const { id, text } = overview.questions[question];
     const link = make("a", { href: addressOf({ question, run: null, sample: null, compare: null }), tabIndex: -1, title: text }, id, " ", make("bdi", {}, text));
@@ -124,7 +134,8 @@ function drawHeatMap(element, shown) {
     name.style.width = `${cell}px`;
     return name;
   })));
-  document.getElementById("heat-note").textContent = isNamed ? "" : `The strip above the columns names the ${WORDS.runs}; fewer ${WORDS.runs} have their names below.`;
+  const isCut = questions.length < overview.questions.length;
+  document.getElementById("heat-note").textContent = (isCut ? `The map shows the first ${counted(MAX_ROWS)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : "") + (isNamed ? "" : `The strip above the columns names the ${WORDS.runs}; fewer ${WORDS.runs} have their names below.`);
   showLegend();
   followCells(canvas, map);
 }

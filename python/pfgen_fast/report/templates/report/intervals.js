@@ -51,17 +51,39 @@ function pairedDifference(a, b, clusters = overview.clusters) {
   return { n, mean: center, half: overview.quantiles[n - 2] * Math.sqrt(variance) / Math.sqrt(n) };
 }
 
-/** Half of the interval if the questions are in clusters, and the number of clusters. */
+/** Half of the interval if the questions are in clusters (Bell and McCaffrey), and the number of clusters. */
 function clusteredHalf(differences, clusters, center, largest) {
   const parts = new Map();
   differences.forEach((difference, place) => {
     if (!parts.has(clusters[place])) parts.set(clusters[place], []);
     parts.get(clusters[place]).push(difference - center);
   });
-  const sums = [...parts.values()].map(exactSum);
-  const n = sums.length;
-  if (n < 2 || Math.max(...sums.map(Math.abs)) <= 1e-9 * largest) return { half: null, units: n };
-  return { half: overview.quantiles[n - 2] * Math.sqrt(exactSum(sums.map((sum) => sum * sum)) * n / (n - 1)) / differences.length, units: n };
+  const n = differences.length;
+  const sums = [...parts.values()].map((part) => ({ sum: exactSum(part), size: part.length }));
+  if (sums.length < 2 || Math.max(...sums.map(({ sum }) => Math.abs(sum))) <= 1e-9 * largest) return { half: null, units: sums.length };
+  const variance = exactSum(sums.map(({ sum, size }) => sum * sum / (1 - size / n))) / n / n;
+  const shares = sums.map(({ size }) => size * size / (n - size));
+  const between = exactSum(shares) ** 2 - exactSum(shares.map((one) => one * one));
+  const squares = exactSum(sums.map(({ size }) => size * size));
+  return { half: quantile(n * n / (squares + between)) * Math.sqrt(variance), units: sums.length };
+}
+
+const N_STEPS = 4096;
+const quantiles = new Map();
+
+/** The 97.5 % quantile of Student's t for any degrees of freedom, as statistics/mean_interval.py computes it. */
+function quantile(degrees) {
+  if (degrees > 10000) return 1.959964;
+  if (!quantiles.has(degrees)) {
+    const step = Math.min(Math.PI / 2, 40 / Math.sqrt(degrees)) / N_STEPS;
+    const share = [0];
+    for (let number = 0; number < N_STEPS; number++) share.push(share[number] + Math.cos((number + 0.5) * step) ** (degrees - 1));
+    const wanted = 0.95 * share[N_STEPS];
+    const after = share.findIndex((sum) => sum > wanted);
+    const angle = (after - 1 + (wanted - share[after - 1]) / (share[after] - share[after - 1])) * step;
+    quantiles.set(degrees, Math.sqrt(degrees) * Math.tan(angle));
+  }
+  return quantiles.get(degrees);
 }
 
 /** The mean over questions and half of its interval. */

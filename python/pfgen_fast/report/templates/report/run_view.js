@@ -11,7 +11,7 @@ function runContent(number, more) {
   const shares = ["Set", "Fluency", "Truthfulness"];
   const parameters = Object.entries(run.parameters);
   const questions = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: "distance", columns: runColumns(number, more),
+    label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: SIGN > 0 ? "distance" : "-distance", columns: runColumns(number, more),
     questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || isNumber(more.length?.[question][number])),
     content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
