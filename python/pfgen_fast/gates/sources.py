@@ -95,7 +95,7 @@ def _joined(new: ItemScores, old: ItemScores) -> ItemScores:
         raise TrialsError("the tables have no item in common")
     a = new.only(metrics=metrics, items=mine)
     b = old.only(metrics=metrics, items=[place[item] for item in a.items])
-    names = a.models + b.models
+    names: tuple[str, ...] = a.models + b.models
     if a.models == b.models:
         names = (f"{a.models[0]} (new)", f"{b.models[0]} (old)")
 
