@@ -155,7 +155,7 @@ def test_a_figure_is_at_least_a_threshold():
     assert [check.sentence for check in ranks] == ["a: rank 12 is above 11", "a: rank 12 is at most 12"]
     assert [check.passes for check in ranks] == [False, True]
     assert at_least(figures, 0, about="a", figure="low").outcome == "error"
-    with pytest.raises(PfgenError, match="unknown figure 'scoer'.*did you mean 'score'"):
+    with pytest.raises(PfgenError, match=r"unknown figure 'scoer'.*did you mean 'score'"):
         at_least(figures, 0, about="a", figure="scoer")
 
 
