@@ -23,7 +23,7 @@ def run(pytester, varied):
         runs = [str(varied / f"org/model-{number}/abc") for number in range(6)]
         code = f"import numpy as np\nimport pytest\nfrom pfgen_fast import PfgenError, Scorer\nRUNS = {runs}\n"
         pytester.makepyfile(code + textwrap.dedent(body))
-        return pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:pfgen", *arguments)
+        return pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:pfgen", "-W", "default", *arguments)
 
     return call
 
