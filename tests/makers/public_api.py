@@ -25,6 +25,7 @@ PACKAGES = (
     "checklists",
     "discernment",
     "evaluators",
+    "gates",
     "generation",
     "item_scores",
     "judging",

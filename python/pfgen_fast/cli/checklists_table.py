@@ -17,7 +17,7 @@ from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..checklists.scoring.scores import ModelScores, Scores
+    from ..checklists.scoring.scores import Average, ModelScores, Part, Scores
 
 Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
 
@@ -198,7 +198,8 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
 def _figures(model: ModelScores) -> dict[str, float | None]:
     """The figures that --fail-under checks: the average, and the score of each area."""
     found: dict[str, float | None] = {}
-    for name, part in {"average": model.average, **model.areas}.items():
+    parts: dict[str, Average | Part] = {"average": model.average, **model.areas}
+    for name, part in parts.items():
         found |= {name: part.rescaled, f"{name}_low": part.low, f"{name}_high": part.high}
     return found
 

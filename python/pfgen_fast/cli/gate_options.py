@@ -17,6 +17,7 @@ from .command_class import option_group
 
 if TYPE_CHECKING:
     from ..gates.checks import Check, Threshold
+    from ..gates.comparisons import Undecided
     from ..item_scores.comparison import Family
     from ..item_scores.table import ItemScores
 
@@ -121,9 +122,9 @@ class GateOutputs:
 
             write_junit(self.junit, checks, title)
         if self.github:
-            from ..gates.github import annotations, append_summary
+            from ..gates.github import append_summary, workflow_commands
 
-            for line in annotations(checks):
+            for line in workflow_commands(checks):
                 echo(line, err=form in ("json", "markdown"))  # GitHub reads both streams
             if self._summary is not None:
                 append_summary(self._summary, checks, title)
@@ -240,7 +241,7 @@ class ComparisonGateOptions(GateOutputs):
         from ..gates.comparisons import Gate
 
         margin = self.non_inferior if self.non_inferior is not None else self.margin or 0.0
-        undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"
+        undecided: Undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"
         confidence = 0.95 if self.confidence is None else self.confidence
         return Gate(margin, confidence, undecided, family, of).check(scores, metrics=metrics)
 

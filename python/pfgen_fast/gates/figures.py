@@ -24,8 +24,8 @@ def figures_of_run(summary: RunSummary, interval: MeanInterval | None, float_sum
     """The score of a run with the ends of its 95 % interval, its parts, and the mean length."""
     return {
         "score": summary.score,
-        "score_low": interval and interval.low,
-        "score_high": interval and interval.high,
+        "score_low": None if interval is None else interval.low,
+        "score_high": None if interval is None else interval.high,
         **{part: summary.scores.total(part, float_sum) for part in PARTS},
         "length": summary.length,
     }
@@ -40,11 +40,8 @@ def figures_of_model(scores: ItemScores, model: str) -> Figures:
         values = scores.of(model, metric).tolist()
         has_values = any(value == value for value in values)
         interval = mean_interval(values, clusters_of(scores)) if has_values else None
-        found |= {
-            metric: interval and interval.mean,
-            f"{metric}_low": interval and interval.low,
-            f"{metric}_high": interval and interval.high,
-        }
+        mean, low, high = (None,) * 3 if interval is None else (interval.mean, interval.low, interval.high)
+        found |= {metric: mean, f"{metric}_low": low, f"{metric}_high": high}
     return found
 
 

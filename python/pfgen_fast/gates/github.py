@@ -15,10 +15,10 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 
 _MOST_ROWS = 500
 """GitHub accepts summaries of 1 MiB."""
-_PROPERTY = {"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"}
+_ESCAPED = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 
 
-def annotations(checks: Sequence[Check]) -> list[str]:
+def workflow_commands(checks: Sequence[Check]) -> list[str]:
     """A workflow command for each check, failed ones first: GitHub shows the first ten of each kind."""
     ordered = sorted(checks, key=lambda check: (check.passes, check.outcome == "passed"))
     return [_annotation(check) for check in ordered]
@@ -26,7 +26,7 @@ def annotations(checks: Sequence[Check]) -> list[str]:
 
 def _annotation(check: Check) -> str:
     kind = "error" if not check.passes else "notice" if check.outcome == "passed" else "warning"
-    title = terminal_text(f"{check.outcome}: {check.name}").translate(str.maketrans(_PROPERTY))
+    title = terminal_text(f"{check.outcome}: {check.name}").translate(_ESCAPED)
     return f"::{kind} title={title}::{terminal_text(check.sentence).replace('%', '%25')}"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..files.untrusted_text import harmless
+from ..files.untrusted_text import terminal_text
 from ..files.writing import write_whole
 from .checks import Check, counts_of
 
@@ -39,7 +39,7 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
             "package": "pfgen_fast",
             "name": suite,
             "timestamp": _now(),
-            "hostname": harmless(platform.node()) or "localhost",
+            "hostname": terminal_text(platform.node()) or "localhost",
             "tests": str(len(cases)),
             **{name: str(n) for name, n in counts.items()},
             "skipped": str(tags.count("skipped")),
@@ -50,7 +50,7 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
     SubElement(properties, "property", {"name": "pfgen-fast", "value": __version__})
     of_suite.extend(cases)
     lines = [f"{check.outcome}: {check.sentence}" for check in checks]
-    SubElement(of_suite, "system-out").text = harmless("\n".join([counts_of(checks), *lines]))
+    SubElement(of_suite, "system-out").text = "\n".join([counts_of(checks), *map(terminal_text, lines)])
     SubElement(of_suite, "system-err")
     indent(root)
     content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
@@ -60,9 +60,9 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
 def _case(check: Check, suite: str) -> Element:
     from xml.etree.ElementTree import Element, SubElement
 
-    case = Element("testcase", {"classname": harmless(f"{suite}.{check.about}"), "name": harmless(check.name)})
+    case = Element("testcase", {"classname": terminal_text(f"{suite}.{check.about}"), "name": terminal_text(check.name)})
     case.set("time", "0")
-    sentence = harmless(check.sentence)
+    sentence = terminal_text(check.sentence)
     if check.outcome == "error":
         SubElement(case, "error", {"type": "error", "message": sentence}).text = sentence
     elif not check.passes:
