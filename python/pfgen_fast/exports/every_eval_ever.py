@@ -32,7 +32,7 @@ def write_record(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
 
 
 def _record(run: ScoredRun, about: About) -> dict[str, Any]:
-    date, name = run.needed_date(), f"pfgen-{run.suite.name}"
+    date, name = run.needed_date(), f"pfgen-{run.suite_name}"
     seconds = str(int(date.timestamp()))
     developer, _, rest = run.model.partition("/")
     engine = run.config.get("engine")
@@ -89,11 +89,11 @@ def _result(run: ScoredRun, name: str, figure: Figure, about: About) -> dict[str
             "evaluation_description": _LINES[figure.name],
             "metric_id": f"pfgen.{figure.name}",
             "metric_name": figure.name.capitalize(),
-            "metric_unit": "proportion",
             "lower_is_better": False,
             "score_type": "continuous",
             "min_score": 0.0,
-            "max_score": 1.0,
+            # The fluency of an answer is relative to the mean of reference answers.
+            "max_score": "Infinity" if figure.name in ("score", "fluency") else 1.0,
         },
         "score_details": {
             "score": figure.value,

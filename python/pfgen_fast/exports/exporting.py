@@ -16,6 +16,7 @@ from .about import About
 from .formats import FORMATS, Format
 from .scored_run import RunReader, ScoredRun, parsed_date
 
+
 def export(
     runs: RunFolder | str | Path | Sequence[RunFolder | str | Path],
     output: str | Path,
@@ -53,6 +54,9 @@ def export(
     check_folder(Path(output).parent)
     reader = RunReader(given, profile, model, moment)
     scored = [reader.read(run) for run in found]
+    if form.needs_date:
+        for run in scored:
+            run.needed_date()
     targets = _targets(form, scored, Path(output))
     for path, of_path in targets.items():
         make_folder(path.parent)
@@ -105,4 +109,3 @@ def _targets(form: Format, runs: list[ScoredRun], output: Path) -> dict[Path, li
 
 def _name(form: Format, run: ScoredRun) -> object:
     return run.model if form.per == "model" else run.run
-

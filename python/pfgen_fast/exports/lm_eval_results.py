@@ -1,7 +1,8 @@
 """Results of lm-evaluation-harness: `results_DATE.json`, and beside it `samples_TASK_DATE.jsonl` with the answers.
 
-The tasks and metrics have the names of `pfgen_fast.integrations.lm_eval`. A run has no prompts, so the argument of a
-sample is its question.
+The tasks and metrics have the names of `pfgen_fast.integrations.lm_eval`. A document is a question, and the trials are
+its repeats, so that a reader who counts documents counts no question twice; a score is the mean of the trials. A run has
+no prompts, so the argument of a sample is its question.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from .. import __version__
@@ -63,7 +65,7 @@ def _results(run: ScoredRun, task_hash: str) -> dict[str, Any]:
         error = "N/A" if figure.standard_error is None else figure.standard_error
         figures |= {f"{figure.name},none": figure.value, f"{figure.name}_stderr,none": error}
     sampling = {name: config[name] for name in ("temperature", "top_p", "top_k") if name in config}
-    n_examples, n_answers = config.get("num_examples"), len(run.trials)
+    n_examples, n_questions = config.get("num_examples"), len(run.suite)
     seconds = run.needed_date().timestamp()
     engine = str(config.get("engine", "pfgen-fast"))
     intervals = {figure.name: [figure.low, figure.high] for figure in run.figures}
@@ -73,23 +75,22 @@ def _results(run: ScoredRun, task_hash: str) -> dict[str, Any]:
         "configs": {
             task: {
                 "task": task,
-                "dataset_name": run.suite.name,
+                "dataset_name": run.suite_name,
                 "output_type": "generate_until",
+                "repeats": run.result.num_trials,
                 "generation_kwargs": {
                     **({"until": config["stop"]} if "stop" in config else {}),
                     **({"max_gen_toks": config["max_tokens"]} if "max_tokens" in config else {}),
                     **sampling,
                 },
-                "metric_list": [
-                    {"metric": name, "aggregation": "mean", "higher_is_better": True} for name in SCORES
-                ],
+                "metric_list": [{"metric": name, "aggregation": "mean", "higher_is_better": True} for name in SCORES],
                 "metadata": {"version": 1.0, **settings, "interval_95": intervals},
             }
         },
         "versions": {task: 1.0},
         "n-shot": {task: n_examples if isinstance(n_examples, int) else 0},
         "higher_is_better": {task: dict.fromkeys(SCORES, True)},
-        "n-samples": {task: {"original": n_answers, "effective": n_answers}},
+        "n-samples": {task: {"original": n_questions, "effective": n_questions}},
         "config": {"model": engine, "model_args": {"pretrained": run.model}, "gen_kwargs": sampling, "limit": None},
         "date": seconds,
         "task_hashes": {task: task_hash},
@@ -101,25 +102,24 @@ def _results(run: ScoredRun, task_hash: str) -> dict[str, Any]:
 
 
 def _samples(run: ScoredRun) -> Iterator[dict[str, Any]]:
-    questions = list(run.suite)
     columns = {name: run.table["average" if name == "score" else name] for name in SCORES}
-    for place, trial, row in run.answers():
-        question, answer = questions[place], run.trials.answers[row]
-        doc = {"question_id": question.question_id, "question": question.question, "trial": trial}
+    for place, question in enumerate(run.suite):
+        rows = run.trials.rows_by_question[question.question]
+        answers = [run.trials.answers[row] for row in rows]
+        doc = {"question_id": question.question_id, "question": question.question}
         if question.category:
             doc["category"] = question.category
         yield {
-            # Trial by trial, so that runs with other numbers of trials have the same documents.
-            "doc_id": (trial - 1) * len(questions) + place,
+            "doc_id": place,
             "doc": doc,
             "target": "",
             "arguments": {"gen_args_0": {"arg_0": question.question}},
-            "resps": [[answer]],
-            "filtered_resps": [answer],
+            "resps": [answers],
+            "filtered_resps": [answers],
             "filter": "none",
             "metrics": list(SCORES),
             "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
             "prompt_hash": _hash(question.question),
             "target_hash": _hash(""),
-            **{name: float(column[row]) for name, column in columns.items()},
+            **{name: fmean(column[rows].tolist()) for name, column in columns.items()},
         }
