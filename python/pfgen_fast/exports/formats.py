@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from ..files.untrusted_text import folder_names
 from .about import About
 from .eval_results import write_eval_results
-from .every_eval_ever import write_record
+from .every_eval_ever import record_path, write_record
 from .inspect_log import write_log
 from .lm_eval_results import results_path, write_results
 from .model_index import write_model_index
@@ -58,7 +58,7 @@ FORMATS = {
     ),
     "inspect": Format("a log of Inspect", "run", (".json", ".eval"), _of_run(".json"), write_log, needs_date=True),
     "every-eval-ever": Format(
-        "a record of Every Eval Ever", "run", (".json",), _of_run(".json"), write_record, needs_date=True
+        "a record of Every Eval Ever", "run", (".json",), record_path, write_record, needs_date=True
     ),
     "csv": Format("a table of all runs", "table", _TABLES, _of_run(".csv"), write_table),
     "parquet": Format("the same as Parquet", "table", (".parquet",), _of_run(".parquet"), write_table),

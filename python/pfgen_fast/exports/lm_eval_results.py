@@ -1,8 +1,8 @@
 """Results of lm-evaluation-harness: `results_DATE.json`, and beside it `samples_TASK_DATE.jsonl` with the answers.
 
-The tasks and metrics have the names of `pfgen_fast.integrations.lm_eval`. A document is a question, and the trials are
-its repeats, so that a reader who counts documents counts no question twice; a score is the mean of the trials. A run has
-no prompts, so the argument of a sample is its question.
+The task has one name for all modes, so that models with different prompts can be compared. A document is a question,
+and the trials are its repeats, so that a reader who counts documents counts no question twice; a score is the mean of
+the trials. A run has no prompts, so the argument of a sample is its question.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from ..suite.rules import SCORES
 from .about import About
 from .scored_run import ScoredRun
 
+_TASK = "pfgen"
+
 
 def results_path(run: ScoredRun) -> Path:
     """The path of the results below the output directory of the harness."""
@@ -34,16 +36,11 @@ def write_results(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
     """Writes the results of a run, and its samples beside them."""
     (run,) = runs
     hashes: list[str] = []
-    with writing_whole(path.with_name(f"samples_{_task(run)}_{_date(run)}.jsonl")) as file:
+    with writing_whole(path.with_name(f"samples_{_TASK}_{_date(run)}.jsonl")) as file:
         for sample in _samples(run):
             hashes.append(sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"])
             file.write(json_line(sample))
     write_whole(path, json_bytes(_results(run, _hash("".join(hashes)))))
-
-
-def _task(run: ScoredRun) -> str:
-    mode = run.config.get("mode")
-    return f"pfgen_{mode}" if mode in ("qa", "chat") else "pfgen"
 
 
 def _date(run: ScoredRun) -> str:
@@ -59,7 +56,7 @@ def _hash(text: str) -> str:
 
 
 def _results(run: ScoredRun, task_hash: str) -> dict[str, Any]:
-    task, config, settings = _task(run), run.config, run.settings
+    task, config, settings = _TASK, run.config, run.settings
     figures: dict[str, Any] = {"alias": task}
     for figure in run.figures:
         error = "N/A" if figure.standard_error is None else figure.standard_error

@@ -202,7 +202,7 @@ def write_scored(
     created: str,
     are_epochs: bool = False,
 ) -> None:
-    """Writes an eval log of scored trials, which are epochs of questions if asked for; equal arguments, equal `.json`."""
+    """Writes an eval log of scored trials, which can be epochs; equal arguments give equal files `*.json`."""
     _check_log_path(path)
     samples = list(_samples(trials, table, are_epochs=are_epochs))
     log = _eval_log(table.scorer, samples, utf8(model).decode(), config, created)
