@@ -30,7 +30,7 @@ def record_path(run: ScoredRun) -> Path:
     names = folder_names(run.model)
     folders = [names[0] if len(names) > 1 else "unknown", names[-1] if names else "unknown"]
     of_run = hashlib.sha256(utf8(json_text([run.name, run.model, run.settings]))).digest()
-    return Path("data", *folder_names(_name(run)), *folders, f"{UUID(bytes=of_run[:16], version=4)}.json")
+    return Path("data", *folder_names(run.benchmark), *folders, f"{UUID(bytes=of_run[:16], version=4)}.json")
 
 
 def write_record(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
@@ -41,12 +41,8 @@ def write_record(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
     write_whole(path, json_bytes(_record(run, about)))
 
 
-def _name(run: ScoredRun) -> str:
-    return f"pfgen-{run.suite_name}"
-
-
 def _record(run: ScoredRun, about: About) -> dict[str, Any]:
-    date, name = run.needed_date(), _name(run)
+    date, name = run.needed_date(), run.benchmark
     seconds = str(int(date.timestamp()))
     developer, _, rest = run.model.partition("/")
     engine = run.config.get("engine")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import PfgenError
 from ..files.untrusted_text import counted, in_one_line, unknown_name
-from ..files.writing import check_folder, make_folder
+from ..files.writing import check_folder
 from ..runs.trials import RunFolder, find_runs
 from ..suite.rules import Profile
 from ..suite.suite import Suite
@@ -61,7 +61,6 @@ def export(
             run.needed_date()
     targets = _targets(form, scored, Path(output))
     for path, of_path in targets.items():
-        make_folder(path.parent)
         form.write(of_path, path, about or About())
     return list(targets)
 

@@ -40,7 +40,7 @@ def _result(run: ScoredRun, about: About) -> dict[str, Any]:
     return {
         "task": {"type": "text-generation", "name": "Text generation"},
         "dataset": {
-            "type": about.dataset or f"pfgen-{run.suite_name}",
+            "type": about.dataset or run.benchmark,
             "name": run.suite_name,
             **({"config": mode} if isinstance(mode, str) else {}),
             "args": settings,

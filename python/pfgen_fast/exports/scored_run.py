@@ -74,6 +74,11 @@ class ScoredRun:
         name, *above = reversed(re.split(r"[/\\\\]", self.suite.name))
         return above[0] if name == "data" and above else name
 
+    @property
+    def benchmark(self) -> str:
+        """The name of the suite, which says that it is one of ours."""
+        return self.suite_name if self.suite_name.startswith("pfgen") else f"pfgen-{self.suite_name}"
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """How the scores were made: the signature, which names the version, the suite and its hash, and the run."""

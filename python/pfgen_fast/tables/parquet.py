@@ -91,8 +91,9 @@ def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBa
         schema, metadata = table.schema_arrow, table.metadata
         chosen = None
         if isinstance(columns, ChosenColumns):
-            chosen = list(columns.inputs)
-            schema = pyarrow().schema([schema.field(name) for name in schema.names if name in chosen])
+            # In the order of the file, because batches have the columns in the order in which they were chosen.
+            chosen = [name for name in schema.names if name in columns.inputs]
+            schema = pyarrow().schema([schema.field(name) for name in chosen])
         else:
             check_schema(schema, columns, source)
         for batch in table.iter_batches(batch_size or _usual_batch_size(metadata), columns=chosen):
