@@ -11,7 +11,7 @@ from typer import Option
 
 from ..suite.rules import Profile
 from . import options
-from .app import Quiet, fail, shown, stderr
+from .app import Quiet, counted, fail, shown, stderr
 
 
 class _Export:
@@ -42,9 +42,7 @@ class _Export:
         help="Choose the format: model-index is the metadata of model cards; eval-results is the .eval_results files "
         "of the Hub.",
     )
-    output: Path | None = Option(
-        None, "-o", help="Write to this file, or below this directory.", metavar="FILE|FOLDER"
-    )
+    output: Path | None = Option(None, "-o", help="Write to this file, or below this directory.", metavar="FILE|FOLDER")
     by: Literal["question", "answer"] = Option("question", help="Tables: write a row for each question or answer.")
     suite: options.SuiteOption = None
     profile: Profile = Option("leaderboard", help="Name the profile with which the runs were scored.")
@@ -69,7 +67,8 @@ class _Export:
         if self.output is not None:
             written = self.export(self.output)
             if not self.quiet:
-                stderr().print(f"{self.to}: {', '.join(shown(path) for path in written)}")
+                of_many = f"{counted(len(written), 'file')} below {shown(self.output)}"
+                stderr().print(f"{self.to}: {shown(written[0]) if len(written) == 1 else of_many}")
             return
         if self.to in ("lm-eval", "inspect", "parquet"):
             fail(f"--to {self.to} needs a file or directory (--output)")

@@ -36,7 +36,7 @@ def _entry(run: ScoredRun, about: About) -> dict[str, Any]:
                 with_interval(run.figures[0]),
                 *(with_interval(figure, is_value_shown=True) for figure in run.figures[1:]),
                 run.settings["signature"],
-                f"suite {in_one_line(run.suite.name)}, hash {run.suite.metadata_hash}",
+                f"suite {in_one_line(run.suite_name)}, hash {run.suite.metadata_hash}",
                 f"{run.settings['num_questions']} questions, {run.result.num_trials} trials of each",
                 f"config {json_text(run.settings['config'])}",
             ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from .. import __version__
 from ..errors import PfgenError
 from ..files.json_writing import json_bytes
-from ..files.untrusted_text import json_text
+from ..files.untrusted_text import folder_names, json_text, utf8
 from ..files.writing import write_whole
 from .about import About
 from .scored_run import Figure, ScoredRun
@@ -23,6 +25,14 @@ _LINES = {
 }
 
 
+def record_path(run: ScoredRun) -> Path:
+    """The path of a record in the data of Every Eval Ever: `data/BENCHMARK/DEVELOPER/MODEL/UUID.json`."""
+    names = folder_names(run.model)
+    folders = [names[0] if len(names) > 1 else "unknown", names[-1] if names else "unknown"]
+    of_run = hashlib.sha256(utf8(json_text([run.name, run.model, run.settings]))).digest()
+    return Path("data", *folder_names(run.benchmark), *folders, f"{UUID(bytes=of_run[:16], version=4)}.json")
+
+
 def write_record(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
     """Writes the record of a run."""
     (run,) = runs
@@ -32,7 +42,7 @@ def write_record(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
 
 
 def _record(run: ScoredRun, about: About) -> dict[str, Any]:
-    date, name = run.needed_date(), f"pfgen-{run.suite.name}"
+    date, name = run.needed_date(), run.benchmark
     seconds = str(int(date.timestamp()))
     developer, _, rest = run.model.partition("/")
     engine = run.config.get("engine")
@@ -89,11 +99,11 @@ def _result(run: ScoredRun, name: str, figure: Figure, about: About) -> dict[str
             "evaluation_description": _LINES[figure.name],
             "metric_id": f"pfgen.{figure.name}",
             "metric_name": figure.name.capitalize(),
-            "metric_unit": "proportion",
             "lower_is_better": False,
             "score_type": "continuous",
             "min_score": 0.0,
-            "max_score": 1.0,
+            # The fluency of an answer is relative to the mean of reference answers.
+            "max_score": "Infinity" if figure.name in ("score", "fluency") else 1.0,
         },
         "score_details": {
             "score": figure.value,

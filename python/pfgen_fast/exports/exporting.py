@@ -8,13 +8,15 @@ from pathlib import Path
 
 from ..errors import PfgenError
 from ..files.untrusted_text import counted, in_one_line, unknown_name
-from ..files.writing import check_folder, make_folder
+from ..files.writing import check_folder
 from ..runs.trials import RunFolder, find_runs
 from ..suite.rules import Profile
 from ..suite.suite import Suite
 from .about import About
 from .formats import FORMATS, Format
 from .scored_run import RunReader, ScoredRun, parsed_date
+
+_SUFFIXES = (".csv", ".eval", ".json", ".md", ".parquet", ".tsv", ".yaml", ".yml")
 
 
 def export(
@@ -49,14 +51,16 @@ def export(
     given = suite if isinstance(suite, Suite | None) else Suite.load(suite)
     moment = checked_date(date)
     found = _found([runs] if isinstance(runs, RunFolder | str | Path) else runs)
-    if model is not None and len({run.folder.parent for run in found}) > 1:
-        raise PfgenError(f"model: names one model, but there are {counted(len(found), 'run')} of several")
     check_folder(Path(output).parent)
     reader = RunReader(given, profile, model, moment)
     scored = [reader.read(run) for run in found]
+    if model is not None and len({str(run.config.get("model")) for run in scored}) > 1:
+        raise PfgenError(f"model: names one model, but {counted(len(scored), 'run')} are of several")
+    if form.needs_date:
+        for run in scored:
+            run.needed_date()
     targets = _targets(form, scored, Path(output))
     for path, of_path in targets.items():
-        make_folder(path.parent)
         form.write(of_path, path, about or About())
     return list(targets)
 
@@ -87,9 +91,14 @@ def _found(runs: Sequence[RunFolder | str | Path]) -> list[RunFolder]:
 
 def _targets(form: Format, runs: list[ScoredRun], output: Path) -> dict[Path, list[ScoredRun]]:
     """The runs of each file."""
+    is_file = output.name.lower().endswith(form.suffixes) and not output.is_dir()
+    if not is_file and (form.per == "table" or output.suffix.lower() in _SUFFIXES):
+        file = f"a file that ends with {', '.join(form.suffixes)}"
+        wanted = {"table": [file], "model": [file, "a directory"], "run": [file, "a directory"]}[form.per]
+        raise PfgenError(f"{output}: expected {' or '.join(wanted if form.suffixes else wanted[1:])}")
     if form.per == "table":
         return {output: runs}
-    if output.name.lower().endswith(form.suffixes) and not output.is_dir():
+    if is_file:
         names = {_name(form, run) for run in runs}
         if len(names) > 1:
             raise PfgenError(f"{output}: one file, but there are {len(names)} to write; give a directory")
@@ -106,4 +115,3 @@ def _targets(form: Format, runs: list[ScoredRun], output: Path) -> dict[Path, li
 
 def _name(form: Format, run: ScoredRun) -> object:
     return run.model if form.per == "model" else run.run
-

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from ..files.untrusted_text import folder_names
 from .about import About
 from .eval_results import write_eval_results
-from .every_eval_ever import write_record
+from .every_eval_ever import record_path, write_record
 from .inspect_log import write_log
 from .lm_eval_results import results_path, write_results
 from .model_index import write_model_index
@@ -25,6 +25,7 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...]  # endings of its files; empty if their names are fixed
     path_of: Callable[[ScoredRun], Path]  # path of a file below a directory
     write: Callable[[Sequence[ScoredRun], Path, About], None]
+    needs_date: bool = False
 
 
 def _of_model(name: str) -> Callable[[ScoredRun], Path]:
@@ -52,9 +53,13 @@ FORMATS = {
         _of_model(".eval_results/pfgen.yaml"),
         write_eval_results,
     ),
-    "lm-eval": Format("results and samples of lm-evaluation-harness", "run", (), results_path, write_results),
-    "inspect": Format("a log of Inspect", "run", (".json", ".eval"), _of_run(".json"), write_log),
-    "every-eval-ever": Format("a record of Every Eval Ever", "run", (".json",), _of_run(".json"), write_record),
+    "lm-eval": Format(
+        "results and samples of lm-evaluation-harness", "run", (), results_path, write_results, needs_date=True
+    ),
+    "inspect": Format("a log of Inspect", "run", (".json", ".eval"), _of_run(".json"), write_log, needs_date=True),
+    "every-eval-ever": Format(
+        "a record of Every Eval Ever", "run", (".json",), record_path, write_record, needs_date=True
+    ),
     "csv": Format("a table of all runs", "table", _TABLES, _of_run(".csv"), write_table),
     "parquet": Format("the same as Parquet", "table", (".parquet",), _of_run(".parquet"), write_table),
 }

@@ -15,5 +15,11 @@ def write_log(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
 
     (run,) = runs
     write_scored(
-        path, run.trials, run.table, model=run.model, config=run.config, created=run.needed_date().isoformat()
+        path,
+        run.trials,
+        run.table,
+        model=run.model,
+        config=run.config,
+        created=run.needed_date().isoformat(),
+        are_epochs=True,
     )

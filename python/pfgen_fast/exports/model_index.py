@@ -40,8 +40,8 @@ def _result(run: ScoredRun, about: About) -> dict[str, Any]:
     return {
         "task": {"type": "text-generation", "name": "Text generation"},
         "dataset": {
-            "type": about.dataset or f"pfgen-{run.suite.name}",
-            "name": run.suite.name,
+            "type": about.dataset or run.benchmark,
+            "name": run.suite_name,
             **({"config": mode} if isinstance(mode, str) else {}),
             "args": settings,
         },
@@ -51,9 +51,7 @@ def _result(run: ScoredRun, about: About) -> dict[str, Any]:
                 "name": figure.name.capitalize(),
                 "value": figure.value,
                 **(
-                    {}
-                    if figure.low is None
-                    else {"args": {"low": figure.low, "high": figure.high, "confidence": 0.95}}
+                    {} if figure.low is None else {"args": {"low": figure.low, "high": figure.high, "confidence": 0.95}}
                 ),
             }
             for figure in run.figures

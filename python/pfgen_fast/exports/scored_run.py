@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,12 +68,23 @@ class ScoredRun:
         suite: Suite = self.table.scorer.suite
         return suite
 
+    @property
+    def suite_name(self) -> str:
+        """The name of the suite, without the directories above it; of `data/` in a checkout, that of the checkout."""
+        name, *above = reversed(re.split(r"[/\\\\]", self.suite.name))
+        return above[0] if name == "data" and above else name
+
+    @property
+    def benchmark(self) -> str:
+        """The name of the suite, which says that it is one of ours."""
+        return self.suite_name if self.suite_name.startswith("pfgen") else f"pfgen-{self.suite_name}"
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """How the scores were made: the signature, which names the version, the suite and its hash, and the run."""
         return {
             "signature": self.table.signature,
-            "suite": self.suite.name,
+            "suite": self.suite_name,
             "suite_hash": self.suite.metadata_hash,
             "profile": self.scorer.profile,
             "float_sum": self.scorer.float_sum,
@@ -99,17 +111,6 @@ class ScoredRun:
             return Figure(name, value, None, None, None)
         error = stdev(by_question) / math.sqrt(len(by_question))
         return Figure(name, value, round(interval.low, 5), round(interval.high, 5), round(error, 5))
-
-    def answers(self) -> list[tuple[int, int, int]]:
-        """The place of the question in the suite, the trial and the row of each answer, trial by trial."""
-        return sorted(
-            (
-                (place, trial, row)
-                for place, question in enumerate(self.suite)
-                for trial, row in enumerate(self.trials.rows_by_question.get(question.question, ()), start=1)
-            ),
-            key=lambda answer: (answer[1], answer[0]),
-        )
 
     def needed_date(self) -> datetime.datetime:
         """The date, for formats that need one."""

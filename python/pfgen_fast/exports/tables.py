@@ -77,22 +77,21 @@ def _question_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
 
 def _answer_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
     of_run = _of_run(run)
-    questions = list(run.suite)
     columns = {name: run.table[name] for name in run.table.columns if name != "question_id"}
     lengths = run.trials.lines.lengths
-    for place, trial, row in run.answers():
-        question = questions[place]
-        scores = {name: float(column[row]) for name, column in columns.items()}
-        timestamp = run.trials.trial(row).get("timestamp")
-        yield {
-            **of_run,
-            "question_id": question.question_id,
-            "category": question.category or None,
-            "trial": trial,
-            "question": question.question,
-            "answer": run.trials.answers[row],
-            "timestamp": timestamp if isinstance(timestamp, str) else None,
-            "length": int(lengths[row]),
-            "score": scores.pop("average"),
-            **scores,
-        }
+    for question in run.suite:
+        for trial, row in enumerate(run.trials.rows_by_question[question.question], start=1):
+            scores = {name: float(column[row]) for name, column in columns.items()}
+            timestamp = run.trials.trial(row).get("timestamp")
+            yield {
+                **of_run,
+                "question_id": question.question_id,
+                "category": question.category or None,
+                "trial": trial,
+                "question": question.question,
+                "answer": run.trials.answers[row],
+                "timestamp": timestamp if isinstance(timestamp, str) else None,
+                "length": int(lengths[row]),
+                "score": scores.pop("average"),
+                **scores,
+            }

@@ -5,6 +5,7 @@ A text is written as in JSON, which YAML reads too; what YAML would not accept i
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import re
@@ -25,7 +26,7 @@ def yaml_text(value: Any) -> str:
 def _lines(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
-            yield from _member(f"{_key(str(key))}:", inner, in_list=False)
+            yield from _member(f"{_key(key)}:", inner, in_list=False)
     elif isinstance(value, (list, tuple)) and value:
         for inner in value:
             yield from _member("-", inner, in_list=True)
@@ -44,8 +45,9 @@ def _member(head: str, value: Any, *, in_list: bool) -> Iterator[str]:
     yield from (f"  {line}" for line in others)
 
 
-def _key(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _WORDS else _scalar(key)
+def _key(key: Any) -> str:
+    is_plain = isinstance(key, str) and _PLAIN_KEY.fullmatch(key) and key.lower() not in _WORDS
+    return str(key) if is_plain else _scalar(key)
 
 
 def _scalar(value: Any) -> str:
@@ -56,6 +58,8 @@ def _scalar(value: Any) -> str:
             return ".nan" if math.isnan(value) else f"{'-' if value < 0 else ''}.inf"
         text = repr(value)  # YAML 1.1 reads `1e-05` as a text
         return text if "." in text else text.replace("e", ".0e")
+    if isinstance(value, datetime.date):  # from a card
+        return value.isoformat()
     if isinstance(value, (int, list, tuple, Mapping)):
         return json.dumps(value)
     quoted = json.dumps(utf8(str(value)).decode(), ensure_ascii=False)

@@ -193,11 +193,19 @@ def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suit
 
 
 def write_scored(
-    path: Path, trials: Trials, table: ScoreTable, *, model: str, config: Mapping[str, Any], created: str
+    path: Path,
+    trials: Trials,
+    table: ScoreTable,
+    *,
+    model: str,
+    config: Mapping[str, Any],
+    created: str,
+    are_epochs: bool = False,
 ) -> None:
-    """Writes an eval log of scored trials; equal arguments give equal files `*.json`."""
+    """Writes an eval log of scored trials, which can be epochs; equal arguments give equal files `*.json`."""
     _check_log_path(path)
-    log = _eval_log(table.scorer, list(_samples(trials, table)), utf8(model).decode(), config, created)
+    samples = list(_samples(trials, table, are_epochs=are_epochs))
+    log = _eval_log(table.scorer, samples, utf8(model).decode(), config, created)
     with TemporaryDirectory() as folder:
         written = Path(folder, path.name)
         _log.write_eval_log(log, str(written))
@@ -227,8 +235,8 @@ def _only_run(folder: Path) -> RunFolder:
     return run
 
 
-def _samples(trials: Trials, table: ScoreTable) -> Iterator[EvalSample]:
-    """The answers of a run; the k-th answer to a question belongs to trial k."""
+def _samples(trials: Trials, table: ScoreTable, *, are_epochs: bool) -> Iterator[EvalSample]:
+    """The answers of a run; the k-th answer to a question belongs to trial k, which is an epoch or in the id."""
     suite = table.scorer.suite
     for text, rows in trials.rows_by_question.items():
         question_id = suite[text].question_id
@@ -238,9 +246,9 @@ def _samples(trials: Trials, table: ScoreTable) -> Iterator[EvalSample]:
             output = _model.ModelOutput.from_content("", answer)
             output.choices[0].message.id = f"{sample_id}-output"
             yield _log.EvalSample(
-                id=sample_id,
+                id=question_id if are_epochs else sample_id,
                 uuid=sample_id,
-                epoch=1,
+                epoch=trial if are_epochs else 1,
                 input=question,
                 target="",
                 messages=[
@@ -277,7 +285,7 @@ def _eval_log(
             task_id=f"pfgen-{scorer.suite.metadata_hash[:7]}",
             model=model,
             dataset=_log.EvalDataset(name=f"pfgen-{suite.name}", samples=len(samples)),
-            config=_log.EvalConfig(),
+            config=_log.EvalConfig(epochs=max(sample.epoch for sample in samples)),
             metadata=metadata,
             scorers=[{"name": _SCORER, "options": {"suite": suite.name}, "metrics": dict.fromkeys(SCORES, _METRICS)}],
         ),

@@ -92,7 +92,9 @@ def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBa
         chosen = None
         if isinstance(columns, ChosenColumns):
             columns.check(schema.names, source)
-            chosen = list(columns.inputs or schema.names)
+            # In the order of the file, because batches have the columns in the order in which they were chosen.
+            wanted = set(columns.inputs or schema.names)
+            chosen = [name for name in schema.names if name in wanted]
             schema = pyarrow().schema([schema.field(name) for name in chosen])
         else:
             check_schema(schema, columns, source)
