@@ -83,6 +83,8 @@ def test_the_same_item_in_several_subjects_is_several_items(read):
     scores = read(a_csv=rows)
     assert (scores.items, scores.subjects) == (("law/0", "art/0", "law/1"), ("law", "art", "law"))
     assert "have several subjects" in scores.notes[0]
+    unused = read(ColumnNames(subject="", trial="subject"), a_csv=rows)
+    assert (unused.items, unused.subjects, unused.notes) == (("0", "1"), (), ())
 
 
 def test_a_model_that_two_files_score_on_the_same_items_is_two_models(read):

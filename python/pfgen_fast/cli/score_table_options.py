@@ -65,7 +65,7 @@ class ScoreTableOptions:
     def named(self) -> str | None:
         """The first option for tables that is set, for commands that refuse it with runs."""
         for name in ("item", "model", "trial", "metric", "subject", "cluster"):
-            if getattr(self, f"{name}_column"):
+            if getattr(self, f"{name}_column") is not None:
                 return f"--{name}-column"
         others = (("--score-column", self.score_columns), ("--lower-is-better", self.lower_is_better))
         return next((name for name, value in (*others, ("--encoding", self.encoding)) if value), None)

@@ -200,46 +200,37 @@ class _Layout:
         assert not isinstance(item, int)
         trial, metric = codes("trial"), codes("metric")
         subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
+        n_models = len(self.models) or 1  # scores in each row
+        found = [self._scores(part, column, rows) for column in of.score or self.models]
+        model = codes("model") if of.model else rows.models.number(rows.sources[-1]) if of.score else NO_NAME
+        names: Sequence[str] = of.score
         if self.models:
-            columns = [self._scores(part, column, rows) for column in self.models]
-            n_models = len(columns)
+            found, names = [np.stack(found, axis=1).reshape(-1)], ("score",)
             model = np.tile(np.array([rows.models.number(name) for name in self.models], dtype=np.int32), len(part))
-            metric = metric if of.metric else rows.metrics.number("score")
-            metric, trial, subject, cluster = (
-                of_rows if isinstance(of_rows, int) else np.repeat(of_rows, n_models)
-                for of_rows in (metric, trial, subject, cluster)
-            )
-            rows.add(
-                np.stack(columns, axis=1).reshape(-1),
-                metric=metric,
-                model=model,
-                item=np.repeat(item, n_models),
-                trial=trial,
-                subject=subject,
-                cluster=cluster,
-                locate=lambda row: locate(n_rows_before + row // n_models),
-            )
-        for column in of.score:
-            score = self._scores(part, column, rows)
-            n_empty = int(np.isnan(score).sum())
-            if n_empty:
-                rows.n_empty[self.name] = rows.n_empty.get(self.name, 0) + n_empty
+        for score, name in zip(found, names, strict=True):
             rows.add(
                 score,
-                metric=metric if of.metric else rows.metrics.number(column),
-                model=codes("model") if of.model else rows.models.number(rows.sources[-1]),
-                item=item,
-                trial=trial,
-                subject=subject,
-                cluster=cluster,
-                locate=lambda row: locate(n_rows_before + row),
+                metric=_repeated(metric, n_models) if of.metric else rows.metrics.number(name),
+                model=model,
+                item=np.repeat(item, n_models),
+                trial=_repeated(trial, n_models),
+                subject=_repeated(subject, n_models),
+                cluster=_repeated(cluster, n_models),
+                locate=lambda row: locate(n_rows_before + row // n_models),
             )
 
     def _scores(self, part: Part, column: str, rows: ScoreRows) -> Floats:
         score, has_words = scores_of(part.values(column), column, part.location)
         if has_words:
             rows.remark(_WORDS, self.name)
+        n_empty = 0 if self.models else int(np.isnan(score).sum())
+        if n_empty:
+            rows.n_empty[self.name] = rows.n_empty.get(self.name, 0) + n_empty
         return score
+
+
+def _repeated(codes: Codes | int, n: int) -> Codes | int:
+    return codes if isinstance(codes, int) else np.repeat(codes, n)
 
 
 def _has_numbers(part: Part, column: str) -> bool:
