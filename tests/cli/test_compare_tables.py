@@ -27,7 +27,7 @@ def table(tmp_path_factory):
 
 
 def test_two_models_are_shown_as_two_runs_are(call, table):
-    line = ("compare", table, "--models", "org/new,org/old", "--power", "0.05", "--by-subject")
+    line = ("compare", table, "--models", "org/new,org/old", "--difference", "0.05", "--by-subject")
     found = json.loads(call(*line, "--json")[1])
     assert (found["a"], found["b"]) == ("org/new", "org/old")
     text, markdown = call(*line, "--deciding", 2)[1], call(*line, "-f", "markdown")[1].replace("\\", "")
@@ -79,7 +79,7 @@ def test_paired_tests_take_one_metric_of_a_table(call, table):
         (("--metric", "acuracy"), "did you mean 'accuracy'?"),
         (("--paired", "--metric", "acuracy"), "did you mean 'accuracy'?"),
         (("--suite", "mini"), "--suite is for runs, not for tables of scores"),
-        (("--power", "-1"), "expected 'seen' or a difference above 0"),
+        (("--difference", "-1"), "expected a difference above 0"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):

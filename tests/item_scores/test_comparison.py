@@ -117,16 +117,16 @@ def test_power_names_items_and_trials():
     n_trials, variances = np.full((2, 40), 4), np.full((2, 40), 0.36)
     values = np.stack([rng.normal(0.55, 0.3, 40), rng.normal(0.5, 0.3, 40)])  # all noise is that of 4 trials
     table = table_of(values, n_trials={"score": n_trials}, variances={"score": variances})
-    found = compare_models(table, power=0.3)
+    found = compare_models(table, difference=0.3)
     seen, named = found.power
     assert (seen.difference, named.difference) == (found.metrics[0].difference, 0.3)
     assert named.n < 40 < seen.n
     assert named.n_trials == 4
     assert found.power_sentences[1].startswith("a difference of 0.3 is found with power 0.8 by ")
     assert found.power_sentences[1].endswith("items, and 40 are there")
-    hardly = compare_models(table, power=0.01).power_sentences[1]
+    hardly = compare_models(table, difference=0.01).power_sentences[1]
     assert hardly.endswith(("more trials alone cannot", "trials of each item"))
-    no_trials = compare_models(table_of(values), power="seen")
+    no_trials = compare_models(table_of(values), power=True)
     assert no_trials.power_sentences[0].endswith("more than there are")
 
 

@@ -160,7 +160,7 @@ def test_runs_are_item_scores_with_trials_and_categories(runs, scorer):
 
 
 def test_many_runs_are_compared_with_the_first(runs, scorer):
-    found = compare_runs(runs[:4], scorer, metrics=["average", "length"], power=None)
+    found = compare_runs(runs[:4], scorer, metrics=["average", "length"])
     assert (found.n_pairs, len(found.metrics)) == (3, 6)
     alone = compare(runs[0], runs[2], scorer)
     row, same = found.metrics[1], alone.metrics[0]

@@ -195,7 +195,8 @@ def compare_models(
     *,
     all_pairs: bool = False,
     family: Family = "metric",
-    power: float | Literal["seen"] | None = None,
+    power: bool = False,
+    difference: float | None = None,
     of: Literal["runs", "models"] = "models",
 ) -> Comparison:
     """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
@@ -227,7 +228,7 @@ def compare_models(
         tuple(_by_item(table, first)) if is_one else (),
         _left_out(table, rows, pairs, of),
         subjects=tuple(_by_subject(table, first)) if is_one else (),
-        power=tuple(_power(table, first, power)) if is_one and power is not None else (),
+        power=tuple(_power(table, first, difference)) if is_one and (power or difference is not None) else (),
         family=family,
         higher_is_better=table.higher_is_better.get(first, True),
         of=of,
@@ -326,7 +327,7 @@ def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
     return _corrected([row for row in rows if row is not None], "metric")
 
 
-def _power(table: ItemScores, metric: str, power: float | Literal["seen"]) -> Iterable[Needed]:
+def _power(table: ItemScores, metric: str, named: float | None) -> Iterable[Needed]:
     found = compare_pair(table, metric, (0, 1), range(len(table.items)))
     assert found is not None
     is_common = ~np.isnan(table.values[metric][:2]).any(axis=0)
@@ -340,7 +341,7 @@ def _power(table: ItemScores, metric: str, power: float | Literal["seen"]) -> It
             filled = np.where(is_known, variances, np.array(means)[:, np.newaxis])
             trial_variance = float((filled / n_trials).sum()) / found.n**2
             mean_trials = float(n_trials.mean())
-    for difference in dict.fromkeys([found.mean, *([] if power == "seen" else [power])]):
+    for difference in dict.fromkeys([found.mean, *([] if named is None else [named])]):
         yield needed(found, difference, trial_variance=trial_variance, n_trials=mean_trials)
 
 
