@@ -14,12 +14,17 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
 from makers.runs import make_run, trial_lines
-from pfgen_fast import PfgenError, TrialsError
+from pfgen_fast import PfgenError, Scorer, TrialsError
+from pfgen_fast.exports import export
 from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.item_scores import read_item_scores
+from pfgen_fast.runs import RunScorer, item_scores_of
+from pfgen_fast.runs.trials import find_runs
 
 pytestmark = [
     pytest.mark.integrations,
@@ -149,6 +154,25 @@ def test_a_run_becomes_an_eval_log(run, tmp_path, mini, scorer, name):
             assert sample.scores["pfgen_score"].value == {name: float(table[name][trial]) for name in SCORES}
     values = [sample.scores["pfgen_score"].value["average"] for sample in log.samples]
     assert figures(log)["average"]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)
+
+
+def test_an_exported_run_has_questions_as_samples_and_trials_as_epochs(run, tmp_path, mini):
+    list(RunScorer(mini).score(find_runs([run])))
+    export(run, tmp_path / "a.json", to="inspect", suite=mini, date="2026-02-03")
+    export(run, tmp_path / "b.json", to="inspect", suite=mini, date="2026-02-03")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    log = logs.read_eval_log(str(tmp_path / "a.json"))
+    assert (log.eval.model, log.eval.created[:10], log.eval.config.epochs) == ("org/model", "2026-02-03", 3)
+    assert {(sample.id, sample.epoch) for sample in log.samples} == {
+        (q.question_id, k) for q in mini for k in (1, 2, 3)
+    }
+    found = read_item_scores([tmp_path / "a.json"])
+    expected = item_scores_of(find_runs([run]), Scorer(mini))
+    assert (found.models, len(found.items)) == (("org/model",), len(mini))
+    for name in SCORES:
+        np.testing.assert_allclose(found.values[f"pfgen_score/{name}"], expected.values[name], atol=1e-5)
+        assert figures(log)[name]["mean"] == pytest.approx(expected.values[name].mean(), abs=1e-5)
+    np.testing.assert_array_equal(found.n_trials["pfgen_score/average"], expected.n_trials["average"])
 
 
 def test_the_command_of_inspect_finds_the_scorer_by_its_entry_point(run, tmp_path):

@@ -27,6 +27,7 @@ PACKAGES = (
     "evaluators",
     "gates",
     "generation",
+    "item_scores",
     "judging",
     "references",
     "rewards",

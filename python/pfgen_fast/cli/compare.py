@@ -27,16 +27,14 @@ if TYPE_CHECKING:
 _METRICS_OF_RUNS = ("score", "fluency", "truthfulness", "helpfulness", "length")
 
 
-def _power(text: str) -> str:
-    """Checks the value of `--power`."""
-    if text == "seen":
-        return text
+def _positive(text: str) -> str:
+    """Checks the value of `--difference`."""
     try:
-        is_difference = 0 < float(text) < float("inf")
+        is_positive = 0 < float(text) < float("inf")
     except ValueError:
-        is_difference = False
-    if not is_difference:
-        raise BadParameter(f"expected 'seen' or a difference above 0, not {in_one_line(text)!r}")
+        is_positive = False
+    if not is_positive:
+        raise BadParameter(f"expected a difference above 0, not {in_one_line(text)!r}")
     return text
 
 
@@ -82,7 +80,7 @@ class _Compare:
 
       pfgen-fast compare result/baseline result/first result/second --paired -f markdown
 
-      pfgen-fast compare scores.csv --models new,old --power 0.01
+      pfgen-fast compare scores.csv --models new,old --difference 0.01
 
       pfgen-fast compare result/new result/old --fail-if-worse --margin 0.01 --junit gate.xml
     """
@@ -103,11 +101,11 @@ class _Compare:
         "metric", help="Correct p-values for the comparisons of each metric, or of all metrics together."
     )
     by_subject: bool = Option(False, help="Show the differences by subject (category of the questions).")
-    power: str | None = Option(
-        None,
-        parser=_power,
-        metavar="DIFFERENCE",
-        help="Tell how many more questions or trials find this difference with power 0.8; 'seen': the difference seen.",
+    power: bool = Option(
+        False, help="Tell how many questions or trials find the difference seen with power 0.8; see --difference."
+    )
+    difference: str | None = Option(
+        None, parser=_positive, metavar="NUMBER", help="Tell the same for this difference; implies --power."
     )
     deciding: int | None = Option(
         None, min=0, help="Show this many of the questions that decide the comparison of two. Default: 10."
@@ -143,7 +141,7 @@ class _Compare:
                 fail(f"{option} is for --paired: without it, p-values are those of a test without draws")
         for option, is_given in (
             ("--deciding", self.deciding is not None),
-            ("--power", self.power is not None),
+            ("--power", self.power or self.difference is not None),
             ("--by-subject", self.by_subject),
             ("--all-pairs", self.all_pairs),
             ("--family", self.family == "all"),
@@ -172,8 +170,7 @@ class _Compare:
             print_baseline(compare_by_resampling(table, metric=metric, **self.settings_of_draws), shown_as)
         else:
             table = table.only(metrics=self.metrics or None)
-            power = self.difference_to_find
-            found = compare_models(table, all_pairs=self.all_pairs, family=self.family, power=power)
+            found = compare_models(table, **self.settings)
             checks = self.gate.check(table, self.metrics, family=self.family)
             self.print_comparison(found, shown_as, checks)
 
@@ -199,13 +196,13 @@ class _Compare:
             print_baseline(library.compare_with_baseline(first, others, scorer, **settings), shown_as)
             return
         table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
-        power = self.difference_to_find
-        found = library.compare_scored(table, means, scorer, metrics or None, self.all_pairs, self.family, power)
+        found = library.compare_scored(table, means, scorer, metrics=metrics or None, **self.settings)
         checks = self.gate.check(table, metrics, family=self.family, of="runs")
         self.print_comparison(found, shown_as, checks)
 
     def print_comparison(self, found: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
-        if found.n_pairs > 1 and (self.deciding is not None or self.power is not None or self.by_subject):
+        is_for_two = self.deciding is not None or self.power or self.difference is not None or self.by_subject
+        if found.n_pairs > 1 and is_for_two:
             fail(f"{counted(found.n_pairs, 'pair')}: --deciding, --power and --by-subject are for a comparison of two")
         n_deciding = 10 if self.deciding is None else self.deciding
         more = self.gate.record(checks)
@@ -213,10 +210,9 @@ class _Compare:
         self.gate.finish(checks, form_of(as_json=self.form == "json", as_markdown=self.form == "markdown"), "compare")
 
     @property
-    def difference_to_find(self) -> float | Literal["seen"] | None:
-        if self.power is None:
-            return None
-        return "seen" if self.power == "seen" else float(self.power)
+    def settings(self) -> dict[str, Any]:
+        difference = None if self.difference is None else float(self.difference)
+        return {"all_pairs": self.all_pairs, "family": self.family, "power": self.power, "difference": difference}
 
     @property
     def settings_of_draws(self) -> dict[str, Any]:

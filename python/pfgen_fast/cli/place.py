@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,9 +112,9 @@ class _Place:
 
         if not self.against and not self.tables.models:
             fail("name the models to place (--models), or a table with other models (--against)")
-        tables, placed = replace(self.tables, models=None), options.names_of(self.tables.models)
-        every = tables.read([*self.paths, *([self.against] if self.against else [])], quiet=self.quiet)
-        placed = placed or tables.read(self.paths, quiet=True).models
+        others = [self.against] if self.against else []
+        every = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
+        placed = options.names_of(self.tables.models) or self.tables.read(self.paths, quiet=True).models
         return place_models(every, placed, self.metric)
 
     def runs(self, problems: list[TrialsError]) -> list[Placement]:

@@ -115,8 +115,15 @@ def _rows(
     if (~has_gap).sum() < _MIN_ITEMS:
         n = counted(int((~has_gap).sum()), "item")
         raise ExperimentError(f"{n} with a score of every model: expected at least {_MIN_ITEMS}")
-    chosen = (_chosen(values, kept) for values in (names, models, modes))
-    return ItemRows(*chosen, _chosen(items, ~has_gap), sign * scores[kept][:, ~has_gap], sign, tuple(notes))
+    return ItemRows(
+        _chosen(names, kept),
+        _chosen(models, kept),
+        _chosen(modes, kept),
+        _chosen(items, ~has_gap),
+        sign * scores[kept][:, ~has_gap],
+        sign,
+        tuple(notes),
+    )
 
 
 def _named(names: Sequence[str], mask: NDArray[np.bool_]) -> str:
@@ -124,4 +131,4 @@ def _named(names: Sequence[str], mask: NDArray[np.bool_]) -> str:
 
 
 def _chosen(values: Sequence[Any], mask: NDArray[np.bool_]) -> tuple[Any, ...]:
-    return tuple(values[at] for at in np.flatnonzero(mask))
+    return tuple(values[at] for at in np.flatnonzero(mask).tolist())

@@ -60,7 +60,9 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
 def _case(check: Check, suite: str) -> Element:
     from xml.etree.ElementTree import Element, SubElement
 
-    case = Element("testcase", {"classname": terminal_text(f"{suite}.{check.about}"), "name": terminal_text(check.name)})
+    case = Element(
+        "testcase", {"classname": terminal_text(f"{suite}.{check.about}"), "name": terminal_text(check.name)}
+    )
     case.set("time", "0")
     sentence = terminal_text(check.sentence)
     if check.outcome == "error":

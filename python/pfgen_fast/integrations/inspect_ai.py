@@ -5,14 +5,15 @@ Inspect finds the task and the scorer by the entry point of this package: `inspe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
-from ..files.untrusted_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, json_text, utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
@@ -21,7 +22,7 @@ from ..runs.aggregation import trials_of
 from ..runs.checkout import run_name, suite_of
 from ..runs.trials import RunFolder, Trials, find_runs
 from ..scoring.reasoning_text import without_reasoning
-from ..scoring.score_table import ScoreTable
+from ..scoring.score_table import ScoreTable, TableScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import PARTS
@@ -179,18 +180,41 @@ def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suit
         PfgenError: The path has another extension or cannot be written.
     """
     path = Path(path)
-    if path.suffix not in (".eval", ".json"):
-        raise PfgenError(f"{path}: expected a file *.eval or *.json")
+    _check_log_path(path)
     found = run if isinstance(run, RunFolder) else _only_run(Path(run))
     given = suite if isinstance(suite, Suite | None) else Suite.load(suite)
     scorer = Scorer(suite_of(found.folder, given))
     trials = trials_of(scorer.suite, Trials.of(found))
     table = scorer.score(trials.lines.questions, trials.lines.answers)
-    log = _eval_log(found, scorer, list(_samples(trials, table)))
+    config = found.config() or {}
+    model = config.get("model")
+    name = in_one_line(model, 200) if isinstance(model, str) else run_name(found.folder)
+    write_scored(path, trials, table, model=name, config=config, created=timestamp())
+
+
+def write_scored(
+    path: Path,
+    trials: Trials,
+    table: ScoreTable,
+    *,
+    model: str,
+    config: Mapping[str, Any],
+    created: str,
+    are_epochs: bool = False,
+) -> None:
+    """Writes an eval log of scored trials, which can be epochs; equal arguments give equal files `*.json`."""
+    _check_log_path(path)
+    samples = list(_samples(trials, table, are_epochs=are_epochs))
+    log = _eval_log(table.scorer, samples, utf8(model).decode(), config, created)
     with TemporaryDirectory() as folder:
         written = Path(folder, path.name)
         _log.write_eval_log(log, str(written))
         write_whole(path, written.read_bytes())
+
+
+def _check_log_path(path: Path) -> None:
+    if path.suffix not in (".eval", ".json"):
+        raise PfgenError(f"{path}: expected a file *.eval or *.json")
 
 
 def _score(table: ScoreTable, row: int, answer: str) -> Score:
@@ -211,20 +235,27 @@ def _only_run(folder: Path) -> RunFolder:
     return run
 
 
-def _samples(trials: Trials, table: ScoreTable) -> Iterator[EvalSample]:
-    """The answers of a run; the k-th answer to a question belongs to trial k."""
+def _samples(trials: Trials, table: ScoreTable, *, are_epochs: bool) -> Iterator[EvalSample]:
+    """The answers of a run; the k-th answer to a question belongs to trial k, which is an epoch or in the id."""
     suite = table.scorer.suite
     for text, rows in trials.rows_by_question.items():
         question_id = suite[text].question_id
         for trial, row in enumerate(rows, start=1):
             question, answer = (utf8(of[row]).decode() for of in (trials.questions, trials.answers))
+            sample_id = f"{question_id}-{trial}"
+            output = _model.ModelOutput.from_content("", answer)
+            output.choices[0].message.id = f"{sample_id}-output"
             yield _log.EvalSample(
-                id=f"{question_id}-{trial}",
-                epoch=1,
+                id=question_id if are_epochs else sample_id,
+                uuid=sample_id,
+                epoch=trial if are_epochs else 1,
                 input=question,
                 target="",
-                messages=[_model.ChatMessageUser(content=question), _model.ChatMessageAssistant(content=answer)],
-                output=_model.ModelOutput.from_content("", answer),
+                messages=[
+                    _model.ChatMessageUser(id=f"{sample_id}-question", content=question),
+                    _model.ChatMessageAssistant(id=f"{sample_id}-answer", content=answer),
+                ],
+                output=output,
                 scores={_SCORER: _score(table, row, answer)},
                 metadata={_QUESTION: question_id, "question": question, "trial": trial},
             )
@@ -238,26 +269,33 @@ _METRICS = [
 """The metrics in the decorator of `pfgen_score`, in the form of logs."""
 
 
-def _eval_log(run: RunFolder, scorer: Scorer, samples: list[EvalSample]) -> EvalLog:
+def _eval_log(
+    scorer: TableScorer, samples: list[EvalSample], model: str, config: Mapping[str, Any], created: str
+) -> EvalLog:
     """The log of scored samples; Inspect computes its results."""
-    config = run.config() or {}
-    model = config.get("model")
     suite = scorer.suite
-    now = timestamp()
+    metadata = {"signature": scorer.signature, "run": dict(config)}
     log = _log.EvalLog(
         status="success",
         eval=_log.EvalSpec(
-            created=now,
+            eval_id=_id(model, created, metadata),
+            run_id=_id(model, created, metadata),
+            created=created,
             task="pfgen",
             task_id=f"pfgen-{scorer.suite.metadata_hash[:7]}",
-            model=in_one_line(model, 200) if isinstance(model, str) else run_name(run.folder),
+            model=model,
             dataset=_log.EvalDataset(name=f"pfgen-{suite.name}", samples=len(samples)),
-            config=_log.EvalConfig(),
-            metadata={"signature": scorer.signature, "run": config},
+            config=_log.EvalConfig(epochs=max(sample.epoch for sample in samples)),
+            metadata=metadata,
             scorers=[{"name": _SCORER, "options": {"suite": suite.name}, "metrics": dict.fromkeys(SCORES, _METRICS)}],
         ),
-        stats=_log.EvalStats(started_at=now, completed_at=now),
+        stats=_log.EvalStats(started_at=created, completed_at=created),
         samples=samples,
     )
     _log.recompute_metrics(log)
     return log
+
+
+def _id(*parts: Any) -> str:
+    """An identifier like those of Inspect, equal for equal parts."""
+    return hashlib.sha256(utf8(json_text(parts))).hexdigest()[:22]
