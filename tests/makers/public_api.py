@@ -25,7 +25,11 @@ PACKAGES = (
     "checklists",
     "discernment",
     "evaluators",
+<<<<<<< HEAD
     "gates",
+=======
+    "exports",
+>>>>>>> s39-d2
     "generation",
     "item_scores",
     "judging",
