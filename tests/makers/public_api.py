@@ -25,11 +25,8 @@ PACKAGES = (
     "checklists",
     "discernment",
     "evaluators",
-<<<<<<< HEAD
-    "gates",
-=======
     "exports",
->>>>>>> s39-d2
+    "gates",
     "generation",
     "item_scores",
     "judging",
