@@ -119,6 +119,14 @@ def test_gaps_are_left_out_and_named(scores):
     )
 
 
+def test_items_in_clusters_are_not_replayed(scores):
+    clusters = tuple(f"document {item // 3}" for item in range(N_ITEMS))
+    found = items(ItemAnalysis(rows_of_scores(table_of(scores, clusters=clusters)), pair="org-1/model-1,org-2/model-2"))
+    assert "stops" not in {table.name for table in found.tables}
+    assert "on all items the difference" not in found.paragraph
+    assert any(note.startswith("items are in clusters") for note in found.notes)
+
+
 @pytest.mark.parametrize(
     ("n_models", "sentence"),
     [(8, "8 models: short lists and early stops are not tested"), (15, "redundant pairs are not searched for")],

@@ -25,6 +25,7 @@ PACKAGES = (
     "checklists",
     "discernment",
     "evaluators",
+    "exports",
     "gates",
     "generation",
     "item_scores",

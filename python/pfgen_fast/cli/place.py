@@ -135,6 +135,9 @@ class _Place:
                 results += find_results([path])
             except TrialsError as problem:
                 problems.append(problem)
+        if not results and problems:
+            warn(*map(str, problems[:-1]))
+            raise problems[-1]
         for entry in rank(dict.fromkeys(results), on_problem=problems.append):
             try:
                 placements.append(field.place(entry))

@@ -93,7 +93,7 @@ class ItemAnalysis:
     @cached_property
     def replays(self) -> list[Replays]:
         """The replays of comparisons that stop early."""
-        return [] if self.test is None else replay_pairs(self.rows, self.seed)
+        return [] if self.test is None or self.rows.has_item_clusters else replay_pairs(self.rows, self.seed)
 
     @cached_property
     def groups(self) -> tuple[list[str], GroupDifferences] | None:
@@ -307,7 +307,7 @@ def _words(analysis: ItemAnalysis) -> list[str]:
             f"lists that the other parts chose, on {analysis.test.n_pairs:,} pairs of models in total."
         )
     words += _words_on_stops(analysis)
-    if analysis.pair is not None and analysis.has_orders:
+    if analysis.pair is not None and analysis.has_orders and not rows.has_item_clusters:
         words.append(replay_pair(rows, analysis.pair)[0])
     return words
 
@@ -366,6 +366,10 @@ def _limits(analysis: ItemAnalysis) -> list[str]:
         )
     elif clusters.n < MIN_OF_PAIRS:
         notes.append(f"{of}: redundant pairs are not searched for with fewer than {MIN_OF_PAIRS}")
+    if rows.has_item_clusters:
+        notes.append(
+            "items are in clusters, so comparisons that stop early are not replayed: they need independent items"
+        )
     if analysis.groups is not None:
         names, found = analysis.groups
         small = [name for number, name in enumerate(names) if number not in found.groups]
