@@ -106,6 +106,21 @@ def test_place_fails_above_a_rank_and_below_a_percentile(call, varied, tmp_path)
     code, out, _ = call(*line, *passes, "--fail-under", "rank=0.5", "--json")
     assert (code, [check["passes"] for check in json.loads(out)[0]["checks"]]) == (1, [True, True, True, False])
 
+    code, _, err = call(*line, tmp_path / "nothing", "--fail-under", "0.1")
+    assert (code, err.count("nothing: no such file or folder")) == (3, 1)
+
+
+def test_place_turns_the_sign_for_models_of_which_less_is_better(call, tmp_path):
+    path = tmp_path / "scores.csv"
+    rows = [f"i{n},{n % 3},{n % 3 + 1},{n % 3 + 2}" for n in range(9)]
+    path.write_text("item,a,b,c\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    line = ("place", path, "--models", "a", "--lower-is-better", "score")
+    passes = ("1", "score_high=1.9", "rank=1", "percentile=100")
+    code, out, _ = call(*line, *(word for limit in passes for word in ("--fail-under", limit)))
+    assert (code, outcomes(out)) == (0, ["passed"] * 4)
+    code, out, _ = call(*line, "--fail-under", "0.99")
+    assert (code, "a: score 1 is above 0.99" in out) == (1, True)
+
 
 def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
     begin_work(tmp_path, monkeypatch)

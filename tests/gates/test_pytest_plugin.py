@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 from xml.etree import ElementTree
 
 import pytest
-from makers.documented import documented_example, tool
+from makers.documented import ROOT, documented_example, tool
 
 pytest_plugins = ["pytester"]
+
+package = tool("package")
 
 PLUGIN = "pfgen_fast.integrations.pytest_plugin"
 
@@ -122,7 +125,7 @@ def test_the_example_of_the_guide_runs(run, varied):
     found.assert_outcomes(passed=code.count("def test_"))
 
 
-def test_the_plugin_imports_little(pytester):
+def test_the_plugin_imports_little():
     """pytest loads it at the start of each session of each project on the machine."""
     heavy = "{'numpy', 'rich', 'typer', 'orjson'}"
     code = f"import pytest, sys; import {PLUGIN}; print(*{heavy} & set(sys.modules))"
@@ -130,6 +133,13 @@ def test_the_plugin_imports_little(pytester):
     assert done.stdout.strip() == ""
 
 
-def test_pytest_finds_the_plugin_by_its_entry_point():
-    declared = tool("package").tomllib.loads((tool("package").ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert declared["project"]["entry-points"]["pytest11"] == {"pfgen": PLUGIN}
+def test_pytest_finds_the_plugin_by_its_entry_point(pytester, monkeypatch):
+    declared = package.tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    [(name, module)] = declared["pytest11"].items()
+    installed = pytester.mkdir("site") / "pfgen_fast_of_a_test-1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: pfgen-fast-of-a-test\nVersion: 1\n")
+    (installed / "entry_points.txt").write_text(f"[pytest11]\n{name} = {module}\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(installed.parent), *filter(None, sys.path)]))
+    pytester.makepyfile('def test_it(pfgen):\n    pfgen.assert_at_least({"item": [1, 2], "m": [1, 1]}, 1)\n')
+    pytester.runpytest_subprocess("-W", "error").assert_outcomes(passed=1)

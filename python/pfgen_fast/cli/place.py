@@ -93,6 +93,7 @@ class _Place:
             for placement in placements:
                 print_placement(placement)
         checks = [check for of_one in of_placements for check in of_one]
+        checks += [check for problem in problems for check in self.gate.without_figures("place", str(problem))]
         form = form_of(as_json=is_json, as_markdown=self.format == "markdown", quiet=self.quiet)
         self.gate.finish(checks, form, "place")
         exit_if_partial(problems)

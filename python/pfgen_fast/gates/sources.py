@@ -87,8 +87,8 @@ def _joined(new: ItemScores, old: ItemScores) -> ItemScores:
     """A table with the models of both tables, on the metrics and items that both have."""
     metrics = [metric for metric in new.metrics if metric in old.metrics]
     if not metrics:
-        names = few_names(new.metrics), few_names(old.metrics)
-        raise TrialsError(f"the tables have no metric in common: {names[0]} and {names[1]}")
+        of_each = few_names(new.metrics), few_names(old.metrics)
+        raise TrialsError(f"the tables have no metric in common: {of_each[0]} and {of_each[1]}")
     place = {item: at for at, item in enumerate(old.items)}
     mine = [at for at, item in enumerate(new.items) if item in place]
     if not mine:
