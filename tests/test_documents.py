@@ -214,7 +214,9 @@ def test_every_picture_is_made_by_a_command_that_the_docs_name():
         assert command.startswith(("pfgen-fast ", "make ")) or (ROOT / program).is_file(), command
 
 
-@pytest.mark.parametrize("module", ["", "checklists", "discernment", "evaluators", "ngram", "oracle", "references"])
+@pytest.mark.parametrize(
+    "module", ["", "checklists", "discernment", "evaluators", "exports", "ngram", "oracle", "references"]
+)
 def test_every_public_name_is_in_the_reference(module):
     name = f"pfgen_fast.{module}".rstrip(".")
     package = importlib.import_module(name)
