@@ -150,8 +150,9 @@ class RunReader:
         trials = trials_of(suite, trials)
         check_questions(trials, suite)
         trials = stripped(trials, config) if is_stripped else trials
-        scorer = self._scorers.setdefault(suite, Scorer(suite, profile=self.profile))
-        table = scorer.score(trials.lines.questions, trials.lines.answers)
+        if suite not in self._scorers:
+            self._scorers[suite] = Scorer(suite, profile=self.profile)
+        table = self._scorers[suite].score(trials.lines.questions, trials.lines.answers)
         _, table, problem = with_recorded_sum(path, trials, table, made_of)
         if problem is not None:
             raise TrialsError(
