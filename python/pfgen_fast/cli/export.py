@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from typer import Option
 
 from ..exports.about import FormatName, Level
+from ..files.writing import writing_stdout
 from ..suite.rules import Profile
 from . import options
 from .app import Quiet, counted, fail, shown, stderr
@@ -76,7 +76,8 @@ class _Export:
         suffix = {"model-index": "yaml", "eval-results": "yaml", "csv": "csv"}.get(self.to, "json")
         with TemporaryDirectory() as folder:
             (written,) = [self.export(Path(folder, f"stdout.{suffix}"))]
-            sys.stdout.buffer.write(written[0].read_bytes())
+            with writing_stdout() as file:
+                file.write(written[0].read_bytes())
 
     def export(self, output: Path) -> list[Path]:
         """Writes the files."""

@@ -181,8 +181,9 @@ def date_of(trials: Trials) -> datetime.datetime | None:
 
 def parsed_date(text: str) -> datetime.datetime | None:
     """A date in ISO 8601, converted to UTC; a date without a time zone is in UTC."""
+    text = re.sub(r"\.(\d+)", lambda found: f".{found[1][:6]:0<6}", text)  # as Python 3.10 expects it
     try:
-        date = datetime.datetime.fromisoformat(text.removesuffix("Z") + ("+00:00" if text.endswith("Z") else ""))
+        date = datetime.datetime.fromisoformat(f"{text[:-1]}+00:00" if text.endswith("Z") else text)
         zone = datetime.timezone.utc
         return date.replace(tzinfo=zone) if date.tzinfo is None else date.astimezone(zone)
     except (ValueError, OverflowError):
