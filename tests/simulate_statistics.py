@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from functools import reduce
 from itertools import product, repeat
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 from makers import published
+from makers.claims import COVERAGE, FALSE_ALARMS, Claim, holds
 from makers.simulated_worlds import (
     TRUTH,
     Source,
@@ -41,75 +39,22 @@ from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
 from pfgen_fast.statistics.student import half_width
-
-COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.06)  # promised, of 95 % intervals and of verdicts at the level 0.05
-
-_IN_TABLES = {
-    "bh: ": "Benjamini and Hochberg: ",
-    "holm: ": "Holm: ",
-    "any, ": "leaderboards with a false alarm; ",
-    "share of all alarms, ": "false alarms among all alarms; ",
-    "of the equally good neighbours, ": "false alarms among equally good neighbours; ",
-    "all 24 equally good": "all 24 runs are equally good",
-    "stretches of 3 alike": "groups of 3 equally good runs",
-    "half of them ties": "half of the questions tie",
-    "all of them ties": "all questions tie",
-    "any of 5 runs": "at least one of 5 runs",
-    "(0.5 is true)": "(true share: 0.5)",
-    ", of columns": ", columns",
-    ", of ": ", columns that correlate by ",
-    ", from trial": ", checked from trial",
-}
-"""Other words for parts of a claim's name in the tables. A name determines the draws, so it must not change."""
+from simulate_item_analysis import claims_of_item_analysis
+from simulate_items import claims_of_items
 
 _N_DRAWS = 999  # of paired tests; `compare --paired` has ten times as many, for p-values with another digit
 _DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A statement of the program in a world whose truth is known."""
-
-    table: str  # table that shows the claim
-    what: str  # name of the case: its subject and size
-    bounds: tuple[float, float] | None  # promised share; None where the row is shown for comparison
-    # draws once, and returns whether the interval held or an alarm was false, or several of these
-    draw: Callable[..., Any]
-    settings: tuple[Any, ...] = ()  # arguments of `draw` behind the generator
-    cost: int = 1  # the number of draws is divided by this
-
-    def share(self, n: int) -> tuple[float, int]:
-        """The share, and the number of values behind it; the seed follows from the claim."""
-        generator = np.random.default_rng(zlib.crc32(f"{self.table}, {self.what}".encode()))
-        found = np.hstack([self.draw(generator, *self.settings) for _ in range(max(50, n // self.cost))])
-        return float(np.mean(found)), len(found)
-
-    @property
-    def shown(self) -> str:
-        """The name in the tables."""
-        return reduce(lambda words, part: words.replace(*part), _IN_TABLES.items(), self.what)
-
-    def is_held(self, share: float, n: int) -> bool:
-        """Whether the share is as promised, within three standard errors."""
-        if self.bounds is None:
-            return True
-        low, high = self.bounds
-        return low - 3 * (low * (1 - low) / n) ** 0.5 <= share <= high + 3 * (high * (1 - high) / n) ** 0.5
-
-
 # ---- Draws: whether an interval held the truth, or an alarm was false
 
 
-def _holds(found: Any, truth: float) -> bool:
-    return found.low is None or found.low <= truth <= found.high  # without an interval nothing wrong is said
-
-
 def _score(generator: Generator, world: World, n_questions: int, n_trials: int) -> bool:
-    return _holds(mean_interval(trial_means(generator, world(generator, n_questions), n_trials)), TRUTH[world])
+    return holds(mean_interval(trial_means(generator, world(generator, n_questions), n_trials)), TRUTH[world])
 
 
 def _holds_zero(generator: Generator, *pair: Any) -> bool:
-    return _holds(paired_difference(*two_runs(generator, *pair)), 0)
+    return holds(paired_difference(*two_runs(generator, *pair)), 0)
 
 
 def _differs(generator: Generator, *pair: Any) -> bool:
@@ -153,7 +98,7 @@ def _any_differs(generator: Generator, n_questions: int, ties: float, n_runs: in
 
 
 def _interval_holds_zero(generator: Generator, n_questions: int, ties: float) -> bool:
-    return _holds(*against_baseline(*_against(generator, n_questions, ties, 1), n_draws=_N_DRAWS), 0)
+    return holds(*against_baseline(*_against(generator, n_questions, ties, 1), n_draws=_N_DRAWS), 0)
 
 
 def _shifted(generator: Generator, n_questions: int) -> bool:
@@ -194,13 +139,13 @@ def _true_coefficient(name: str, rho: float) -> float:
 
 def _correlated(generator: Generator, name: str, n_values: int, rho: float) -> bool:
     x, noise = generator.standard_normal((2, n_values))
-    return _holds(correlate(x, rho * x + (1 - rho**2) ** 0.5 * noise)[name], _true_coefficient(name, rho))
+    return holds(correlate(x, rho * x + (1 - rho**2) ** 0.5 * noise)[name], _true_coefficient(name, rho))
 
 
 def _correlated_with_tails(generator: Generator, n_values: int) -> bool:
     """Pearson's correlation of two columns with a long tail: normal ones that correlate by 0.5 in an exponential."""
     x, noise = generator.standard_normal((2, n_values))
-    return _holds(correlate(np.exp(x), np.exp(0.5 * x + 0.75**0.5 * noise))["Pearson"], np.expm1(0.5) / np.expm1(1))
+    return holds(correlate(np.exp(x), np.exp(0.5 * x + 0.75**0.5 * noise))["Pearson"], np.expm1(0.5) / np.expm1(1))
 
 
 def _clustered(generator: Generator, name: str, n_clusters: int, rho: float, knows: bool) -> bool:
@@ -209,7 +154,7 @@ def _clustered(generator: Generator, name: str, n_clusters: int, rho: float, kno
     of_models = generator.standard_normal((2, n_clusters))[:, models]
     x, noise = 0.8**0.5 * of_models + 0.2**0.5 * generator.standard_normal((2, len(models)))
     y = rho * x + (1 - rho**2) ** 0.5 * noise
-    return _holds(correlate(x, y, clusters=models if knows else None)[name], _true_coefficient(name, rho))
+    return holds(correlate(x, y, clusters=models if knows else None)[name], _true_coefficient(name, rho))
 
 
 def _swapped(generator: Generator, n_runs: int, n_questions: int, against_all: bool) -> float:
@@ -365,7 +310,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=4_000)
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
-    wanted = [*claims(), *claims_of_resampling(), *claims_of_correlations(), *claims_of_trials()]
+    wanted = [*claims(), *claims_of_resampling(), *claims_of_items(), *claims_of_correlations()]
+    wanted += [*claims_of_item_analysis(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()
     rows: dict[str, list[str]] = {}

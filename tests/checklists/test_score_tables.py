@@ -7,6 +7,7 @@ import io
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from makers.checklists_to_judge import suite
 from makers.own_checklists import suite_of
@@ -18,6 +19,7 @@ from pfgen_fast.checklists.scoring import text_tables
 from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
 from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.cli.checklists_printing import lines_of
+from pfgen_fast.item_scores import read_item_scores
 
 KEYS = (("tales", "common"), ("letters", "common"))
 TASKS = [replace(task, category="common") for task in suite().tasks]
@@ -165,6 +167,12 @@ def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
     code, printed, _ = call(*common, "--csv", tmp_path / "t.csv", "--markdown", "--draws", 0)
     assert printed.startswith("## Average over areas\n\n| place | model |")
     assert (tmp_path / "t.csv").read_text().startswith("place,model,kind,part,n,missing")
+    code, _, _ = call(*common, "--answers", tmp_path / "answers.csv", "--json", "--draws", 0)
+    answers = read_item_scores([tmp_path / "answers.csv"])
+    assert (code, set(answers.models), answers.notes) == (0, {"good", "gaps"}, ())
+    assert answers.of("good", "score").tolist() == [100.0] * len(SUITE.tasks)
+    assert np.isnan(answers.of("gaps", "score")).sum() == 2
+    assert set(answers.subjects) == {"tales", "letters"}
     code, _, said = call("checklists", "table", runs, "--suite", suite_folder, "--draws", 9)
     assert code == 3
     assert "note: 1 answer left out: the judge gave no usable reply" in said

@@ -57,6 +57,7 @@ LINES = {
     "experiment stability": f"{EXPERIMENT} --reference-draws 0 --draws 1",
     "experiment external": f"{EXPERIMENT} --scores {{out}}/scores.csv",
     "experiment significance": EXPERIMENT,
+    "experiment items": EXPERIMENT,
     "experiment sensitivity": f"{EXPERIMENT} --vary limit=150",
     "discern run": (
         "--from-run {result}/org/model-0/abc -e ngram --kinds char_delete/300 --draws 0 -o {out}/discernment"

@@ -113,7 +113,7 @@ def in_node(data, expression):
         pytest.skip("no node, which runs the scripts of pages")
     before = (
         f"const matchMedia = () => ({{}}), data = {json.dumps(data)};"
-        f"const overview = {{ quantiles: {json.dumps([quantile(n - 1) for n in range(2, 60)])} }};"
+        f"const overview = {{ quantiles: {json.dumps([quantile(n - 1) for n in range(2, 60)])}, has_answers: true }};"
     )
     scripts = "".join(map(source, ("page.js", "report/intervals.js")))
     text = f"{before}{scripts}process.stdout.write(JSON.stringify({expression}));"

@@ -211,7 +211,7 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
 def test_one_pass_gives_the_findings_of_the_single_experiments(varied, mini):
     together = Experiments([varied], suite=mini, threads=2)
     found = {finding.name: finding for finding in together.findings()}
-    assert list(found) == ["sensitivity", "stability", "relations", "parts", "sets", "significance"]
+    assert list(found) == ["sensitivity", "stability", "relations", "parts", "sets", "significance", "items"]
     assert together.problems == []
     cut = CutReferences(threads=1)
     scored = score_runs([varied], suite=mini, threads=1, on_batch=cut)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def test_too_few_questions_give_no_verdict(tmp_path, mini):
 
 def test_models_of_a_table_are_compared_on_their_common_items():
     rng = np.random.default_rng(5)
-    values = np.clip([[0.8], [0.79], [0.3]] + rng.normal(0, 0.05, (3, 30)), 0, 1)
+    values = np.array([[0.8], [0.79], [0.3]]) + rng.normal(0, 0.05, (3, 30))
     values[1, 0] = np.nan
     scores = ItemScores(("a", "b", "c"), tuple(f"q{n}" for n in range(30)), {"accuracy": values})
     found = significance(scores)
@@ -80,9 +81,10 @@ def test_models_of_a_table_are_compared_on_their_common_items():
     assert [row[:2] for row in groups.rows] == [("a", 2), ("b", 1)]
     assert "over 29 items; all 3 pairs of models are one family" in found.paragraph
     assert found.notes == ("ranked on the 29 of 30 items for which all 3 models have a score",)
-    for table, said in (
-        (scores.only(models=["a"]), "at least two models"),
-        (scores.only(items=[1, 2]), "2 common items"),
-    ):
+    by_loss = significance(replace(scores, higher_is_better={"accuracy": False})).tables[0]
+    assert [row[1] for row in by_loss.rows] == ["c", "b", "a"]
+    assert by_loss.rows[0][7] == pytest.approx(pair.mean)
+    cases = (scores.only(models=["a"]), "at least two models"), (scores.only(items=[1, 2]), "2 common items")
+    for table, said in cases:
         with pytest.raises(ExperimentError, match=said):
             significance(table)

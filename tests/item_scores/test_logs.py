@@ -17,9 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.files.compression import compressing
 from pfgen_fast.item_scores import ColumnNames, is_score_table, read_item_scores
+from pfgen_fast.tables.json_tables import object_members
 
 DATE = "2026-11-01T10-00-00.123456"
 
@@ -127,6 +131,33 @@ def test_a_log_of_a_killed_evaluation_is_read_from_its_journal(tmp_path):
     scores = read_item_scores([path])
     assert scores.values["match"].tolist() == [[10]]
     assert "the status of the evaluation is 'started'" in scores.notes[-1]
+    with zipfile.ZipFile(path, "w") as log:  # as before summaries were written
+        log.writestr("header.json", json.dumps(head()))
+        for number in (1, 2):
+            log.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample(number, match=number)))
+    assert read_item_scores([path]).values["match"].tolist() == [[1, 2]]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), JSON), st.lists(st.dictionaries(st.text(), JSON)), st.integers(1, 5), st.booleans())
+@examples(100)
+def test_members_read_one_by_one_are_those_of_the_whole_object(others, samples, n_characters, is_indented):
+    written = {**others, "samples": samples}
+    text = json.dumps(written, indent=1 if is_indented else None, ensure_ascii=False)
+    blocks = (text[begin : begin + n_characters] for begin in range(0, len(text), n_characters))
+    found: dict[str, Any] = {"samples": []}
+    for key, number, member in object_members(blocks, "x", "samples"):
+        if number:
+            found["samples"].append(json.loads(member))
+        else:
+            found[key] = json.loads(member)
+    assert repr(sorted(found.items())) == repr(sorted(written.items()))
 
 
 BAD_LOGS = {
@@ -257,6 +288,14 @@ def test_bad_lm_eval_samples_are_one_sentence(tmp_path):
     path.write_text(path.read_text() + "\n")
     with pytest.raises(TrialsError, match=r"line 2: the score 'acc' is nan; expected a finite number"):
         read_item_scores([path])
+    path.unlink()
+    (tmp_path / f"results_{DATE}.json").write_text('{"results": {}}')
+    for place in (tmp_path, tmp_path / f"results_{DATE}.json"):
+        assert is_score_table(place)
+        with pytest.raises(
+            TrialsError, match=r"no scores of samples beside these results; evaluate with --log_samples"
+        ):
+            read_item_scores([place])
     path = lm_eval_samples(tmp_path, "maths", None, {0: 1})
     path.write_text(path.read_text() + '{"doc_id": 1, "resps": []}\n')
     with pytest.raises(TrialsError, match=r"line 2: expected a sample with 'doc_id', 'doc' and 'metrics'"):

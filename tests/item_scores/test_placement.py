@@ -54,3 +54,8 @@ def test_models_are_placed_only_among_others(call, tmp_path):
     assert "no models to compare with" in call("place", new, "--models", "new")[2]
     with pytest.raises(TrialsError, match=r"unknown model 'nw'.*did you mean 'new'"):
         place("nw", path)
+
+
+def test_a_path_that_does_not_exist_is_a_wrong_call(call, tmp_path):
+    code, _, err = call("place", tmp_path / "a", tmp_path / "b")
+    assert (code, err.count("no such file or folder")) == (2, 2)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast import TrialsError
-from pfgen_fast.item_scores import ColumnNames, ItemScores, is_score_table, read_item_scores
+from pfgen_fast.item_scores import ColumnNames, ItemScores, is_score_table, item_scores_of_table, read_item_scores
 from pfgen_fast.tables.value_table import writing_values
 
 LONG = "item,model,score,trial\nq1,new,1,1\nq1,new,0,2\nq2,new,0.5,1\nq1,old,0,1\nq2,old,,1\n"
@@ -83,6 +83,8 @@ def test_the_same_item_in_several_subjects_is_several_items(read):
     scores = read(a_csv=rows)
     assert (scores.items, scores.subjects) == (("law/0", "art/0", "law/1"), ("law", "art", "law"))
     assert "have several subjects" in scores.notes[0]
+    unused = read(ColumnNames(subject="", trial="subject"), a_csv=rows)
+    assert (unused.items, unused.subjects, unused.notes) == (("0", "1"), (), ())
 
 
 def test_a_model_that_two_files_score_on_the_same_items_is_two_models(read):
@@ -112,13 +114,13 @@ def test_tables_in_memory_are_read_like_files(read):
     expected = read(a_jsonl="".join(json.dumps(row) + "\n" for row in rows))
     encoded = arrow.set_column(0, "item", arrow.column("item").dictionary_encode())
     for table in (columns, rows, arrow, chunks, arrow.to_batches()[0], encoded):
-        found = ItemScores.from_table(table)
+        found = item_scores_of_table(table)
         assert (found.models, found.items) == (expected.models, expected.items)
         np.testing.assert_array_equal(found.values["score"], expected.values["score"])
     with pytest.raises(TrialsError, match=r"^the table, row 3: a second score of 'a' for the item 'q1'"):
-        ItemScores.from_table(pa.concat_tables([arrow.slice(0, 2), arrow.slice(0, 1)]))
+        item_scores_of_table(pa.concat_tables([arrow.slice(0, 2), arrow.slice(0, 1)]))
     with pytest.raises(TrialsError, match=r"expected a table .* not int"):
-        ItemScores.from_table(3)
+        item_scores_of_table(3)
 
 
 @given(st.permutations(range(12)))
@@ -128,9 +130,9 @@ def test_the_order_of_rows_does_not_change_scores(order):
         {"item": item, "model": model, "trial": trial, "score": 0.1 * item + 0.01 * trial}
         for item, model, trial in product(range(2), "ab", range(3))
     ]
-    found = ItemScores.from_table([rows[place] for place in order])
+    found = item_scores_of_table([rows[place] for place in order])
     items = [found.items.index(item) for item in "01"]
-    expected = ItemScores.from_table(rows)
+    expected = item_scores_of_table(rows)
     for model in "ab":
         assert found.of(model, "score")[items].tobytes() == expected.of(model, "score").tobytes()
 
@@ -154,6 +156,7 @@ BAD = {
     "text in a wide table": ("item,a,b\n1,1,0\n2,1,x\n3,1,1\n", "line 3, column 'b': expected a number, not 'x'"),
     "no model": ("item,model,score\n1, ,1\n", "line 2, column 'model': empty; expected a name"),
     "no item": ("item,model,score\n,m,1\n", "line 2, column 'item': empty; expected a name"),
+    "a column twice": ("item,score,score\n1,0,1\n", r"a\.csv, line 1: the column 'score' appears 2 times"),
     "two clusters": (
         "item,model,score,cluster\n1,m,1,x\n1,n,1,y\n",
         "line 2: the item '1' has the clusters 'x' and 'y'; expected one for each item",
@@ -182,6 +185,27 @@ def test_small_whole_numbers_beside_larger_ones_are_one_scale(read):
     assert scores.values["score"].tolist() == [[1] * 6, [5] * 6]
 
 
+def test_other_encodings_are_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("item,model,score\n問,m,1\n".encode("cp932"))
+    assert read_item_scores([path], encoding="cp932").items == ("問",)
+    with pytest.raises(TrialsError, match=r"line 2: not utf-8 .*pass the encoding, such as cp932"):
+        read_item_scores([path])
+
+
+def test_the_columns_of_a_wide_table_can_be_many(tmp_path):
+    names = [f"m{n}" for n in range(300)]
+    scores = np.arange(300.0 * 5).reshape(5, 300)
+    table = pa.table({"item": [f"q{n}" for n in range(5)], **dict(zip(names, scores.T, strict=True))})
+    with writing_values(tmp_path / "a.csv", {"item": str, **dict.fromkeys(names, float)}) as write:
+        write([[f"q{n}", *row] for n, row in enumerate(scores.tolist())])
+    for found in (item_scores_of_table(table), read_item_scores([tmp_path / "a.csv"])):
+        assert found.models == tuple(names)
+        np.testing.assert_array_equal(found.values["score"], scores.T)
+    with pytest.raises(TrialsError, match=r"the table, row 6: a second score of 'm0' for the item 'q1'; .* row 2;"):
+        item_scores_of_table(pa.concat_tables([table, table.slice(1, 2)]).combine_chunks())
+
+
 def test_misspelt_columns_have_a_suggestion(read):
     with pytest.raises(TrialsError, match="no column 'modle'; there are item, model, score; did you mean 'model'"):
         read(ColumnNames(model="modle"), a_csv="item,model,score\n1,m,1\n")
@@ -205,7 +229,7 @@ def test_too_many_pairs_are_refused_before_they_need_memory():
     numbers = np.arange(20_000)
     table = pa.table({"item": numbers, "model": numbers, "score": np.ones(20_000)})
     with pytest.raises(TrialsError, match="20,000 models and 20,000 items: expected at most 268,435,456 pairs"):
-        ItemScores.from_table(table)
+        item_scores_of_table(table)
 
 
 def test_runs_and_trials_are_no_tables_of_scores(tmp_path):

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from pfgen_fast.experiments import Finding, RunFigures, ScoredRuns
 from pfgen_fast.experiments.external import OutsideScores
+from pfgen_fast.experiments.item_rows import rows_of_results
+from pfgen_fast.experiments.items import ItemAnalysis, items
 from pfgen_fast.experiments.leaderboard_table import LeaderboardTable, read_leaderboard
 from pfgen_fast.experiments.parts import parts
 from pfgen_fast.experiments.relations import relations
@@ -22,6 +24,7 @@ from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
 from pfgen_fast.experiments.significance import significance
 from pfgen_fast.experiments.stability import stability
 from pfgen_fast.experiments.together import Experiments
+from pfgen_fast.runs.result_tables import published as published_results
 
 from . import published
 from .figures import Compute, figures
@@ -285,3 +288,36 @@ def of_the_constants() -> Iterator[str]:
     ]
     changes = min(each.kendall for each in varied), max(each.largest_change for each in varied)
     yield f"522 {digits(*changes)} {max(each.most_places for each in varied):g}"
+
+
+@of_blocks(
+    "`pfgen-fast experiment items --table published -o DIR`:",
+    "| questions | chosen on other models |",
+    "14 pairs of questions are redundant",
+    "**Comparisons that stop early.**",
+)
+def of_the_items() -> Iterator[str]:
+    analyses = [ItemAnalysis(rows_of_results(published_results()), seed=seed) for seed in range(3)]
+    finding, of = items(analyses[0]), analyses[0].figures
+    sizes = [analysis.n_kept or 0 for analysis in analyses]
+    subset = {each["items"]: each for each in rows(finding, "subset")}
+    worse = [n for n, each in subset.items() if each["Kendall"] < each["highest 5 %"]]
+    kept, random = found_in(r"^(\d+) of 50 items .* and (\d+) random items", finding)
+    of_few = found_in(r"^(\d+) of 50 items .* and (\d+) random items", of_17()["items"])
+    median, *lowest = found_in(
+        r"median item correlates by ([\d.]+) .* are Q10 \(([\d.]+)\), Q01 \(([\d.]+)\), Q03 \(([\d.]+)\)", finding
+    )
+    text = f"{kept} 50 522 {random} {min(sizes)} {max(sizes)} {median} {' '.join(lowest)}"
+    yield f"{text} 5 {worse[0]} {worse[1]} 16 {' '.join(of_few)}"
+    names = ("Kendall", "of random items", "lowest 5 %", "highest 5 %")
+    yield "5 95 " + " ".join(f"{n} {digits(*(subset[n][name] for name in names))}" for n in (3, 5, 10, 13, 25))
+    n_pairs = found_in(r"(\d+) pairs of items are redundant", finding)[0]
+    by_mode = items(ItemAnalysis(rows_of_results(published_results()), by="mode"))
+    (found, n), (of_modes, n_modes) = (found_in(r"(\d+) of (\d+) differences", each) for each in (finding, by_mode))
+    assert not (of.at_floor | of.at_ceiling).any()
+    yield f"{n_pairs} {n} {found} {of_modes} {n_modes}"
+    telling, at_random = rows(finding, "stops")
+    asked = " ".join(f"{each['mean items asked']:.1f}" for each in (telling, at_random)).replace(" ", " 50 ")
+    shares = [100 * each["decided"] for each in (telling, at_random)] + [100 * telling["decided by all items"]]
+    shares += [100 * each["unconfirmed"] for each in (telling, at_random)]
+    yield f"{telling['pairs']:,} 17 50 {asked} {digits(*shares, n=1)}"

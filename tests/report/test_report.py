@@ -19,7 +19,7 @@ from makers.reported import unlike_runs, unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.report import ReportRun, page_files, write_report
-from pfgen_fast.report.overview import headline, missed_keywords, overview_of
+from pfgen_fast.report.overview import RUN_WORDS, headline, missed_keywords, overview_of
 from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.scoring.tinting import QuestionTints
@@ -242,7 +242,8 @@ def test_the_headline_says_whether_the_lead_is_real(ranked, said):
         {"name": f"{title}/hash", "title": title, "rank": rank, "tied": tied, "score": 0.5}
         for rank, (title, tied) in enumerate(ranked, start=1)
     ]
-    assert headline([{"rank": None}, *runs]) == said
+    overview = {"runs": [{"rank": None}, *runs], "words": RUN_WORDS, "higher_is_better": True}
+    assert headline(overview) == said
 
 
 def test_a_name_is_shown_as_model_settings_and_rest(mini):

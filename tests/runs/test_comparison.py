@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import TrialsError
-from pfgen_fast.runs.comparison import compare, compare_with_baseline
+from pfgen_fast.runs.comparison import compare, compare_runs, compare_with_baseline
+from pfgen_fast.runs.means import item_scores_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired_resampling import against_baseline
@@ -137,3 +138,32 @@ def test_another_metric_can_be_compared(runs, scorer):
         compare_with_baseline(runs[0], runs[1:], scorer, metric="bleu")
     with pytest.raises(TrialsError, match="no other run"):
         compare_with_baseline(runs[0], [], scorer)
+
+
+def test_runs_are_item_scores_with_trials_and_categories(runs, scorer):
+    table = item_scores_of(runs[:3], scorer, names=["a", "b", "c"])
+    assert table.models == ("a", "b", "c")
+    assert table.items == tuple(question.question_id for question in scorer.suite)
+    assert table.subjects == tuple(question.category or None for question in scorer.suite)
+    assert table.of("b", "average").tolist() == values_of(runs[1], scorer)
+    trials = [json.loads(line) for line in (runs[1].folder / "trials.jsonl").read_text("utf-8").splitlines()]
+    for at, question in enumerate(scorer.suite):
+        answers = [trial["answer"] for trial in trials if trial["question"] == question.question]
+        scored = scorer.score([question.question] * len(answers), answers)
+        assert table.n_trials["average"][1, at] == len(answers)
+        for metric in ("average", "fluency", "helpfulness"):
+            assert table.variances[metric][1, at] == pytest.approx(np.var(scored[metric], ddof=1))
+    as_runs, as_table = compare(runs[0], runs[1], scorer), compare(table, models=["a", "b"])
+    for one, other in zip(as_runs.metrics, as_table.metrics, strict=True):
+        assert (one.difference, one.low, one.p_value) == (other.difference, other.low, other.p_value)
+        assert one.a == pytest.approx(other.a, abs=0.05 if one.metric == "length" else 6e-5)  # as in result.json
+
+
+def test_many_runs_are_compared_with_the_first(runs, scorer):
+    found = compare_runs(runs[:4], scorer, metrics=["average", "length"])
+    assert (found.n_pairs, len(found.metrics)) == (3, 6)
+    alone = compare(runs[0], runs[2], scorer)
+    row, same = found.metrics[1], alone.metrics[0]
+    assert (row.a, row.b, row.difference, row.p_value) == (same.a, same.b, same.difference, same.p_value)
+    assert row.p_corrected >= same.p_value
+    assert "of 3 runs, A is better than" in found.verdict

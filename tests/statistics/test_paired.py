@@ -232,16 +232,34 @@ def test_items_that_are_their_own_clusters_give_the_plain_t_test():
 
 
 @pytest.mark.slow
-def test_clusters_are_those_of_least_squares_on_a_constant():
-    """statsmodels multiplies by (n - 1) / (n - k) with k = 1, which is 1."""
+def test_clusters_of_one_size_are_those_of_least_squares_on_a_constant():
+    """statsmodels multiplies by G / (G - 1) and has G - 1 degrees of freedom, which is right for equal sizes only."""
     from statsmodels.api import OLS
 
-    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 20))
-    options = {"cov_type": "cluster", "cov_kwds": {"groups": CLUSTERS}, "use_t": True}
-    expected = OLS(a - b, np.ones(20)).fit(**options)
-    found = paired_difference(a, b, clusters=CLUSTERS)
+    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 21))
+    clusters = [number % 7 for number in range(21)]
+    expected = OLS(a - b, np.ones(21)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    found = paired_difference(a, b, clusters=clusters)
+    assert found.degrees == pytest.approx(6)
     assert found.p_value == pytest.approx(expected.pvalues[0], rel=1e-9)
     assert (found.low, found.high) == pytest.approx(tuple(expected.conf_int()[0]), rel=1e-4)
+
+
+def test_clusters_of_other_sizes_have_the_variance_and_degrees_of_bell_and_mccaffrey():
+    """From matrices, for independent values: the variance is unbiased, the degrees are Satterthwaite's."""
+    stats = pytest.importorskip("scipy.stats")
+    a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 20))
+    members = (np.array(CLUSTERS)[:, None] == sorted(set(CLUSTERS))).astype(float)
+    sums_of = members.T @ (np.eye(20) - 1 / 20)  # from differences to sums of residuals
+    weights = np.diag(1 / (1 - members.sum(axis=0) / 20))
+    form = sums_of.T @ weights @ sums_of / 20**2
+    assert np.trace(form) == pytest.approx(1 / 20)  # unbiased
+    variance, degrees = (a - b) @ form @ (a - b), np.trace(form) ** 2 / np.trace(form @ form)
+    found = paired_difference(a, b, clusters=CLUSTERS)
+    assert found.degrees == pytest.approx(degrees)
+    t = (a - b).mean() / variance**0.5
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9)
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, degrees) * variance**0.5, rel=1e-4)
     assert mean_interval(a - b, CLUSTERS).high == found.high
     assert all_pairs([a, b], clusters=CLUSTERS).p_values[0, 1] == found.p_value
 

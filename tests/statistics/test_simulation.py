@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from makers.claims import COVERAGE, Claim
+from simulate_item_analysis import claims_of_item_analysis
+from simulate_items import claims_of_items
 from simulate_statistics import (
-    COVERAGE,
     SCORE,
-    Claim,
     claims,
     claims_of_correlations,
     claims_of_resampling,
@@ -18,6 +19,8 @@ _CLAIMS = [
     *claims(),
     *claims_of_correlations(),
     *claims_of_resampling(),
+    *claims_of_items(),
+    *claims_of_item_analysis(),
     *claims_of_trials(orders=(10,), temperatures=(0.05, 0.5), n_answers=2_000),
 ]
 _PROMISED = [claim for claim in _CLAIMS if claim.bounds is not None]

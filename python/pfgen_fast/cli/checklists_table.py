@@ -12,11 +12,12 @@ from typer import Argument, Option
 from .app import Json, counted, counting, exit_if_partial, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, ScoreOptions
 from .checklists_printing import print_tables
+from .gate_options import ThresholdOptions, form_of
 from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..checklists.scoring.scores import Scores
+    from ..checklists.scoring.scores import Average, ModelScores, Part, Scores
 
 Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
 
@@ -57,6 +58,7 @@ class _Table:
     )
     markdown: bool = Option(False, help="Print Markdown.")
     as_json: Json = False
+    gate: ThresholdOptions
     given: ScoreOptions
 
     def __call__(self) -> None:
@@ -64,6 +66,9 @@ class _Table:
         from ..checklists.scoring import table_data, text_tables
         from ..tables.value_table import check_value_table, writing_values
 
+        self.gate.prepare()
+        ends = ("", "_low", "_high")
+        self.gate.check_names(f"{name}{end}" for name in ("average", *self.given.loaded.areas) for end in ends)
         if self.answers is not None:
             check_value_table(self.answers)
         scores = self.given.score(open_runs(self.runs))
@@ -71,8 +76,9 @@ class _Table:
         if self.answers is not None:
             with writing_values(self.answers, table_data.ANSWER_COLUMNS) as write:
                 write(table_data.answer_rows(scores))
+        checks = [check for model in scores.models for check in self.gate.check(_figures(model), model.model)]
         if self.as_json:
-            print_json(table_data.to_dict(scores))
+            print_json({**table_data.to_dict(scores), **self.gate.record(checks)})
         elif self.markdown:
             text = text_tables.to_markdown(scores, with_categories=self.categories, with_lengths=self.lengths)
             typer.echo(text, nl=False)
@@ -85,7 +91,11 @@ class _Table:
             tables += [text_tables.by_category(scores)] if self.categories else []
             tables += [text_tables.by_length(scores)] if self.lengths else []
             print_tables(tables)
-        _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json or self.markdown)
+        form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=self.given.quiet)
+        is_quiet = self.given.quiet or self.as_json or self.markdown
+        _say(scores, self.given, is_quiet=is_quiet)
+        self.gate.finish(checks, form, "checklists table")
+        _end(scores, self.given)
 
 
 class _Score:
@@ -115,7 +125,8 @@ class _Score:
             tables = [*(text_tables.parts_of(scores, model) for model in scores.models)]
             tables += [text_tables.by_category(scores), text_tables.by_length(scores)]
             print_tables([*tables, *(text_tables.by_question(scores, model) for model in scores.models)])
-        _say_and_end(scores, self.given, is_quiet=self.given.quiet or self.as_json)
+        _say(scores, self.given, is_quiet=self.given.quiet or self.as_json)
+        _end(scores, self.given)
 
 
 class _Report:
@@ -171,7 +182,8 @@ class _Report:
         if not given.quiet:
             names = ", ".join(shown(path.name) for path in beside)
             stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
-        _say_and_end(scores, given, is_quiet=True)
+        _say(scores, given, is_quiet=True)
+        _end(scores, given)
 
 
 def _write_csv(scores: Scores, path: Path | None) -> None:
@@ -183,8 +195,17 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
         write_whole(path, utf8(to_csv(scores)))
 
 
-def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
-    """Prints notes and signatures; exits with 3 if answers could not be read or were not judged."""
+def _figures(model: ModelScores) -> dict[str, float | None]:
+    """The figures that --fail-under checks: the average, and the score of each area."""
+    found: dict[str, float | None] = {}
+    parts: dict[str, Average | Part] = {"average": model.average, **model.areas}
+    for name, part in parts.items():
+        found |= {name: part.rescaled, f"{name}_low": part.low, f"{name}_high": part.high}
+    return found
+
+
+def _say(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
+    """Prints notes and signatures."""
     from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:
@@ -198,4 +219,8 @@ def _say_and_end(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None
         for signature in dict.fromkeys(model.signature for model in scores.models):
             print_signature(signature)
     note(*scores.notes, *scores.left_out)
+
+
+def _end(scores: Scores, given: ScoreOptions) -> None:
+    """Exits with 3 if answers could not be read or were not judged."""
     exit_if_partial(given.faults or scores.n_unjudged)

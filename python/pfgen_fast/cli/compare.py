@@ -11,6 +11,7 @@ from . import options
 from .app import Json, counted, fail
 from .command_class import option_group
 from .comparison_printing import Shown, print_baseline, print_comparison
+from .gate_options import ComparisonGateOptions, form_of
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ..gates.checks import Check
     from ..item_scores.comparison import Comparison
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
@@ -25,16 +27,14 @@ if TYPE_CHECKING:
 _METRICS_OF_RUNS = ("score", "fluency", "truthfulness", "helpfulness", "length")
 
 
-def _power(text: str) -> str:
-    """Checks the value of `--power`."""
-    if text == "seen":
-        return text
+def _positive(text: str) -> str:
+    """Checks the value of `--difference`."""
     try:
-        is_difference = 0 < float(text) < float("inf")
+        is_positive = 0 < float(text) < float("inf")
     except ValueError:
-        is_difference = False
-    if not is_difference:
-        raise BadParameter(f"expected 'seen' or a difference above 0, not {in_one_line(text)!r}")
+        is_positive = False
+    if not is_positive:
+        raise BadParameter(f"expected a difference above 0, not {in_one_line(text)!r}")
     return text
 
 
@@ -71,13 +71,18 @@ class _Compare:
     Tables of scores (a row for each model and item, or a column for each model) and logs of evaluation programs are
     compared alike; --models chooses and orders their models.
 
+    With --fail-if-worse or --non-inferior, the first is checked against the others in each --metric (default: the
+    score), and the exit code is 1 if a check fails (docs/guides/gates.md).
+
     Examples
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
 
       pfgen-fast compare result/baseline result/first result/second --paired -f markdown
 
-      pfgen-fast compare scores.csv --models new,old --power 0.01
+      pfgen-fast compare scores.csv --models new,old --difference 0.01
+
+      pfgen-fast compare result/new result/old --fail-if-worse --margin 0.01 --junit gate.xml
     """
 
     runs: list[str] = Argument(
@@ -96,16 +101,17 @@ class _Compare:
         "metric", help="Correct p-values for the comparisons of each metric, or of all metrics together."
     )
     by_subject: bool = Option(False, help="Show the differences by subject (category of the questions).")
-    power: str | None = Option(
-        None,
-        parser=_power,
-        metavar="DIFFERENCE",
-        help="Tell how many more questions or trials find this difference with power 0.8; 'seen': the difference seen.",
+    power: bool = Option(
+        False, help="Tell how many questions or trials find the difference seen with power 0.8; see --difference."
+    )
+    difference: str | None = Option(
+        None, parser=_positive, metavar="NUMBER", help="Tell the same for this difference; implies --power."
     )
     deciding: int | None = Option(
         None, min=0, help="Show this many of the questions that decide the comparison of two. Default: 10."
     )
     paired: _PairedOptions
+    gate: ComparisonGateOptions
     threads: options.Threads = None
     format: options.FormatWithMarkdown = "text"
     as_json: Json = False
@@ -135,15 +141,20 @@ class _Compare:
                 fail(f"{option} is for --paired: without it, p-values are those of a test without draws")
         for option, is_given in (
             ("--deciding", self.deciding is not None),
-            ("--power", self.power is not None),
+            ("--power", self.power or self.difference is not None),
             ("--by-subject", self.by_subject),
             ("--all-pairs", self.all_pairs),
             ("--family", self.family == "all"),
+            ("--fail-if-worse", self.gate.fail_if_worse),
+            ("--non-inferior", self.gate.non_inferior is not None),
         ):
             if is_given and paired:
                 fail(f"{option} is for comparisons without --paired")
         if paired and len(self.metrics or ()) > 1:
             fail("--paired compares one metric: expected --metric once")
+        if self.gate.is_gate and self.all_pairs:
+            fail("--all-pairs: gates check the first run against the others: leave it out")
+        self.gate.prepare()
 
     def compare_tables(self) -> None:
         from ..item_scores.baseline import compare_by_resampling
@@ -159,9 +170,9 @@ class _Compare:
             print_baseline(compare_by_resampling(table, metric=metric, **self.settings_of_draws), shown_as)
         else:
             table = table.only(metrics=self.metrics or None)
-            power = self.difference_to_find
-            found = compare_models(table, all_pairs=self.all_pairs, family=self.family, power=power)
-            self.print_comparison(found, shown_as)
+            found = compare_models(table, **self.settings)
+            checks = self.gate.check(table, self.metrics, family=self.family)
+            self.print_comparison(found, shown_as, checks)
 
     def compare_runs(self) -> None:
         from ..runs import comparison as library
@@ -184,28 +195,24 @@ class _Compare:
             settings: dict[str, Any] = {"metric": metric, "unknown": self.unknown_questions, **self.settings_of_draws}
             print_baseline(library.compare_with_baseline(first, others, scorer, **settings), shown_as)
             return
-        found = library.compare_runs(
-            [first, *others],
-            scorer,
-            unknown=self.unknown_questions,
-            metrics=metrics or None,
-            all_pairs=self.all_pairs,
-            family=self.family,
-            power=self.difference_to_find,
-        )
-        self.print_comparison(found, shown_as)
+        table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
+        found = library.compare_scored(table, means, scorer, metrics=metrics or None, **self.settings)
+        checks = self.gate.check(table, metrics, family=self.family, of="runs")
+        self.print_comparison(found, shown_as, checks)
 
-    def print_comparison(self, found: Comparison, shown_as: Shown) -> None:
-        if found.n_pairs > 1 and (self.deciding is not None or self.power is not None or self.by_subject):
+    def print_comparison(self, found: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
+        is_for_two = self.deciding is not None or self.power or self.difference is not None or self.by_subject
+        if found.n_pairs > 1 and is_for_two:
             fail(f"{counted(found.n_pairs, 'pair')}: --deciding, --power and --by-subject are for a comparison of two")
         n_deciding = 10 if self.deciding is None else self.deciding
-        print_comparison(found, shown_as, n_deciding=n_deciding, by_subject=self.by_subject)
+        more = self.gate.record(checks)
+        print_comparison(found, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)
+        self.gate.finish(checks, form_of(as_json=self.form == "json", as_markdown=self.form == "markdown"), "compare")
 
     @property
-    def difference_to_find(self) -> float | Literal["seen"] | None:
-        if self.power is None:
-            return None
-        return "seen" if self.power == "seen" else float(self.power)
+    def settings(self) -> dict[str, Any]:
+        difference = None if self.difference is None else float(self.difference)
+        return {"all_pairs": self.all_pairs, "family": self.family, "power": self.power, "difference": difference}
 
     @property
     def settings_of_draws(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..files.cells import markdown_row, signed
 from ..files.untrusted_text import markdown_text
@@ -11,7 +11,7 @@ from .layout import aligned, columns, cut, folded, rest, shortened, width_of
 from .suite_line import about_interval, print_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..item_scores.baseline import BaselineComparison, ComparedRun
     from ..item_scores.comparison import Comparison, Difference
@@ -39,12 +39,14 @@ class Shown(NamedTuple):
             print_origin(self.scorer.suite, self.scorer.signature)
 
 
-def print_comparison(found: Comparison, shown_as: Shown, *, n_deciding: int, by_subject: bool) -> None:
-    """Prints the comparison of two models, of the first with others, or of all pairs."""
+def print_comparison(
+    found: Comparison, shown_as: Shown, *, n_deciding: int, by_subject: bool, more: Mapping[str, Any]
+) -> None:
+    """Prints the comparison of two models, of the first with others, or of all pairs; `more` is added to JSON."""
     first, is_one = found.metrics[0], found.n_pairs == 1
     if shown_as.form == "json":
         pair = {"a": first.model_a, "b": first.model_b} if is_one else {}
-        print_json({**pair, **shown_as.about(), **found.to_dict()})
+        print_json({**pair, **shown_as.about(), **found.to_dict(), **more})
         return
     has_one_a = len({row.model_a for row in found.metrics}) == 1
     head, rows = _table(found, has_one_a=has_one_a)

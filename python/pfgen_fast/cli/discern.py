@@ -16,15 +16,18 @@ from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source
 from .discern_table import LEGEND, table_of
 from .findings import show_finding
+from .gate_options import ThresholdOptions
 from .server_options import retried_without_schema
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..discernment.model_damage import DamageModel
+    from ..discernment.plan import Plan
     from ..discernment.result import Discernment
     from ..evaluators.evaluator import Evaluator, Item
     from ..evaluators.table import TableScores
     from ..native import _core
+    from ..report.discernment.rows import Result
     from ..statistics.evaluator_agreement import Agreement
 
 _LONG_SECONDS = 5.0
@@ -78,6 +81,7 @@ class _Run:
     source: Source
     evaluators: Evaluators
     asking: Asking
+    gate: ThresholdOptions
 
     @retried_without_schema("evaluators")
     def __call__(self) -> None:
@@ -87,7 +91,11 @@ class _Run:
         from ..report.discernment.rows import results
         from ..report.findings import check_libraries
 
+        self.gate.prepare()
+        self.gate.check_names(_figure_names(self.source.opened_plan))
         check_folder(self.output)
+        if self.asking.dry_run and self.gate.is_gate:
+            fail("--dry-run tests nothing: leave out --fail-under")
         if self.evaluators.structured and not any(name.startswith("checklists:") for name in self.evaluator):
             fail("--structured: expected with an evaluator checklists:SUITE, whose replies are JSON")
         if not self.asking.dry_run:
@@ -113,6 +121,29 @@ class _Run:
             self.source.print_suite()
             for result in found:
                 print_signature(result.signature)
+        checks = [check for one in results(found) for check in self.gate.check(_figures(one), one.title)]
+        self.gate.finish(checks, "quiet" if self.asking.quiet else "text", "discern run")
+
+
+def _figure_names(plan: Plan) -> list[str]:
+    """The names of figures that a test by the plan may have."""
+    damage = [each for each in plan.perturbations if not each.is_control]
+    scopes = [f"level:{each.level}" for each in damage] + [f"degree:{each.degree}" for each in damage if each.degree]
+    names = [f"{scope}{end}" for scope in ("d", *dict.fromkeys(scopes)) for end in ("", "_low", "_high")]
+    return [*names, "minimum"]
+
+
+def _figures(result: Result) -> dict[str, float | None]:
+    """The figures that --fail-under checks: the average of d, its minimum, and the averages by level and degree."""
+    found: dict[str, float | None] = {"d": None}
+    for row in result.rows("summary", score="d"):
+        if row["scope"] == "weighted":
+            continue
+        name = "d" if row["scope"] == "all" else str(row["scope"])
+        found |= {name: row["average"], f"{name}_low": row["average_low"], f"{name}_high": row["average_high"]}
+        if name == "d":
+            found["minimum"] = row["minimum"]
+    return found
 
 
 class _Test:

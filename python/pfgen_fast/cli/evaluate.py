@@ -15,6 +15,7 @@ from .generate import Generating, as_json, print_answers
 from .place import print_placement
 from .report import _Report, check_page
 from .score import print_outcome
+from .score_table_options import ScoreTableOptions
 from .suite_line import about_interval, print_origin
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class _Evaluate(Generating):
         (entry,) = rank([result_path(run)])
         placement = self.placed(entry, suite, is_silent=is_silent)
         page = self.page or made.folder / "report.html"
-        cast(Any, _Report)(paths=[str(made.folder)], suite=self.suite, output=page, quiet=True)()
+        tables = ScoreTableOptions()
+        cast(Any, _Report)(paths=[str(made.folder)], suite=self.suite, output=page, tables=tables, quiet=True)()
         if self.as_json:
             placed = placement and placement.to_dict()
             print_json({**as_json(made, suite, outcome), "placement": placed, "report": str(page)})

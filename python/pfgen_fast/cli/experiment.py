@@ -65,8 +65,8 @@ class RunsOrTable:
 class _All:
     """All experiments but judge, from a single pass over the answers.
 
-    Writes the files of relations, parts, sets, significance, stability, sensitivity and, with --scores, external, with
-    their default options. An experiment that is impossible with these runs is named and left out.
+    Writes the files of relations, parts, sets, significance, stability, sensitivity, items and, with --scores,
+    external, with their default options. An experiment that is impossible with these runs is named and left out.
 
     Example
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -51,7 +52,7 @@ def question_list(text: str) -> str:
     """The value of an option that is a list of names, or the name of a file after `@`, one name to a line."""
     if not text.startswith("@"):
         return name_list(text)
-    lines = (line.partition("#")[0].strip() for line in text_or_file(text).splitlines())
+    lines = (re.split(r"(?:^|\s)#", line)[0].strip() for line in text_or_file(text).splitlines())
     found = ",".join(line for line in lines if line)
     if not found:
         raise typer.BadParameter(f"{in_one_line(text[1:])}: expected question IDs, one to a line")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,11 @@ from typer import Argument, Option
 from ..errors import TrialsError
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stderr, stdout, warn
+from .gate_options import ThresholdOptions, form_of
 from .score_table_options import ScoreTableOptions
 
 if TYPE_CHECKING:
+    from ..gates.checks import Check
     from ..item_scores.placement import Placement
 
 
@@ -38,6 +39,8 @@ class _Place:
 
       pfgen-fast place result/our/model/step-2000 --against result/our/model
 
+      pfgen-fast place result/our/model --fail-under percentile=50 --fail-under rank_high=100
+
       pfgen-fast place scores.csv --models new
 
       pfgen-fast place new.csv --against leaderboard.csv --metric accuracy
@@ -59,13 +62,17 @@ class _Place:
     )
     metric: str | None = Option(None, help="Tables: compare this metric. Default: the first one.", metavar="NAME")
     tables: ScoreTableOptions
+    gate: ThresholdOptions
     format: options.FormatWithMarkdown = "text"
     quiet: Quiet = False
     as_json: Json = False
 
     def __call__(self) -> None:
+        from ..gates.figures import OF_PLACEMENT
         from ..runs.result_tables import are_score_tables
 
+        self.gate.prepare()
+        self.gate.check_names(OF_PLACEMENT)
         if self.output:
             from ..report.sweep_plot import check_picture
 
@@ -75,14 +82,29 @@ class _Place:
         warn(*map(str, problems))
         if self.output and placements:
             self.draw(self.output, placements)
-        if self.as_json or self.format == "json":
-            print_json([placement.to_dict() for placement in placements])
+        of_placements = [self.checks_of(placement) for placement in placements]
+        is_json = self.as_json or self.format == "json"
+        if is_json:
+            records = zip(placements, of_placements, strict=True)
+            print_json([{**placement.to_dict(), **self.gate.record(of_one)} for placement, of_one in records])
         elif self.format == "markdown":
             stdout().out("\n".join(placement.to_markdown() for placement in placements), end="", highlight=False)
         elif not self.quiet:
             for placement in placements:
                 print_placement(placement)
+        checks = [check for of_one in of_placements for check in of_one]
+        form = form_of(as_json=is_json, as_markdown=self.format == "markdown", quiet=self.quiet)
+        self.gate.finish(checks, form, "place")
         exit_if_partial(problems)
+
+    def checks_of(self, placement: Placement) -> list[Check]:
+        """The checks of a placement: ranks may not be above their thresholds."""
+        from ..gates.figures import RANKS, figures_of_placement
+
+        figures = figures_of_placement(placement)
+        is_turned = not placement.higher_is_better
+        lower = (*RANKS, *(("score", "score_low", "score_high") if is_turned else ()))
+        return self.gate.check(figures, placement.run, lower_is_better=lower)
 
     def models(self) -> list[Placement]:
         """Places models of tables of scores."""
@@ -90,9 +112,9 @@ class _Place:
 
         if not self.against and not self.tables.models:
             fail("name the models to place (--models), or a table with other models (--against)")
-        tables, placed = replace(self.tables, models=None), options.names_of(self.tables.models)
-        every = tables.read([*self.paths, *([self.against] if self.against else [])], quiet=self.quiet)
-        placed = placed or tables.read(self.paths, quiet=True).models
+        others = [self.against] if self.against else []
+        every = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
+        placed = options.names_of(self.tables.models) or self.tables.read(self.paths, quiet=True).models
         return place_models(every, placed, self.metric)
 
     def runs(self, problems: list[TrialsError]) -> list[Placement]:
@@ -112,6 +134,9 @@ class _Place:
                 results += find_results([path])
             except TrialsError as problem:
                 problems.append(problem)
+        if not results and problems:
+            warn(*map(str, problems[:-1]))
+            raise problems[-1]
         for entry in rank(dict.fromkeys(results), on_problem=problems.append):
             try:
                 placements.append(field.place(entry))

@@ -13,6 +13,7 @@ from ..files.untrusted_text import link_target
 from . import options
 from .app import Quiet, counted, exit_if_partial, fail, note, shown, stdout, track, warn
 from .command_class import option_group
+from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
 @option_group
 class _Report:
-    """Creates a page of runs: leaderboard, plots, and sample answers to every question.
+    """Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.
 
     The page is a single file of at most 20 MB and needs no network. To fit this size, long answers are cut. A directory
     holds whole answers, opens from disk as well, and replaces only an earlier report. The command reads the
     result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
     plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
+
+    Tables of scores become a page in one file, with models in place of runs and items in place of questions. It has no
+    answers.
 
     Examples
 
@@ -36,6 +40,8 @@ class _Report:
       pfgen-fast report result -o report
 
       pfgen-fast report result/openai --markdown
+
+      pfgen-fast report scores.csv -o scores.html
     """
 
     paths: options.Paths
@@ -47,6 +53,8 @@ class _Report:
         metavar="FILE.html|FOLDER",
     )
     markdown: bool = Option(False, help="Write a README.md next to each result instead, like the published ones.")
+    metric: str | None = Option(None, help="Tables: rank by this metric. Default: the first one.", metavar="NAME")
+    tables: ScoreTableOptions
     float_sum: options.FloatSumOption = "compensated"
     quiet: Quiet = False
 
@@ -55,12 +63,18 @@ class _Report:
         from ..report.sweeps import with_intervals
         from ..runs.checkout import suite_of_all
         from ..runs.leaderboard import find_results, mixed_suites
+        from ..runs.result_tables import are_score_tables
 
         output = self.output
         if (output is None) != self.markdown:
             fail("expected --output FILE.html (or a directory) for a page, or --markdown for README.md files")
         if output is not None:
             check_page(output)
+        if are_score_tables(self.paths):
+            self.report_table(output)
+            return
+        if option := "--metric" if self.metric else self.tables.named:
+            fail(f"{option} is for tables of scores: leave it out for runs")
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
         runs: list[tuple[Path, ReportRun]] = []
@@ -84,6 +98,18 @@ class _Report:
             stdout().print(f"{counted(len(runs), 'run')}: {shown(written)}")
             print_origin(suite)
         exit_if_partial(len(runs) < len(results))
+
+    def report_table(self, output: Path | None) -> None:
+        """Writes the page of tables of scores."""
+        from ..report.score_page import write_score_report
+
+        if output is None or self.suite or not _is_page(output):
+            fail("a table of scores becomes a page in one file: give --output FILE.html, without --markdown or --suite")
+        scores = self.tables.read(self.paths, quiet=self.quiet)
+        name = ", ".join(Path(path).name for path in self.paths)
+        write_score_report(scores, output, metric=self.metric, name=name)
+        if not self.quiet:
+            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
 
     def run_of(self, path: Path, suite: Suite) -> ReportRun:
         """The run of a result, checked."""

@@ -12,12 +12,14 @@ from ..errors import TrialsError
 from ..item_scores.by_subject import subject_record
 from . import options
 from .app import exit_if_partial, fail, note, print_json, print_line, shown, track, warn
+from .gate_options import ThresholdOptions, form_of
 from .layout import LEAST, rest, shortened
 from .ranked_table import print_subjects
 from .suite_line import about_interval, given_suite, print_origins
 from .table import TableScoring
 
 if TYPE_CHECKING:
+    from ..gates.checks import Check
     from ..runs.run_scorer import Outcome
     from ..suite.rules import FloatSum
     from ..suite.suite import Suite
@@ -42,6 +44,8 @@ class _Score(TableScoring):
 
       pfgen-fast score result/openai --by-subject
 
+      pfgen-fast score result/our/model --fail-under 0.7 --fail-under fluency=0.8 --junit gate.xml
+
       pfgen-fast score result --float-sum naive --output /tmp/naive
 
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
@@ -56,11 +60,13 @@ class _Score(TableScoring):
       s3://bucket/answers/ -o s3://bucket/good/
     """
 
+    gate: ThresholdOptions
     by_subject: bool = Option(
         False, help="Runs: print the score of each category of questions too, with its 95 % interval."
     )
 
     def __call__(self) -> None:
+        from ..gates.figures import OF_RUN
         from ..runs.run_scorer import RunScorer
         from ..runs.trials import find_runs
 
@@ -71,8 +77,15 @@ class _Score(TableScoring):
                 fail(
                     "--questions, --limit, --unknown-questions and --by-subject are for runs: leave them out for tables"
                 )
+            if self.gate.is_gate:
+                fail("--fail-under is for runs: leave it out for tables; --filter chooses rows")
+            self.gate.prepare()
             self.score_tables()
             return
+        self.gate.prepare()
+        self.gate.check_names(OF_RUN)
+        if self.dry_run and self.gate.is_gate:
+            fail("--dry-run scores nothing: leave out --fail-under")
         self.check_metrics()
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
         if is_unusual and not (self.output or self.force):
@@ -97,11 +110,26 @@ class _Score(TableScoring):
         )
         scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
         outcomes = print_outcomes(scored, quiet=self.is_silent, float_sum=self.usual_sum)
+        of_outcomes = [self.checks_of(outcome) for outcome in outcomes]
         if self.is_json:
-            print_json([outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes])
+            records = [outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes]
+            for record, of_outcome in zip(records, of_outcomes, strict=True):
+                record.update(self.gate.record(of_outcome))
+            print_json(records)
         elif self.by_subject and not self.is_silent:
             print_by_subject(outcomes)
+        checks = [check for of_outcome in of_outcomes for check in of_outcome]
+        self.gate.finish(checks, form_of(as_json=self.is_json, quiet=self.quiet), "score")
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
+
+    def checks_of(self, outcome: Outcome) -> list[Check]:
+        """The checks of a run."""
+        from ..gates.figures import figures_of_run
+
+        name = str(outcome.run.folder)
+        if outcome.summary is None:
+            return self.gate.without_figures(name, outcome.error or "not scored")
+        return self.gate.check(figures_of_run(outcome.summary, outcome.interval, self.usual_sum), name)
 
 
 def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: FloatSum = "compensated") -> list[Outcome]:

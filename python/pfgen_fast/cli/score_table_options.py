@@ -43,6 +43,11 @@ class ScoreTableOptions:
     cluster_column: str | None = Option(
         None, help="Tables: name the column with the cluster of each item, such as its document.", metavar="NAME"
     )
+    encoding: str | None = Option(
+        None,
+        help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
+        metavar="NAME",
+    )
     lower_is_better: list[str] | None = Option(
         None,
         help="Tables: treat lower scores of these metrics as better, separated by commas. May be repeated.",
@@ -60,12 +65,13 @@ class ScoreTableOptions:
     def named(self) -> str | None:
         """The first option for tables that is set, for commands that refuse it with runs."""
         for name in ("item", "model", "trial", "metric", "subject", "cluster"):
-            if getattr(self, f"{name}_column"):
+            if getattr(self, f"{name}_column") is not None:
                 return f"--{name}-column"
-        return "--score-column" if self.score_columns else "--lower-is-better" if self.lower_is_better else None
+        others = (("--score-column", self.score_columns), ("--lower-is-better", self.lower_is_better))
+        return next((name for name, value in (*others, ("--encoding", self.encoding)) if value), None)
 
-    def read(self, paths: Sequence[str], *, quiet: bool = False) -> ItemScores:
-        """Reads the chosen models from tables and logs, and prints how they were read."""
+    def read(self, paths: Sequence[str], *, quiet: bool = False, all_models: bool = False) -> ItemScores:
+        """Reads the chosen models, or all of them, from tables and logs, and prints how they were read."""
         from ..item_scores.columns import ColumnNames
         from ..item_scores.reading import read_item_scores
 
@@ -78,7 +84,7 @@ class ScoreTableOptions:
             subject=self.subject_column,
             cluster=self.cluster_column,
         )
-        scores = read_item_scores(paths, columns)
+        scores = read_item_scores(paths, columns, encoding=self.encoding)
         if not quiet:
             note(*scores.notes)
         lower = options.names_of(self.lower_is_better)
@@ -88,4 +94,4 @@ class ScoreTableOptions:
 
                 fail(f"--lower-is-better: {unknown_name('metric', metric, scores.metrics)}")
         scores = replace(scores, higher_is_better={**scores.higher_is_better, **dict.fromkeys(lower, False)})
-        return scores.only(models=options.names_of(self.models)) if self.models else scores
+        return scores.only(models=options.names_of(self.models)) if self.models and not all_models else scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +34,7 @@ class ItemRows:
     scores: Floats  # no score is missing, and higher is better
     sign: int  # -1 if lower scores are better in the source, so that `scores` are negated
     notes: tuple[str, ...]  # what was left out, one sentence each
+    has_item_clusters: bool = False  # whether items depend on one another, such as questions about one document
 
     @property
     def clusters(self) -> Clusters:
@@ -83,7 +84,9 @@ def rows_of_scores(scores: ItemScores, metric: str | None = None) -> ItemRows:
     values = scores.only(metrics=[metric]).values[metric]
     sign = 1 if scores.higher_is_better.get(metric, True) else -1
     modes = (None,) * len(scores.models)
-    return _rows(scores.models, scores.models, modes, scores.items, values, sign=sign)
+    rows = _rows(scores.models, scores.models, modes, scores.items, values, sign=sign)
+    clusters = [cluster for cluster in scores.clusters if cluster is not None]
+    return replace(rows, has_item_clusters=len(set(clusters)) < len(clusters))
 
 
 def _rows(
@@ -115,8 +118,15 @@ def _rows(
     if (~has_gap).sum() < _MIN_ITEMS:
         n = counted(int((~has_gap).sum()), "item")
         raise ExperimentError(f"{n} with a score of every model: expected at least {_MIN_ITEMS}")
-    chosen = (_chosen(values, kept) for values in (names, models, modes))
-    return ItemRows(*chosen, _chosen(items, ~has_gap), sign * scores[kept][:, ~has_gap], sign, tuple(notes))
+    return ItemRows(
+        _chosen(names, kept),
+        _chosen(models, kept),
+        _chosen(modes, kept),
+        _chosen(items, ~has_gap),
+        sign * scores[kept][:, ~has_gap],
+        sign,
+        tuple(notes),
+    )
 
 
 def _named(names: Sequence[str], mask: NDArray[np.bool_]) -> str:
@@ -124,4 +134,4 @@ def _named(names: Sequence[str], mask: NDArray[np.bool_]) -> str:
 
 
 def _chosen(values: Sequence[Any], mask: NDArray[np.bool_]) -> tuple[Any, ...]:
-    return tuple(values[at] for at in np.flatnonzero(mask))
+    return tuple(values[at] for at in np.flatnonzero(mask).tolist())

@@ -33,6 +33,7 @@ from .item_stops import Replays, replay_pair, replay_pairs, table_of
 _ALPHA = 0.05
 _MAX_ROWS = 1_000  # of tables of pairs and of groups; the strongest ones
 _MAX_SHOWN = 500  # items in the readable form of a table
+_HARDLY_AGREES = "hardly agrees with the other items"
 _WEAK = 0.2  # discrimination below which an item hardly agrees with the others
 
 
@@ -92,7 +93,7 @@ class ItemAnalysis:
     @cached_property
     def replays(self) -> list[Replays]:
         """The replays of comparisons that stop early."""
-        return [] if self.test is None else replay_pairs(self.rows, self.seed)
+        return [] if self.test is None or self.rows.has_item_clusters else replay_pairs(self.rows, self.seed)
 
     @cached_property
     def groups(self) -> tuple[list[str], GroupDifferences] | None:
@@ -131,7 +132,7 @@ def items(analysis: ItemAnalysis) -> Finding:
     tables = [_items_table(analysis)]
     if analysis.pairs:
         tables.append(_pairs_table(analysis))
-    if analysis.groups is not None:
+    if analysis.groups is not None and analysis.groups[1].groups:
         tables.append(_groups_table(analysis, *analysis.groups))
     if analysis.test is not None:
         tables.append(_subset_table(analysis.test))
@@ -193,7 +194,7 @@ def _remarks(of: ItemFigures) -> list[str | None]:
         elif spread <= 1e-12:
             found.append("all models have the same score")
         else:
-            found.append("hardly agrees with the other items" if discrimination < _WEAK else None)
+            found.append(_HARDLY_AGREES if discrimination < _WEAK else None)
     return found
 
 
@@ -220,9 +221,9 @@ def _groups_table(analysis: ItemAnalysis, names: list[str], of: GroupDifferences
 
 
 def _subset_table(test: SubsetTest) -> Table:
-    columns = ("items", "Kendall of chosen items", "of random items", "of random items, highest 5 %")
-    numbers = zip(test.kendalls.tolist(), test.at_random.tolist(), test.at_random_high.tolist(), strict=True)
-    rows = tuple((size, *cells) for size, cells in zip(test.sizes.tolist(), numbers, strict=True))
+    columns = ("items", "Kendall", "of random items", "lowest 5 %", "highest 5 %")
+    values = (test.sizes, test.kendalls, test.at_random, test.at_random_low, test.at_random_high)
+    rows = tuple(zip(*(column.tolist() for column in values), strict=True))
     title = "Agreement of the order by some items with the order by all items, on models that did not choose the items"
     return Table("subset", title, columns, rows, n_digits=3)
 
@@ -244,10 +245,8 @@ def _pictures(analysis: ItemAnalysis) -> list[Picture]:
     if test is not None:
         sizes = test.sizes.astype(np.float64)
         lines = (
-            Line("chosen on other models", sizes, test.kendalls),
-            Line(
-                "random items (band: up to the highest 5 %)", sizes, test.at_random, test.at_random, test.at_random_high
-            ),
+            Line("chosen", sizes, test.kendalls),
+            Line("random (5 % to 95 %)", sizes, test.at_random, test.at_random_low, test.at_random_high),
         )
         title = "Agreement with the order by all items, on models that did not choose the items"
         pictures.append(Picture("subset", title, Lines(lines, "number of items", "Kendall", analysis.agreement)))
@@ -258,11 +257,13 @@ def _pictures(analysis: ItemAnalysis) -> list[Picture]:
 
 
 def _answer(analysis: ItemAnalysis) -> str:
-    n_useless = sum(remark is not None for remark in _remarks(analysis.figures))
+    remarks = [remark for remark in _remarks(analysis.figures) if remark is not None]
+    n_weak = remarks.count(_HARDLY_AGREES)
     useless = (
-        f"{counted(n_useless, 'item')} of {analysis.n_items:,} say little about the models"
-        if n_useless
-        else (f"each of the {analysis.n_items:,} items agrees with the order of the models")
+        f"{len(remarks) - n_weak:,} of {analysis.n_items:,} items do not distinguish the models, and {n_weak:,} hardly "
+        f"agree with the other items (correlation below {_WEAK:g})"
+        if remarks
+        else f"each of the {analysis.n_items:,} items agrees with the other items"
     )
     test, n = analysis.test, analysis.n_kept
     if test is None or n is None:
@@ -302,11 +303,11 @@ def _words(analysis: ItemAnalysis) -> list[str]:
     words += _words_on_groups(analysis)
     if analysis.test is not None:
         words.append(
-            f"Short lists were tested on {analysis.test.n_pairs:,} pairs of models: each of {analysis.test.n_folds} "
-            "parts of the models tests lists that the other parts chose."
+            f"In {analysis.test.n_splits} random splits, each of {analysis.test.n_folds} parts of the models tests "
+            f"lists that the other parts chose, on {analysis.test.n_pairs:,} pairs of models in total."
         )
     words += _words_on_stops(analysis)
-    if analysis.pair is not None and analysis.has_orders:
+    if analysis.pair is not None and analysis.has_orders and not rows.has_item_clusters:
         words.append(replay_pair(rows, analysis.pair)[0])
     return words
 
@@ -339,13 +340,12 @@ def _words_on_groups(analysis: ItemAnalysis) -> list[str]:
 def _words_on_stops(analysis: ItemAnalysis) -> list[str]:
     if not analysis.replays:
         return []
-    first = analysis.replays[0]
-    needed = " and ".join(f"{of.mean_items:.1f} items with the items {of.order}" for of in analysis.replays)
-    decided = " and ".join(f"{of.decided:.1%}" for of in analysis.replays)
+    telling, at_random = analysis.replays
     return [
-        f"Comparisons of {len(first.replays):,} pairs of models, each stopped as soon as the models differ, would have "
-        f"needed {needed}, on average of {first.n_items:,}; they decide {decided} of the pairs, and the test on all "
-        f"items decides {first.decided_by_all:.1%}."
+        f"Comparisons of {len(telling.replays):,} pairs of models, each stopped as soon as the models differ, would "
+        f"have needed {telling.mean_items:.1f} of {telling.n_items:,} items on average with the most telling items "
+        f"first, and {at_random.mean_items:.1f} in random order; they decide {telling.decided:.1%} and "
+        f"{at_random.decided:.1%} of the pairs, and the test on all items decides {telling.decided_by_all:.1%}."
     ]
 
 
@@ -366,6 +366,10 @@ def _limits(analysis: ItemAnalysis) -> list[str]:
         )
     elif clusters.n < MIN_OF_PAIRS:
         notes.append(f"{of}: redundant pairs are not searched for with fewer than {MIN_OF_PAIRS}")
+    if rows.has_item_clusters:
+        notes.append(
+            "items are in clusters, so comparisons that stop early are not replayed: they need independent items"
+        )
     if analysis.groups is not None:
         names, found = analysis.groups
         small = [name for number, name in enumerate(names) if number not in found.groups]

@@ -10,6 +10,8 @@ from ..suite.suite import Suite
 from .cut_references import CutReferences
 from .external import OutsideScores, external
 from .finding import Finding
+from .item_rows import rows_of_runs
+from .items import ItemAnalysis, items
 from .parts import parts
 from .relations import relations
 from .scored_runs import AnswersOfRuns, OnProgress, ScoredRuns, score_runs
@@ -56,6 +58,7 @@ class Experiments:
             "parts": lambda: parts(scored),
             "sets": lambda: sets(scores_by_set(scored)),
             "significance": lambda: significance(scored),
+            "items": lambda: items(ItemAnalysis(rows_of_runs(scored), seed=seed)),
         }
         if self._outside:
             experiments["external"] = lambda: external(scored, self._outside)

@@ -5,9 +5,8 @@ from .._on_demand import names_on_demand
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .columns import ColumnNames as ColumnNames
-    from .ranking import ModelRanking as ModelRanking
-    from .ranking import rank_models as rank_models
     from .reading import is_score_table as is_score_table
+    from .reading import item_scores_of_table as item_scores_of_table
     from .reading import read_item_scores as read_item_scores
     from .table import ItemScores as ItemScores
 

@@ -25,7 +25,7 @@ _USUAL = {
         "reward", "rating", "grade", "value",
     ),
     "subject": ("subject", "category", "domain", "topic", "subset", "task", "dataset"),
-    "cluster": ("cluster", "cluster_id", "document", "document_id", "passage", "passage_id", "context_id", "group"),
+    "cluster": ("cluster", "cluster_id", "document", "document_id", "passage", "passage_id", "context_id"),
 }  # fmt: skip
 """Usual names of columns in lower case, the most usual name first."""
 
@@ -35,7 +35,9 @@ _PLURAL |= {"subject": "subjects", "cluster": "clusters"}
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnNames:
-    """The names of the columns of a table of scores; a column that is not named is found by its usual names.
+    """The names of the columns of a table of scores.
+
+    A column that is not named is found by its usual names. An empty name stands for no column.
 
     Attributes:
         item: The column with the names of the items.
@@ -45,6 +47,10 @@ class ColumnNames:
         metric: The column with the names of the metrics.
         subject: The column with the subject of each item.
         cluster: The column with the cluster of each item, such as its document.
+
+    Example:
+        >>> ColumnNames(item="problem", score=("accuracy", "f1")).score
+        ('accuracy', 'f1')
     """
 
     item: str | None = None
@@ -67,7 +73,7 @@ def found_columns(given: ColumnNames, names: Sequence[str], where: str) -> tuple
     found = given
     guesses = []
     for kind, usual in _USUAL.items():
-        if getattr(given, kind):
+        if getattr(given, kind) not in (None, ()):
             continue
         matches = _matches(free, usual)
         # Several columns of scores are several metrics, unless one is named score, or metrics are in a column.

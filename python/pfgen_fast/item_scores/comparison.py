@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -146,11 +146,10 @@ class Comparison(NotebookTable):
         if self.n_in_family <= 1:
             n_metrics = len({row.metric for row in self.metrics})
             return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
-        n_comparisons = f"{self.n_in_family:,} comparisons"
-        of_family = (
-            f"the {n_comparisons} of each metric" if self.family == "metric" else f"{n_comparisons} of all metrics"
-        )
-        return f"{over}; corrected by Holm for {of_family}"
+        comparisons = f"{self.n_in_family:,} comparisons"
+        if self.family == "all":
+            return f"{over}; corrected by Holm for {comparisons} of all metrics"
+        return f"{over}; corrected by Holm for the {comparisons} of each metric"
 
     @property
     def power_sentences(self) -> list[str]:
@@ -180,7 +179,10 @@ class Comparison(NotebookTable):
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""
-        return {"verdict": self.verdict, "method": self.method, **asdict(self)}
+        rows = {
+            name: [vars(row) for row in getattr(self, name)] for name in ("metrics", "questions", "subjects", "power")
+        }
+        return {"verdict": self.verdict, "method": self.method, **vars(self), **rows}
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -193,7 +195,8 @@ def compare_models(
     *,
     all_pairs: bool = False,
     family: Family = "metric",
-    power: float | Literal["seen"] | None = None,
+    power: bool = False,
+    difference: float | None = None,
     of: Literal["runs", "models"] = "models",
 ) -> Comparison:
     """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
@@ -225,7 +228,7 @@ def compare_models(
         tuple(_by_item(table, first)) if is_one else (),
         _left_out(table, rows, pairs, of),
         subjects=tuple(_by_subject(table, first)) if is_one else (),
-        power=tuple(_power(table, first, power)) if is_one and power is not None else (),
+        power=tuple(_power(table, first, difference)) if is_one and (power or difference is not None) else (),
         family=family,
         higher_is_better=table.higher_is_better.get(first, True),
         of=of,
@@ -324,7 +327,7 @@ def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
     return _corrected([row for row in rows if row is not None], "metric")
 
 
-def _power(table: ItemScores, metric: str, power: float | Literal["seen"]) -> Iterable[Needed]:
+def _power(table: ItemScores, metric: str, named: float | None) -> Iterable[Needed]:
     found = compare_pair(table, metric, (0, 1), range(len(table.items)))
     assert found is not None
     is_common = ~np.isnan(table.values[metric][:2]).any(axis=0)
@@ -338,7 +341,7 @@ def _power(table: ItemScores, metric: str, power: float | Literal["seen"]) -> It
             filled = np.where(is_known, variances, np.array(means)[:, np.newaxis])
             trial_variance = float((filled / n_trials).sum()) / found.n**2
             mean_trials = float(n_trials.mean())
-    for difference in dict.fromkeys([found.mean, *([] if power == "seen" else [power])]):
+    for difference in dict.fromkeys([found.mean, *([] if named is None else [named])]):
         yield needed(found, difference, trial_variance=trial_variance, n_trials=mean_trials)
 
 

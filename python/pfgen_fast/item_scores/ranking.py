@@ -288,7 +288,7 @@ def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_
 
 def _common(values: Floats) -> NDArray[np.bool_]:
     """Which items all models have."""
-    found: NDArray[np.bool_] = ~np.isnan(values).any(axis=0)
+    found: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=0))
     return found
 
 

@@ -26,7 +26,9 @@ _DEEPEST = 5
 _RUNS = ("trials.jsonl", "trial_001.jsonl", "trials.jsonl.xz", "trials.jsonl.gz", "trials.jsonl.zst")
 
 
-def read_item_scores(paths: Sequence[str | Path], columns: ColumnNames | None = None) -> ItemScores:
+def read_item_scores(
+    paths: Sequence[str | Path], columns: ColumnNames | None = None, *, encoding: str | None = None
+) -> ItemScores:
     """Reads the scores of models on items from tables and from the logs of evaluation programs.
 
     A table without models is one model with the name of its file. If several paths have scores of the same items for
@@ -35,10 +37,21 @@ def read_item_scores(paths: Sequence[str | Path], columns: ColumnNames | None = 
     Args:
         paths: Tables; logs of lm-evaluation-harness, Inspect and lighteval; directories of logs; globs; or `-` for
             JSON lines on stdin.
-        columns: The columns of tables; a column that is not named is found by its usual names.
+        columns: The columns of tables; a column that is not named is found by its usual names. For logs, the keys of
+            the data of a sample, such as `doc` of lm-evaluation-harness.
+        encoding: The encoding of CSV and TSV; by default by the byte-order mark, or UTF-8.
 
     Raises:
         TrialsError: A file has no scores, or invalid ones; the message names the file and the line.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "scores.csv")
+        ...     _ = path.write_text("item,old,new\\nq1,0,1\\nq2,0.5,0.5\\n")
+        ...     scores = read_item_scores([path])
+        >>> scores.models, scores.of("new", "score")
+        (('old', 'new'), array([1. , 0.5]))
     """
     rows, columns = ScoreRows(), columns or ColumnNames()
     places = [place for path in paths for place in _matches(os.fspath(path))]
@@ -50,12 +63,25 @@ def read_item_scores(paths: Sequence[str | Path], columns: ColumnNames | None = 
         elif os.path.isdir(place):
             raise TrialsError(f"{place}: no logs of an evaluation program here; name the tables in it, or use a glob")
         else:
-            add_file(rows, place, columns)
+            add_file(rows, place, columns, encoding)
     return rows.item_scores()
 
 
 def item_scores_of_table(table: Any, columns: ColumnNames | None = None) -> ItemScores:
-    """The scores in a table in memory: Arrow data, a data frame, a list of rows as dicts, or a dict of columns."""
+    """Reads the scores of models on items from a table in memory.
+
+    Args:
+        table: A data frame or other Arrow data, a list of rows as dicts, or a dict of columns.
+        columns: The columns of the table; a column that is not named is found by its usual names.
+
+    Raises:
+        TrialsError: The table has no scores, or invalid ones.
+
+    Example:
+        >>> scores = item_scores_of_table({"item": ["q1", "q2"], "old": [0, 0.5], "new": [1, 0.5]})
+        >>> scores.models, scores.metrics, scores.values["score"].tolist()
+        (('old', 'new'), ('score',), [[0.0, 0.5], [1.0, 0.5]])
+    """
     rows = ScoreRows(sources=["table"])
     add_table(rows, table, columns or ColumnNames())
     return rows.item_scores()

@@ -187,7 +187,7 @@ class _Scores:
             a, b = (in_one_line(listed[at]) for at in (numbers[row], of_item[item]))
             raise TrialsError(
                 f"{self._location(row)}: the item '{in_one_line(self._items[item])}' has the {plural} '{a}' and '{b}'; "
-                "expected one for each item"
+                "expected one for each item, or an empty name of this column, so that it is not used"
             )
         return tuple(None if at == NO_NAME else listed[at] for at in of_item.tolist())
 

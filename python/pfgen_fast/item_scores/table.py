@@ -17,31 +17,39 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ItemScores:
-    """Scores of models (rows) on items (columns), by metric."""
+    """Scores of models (rows) on items (columns), by metric.
+
+    Attributes:
+        models: The names of the models.
+        items: The names of the items.
+        values: By metric, the means of the trials; NaN where a model has no score for an item.
+        n_trials: By metric, the numbers of trials; a metric that always has one trial is left out.
+        variances: By metric, the variances of the trials (divisor n - 1; NaN below two trials).
+        higher_is_better: By metric, whether higher scores are better; true for a metric that is left out.
+        subjects: The subject of each item; empty without subjects.
+        clusters: The cluster of each item, such as its document; empty without clusters.
+        notes: How the table was read, one sentence each: guessed columns, rows that were left out.
+
+    Example:
+        >>> scores = ItemScores(("old", "new"), ("q1", "q2"), {"accuracy": np.array([[0, 0.5], [1, 0.5]])})
+        >>> scores.metrics, scores.of("new", "accuracy")
+        (('accuracy',), array([1. , 0.5]))
+    """
 
     models: tuple[str, ...]
     items: tuple[str, ...]
-    values: Mapping[str, Floats]  # by metric, the mean of the trials; NaN where a model has no score for an item
-    # by metric, the number of trials and their variance (divisor n - 1; NaN below two); metrics that always have one
-    # trial are left out
+    values: Mapping[str, Floats]
     n_trials: Mapping[str, NDArray[np.int_]] = field(default_factory=dict)
     variances: Mapping[str, Floats] = field(default_factory=dict)
-    higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # by metric; True for a metric that is left out
-    subjects: tuple[str | None, ...] = ()  # subject of each item; empty without subjects
-    clusters: tuple[str | None, ...] = ()  # cluster of each item, such as its document; empty without clusters
-    notes: tuple[str, ...] = ()  # how the table was read, one sentence each: guessed columns, rows that were left out
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)
+    subjects: tuple[str | None, ...] = ()
+    clusters: tuple[str | None, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of the metrics."""
         return tuple(self.values)
-
-    @classmethod
-    def from_table(cls, table: Any, columns: Any = None) -> ItemScores:
-        """Reads a table in memory: a data frame, Arrow data, a list of rows as dicts, or a dict of columns."""
-        from .reading import item_scores_of_table
-
-        return item_scores_of_table(table, columns)
 
     def of(self, model: str, metric: str) -> Floats:
         """The scores of a model on all items."""

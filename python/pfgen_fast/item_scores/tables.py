@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Protocol
 
@@ -11,13 +12,17 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..files.untrusted_text import few_names, in_one_line
-from ..tables.formats import format_of, reader_of
-from ..tables.rows import STANDARD_STREAM, AnyColumns, ChosenColumns
+from ..tables.formats import column_names, format_of, reader_of
+from ..tables.rows import STANDARD_STREAM, ChosenColumns
 from ..tables.text_rows import shown_source, text_batches
-from .cells import NO_NAME, Codes, is_empty, score_of, scores_of
+from .cells import NO_NAME, Codes, Locate, is_empty, score_of, scores_of
 from .columns import ColumnNames, found_columns
 from .rows import ScoreRows
+from .table import Floats
 
+_N_ROWS = 1 << 13
+_N_CELLS = 1 << 20
+"""Maximum numbers of rows and cells that are read at a time."""
 _WORDS = "true and false count as 1 and 0"
 
 
@@ -37,35 +42,42 @@ class Part(Protocol):
         """A column, as a list or as an Arrow array."""
 
 
-def add_file(rows: ScoreRows, path: str, columns: ColumnNames) -> None:
+def add_file(rows: ScoreRows, path: str, columns: ColumnNames, encoding: str | None) -> None:
     """Adds the rows of a file."""
-    with contextlib.closing(_parts(path, None)) as parts:
+    read = partial(_parts, path, encoding=encoding)
+    n_columns = 1 if path == STANDARD_STREAM else len(column_names(path, encoding))
+    n_rows = max(1, min(_N_ROWS, _N_CELLS // max(n_columns, 1)))
+    with contextlib.closing(read(n_rows=n_rows)) as parts:
         first = next(parts)
         layout = _Layout.of(first, columns, rows, shown_source(path))
+        locate = partial(location_of_row, path, encoding)
         if format_of(path) != ".parquet":
-            layout.add(chain((first,), parts), rows, path)
+            layout.add(chain((first,), parts), rows, locate)
             return
-    with contextlib.closing(_parts(path, layout.used)) as parts:
-        layout.add(parts, rows, path)
+    with contextlib.closing(read(layout.used, n_rows=n_rows)) as parts:
+        layout.add(parts, rows, locate)
 
 
 def add_table(rows: ScoreRows, table: Any, columns: ColumnNames) -> None:
     """Adds the rows of a table in memory: Arrow data, a list of rows as dicts, or a dict of columns."""
     parts = _parts_of(table)
     first = next(parts)
-    _Layout.of(first, columns, rows, "the table").add(chain((first,), parts), rows, None)
+    _Layout.of(first, columns, rows, "the table").add(
+        chain((first,), parts), rows, lambda row: f"the table, row {row + 1}"
+    )
 
 
-def _parts(path: str, used: tuple[str, ...] | None) -> Generator[Part, None, None]:
-    wanted = AnyColumns((), "", ()) if used is None else ChosenColumns(used, "", ())
-    return reader_of(path)(path, wanted, None)
+def _parts(
+    path: str, used: tuple[str, ...] = (), *, n_rows: int | None = None, encoding: str | None = None
+) -> Generator[Part, None, None]:
+    return reader_of(path, encoding)(path, ChosenColumns(used, "", ()), n_rows)
 
 
-def location_of_row(path: str | None, row: int) -> str:
+def location_of_row(path: str, encoding: str | None, row: int) -> str:
     """The location of a row that was read before, for the rare message that needs it: the file is read again."""
-    if path is None or path == STANDARD_STREAM:
-        return f"{'the table' if path is None else 'stdin'}, row {row + 1}"
-    with contextlib.closing(_parts(path, None)) as parts:
+    if path == STANDARD_STREAM:
+        return f"stdin, row {row + 1}"
+    with contextlib.closing(_parts(path, encoding=encoding)) as parts:
         for part in parts:
             if row < len(part):
                 return part.location(row)
@@ -165,15 +177,15 @@ class _Layout:
         labels = [of.item, of.model, of.trial, of.metric, of.subject, of.cluster]
         return tuple(dict.fromkeys([*(one for one in labels if one), *of.score, *self.models]))
 
-    def add(self, parts: Iterator[Part], rows: ScoreRows, path: str | None) -> None:
+    def add(self, parts: Iterator[Part], rows: ScoreRows, locate: Locate) -> None:
         """Adds all rows."""
         n_rows = 0
         for part in parts:
             if len(part):
-                self._add(part, rows, path, n_rows)
+                self._add(part, rows, locate, n_rows)
             n_rows += len(part)
 
-    def _add(self, part: Part, rows: ScoreRows, path: str | None, n_rows_before: int) -> None:
+    def _add(self, part: Part, rows: ScoreRows, locate: Locate, n_rows_before: int) -> None:
         of = self.columns
 
         def codes(kind: str, *, may_be_empty: bool = False) -> Codes | int:
@@ -188,28 +200,37 @@ class _Layout:
         assert not isinstance(item, int)
         trial, metric = codes("trial"), codes("metric")
         subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
-        model: Codes | int = NO_NAME
-        if not self.models:
-            model = codes("model") if of.model else rows.models.number(rows.sources[-1])
-        for column in of.score or self.models:
-            score, has_words = scores_of(part.values(column), column, part.location)
-            if has_words:
-                rows.remark(_WORDS, self.name)
-            if not self.models:
-                n_empty = int(np.isnan(score).sum())
-                if n_empty:
-                    rows.n_empty[self.name] = rows.n_empty.get(self.name, 0) + n_empty
-            one_metric = rows.metrics.number("score" if self.models else column)
+        n_models = len(self.models) or 1  # scores in each row
+        found = [self._scores(part, column, rows) for column in of.score or self.models]
+        model = codes("model") if of.model else rows.models.number(rows.sources[-1]) if of.score else NO_NAME
+        names: Sequence[str] = of.score
+        if self.models:
+            found, names = [np.stack(found, axis=1).reshape(-1)], ("score",)
+            model = np.tile(np.array([rows.models.number(name) for name in self.models], dtype=np.int32), len(part))
+        for score, name in zip(found, names, strict=True):
             rows.add(
                 score,
-                metric=metric if of.metric else one_metric,
-                model=rows.models.number(column) if self.models else model,
-                item=item,
-                trial=trial,
-                subject=subject,
-                cluster=cluster,
-                locate=lambda row: location_of_row(path, n_rows_before + row),
+                metric=_repeated(metric, n_models) if of.metric else rows.metrics.number(name),
+                model=model,
+                item=np.repeat(item, n_models),
+                trial=_repeated(trial, n_models),
+                subject=_repeated(subject, n_models),
+                cluster=_repeated(cluster, n_models),
+                locate=lambda row: locate(n_rows_before + row // n_models),
             )
+
+    def _scores(self, part: Part, column: str, rows: ScoreRows) -> Floats:
+        score, has_words = scores_of(part.values(column), column, part.location)
+        if has_words:
+            rows.remark(_WORDS, self.name)
+        n_empty = 0 if self.models else int(np.isnan(score).sum())
+        if n_empty:
+            rows.n_empty[self.name] = rows.n_empty.get(self.name, 0) + n_empty
+        return score
+
+
+def _repeated(codes: Codes | int, n: int) -> Codes | int:
+    return codes if isinstance(codes, int) else np.repeat(codes, n)
 
 
 def _has_numbers(part: Part, column: str) -> bool:

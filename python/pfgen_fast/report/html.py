@@ -23,12 +23,19 @@ from .page_files import write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
 from .templating import markup, page_json, page_text
 
-_OVERVIEW = ("tabs", "leaderboard", "intervals", "figures", "filters", "plots", "heat_map", "sweep")
+_OVERVIEW = ("tabs", "leaderboard", "intervals", "figures", "filters", "plots", "heat_map", "subjects", "sweep")
 _VIEWS = ("answers", "question_table", "questions", "run_view", "question_view", "comparison", "search")
-_SCRIPTS = (
+SCRIPTS = (
     *("unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),
     *(f"report/{name}.js" for name in (*_OVERVIEW, *_VIEWS, "keys")),
     *("steps.js", "report/main.js"),
+)
+
+_PLOTS = (
+    ("truthfulness", "fluency", "Fluency against truthfulness"),
+    ("helpfulness", "fluency", "Fluency against helpfulness"),
+    ("helpfulness", "truthfulness", "Truthfulness against helpfulness"),
+    ("length", "score", "Score against length"),
 )
 
 # The lengths to which answers are cut; text beyond 150 code points cannot raise a score.
@@ -108,25 +115,21 @@ class _Page:
         return page_text(
             "report.html.jinja",
             style="report/answers.css",
-            scripts=(*_SCRIPTS, *(["report/live.js"] if self._is_live else [])),
+            scripts=(*SCRIPTS, *(["report/live.js"] if self._is_live else [])),
             generator=GENERATOR,
             loads_scripts=bool(files),
             asks_server=self._is_live,
             suite=Path(self._suite.name).name,
-            n_questions=len(self._suite),
-            runs=overview["runs"],
-            headline=headline(overview["runs"]),
-            headline_key=next((run["name"] for run in overview["runs"] if run["rank"] is not None), ""),
-            place=_scale(overview["runs"]),
+            **of_overview(overview),
+            plots=_PLOTS,
+            notes=(),
             fluent=FLUENT,
             unhelpful=UNHELPFUL,
             levels=list(enumerate(LEVELS)),
             n_shown=n_shown,
             is_cut=n_shown < N_SHOWN,
             max_megabytes=page_files.MAX_BYTES // 1_000_000,
-            overview=markup(page_json(overview)),
             figures=markup(self._figures),
-            sweep=overview["sweep"],
             answers=list(map(markup, answers)),
         )
 
@@ -136,6 +139,20 @@ class _Page:
         for question, of_runs in self._track(questions, len(questions), "questions of the page"):
             answers = [(number, found.samples) for number, found in enumerate(of_runs) if found]
             yield packed_answers(question, answers, n_shown)
+
+
+def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the template that follow from the overview."""
+    runs = overview["runs"]
+    return {
+        **{name: overview[name] for name in ("runs", "words", "columns", "has_answers", "sweep")},
+        "n_questions": len(overview["questions"]),
+        "has_subjects": any(question["subject"] for question in overview["questions"]),
+        "headline": headline(overview),
+        "headline_key": next((run["name"] for run in runs if run["rank"] is not None), ""),
+        "place": _scale(runs),
+        "overview": markup(page_json(overview)),
+    }
 
 
 def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:

@@ -11,6 +11,7 @@ from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, tied_ranks
+from ..statistics.student import quantile as fast_quantile
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .safe_runs import CheckedQuestion, CheckedRun, ShownFigures
@@ -22,6 +23,24 @@ FLUENT = 0.7
 UNHELPFUL = 0.3
 """An answer of at most this helpfulness is not helpful."""
 
+RUN_WORDS = {
+    **{name.capitalize(): name.capitalize() for name in ("run", "question", "questions")},
+    **{name: name for name in ("run", "runs", "question", "questions", "suite")},
+    "score": "Score",
+    "test": "paired t-tests",
+    "clusters": "",
+}
+"""What a page calls its subjects."""
+
+RUN_COLUMNS = (
+    ("length", "Length", ""),
+    ("fluency", "Fluency", "Flu."),
+    ("truthfulness", "Truthfulness", "Tru."),
+    ("helpfulness", "Helpfulness", "Hel."),
+)
+"""The metrics beside the score: key, title and short title."""
+
+_MANY = 200
 _MAX_SETTINGS = 3
 _MAX_SETTING = 40
 
@@ -51,26 +70,39 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             )
         ],
         "sweep": _sweep(runs),
-        "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
+        **about_page(RUN_WORDS, RUN_COLUMNS, len(suite)),
+    }
+
+
+def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]], n_questions: int) -> dict[str, Any]:
+    """The words and columns of a page, and the constants of its intervals."""
+    return {
+        "words": words,
+        "columns": columns,
+        "has_answers": words is RUN_WORDS,
+        "higher_is_better": True,
+        "clusters": None,
+        "quantiles": [(quantile if n < _MANY else fast_quantile)(n - 1) for n in range(2, n_questions + 1)],
         "min_questions": MIN_QUESTIONS,
     }
 
 
-def headline(runs: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+def headline(overview: Mapping[str, Any]) -> tuple[str, str] | None:
     """The name of the best run, and the sentence that goes on from there; None if no run has a rank."""
-    ranked = [run for run in runs if run["rank"] is not None]
+    ranked, words = [run for run in overview["runs"] if run["rank"] is not None], overview["words"]
     if not ranked:
         return None
     best = ranked[0]
     name = best["name"] if len({run["title"] for run in ranked[:2]}) < len(ranked[:2]) else best["title"]
     if len(ranked) == 1:
-        return name, f" is the only ranked run; its score is {best['score']:.4f}."
+        return name, f" is the only ranked {words['run']}; its score is {best['score']:.4f}."
+    has_score = f" has the {'highest' if overview['higher_is_better'] else 'lowest'} score"
     if not best["tied"]:
-        return name, " has the highest score; the questions are too few to tell runs apart."
+        return name, has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else ".")
     last = best["tied"][1]
     if last == 1:
-        return name, " leads; no other run is tied with it."
-    return name, f" has the highest score; its lead over rank {last} is not significant."
+        return name, f" leads; no other {words['run']} is tied with it."
+    return name, f"{has_score}; its lead over rank {last} is not significant."
 
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import TrialsError
 from ..item_scores.baseline import BaselineComparison, compare_by_resampling
@@ -35,7 +35,8 @@ def compare(
     metrics: Sequence[str] | None = None,
     all_pairs: bool = False,
     family: Family = "metric",
-    power: float | Literal["seen"] | None = None,
+    power: bool = False,
+    difference: float | None = None,
 ) -> Comparison:
     """Compares two runs of one suite, or the models in a table of scores, by paired tests over questions or items.
 
@@ -48,7 +49,8 @@ def compare(
         metrics: The metrics to compare; the verdict is about the first. By default all.
         all_pairs: Compares all pairs of models, instead of the first model with all others.
         family: Whether p-values are corrected for the comparisons of each metric, or of all metrics together.
-        power: Computes how many items find the difference with power 0.8: the difference seen, and also a given one.
+        power: Computes how many items, or trials, find the difference seen with power 0.8; only for two models.
+        difference: Computes the same for this difference, too.
 
     Raises:
         PfgenError: A run or table cannot be read, or no models have a question or item in common.
@@ -58,7 +60,9 @@ def compare(
             raise TrialsError("models: expected with a table of scores, not with two runs")
         pair = [one_run(a), one_run(b)]
         scorer = scorer or Scorer(suite_of_all([run.folder for run in pair]))
-        return compare_runs(pair, scorer, unknown=unknown, metrics=metrics, family=family, power=power)
+        return compare_runs(
+            pair, scorer, unknown=unknown, metrics=metrics, family=family, power=power, difference=difference
+        )
     table = a
     if isinstance(a, (str, os.PathLike)):
         if not is_score_table(os.fspath(a)):
@@ -66,23 +70,33 @@ def compare(
         table = read_item_scores([os.fspath(a)])
     elif not isinstance(a, ItemScores):
         table = item_scores_of_table(a)
-    return compare_models(table.only(models=models, metrics=metrics), all_pairs=all_pairs, family=family, power=power)
+    return compare_models(
+        table.only(models=models, metrics=metrics),
+        all_pairs=all_pairs,
+        family=family,
+        power=power,
+        difference=difference,
+    )
 
 
 def compare_runs(
-    runs: Sequence[RunFolder],
+    runs: Sequence[RunFolder], scorer: Scorer, *, unknown: UnknownQuestions = "error", **settings: Any
+) -> Comparison:
+    """Compares the first run with all others, or all pairs of runs; `settings` are those of `compare_scored`."""
+    return compare_scored(*scores_of(runs, scorer, unknown), scorer, **settings)
+
+
+def compare_scored(
+    table: ItemScores,
+    means: Sequence[MeansOfRun],
     scorer: Scorer,
     *,
-    unknown: UnknownQuestions = "error",
     metrics: Sequence[str] | None = None,
-    all_pairs: bool = False,
-    family: Family = "metric",
-    power: float | Literal["seen"] | None = None,
+    **settings: Any,
 ) -> Comparison:
-    """Compares the first run with all others, or all pairs of runs; see `compare`."""
-    table, means = _scores_of(runs, scorer, unknown)
+    """Compares runs that are scored already (`scores_of`); `settings` are those of `compare_models`."""
     table = table.only(metrics=metrics)
-    found = compare_models(table, all_pairs=all_pairs, family=family, power=power, of="runs")
+    found = compare_models(table, of="runs", **settings)
     of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
 
     def whole(model: str, metric: str, mean: float, n: int) -> float:
@@ -120,7 +134,7 @@ def compare_with_baseline(
         raise TrialsError(f"{baseline.folder}: no other run to compare with it")
     if metric not in METRICS:
         raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
-    table, means = _scores_of([baseline, *runs], scorer, unknown)
+    table, means = scores_of([baseline, *runs], scorer, unknown)
     found = compare_by_resampling(table, metric=metric, test=test, n_draws=n_draws, seed=seed, of="runs")
     rows = [
         replace(
@@ -131,8 +145,8 @@ def compare_with_baseline(
     return replace(found, runs=tuple(rows))
 
 
-def _scores_of(
-    runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions
+def scores_of(
+    runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions = "error"
 ) -> tuple[ItemScores, list[MeansOfRun]]:
     """The scores of runs, which are named by their directory, or by their file if it is not the only one there."""
     means = [means_of(run, scorer, unknown) for run in runs]

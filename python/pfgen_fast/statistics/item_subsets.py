@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .correlation import Floats, kendall_rows
 
 _N_FOLDS, _FEW_CLUSTERS, _N_FOLDS_OF_FEW = 5, 20, 2
+_N_SPLITS = 5  # different splits of the models into folds
 _MAX_MODELS_OF_FOLD = 200  # of a fold; more are drawn at random, because pairs of models are compared
 _N_SIZES_ONE_BY_ONE, _MAX_SIZES = 20, 40
 
@@ -23,11 +24,13 @@ class SubsetTest:
     """Agreement of the order by some items with the order by all items, on models that did not choose the items."""
 
     sizes: NDArray[np.int_]  # numbers of items, in ascending order
-    kendalls: Floats  # for each size, the mean of Kendall's correlation over the folds
+    kendalls: Floats  # for each size, the mean of Kendall's correlation over folds and splits
     at_random: Floats  # the mean of the same for random items
-    at_random_high: Floats  # the 95th percentile of the same for random items
-    n_pairs: int  # number of pairs of models that were tested
+    at_random_low: Floats  # the 5th percentile of the same for random items
+    at_random_high: Floats  # the 95th percentile
+    n_pairs: int  # number of pairs of models that were tested, over all splits
     n_folds: int
+    n_splits: int
 
     def smallest(self, target: float, *, at_random: bool = False) -> int:
         """The smallest size from which on the agreement reaches the target; all items agree by 1."""
@@ -44,17 +47,16 @@ def telling_order(scores: Floats) -> NDArray[np.int_]:
     deviations = scores - scores.mean(axis=0)
     between = deviations.T @ deviations
     with_all, own = between.sum(axis=1), np.diagonal(between)
+    whole = max(float(with_all.sum()), 1e-300)
+    varies = own > 1e-12 * own.max(initial=0)
     is_left = np.ones(len(own), dtype=np.bool_)
-    varies = own > 1e-12 * max(float(own.max(initial=0)), 1e-300)
     with_chosen = np.zeros(len(own))
     covariance = variance = 0.0
     order = np.empty(len(own), dtype=np.int_)
     for place in range(len(own)):
-        after = np.maximum(variance + 2 * with_chosen + own, 1e-300)
-        gain = np.where(varies | (variance > 0), (covariance + with_all) / np.sqrt(after), -1e300)
-        gain[~varies] -= 1e150
-        gain[~is_left] = -np.inf
-        item = order[place] = int(np.argmax(gain.round(12)))
+        correlations = (covariance + with_all) / np.sqrt(np.maximum(variance + 2 * with_chosen + own, 1e-300) * whole)
+        gains = np.where(varies, correlations.round(12), -2.0)
+        item = order[place] = int(np.argmax(np.where(is_left, gains, -3.0)))
         is_left[item] = False
         covariance += with_all[item]
         variance += 2 * with_chosen[item] + own[item]
@@ -82,24 +84,32 @@ def tried_sizes(n_items: int) -> NDArray[np.int_]:
     return np.unique(np.r_[np.arange(1, min(n_items, _N_SIZES_ONE_BY_ONE) + 1), more.astype(np.int_)])
 
 
-def agreement_of_subsets(
-    scores: Floats, clusters: NDArray[np.int_], *, n_draws: int = 100, seed: int = 0
-) -> SubsetTest:
-    """Chooses lists of items on all folds of models but one, and tests them on this fold, against random lists."""
+def agreement_of_subsets(scores: Floats, clusters: NDArray[np.int_], *, n_draws: int = 20, seed: int = 0) -> SubsetTest:
+    """Chooses lists of items on all folds of models but one, and tests them on this fold, against random lists.
+
+    The models are split into folds several times, and random lists are drawn `n_draws` times for each split.
+    """
     generator = np.random.default_rng((seed, 3))
     sizes = tried_sizes(scores.shape[1])
-    weights, chosen, drawn = [], [], []
-    for rest, tested in splits(clusters, generator):
-        if len(tested) > _MAX_MODELS_OF_FOLD:
-            tested = np.sort(generator.choice(tested, _MAX_MODELS_OF_FOLD, replace=False))
-        of_fold = scores[tested]
-        weights.append(len(tested) * (len(tested) - 1) // 2)
-        chosen.append(_agreement(of_fold, telling_order(scores[rest]), sizes))
-        orders = (generator.permutation(scores.shape[1]) for _ in range(n_draws))
-        drawn.append([_agreement(of_fold, order, sizes) for order in orders])
-    kendalls, at_random = (np.average(found, axis=0, weights=weights) for found in (chosen, drawn))
-    high = np.percentile(at_random, 95, axis=0)
-    return SubsetTest(sizes, kendalls, at_random.mean(axis=0), high, sum(weights), len(weights))
+    chosen, at_random, n_pairs = [], [], 0
+    for _ in range(_N_SPLITS):
+        weights, of_split, drawn = [], [], []
+        for rest, tested in splits(clusters, generator):
+            if len(tested) > _MAX_MODELS_OF_FOLD:
+                tested = np.sort(generator.choice(tested, _MAX_MODELS_OF_FOLD, replace=False))
+            of_fold = scores[tested]
+            weights.append(len(tested) * (len(tested) - 1) // 2)
+            of_split.append(_agreement(of_fold, telling_order(scores[rest]), sizes))
+            orders = (generator.permutation(scores.shape[1]) for _ in range(n_draws))
+            drawn.append([_agreement(of_fold, order, sizes) for order in orders])
+        chosen.append(np.average(of_split, axis=0, weights=weights))
+        at_random.append(np.average(drawn, axis=0, weights=weights))
+        n_pairs += sum(weights)
+    of_draws = np.concatenate(at_random)
+    low, high = np.percentile(of_draws, (5, 95), axis=0)
+    return SubsetTest(
+        sizes, np.mean(chosen, axis=0), of_draws.mean(axis=0), low, high, n_pairs, len(weights), _N_SPLITS
+    )
 
 
 def splits(

@@ -24,6 +24,7 @@ MIN_OF_GROUP = 10  # the smallest number of models in a group, and outside it, t
 NEAR_AN_END = 0.05  # share of the range of all scores
 _VALUES_AT_ONCE = 1 << 22
 _ALMOST_ONE = 1 - 1e-12
+_LEAST_NOISE = 0.1  # of the variance of the noise, as a share of its mean
 _N_POWERS = 4  # of the mean score, from 0 on: a cubic curve
 
 
@@ -69,14 +70,15 @@ def item_figures(scores: Floats, clusters: NDArray[np.int_]) -> ItemFigures:
     variance = float(total @ total)
     shares = total @ deviations / variance if variance > 0 else np.full(scores.shape[1], np.nan)
     lowest, highest = float(scores.min()), float(scores.max())
-    margin = NEAR_AN_END * (highest - lowest)
+    # Where all scores are equal, nothing is near an end.
+    margin = NEAR_AN_END * (highest - lowest) if highest > lowest else -1.0
     return ItemFigures(
         scores.mean(axis=0),
         deviations.std(axis=0),
         *_item_rest(deviations, total, clusters),
         shares,
-        (scores <= lowest + margin).all(axis=0) & (highest > lowest),
-        (scores >= highest - margin).all(axis=0) & (highest > lowest),
+        scores.max(axis=0) <= lowest + margin,
+        scores.min(axis=0) >= highest - margin,
     )
 
 
@@ -136,7 +138,7 @@ def group_differences(scores: Floats, groups: NDArray[np.int_]) -> GroupDifferen
     """The differences of each group to all other models on each item, given the mean score of the model.
 
     The mean score enters as a cubic curve, because the scores of an item are near its ends for weak and strong models.
-    Standard errors allow the noise to differ between models (HC3). Groups with few models in or outside them are left
+    So does the variance of the noise, which is that of all models. Groups with few models in or outside them are left
     out. A negative number is a model without a group.
     """
     n = len(groups)
@@ -144,8 +146,10 @@ def group_differences(scores: Floats, groups: NDArray[np.int_]) -> GroupDifferen
     spread = mean.std()
     score = (mean - mean.mean()) / (spread if spread > 0 else 1.0)
     basis, _ = np.linalg.qr(score[:, None] ** np.arange(_N_POWERS))
-    leverage = (basis**2).sum(axis=1)
     items = scores - basis @ (basis.T @ scores)
+    # The variance of the noise as a curve over the mean score.
+    squares = items**2
+    noise = np.maximum(basis @ (basis.T @ squares), _LEAST_NOISE * squares.mean(axis=0)) * (n / (n - _N_POWERS))
     is_constant = np.ptp(scores, axis=0) <= 1e-12
     names, sizes = np.unique(groups[groups >= 0], return_counts=True)
     large = [int(name) for name, size in zip(names, sizes, strict=True) if MIN_OF_GROUP <= size <= n - MIN_OF_GROUP]
@@ -157,9 +161,7 @@ def group_differences(scores: Floats, groups: NDArray[np.int_]) -> GroupDifferen
         if amount <= 1e-9 * n:
             continue
         difference = inside @ items / amount
-        outside_leverage = np.maximum(1 - leverage - inside**2 / amount, 1e-9)
-        residuals = items - np.outer(inside, difference)
-        error = np.sqrt((((inside / outside_leverage) ** 2)[:, None] * residuals**2).sum(axis=0)) / amount
+        error = np.sqrt(inside**2 @ noise) / amount
         is_known = ~is_constant & (error > 1e-12)
         differences[row] = difference
         p_values[row, is_known] = p_values_of(difference[is_known] / error[is_known], n - _N_POWERS - 1)

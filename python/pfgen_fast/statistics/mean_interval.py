@@ -63,11 +63,14 @@ def ends(
     of_clusters: dict[Hashable, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
         of_clusters.setdefault(cluster, []).append(value - mean)
-    sums, n_clusters = [math.fsum(part) for part in of_clusters.values()], len(of_clusters)
-    if n_clusters < 2 or max(map(abs, sums)) <= ROUNDING * largest:
+    sums, sizes = [math.fsum(part) for part in of_clusters.values()], list(map(len, of_clusters.values()))
+    if len(sums) < 2 or max(map(abs, sums)) <= ROUNDING * largest:
         return None, None
-    variance = math.fsum(total * total for total in sums) * n_clusters / (n_clusters - 1)
-    half = quantile(n_clusters - 1) * math.sqrt(variance) / n
+    # Bell and McCaffrey: the variance is unbiased, and has the right degrees of freedom, if values are independent.
+    variance = math.fsum(total * total / (1 - size / n) for total, size in zip(sums, sizes, strict=True)) / n / n
+    parts = [size * size / (n - size) for size in sizes]
+    between = math.fsum(parts) ** 2 - math.fsum(part * part for part in parts)
+    half = quantile(n * n / (sum(size * size for size in sizes) + between)) * math.sqrt(variance)
     return mean - half, mean + half
 
 

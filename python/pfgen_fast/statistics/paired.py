@@ -59,6 +59,7 @@ class PairedDifference:
     n: int  # number of questions that both have
     n_clusters: int | None = None  # number of clusters of these questions; None without clusters
     test: Test = "t"  # test of the p-value
+    degrees: float = math.nan  # degrees of freedom of the interval
 
     def differs(self, alpha: float = 0.05) -> bool | None:
         """Whether the runs differ at this level; None (no verdict) with fewer than `MIN_QUESTIONS` questions."""
@@ -89,6 +90,7 @@ class Tested(NamedTuple):
     n: NDArray[np.int_]  # numbers of common questions
     n_clusters: NDArray[np.int_]  # numbers of clusters of these questions; `n` without clusters
     p_values: Floats
+    degrees: Floats  # degrees of freedom of the t-test
     is_exact: NDArray[np.bool_]  # whether the p-value is that of McNemar's exact test
 
 
@@ -113,7 +115,8 @@ def paired_difference(
     test: Test = "McNemar" if found.is_exact[0] else "t" if clusters is None else "clustered t"
     mean = math.fsum(differences) / n
     p_value = None if math.isnan(p) else p
-    return PairedDifference(mean, low, high, p_value, n, None if clusters is None else n_clusters, test)
+    degrees = float(found.degrees[0])
+    return PairedDifference(mean, low, high, p_value, n, None if clusters is None else n_clusters, test, degrees)
 
 
 def all_pairs(
@@ -166,17 +169,17 @@ def against(
         raise ValueError("strata have no clusters")
     codes = None if clusters is None else cluster_codes(clusters)
     of_strata = [_of_stratum(x, y, codes) for x, y in zip(one, others, strict=True)]
-    means, variances, counts, units, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
+    means, variances, counts, units, of_parts, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
     has_all = (counts > 0).all(axis=0)
     n, n_units = (np.where(has_all, of.sum(axis=0), 0) for of in (counts, units))
     mean, total = means.sum(axis=0) / len(means), variances.sum(axis=0)
     from_shift = mean - shift
     with np.errstate(divide="ignore", invalid="ignore"):
         t = from_shift / (np.sqrt(total) / len(means))
-        degrees = 1 / ((variances / total) ** 2 / (units - 1)).sum(axis=0) if len(means) > 1 else units[0] - 1
+        degrees = 1 / ((variances / total) ** 2 / of_parts).sum(axis=0) if len(means) > 1 else of_parts[0]
     p = np.where(np.abs(from_shift) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, sign_test(n_units))
     has_spread = total > 0
-    if len(means) > 1:
+    if len(means) > 1 or codes is not None:
         tests = zip(t[has_spread].tolist(), degrees[has_spread].tolist(), strict=True)
         p[has_spread] = [p_value_of(*test) for test in tests]
     else:
@@ -189,7 +192,7 @@ def against(
         pairs = zip(n_better[is_exact].tolist(), n_worse[is_exact].tolist(), strict=True)
         p[is_exact] = [mcnemar(*pair) for pair in pairs]
     p[(units < 2).any(axis=0)] = np.nan
-    return Tested(mean, n, n_units, p, is_exact)
+    return Tested(mean, n, n_units, p, degrees, is_exact)
 
 
 def cluster_codes(clusters: Sequence[Hashable] | NDArray[np.int_]) -> NDArray[np.int_]:
@@ -215,8 +218,8 @@ def _n_clusters(is_common: NDArray[np.bool_], codes: NDArray[np.int_]) -> NDArra
 
 def _of_stratum(
     one: Floats, others: Floats, codes: NDArray[np.int_] | None
-) -> tuple[Floats, Floats, NDArray[np.int_], NDArray[np.int_], Floats]:
-    """Mean differences, their variances (0 without spread), numbers of questions and clusters, and largest amounts."""
+) -> tuple[Floats, Floats, NDArray[np.int_], NDArray[np.int_], Floats, Floats]:
+    """Mean differences, variances (0 without spread), numbers of questions, of clusters, degrees, largest amounts."""
     difference = one - others
     is_common = ~np.isnan(difference)
     n = n_units = is_common.sum(axis=1)
@@ -226,12 +229,15 @@ def _of_stratum(
         from_mean = np.where(is_common, difference - mean[:, None], 0)
         if codes is None:
             variance = (from_mean**2).sum(axis=1) / (n - 1) / n
-        else:
-            n_units = _n_clusters(is_common, codes)
-            from_mean = cluster_sums(from_mean, codes)
-            variance = (from_mean**2).sum(axis=1) * n_units / (n_units - 1) / n / n
+            degrees = n - 1.0
+        else:  # as in `mean_interval.ends`
+            sizes, from_mean = cluster_sums(is_common.astype(np.float64), codes), cluster_sums(from_mean, codes)
+            n_units, n_column = (sizes > 0).sum(axis=1), n[:, None]
+            variance = (from_mean**2 / (1 - sizes / n_column)).sum(axis=1) / n / n
+            parts = sizes**2 / (n_column - sizes)
+            degrees = n**2 / ((sizes**2).sum(axis=1) + parts.sum(axis=1) ** 2 - (parts**2).sum(axis=1))
     varies = np.abs(from_mean).max(axis=1, initial=0) > np.maximum(_SMALLEST, ROUNDING * largest)
-    return mean, np.where(varies, variance, 0.0), n, n_units, largest
+    return mean, np.where(varies & (n_units > 1), variance, 0.0), n, n_units, degrees, largest
 
 
 def _discordant(one: Floats, others: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int_], NDArray[np.int_]]:
@@ -249,7 +255,7 @@ def mcnemar(n_better: int, n_worse: int) -> float:
         return 1.0
     if n <= _MOST_COUNTED:
         n_as_far: int = 2 * sum(math.comb(n, k) for k in range(fewer + 1))
-        return n_as_far / 2**n
+        return float(n_as_far / 2**n)
     first = math.exp(math.lgamma(n + 1) - math.lgamma(fewer + 1) - math.lgamma(n - fewer + 1) - n * math.log(2))
     total = term = 1.0
     for k in range(fewer, 0, -1):  # from the largest term on; each is the term before times k / (n - k + 1)

@@ -40,30 +40,33 @@ def needed(
     n = found.n if found.n_clusters is None else found.n_clusters
     if found.low is None or found.high is None or not difference:
         return Needed(difference, None)
-    variance = ((found.high - found.low) / 2 / quantile(n - 1)) ** 2
+    variance = ((found.high - found.low) / 2 / quantile(found.degrees)) ** 2
+    share = found.degrees / (
+        n - 1
+    )  # degrees of freedom for each item or cluster but one: below 1 with unequal clusters
+    n_needed = _units(variance * n, difference, share)
     if trial_variance is None:
-        return Needed(difference, _units(variance * n, difference))
-    wanted = _wanted(difference, n)
+        return Needed(difference, n_needed)
+    wanted = _wanted(difference, found.degrees)
     of_items = max(variance - trial_variance, 0.0)
     if variance <= wanted:
-        return Needed(difference, _units(variance * n, difference), math.ceil(n_trials), True)
+        return Needed(difference, n_needed, math.ceil(n_trials), True)
     if of_items >= wanted or not trial_variance:
-        return Needed(difference, _units(variance * n, difference), None, False)
-    more = math.ceil(n_trials * trial_variance / (wanted - of_items))
-    return Needed(difference, _units(variance * n, difference), more, True)
+        return Needed(difference, n_needed, None, False)
+    return Needed(difference, n_needed, math.ceil(n_trials * trial_variance / (wanted - of_items)), True)
 
 
-def _wanted(difference: float, n: int) -> float:
-    """The variance of the mean difference with which `n` items or clusters find the difference."""
-    return (abs(difference) / (quantile(n - 1) + _Z_OF_POWER)) ** 2
+def _wanted(difference: float, degrees: float) -> float:
+    """The variance of the mean difference with which a test of so many degrees of freedom finds the difference."""
+    return (abs(difference) / (quantile(degrees) + _Z_OF_POWER)) ** 2
 
 
-def _units(variance: float, difference: float) -> int | None:
+def _units(variance: float, difference: float, share: float) -> int | None:
     """The smallest number of items or clusters that find the difference; the variance is that of one of them."""
-    least = variance / _wanted(difference, _MOST)
+    least = variance / _wanted(difference, math.inf)
     if least > _MOST:
         return None
     n = max(MIN_QUESTIONS, math.ceil(least))
-    while variance / n > _wanted(difference, n):  # Student's quantile is a bit larger than that of so many items
+    while variance / n > _wanted(difference, max(1.0, share * (n - 1))):  # Student's quantile is a bit larger
         n += 1
     return n

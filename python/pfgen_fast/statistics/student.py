@@ -18,7 +18,7 @@ from .mean_interval import CONFIDENCE
 _N_STEPS = 4096
 _MAX_TERMS = 10_000
 _LAST_TERM = 1e-15
-_MANY_DEGREES = 10_000  # above this, the sum of `p_values_of` takes longer than the continued fraction
+_MANY_DEGREES = 100  # above this for each t, the sum of `p_values_of` takes longer than the continued fraction
 
 
 def half_width(samples: Sequence[NDArray[np.float64]]) -> float | None:
@@ -54,7 +54,7 @@ def quantile(degrees: float) -> float:
 
 def p_values_of(t: NDArray[np.float64], degrees: int) -> NDArray[np.float64]:
     """Two-sided p-values of t to 1e-15, for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
-    if degrees > _MANY_DEGREES:
+    if degrees > _MANY_DEGREES * t.size:
         return np.array([p_value_of(value, degrees) for value in t.tolist()])
     angle = np.arctan(np.abs(t) / math.sqrt(degrees))
     sine, cosine = np.sin(angle), np.cos(angle)

@@ -55,7 +55,7 @@ class _ArrowRows:
         return f"{self.source}, {f'row group {group}, ' if len(sizes) > 1 else ''}row {row + 1}"
 
     def values(self, column: str) -> Any:
-        return self.columns.column(self.names.index(column))
+        return self.columns.column(column)
 
     lists = values
 
@@ -91,8 +91,10 @@ def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBa
         schema, metadata = table.schema_arrow, table.metadata
         chosen = None
         if isinstance(columns, ChosenColumns):
+            columns.check(schema.names, source)
             # In the order of the file, because batches have the columns in the order in which they were chosen.
-            chosen = [name for name in schema.names if name in columns.inputs]
+            wanted = set(columns.inputs or schema.names)
+            chosen = [name for name in schema.names if name in wanted]
             schema = pyarrow().schema([schema.field(name) for name in chosen])
         else:
             check_schema(schema, columns, source)

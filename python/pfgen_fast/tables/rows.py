@@ -69,7 +69,11 @@ class AnyColumns(Columns):
 
 
 class ChosenColumns(AnyColumns):
-    """Accepts any columns, and reads at least `inputs`; a format of columns reads only these."""
+    """Accepts any columns, each once. A format of columns reads only `inputs`, or all columns if there are none."""
+
+    def check(self, names: Sequence[str], location: str) -> None:
+        """Raises TrialsError if a column appears twice."""
+        self._check(names, (), location)
 
 
 class RowBatch(Protocol):

@@ -122,7 +122,7 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames, model: str, tas
 
 
 def _locate(path: str, n_rows_before: int, row: int) -> str:
-    return location_of_row(path, n_rows_before + row)
+    return location_of_row(path, None, n_rows_before + row)
 
 
 class _Fields:

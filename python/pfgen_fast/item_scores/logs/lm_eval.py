@@ -22,9 +22,10 @@ from ..tables import location_of_row
 from .records import Records
 
 _DATE = r"\d{4}-\d\d-\d\dT[\d.-]+"
-NAMES = re.compile(rf"samples_(?P<task>.+?)(_(?P<date>{_DATE}))?\.jsonl")
-"""The names of files of samples."""
-_RESULTS = re.compile(rf"(?:results|.+)_(?P<date>{_DATE})\.json")
+_SAMPLES = re.compile(rf"samples_(?P<task>.+?)(_(?P<date>{_DATE}))?\.jsonl")
+_RESULTS = re.compile(rf".+_(?P<date>{_DATE})\.json")
+NAMES = re.compile(rf"samples_.+\.jsonl|results_{_DATE}\.json")
+"""The names of files in a directory of results."""
 _MAX_RESULTS_BYTES = 1 << 26
 _NO_METRICS = frozenset(
     ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "doc_hash", "prompt_hash")
@@ -35,7 +36,7 @@ _NO_METRICS = frozenset(
 def is_log(path: Path) -> bool:
     """Whether a file has samples, or the results of an evaluation with samples beside it."""
     if _RESULTS.fullmatch(path.name):
-        return bool(_samples_of(path))
+        return bool(_samples_of(path)) or NAMES.fullmatch(path.name) is not None
     if path.suffix != ".jsonl":
         return False
     names = column_names(path)
@@ -45,7 +46,14 @@ def is_log(path: Path) -> bool:
 def add_logs(rows: ScoreRows, paths: Sequence[Path], columns: ColumnNames) -> None:
     """Adds the samples of files; of several evaluations of a task in one directory, the newest."""
     files: dict[tuple[Path, str], list[Path]] = {}
-    for path in (sample for given in paths for sample in _samples_of(given) or [given]):
+    samples = [path for path in paths if not _RESULTS.fullmatch(path.name)]
+    samples += [path for given in paths for path in _samples_of(given)]
+    if not samples:
+        raise TrialsError(
+            f"{paths[0]}: no scores of samples beside these results; evaluate with --log_samples, or in lighteval with "
+            "--save-details"
+        )
+    for path in dict.fromkeys(samples):
         files.setdefault((path.parent, _task_and_date(path)[0]), []).append(path)
     for same in files.values():
         newest = max(same, key=lambda path: _task_and_date(path)[1])
@@ -62,7 +70,7 @@ def _samples_of(path: Path) -> list[Path]:
 
 
 def _task_and_date(path: Path) -> tuple[str, str]:
-    found = NAMES.fullmatch(path.name)
+    found = _SAMPLES.fullmatch(path.name)
     return (found["task"], found["date"] or "") if found else (path.stem, "")
 
 
@@ -72,7 +80,9 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
     model = results.get("model_name")
     if not isinstance(model, str) or not model.strip():
         model = path.absolute().parent.name
-    records = Records(rows, columns, file=str(path), model=model, task=task, locate=partial(location_of_row, str(path)))
+    records = Records(
+        rows, columns, file=str(path), model=model, task=task, locate=partial(location_of_row, str(path), None)
+    )
     higher = results.get("higher_is_better")
     of_task = higher.get(task) if isinstance(higher, dict) else None
     for number, (location, row) in enumerate(table_rows(path)):

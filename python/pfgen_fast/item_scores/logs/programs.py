@@ -22,6 +22,6 @@ class Program(NamedTuple):
 
 PROGRAMS = (
     Program(inspect_logs.NAMES, inspect_logs.is_log, inspect_logs.add_logs),
-    Program(lm_eval.NAMES, lm_eval.is_log, lm_eval.add_logs),
     Program(lighteval.NAMES, lighteval.is_log, lighteval.add_logs),
+    Program(lm_eval.NAMES, lm_eval.is_log, lm_eval.add_logs),
 )

@@ -11,12 +11,13 @@ const LETTERS = "ABCDEF";
 /** What the difference of a run from A says, in one sentence; nodes. */
 function verdict(difference, letter, names) {
   const what = `${letter} − A`;
-  if (difference.mean === null) return [`${letter} has no question in common with A.`];
-  if (difference.n < overview.min_questions) return [`${what} is ${signed(difference.mean, 4)}; ${difference.n} questions are too few for a verdict.`];
-  if (difference.half === null && difference.mean === 0) return [`${letter} has the same score as A on every question.`];
-  const interval = difference.half === null ? "there is no interval, because all questions differ by the same" : `95 % interval ${intervalText(difference, 4)}`;
+  if (difference.mean === null) return [`${letter} has no ${WORDS.question} in common with A.`];
+  const { n, units = n } = difference;
+  if (units < overview.min_questions) return [`${what} is ${signed(difference.mean, 4)}; ${units} ${units < n ? "clusters" : WORDS.questions} are too few for a verdict.`];
+  if (difference.half === null && difference.mean === 0) return [`${letter} has the same score as A on every ${WORDS.question}.`];
+  const interval = difference.half === null ? `there is no interval, because all ${WORDS.questions} differ by the same` : `95 % interval ${intervalText(difference, 4)}`;
   if (difference.half !== null && Math.abs(difference.mean) <= difference.half) return [`No significant difference: ${what} is ${signed(difference.mean, 4)}, ${interval}.`];
-  const better = difference.mean > 0 ? letter : "A";
+  const better = SIGN * difference.mean > 0 ? letter : "A";
   return [`${better} (`, make("bdi", {}, names[LETTERS.indexOf(better)]), `) is better${names.length > 2 && better === "A" ? ` than ${letter}` : ""}: ${what} is ${signed(difference.mean, 4)}, ${interval}.`];
 }
 
@@ -27,19 +28,19 @@ function comparisonContent(compared, more) {
   const verdicts = others.map((other, index) => make("p", {}, make("b", {}, ...verdict(difference(other, "average"), LETTERS[index + 1], names))));
   const n = difference(others[0], "average").n;
   const questions = questionTable({
-    label: "Questions of the runs", order: "by", first: "B", columns: comparedColumns(compared, baseline, others),
+    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "B", columns: comparedColumns(compared, baseline, others),
     questions: overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more.average[question][run]))),
-    content: async (question) => answersBeside(await answersTo(question), compared),
+    content: overview.has_answers ? async (question) => answersBeside(await answersTo(question), compared) : null,
   });
   return [
     make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))),
     ...verdicts,
     make("p", { className: "quiet" }, others.length > 1
-      ? "A line shows a run’s means, and below them their differences from A with 95 % intervals. A difference is the mean over the questions that both runs have; the intervals are by Student’s t for pairs, without a correction for several comparisons."
-      : `Means over the ${n} questions that both runs have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other questions of this kind. The ties of the leaderboard are corrected for all pairs of runs, so that fewer pairs differ there.`),
-    figuresTable(...comparedFigures(baseline, others), "Figures of the runs"),
-    make("h3", {}, "Questions"),
-    questionNote(questions, "The mean score of A, and by how much the other runs differ from it. Select a question to read the answers, the best next to the best."),
+      ? `A line shows a ${WORDS.run}’s means, and below them their differences from A with 95 % intervals. A difference is the mean over the ${WORDS.questions} that both ${WORDS.runs} have; the intervals are by Student’s t for pairs, without a correction for several comparisons.`
+      : `Means over the ${n} ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other ${WORDS.questions} of this kind. The ties of the leaderboard are corrected for all pairs of ${WORDS.runs}, so that fewer pairs differ there.`),
+    figuresTable(...comparedFigures(baseline, others), `Figures of the ${WORDS.runs}`),
+    make("h3", {}, WORDS.Questions),
+    questionNote(questions, `The mean score of A, and by how much the other ${WORDS.runs} differ from it. ${overview.has_answers ? "Select a question to read the answers, the best next to the best." : "Select an item to see the scores of all models."}`),
     others.length > 1 ? make("div", { className: "scroller" }, questions) : questions,
   ];
 }
@@ -60,7 +61,7 @@ function comparedFigures(baseline, others) {
     const lines = metrics.map(({ name, ofA, found: [[value, difference, interval]] }) => [name, ofA, value, difference, interval]);
     return [["Metric", "A", "B", "B − A", "95 % interval of B − A"], lines];
   }
-  return [["Run", ...metrics.map(({ name }) => name)], [
+  return [[WORDS.Run, ...metrics.map(({ name }) => name)], [
     ["A", ...metrics.map(({ ofA }) => ofA)],
     ...others.map((_, index) => [LETTERS[index + 1], ...metrics.map(({ found }) => {
       const [value, difference, interval] = found[index];
@@ -83,7 +84,7 @@ function comparedMetric(metric, baseline, others) {
     return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : mean(values.filter((_, place) => isShared(place))), digits);
   };
   return {
-    name: METRICS[metric] ?? "Score",
+    name: METRICS[metric] ?? WORDS.score,
     ofA: shown(baseline, (place) => others.every((other) => isOfBoth(other)(place))),
     found: others.map((other) => {
       const difference = pairedDifference(other.of(metric), valuesOfA);

@@ -41,6 +41,6 @@ function questionFigures(runs) {
 /** The figures of the questions over all models; the rank of the hardest question is 1. */
 const difficulties = (() => {
   const found = questionFigures(modelRuns);
-  const sorted = found.map((one) => one.mean).filter(isNumber).sort((a, b) => a - b);
+  const sorted = found.map((one) => one.mean).filter(isNumber).sort((a, b) => SIGN * (a - b));
   return found.map((one) => ({ ...one, rank: one.mean === null ? null : sorted.indexOf(one.mean) + 1 }));
 })();

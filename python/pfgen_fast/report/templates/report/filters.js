@@ -48,10 +48,10 @@ function filterRuns() {
   showRowsInTurns();
   zoomIntervals();
   const n = visibleRuns().length;
-  document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} runs`;
+  document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} ${WORDS.runs}`;
   document.getElementById("none").hidden = n > 0;
   table.parentElement.hidden = n === 0;
-  for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map, #questions")) drawn.classList.toggle("empty", n === 0);
+  for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map, #questions, #subjects")) drawn.classList.toggle("empty", n === 0);
 }
 
 /** The ends of the intervals of some runs; system runs are left out unless all runs are system runs. */
@@ -131,7 +131,7 @@ search.addEventListener("input", () => {
   else if (!search.value) leaveAnswers();
 });
 search.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && search.value.trim()) openAnswers(search.value.trim());
+  if (event.key === "Enter" && search.value.trim() && overview.has_answers) openAnswers(search.value.trim());
 });
 
 function openAnswers(text) {
@@ -160,9 +160,9 @@ function showOffers() {
   const inAnswers = make("button", { type: "button" }, "Search the answers for “", make("bdi", {}, shortened(state.search.trim(), 30)), "” (Enter)");
   inAnswers.addEventListener("click", () => openAnswers(state.search.trim()));
   document.getElementById("none").firstElementChild.textContent = questions.length
-    ? "No run matches the search and the filters, but questions do: see above." : "No run matches the search and the filters. Enter searches the answers.";
-  offers.replaceChildren(...(words.length ? [inAnswers] : []), ...(links.length ? [links.length === 2 ? " Question:" : " Questions:", ...links] : []));
-  offers.hidden = !words.length;
+    ? `No ${WORDS.run} matches the search and the filters, but ${WORDS.questions} do: see above.` : `No ${WORDS.run} matches the search and the filters.${overview.has_answers ? " Enter searches the answers." : ""}`;
+  offers.replaceChildren(...(words.length && overview.has_answers ? [inAnswers] : []), ...(links.length ? [links.length === 2 ? ` ${WORDS.Question}:` : ` ${WORDS.Questions}:`, ...links] : []));
+  offers.hidden = !words.length || !overview.has_answers && !links.length;
 }
 
 /** Filters the runs, and draws what depends on them. */

@@ -3,9 +3,11 @@
 
 const heat = document.getElementById("heat");
 const N_NAMED = 60;
+const MAX_ROWS = 1500;  // browsers paint no taller canvas
 const ROW = 20;  // pixels
-/** The best question score of all runs, so that a search does not change the meaning of a colour. */
-const BEST = overview.runs.reduce((best, run) => Math.max(best, ...run.questions), 1);
+/** The ends of the colours, so that a search does not change the meaning of a colour: 0 or less, and the best question score of all runs. */
+const BEST = overview.runs.reduce((best, run) => run.questions.reduce((so, score) => Math.max(so, score ?? so), best), overview.has_answers ? 1 : 1e-9);
+const LOWEST = overview.runs.reduce((lowest, run) => run.questions.reduce((so, score) => Math.min(so, score ?? so), lowest), 0);
 const SCORE_COLORS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 const DIFFERENCE_COLORS = { light: ["#8c4a05", "#e08214", "#fdd9a5", "#f2f2f2", "#c3bfe0", "#8073ac", "#41237a"], dark: ["#ffb45c", "#c97416", "#6d451b", "#2b313a", "#4b4380", "#8073ac", "#c9bdf2"] };
 
@@ -37,7 +39,7 @@ function askedShades() {
 
 /** Which shade a score has. */
 function shadeOf(score, question) {
-  const place = isByMedian() ? 0.5 + (score - medians[question]) / WIDEST / 2 : score / BEST;
+  const place = isByMedian() ? 0.5 + (score - medians[question]) / WIDEST / 2 : (score - LOWEST) / (BEST - LOWEST);
   return Math.round(Math.min(1, Math.max(0, place)) * (N_SHADES - 1));
 }
 
@@ -54,10 +56,19 @@ function painted(width, height, shadeAt) {
   return canvas;
 }
 
+/** The mean score of a question, negative if lower is better; hardest first is the order of this. */
+function easiness(question) {
+  const { mean: center } = difficulties[question];
+  return center === null ? Infinity : SIGN * center;
+}
+
 const ORDERS = {
   number: (numbers) => numbers,
   discrimination: (numbers) => sortedBy(numbers, (question) => -(difficulties[question].discrimination ?? -2)),
-  similarity: bySimilarity,
+  similarity: (numbers) => {
+    const hardest = sortedBy(numbers, easiness);
+    return [...bySimilarity(hardest.slice(0, MAX_ROWS)), ...hardest.slice(MAX_ROWS)];
+  },
 };
 
 function sortedBy(numbers, value) {
@@ -66,7 +77,7 @@ function sortedBy(numbers, value) {
 
 /** The hardest question, then always the one whose scores correlate best with those of the last. */
 function bySimilarity(numbers) {
-  const rest = sortedBy(numbers, (question) => difficulties[question].mean ?? Infinity);
+  const rest = sortedBy(numbers, easiness);
   const chain = rest.splice(0, 1);
   while (rest.length) {
     const likeness = rest.map((question) => correlation(scoresOf[chain.at(-1)], scoresOf[question]) ?? -2);
@@ -82,7 +93,7 @@ function questionsInOrder() {
   const order = state.filters.get("order") ?? "";
   if (order !== orderedQuestions.order) {
     const numbers = overview.questions.map((_, number) => number);
-    const sorted = (ORDERS[order] ?? ((all) => sortedBy(all, (question) => difficulties[question].mean ?? Infinity)))(numbers);
+    const sorted = (ORDERS[order] ?? ((all) => sortedBy(all, easiness)))(numbers);
     orderedQuestions = { order, questions: sorted };
   }
   return orderedQuestions.questions;
@@ -93,12 +104,12 @@ function cellText(run, question) {
   const { id, text } = overview.questions[question];
   const score = overview.runs[run].questions[question];
   const difference = score === null ? "" : score - medians[question];
-  const side = difference === "" ? "" : `, ${figure(Math.abs(difference), 4)} ${difference < 0 ? "below" : "above"} the question’s median`;
+  const side = difference === "" ? "" : `, ${figure(Math.abs(difference), 4)} ${difference < 0 ? "below" : "above"} the ${WORDS.question}’s median`;
   return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, 4)}${side}`];
 }
 
 function drawHeatMap(element, shown) {
-  const questions = questionsInOrder();
+  const questions = questionsInOrder().slice(0, MAX_ROWS);
   const labels = make("div", { className: "heat-labels" }, ...questions.map((question) => {
     const { id, text } = overview.questions[question];
     const link = make("a", { href: addressOf({ question, run: null, sample: null, compare: null }), tabIndex: -1, title: text }, id, " ", make("bdi", {}, text));
@@ -123,7 +134,8 @@ function drawHeatMap(element, shown) {
     name.style.width = `${cell}px`;
     return name;
   })));
-  document.getElementById("heat-note").textContent = isNamed ? "" : "The strip above the columns names the runs; fewer runs have their names below.";
+  const isCut = questions.length < overview.questions.length;
+  document.getElementById("heat-note").textContent = (isCut ? `The map shows the first ${counted(MAX_ROWS)} of ${counted(overview.questions.length)} ${WORDS.questions}. ` : "") + (isNamed ? "" : `The strip above the columns names the ${WORDS.runs}; fewer ${WORDS.runs} have their names below.`);
   showLegend();
   followCells(canvas, map);
 }
@@ -146,7 +158,7 @@ function paint(canvas, { shown, questions, cell, size }) {
 function showLegend() {
   const [low, canvas, high] = document.getElementById("heat-legend").children;
   canvas.getContext("2d").drawImage(painted(N_SHADES, 1, (column) => column), 0, 0, canvas.width, canvas.height);
-  low.textContent = isByMedian() ? `−${WIDEST.toFixed(2)}` : "0";
+  low.textContent = isByMedian() ? `−${WIDEST.toFixed(2)}` : figure(LOWEST, LOWEST ? 2 : 0);
   high.textContent = isByMedian() ? `+${WIDEST.toFixed(2)}` : BEST.toFixed(2);
 }
 
@@ -192,7 +204,7 @@ const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 
 /** A grid of one cell, the only cell that can have the focus; it states its position among all cells. */
 function keyboardGrid(map) {
-  const grid = make("div", { role: "grid", ariaLabel: "Scores of questions by run", ariaRowCount: map.questions.length, ariaColCount: map.shown.length });
+  const grid = make("div", { role: "grid", ariaLabel: `Scores of ${WORDS.questions} by ${WORDS.run}`, ariaRowCount: map.questions.length, ariaColCount: map.shown.length });
   const column = Math.max(0, map.shown.indexOf(place.run));
   const row = Math.max(0, map.questions.indexOf(place.question));
   grid.append(gridRow(map, row, column));

@@ -24,14 +24,14 @@ function share(count, { samples }) {
 
 /** The columns: how they sort, and for those that the table does not have from the start, what they show. */
 const COLUMNS = [
-  { key: "run", title: "Run", value: (run) => run.name },
+  { key: "run", title: WORDS.Run, value: (run) => run.name },
   { key: "rank", title: "Rank", value: (run, number) => number },
-  { key: "score", title: "Score", value: (run) => run.score, isFigure: true },
+  { key: "score", title: WORDS.score, value: (run) => run.score, isFigure: true },
   { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
   { key: "tied", title: "Tied with", value: (run) => run.tied?.[0] ?? null },
-  ...["length", "fluency", "truthfulness", "helpfulness"].map((key) => ({ key, title: key[0].toUpperCase() + key.slice(1), value: (run) => run[key], isFigure: true })),
-  { key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted },
-  ...[["missing", "Missing a keyword"], ["too_long", "Too long"], ["unhelpful", "Fluent, not helpful"]].map(([key, title]) =>
+  ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
+  ...(overview.has_answers ? [{ key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted }] : []),
+  ...(!overview.has_answers ? [] : [["missing", "Missing a keyword"], ["too_long", "Too long"], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
     ({ key, title, value: (run) => share(run[key], run), isFigure: true, isOptional: true, text: (value) => `${value.toFixed(0)} %` })),
   ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),
 ];
@@ -168,8 +168,8 @@ function tickedRuns() {
 table.tBodies[0].addEventListener("change", () => {
   const n = tickedRuns().length;
   compareButton.disabled = n < 2 || n > MAX_COMPARED;
-  compareButton.textContent = n === 0 ? "Tick runs to compare them" : n === 1 ? "Tick one more to compare"
-    : n > MAX_COMPARED ? `Tick at most ${MAX_COMPARED} runs` : `Compare ${n} runs`;
+  compareButton.textContent = n === 0 ? `Tick ${WORDS.runs} to compare them` : n === 1 ? "Tick one more to compare"
+    : n > MAX_COMPARED ? `Tick at most ${MAX_COMPARED} ${WORDS.runs}` : `Compare ${n} ${WORDS.runs}`;
 });
 compareButton.addEventListener("click", () => go({ ...NOTHING_OPEN, compare: tickedRuns() }));
 

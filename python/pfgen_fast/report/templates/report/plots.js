@@ -3,6 +3,7 @@
 const TITLES = {
   fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", score: "Score",
   length: "Mean length in characters (log)",
+  ...(overview.has_answers ? {} : { ...METRICS, score: WORDS.score }),
 };
 /** The groups of runs, the most frequent first; a group keeps its look whatever is searched. */
 const groups = (() => {
@@ -29,7 +30,7 @@ function drawScatter(element, shown) {
     }),
   }));
   drawChart(element, {
-    label: `Scatter plot: ${element.previousElementSibling.textContent} of ${counted(shown.length)} runs. The leaderboard has the same figures.`,
+    label: `Scatter plot: ${element.previousElementSibling.textContent} of ${counted(shown.length)} ${WORDS.runs}. The leaderboard has the same figures.`,
     x: { title: TITLES[x], isLog: x === "length" }, y: { title: TITLES[y] }, series,
   });
 }

@@ -9,7 +9,7 @@
  * it leads to the views of the questions.
  */
 function questionTable({ label, order, first, questions, columns, content }) {
-  const all = [{ key: "number", title: "Question", value: (question) => question }, ...columns];
+  const all = [{ key: "number", title: WORDS.Question, value: (question) => question }, ...columns];
   const heads = all.map((column) => {
     const button = make("button", { type: "button", ariaLabel: column.title }, column.title);
     button.addEventListener("click", () => {

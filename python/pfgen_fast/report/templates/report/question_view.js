@@ -4,6 +4,7 @@ views.question = {
   title: () => [make("b", {}, overview.questions[state.question].id), " ", make("bdi", {}, overview.questions[state.question].text)],
   content: async () => {
     const { question } = state;
+    if (!overview.has_answers) return itemContent(question);
     const answers = await answersTo(question);
     return questionContent(question, answers);
   },
@@ -11,8 +12,20 @@ views.question = {
 
 const N_ANSWERS_AT_ONCE = 30;
 
-function questionContent(question, answers) {
+/** The scores of all models on an item of a table, which has no answers. */
+function itemContent(question) {
+  const scores = overview.runs.map(({ name, questions }) => [name, questions[question]]).filter(([, score]) => isNumber(score));
+  const sorted = scores.sort(([, a], [, b]) => SIGN * (b - a)).map(([name, score]) => [name, figure(score, 4)]);
+  return [difficulty(question), figuresTable([WORDS.Run, WORDS.score], sorted, "Scores of the models")];
+}
+
+/** How hard a question is, and how well it tells runs apart, in a sentence. */
+function difficulty(question) {
   const { mean: meanScore, rank, spread, discrimination } = difficulties[question];
+  return make("p", { className: "quiet" }, `Mean score of the models ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest ${WORDS.question}); standard deviation over the models ${figure(spread, 3)}; correlation with the other ${WORDS.questions} ${figure(discrimination, 2)}.`);
+}
+
+function questionContent(question, answers) {
   const which = choice("which", [["", "best of each run"], ["worst", "worst of each run"], ["all", "all"]]);
   const first = choice("first", [["", "best first"], ["worst", "worst first"]]);
   const ranked = rankedSamples(answers.samples, state.filters.get("which") ?? "best", state.filters.get("first") === "worst" ? 1 : -1);
@@ -20,7 +33,7 @@ function questionContent(question, answers) {
   if (ranked.length) showRanked(list, ranked, question, answers, 0);
   else list.append(noAnswers());
   return [
-    make("p", { className: "quiet" }, `Mean score of the models ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question); standard deviation over the models ${figure(spread, 3)}; correlation with the other questions ${figure(discrimination, 2)}.`),
+    difficulty(question),
     ...keywordParts(answers), legend(),
     make("div", { className: "beside" },
       make("section", { ariaLabel: "Answers of the runs" },

@@ -12,28 +12,28 @@ async function drawQuestions() {
     const more = await figures();
     if (key !== drawQuestions.key) return;
     drawQuestions.table = questionTable({
-      label: "Questions", order: "questions", first: "mean", columns: questionColumns(runs, more),
+      label: WORDS.Questions, order: "questions", first: SIGN > 0 ? "mean" : "-mean", columns: questionColumns(runs, more),
       questions: overview.questions.map((_, question) => question),
     });
     questionsElement.replaceChildren(drawQuestions.table);
     const tools = document.getElementById("questions-tools");
     tools.replaceChildren(...runsChoice());
-    offerSaving(drawQuestions.table, { name: "Questions", place: tools });
+    offerSaving(drawQuestions.table, { name: WORDS.Questions, place: tools });
   }
   drawQuestions.table?.follow();
 }
 
 function questionColumns(runs, more) {
   const of = questionFigures(runs);
-  const missed = overview.questions.map((_, question) => missedMost(question, runs, more));
+  const missed = overview.has_answers ? overview.questions.map((_, question) => missedMost(question, runs, more)) : [];
   const hasSubjects = overview.questions.some(({ subject }) => subject);
   return [
     { key: "mean", title: "Mean score", value: (question) => of[question].mean, isLowestFirst: true,
       show: (question) => [make("span", {}, figure(of[question].mean, 3)), levelBar(of[question].mean)] },
-    { key: "spread", title: "Spread of the runs", value: (question) => of[question].spread, show: (question) => figure(of[question].spread, 3), isExtra: true },
+    { key: "spread", title: `Spread of the ${WORDS.runs}`, value: (question) => of[question].spread, show: (question) => figure(of[question].spread, 3), isExtra: true },
     { key: "discrimination", title: "Discrimination", value: (question) => of[question].discrimination, show: (question) => figure(of[question].discrimination, 2) },
-    { key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,
-      show: (question) => missed[question].slice(0, N_MISSED).flatMap(({ name, share: of }, index) => [index ? ", " : "", make("bdi", {}, name), ` ${(100 * of).toFixed(0)} %`]) },
+    ...(!overview.has_answers ? [] : [{ key: "missed", title: "Most missed keywords", value: (question) => missed[question][0]?.share ?? null, isWords: true, isExtra: true,
+      show: (question) => missed[question].slice(0, N_MISSED).flatMap(({ name, share: of }, index) => [index ? ", " : "", make("bdi", {}, name), ` ${(100 * of).toFixed(0)} %`]) }]),
     ...(hasSubjects ? [{ key: "subject", title: "Subject", value: (question) => overview.questions[question].subject, show: (question) => make("bdi", {}, overview.questions[question].subject), isText: true, isExtra: true }] : []),
   ];
 }

@@ -11,21 +11,23 @@ function runContent(number, more) {
   const shares = ["Set", "Fluency", "Truthfulness"];
   const parameters = Object.entries(run.parameters);
   const questions = questionTable({
-    label: "Questions of the run", order: "by", first: "distance", columns: runColumns(number, more),
-    questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || isNumber(more.length[question][number])),
-    content: async (question) => ownSamples(await answersTo(question), number, question),
+    label: `${WORDS.Questions} of the ${WORDS.run}`, order: "by", first: SIGN > 0 ? "distance" : "-distance", columns: runColumns(number, more),
+    questions: overview.questions.map((_, question) => question).filter((question) => isNumber(run.questions[question]) || isNumber(more.length?.[question][number])),
+    content: overview.has_answers ? async (question) => ownSamples(await answersTo(question), number, question) : null,
   });
   const folded = (title, ...content) => make("details", { className: "folded" }, make("summary", {}, title), ...content);
   return [
     ...diagnosis(number, more),
     compareWith(number),
-    make("h3", {}, "Questions"),
-    questionNote(questions, "“To the median” is the distance of the run’s score to the median of the models (runs without system runs). Spread is the standard deviation over the run’s answers. Select a question to read the sample answers, the worst first."),
+    make("h3", {}, WORDS.Questions),
+    questionNote(questions, overview.has_answers
+      ? "“To the median” is the distance of the run’s score to the median of the models (runs without system runs). Spread is the standard deviation over the run’s answers. Select a question to read the sample answers, the worst first."
+      : "“To the median” is the distance of the model’s score to the median of the models. Select an item to see the scores of all models."),
     questions,
-    section("Scores", figuresTable(["Metric", "Mean", "95 % interval over questions"], metricLines(number, more), "Scores")),
+    section("Scores", figuresTable(["Metric", "Mean", `95 % interval over ${WORDS.questions}`], metricLines(number, more), "Scores")),
     ...(run.sets.length ? [folded("Contribution of each reference set", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
-    folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),
-      ...(run.link ? [make("p", {}, make("a", { href: run.link }, "Folder of the run"))] : [])),
+    ...(!overview.has_answers ? [] : [folded("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : make("p", {}, "The run has no config.json."),
+      ...(run.link ? [make("p", {}, make("a", { href: run.link }, "Folder of the run"))] : []))]),
   ];
 }
 
@@ -42,19 +44,19 @@ function diagnosis(number, more) {
   const run = overview.runs[number];
   const isRanked = run.rank !== null;
   const nRanked = overview.runs.filter(({ rank }) => rank !== null).length;
-  const ties = !run.tied || nRanked < 2 ? "" : run.tied[0] === run.tied[1] ? ", tied with no other run" : `, tied with ranks ${run.tied[0]} to ${run.tied[1]}`;
+  const ties = !run.tied || nRanked < 2 ? "" : run.tied[0] === run.tied[1] ? `, tied with no other ${WORDS.run}` : `, tied with ranks ${run.tied[0]} to ${run.tied[1]}`;
   const place = isRanked ? `Rank ${run.rank} of ${nRanked}${ties}` : `Not ranked: ${run.medal ? "a system run" : "the run has no score"}`;
   const nAnswered = run.questions.filter(isNumber).length;
   const byDistance = overview.questions.map((_, question) => [distanceTo(number)(question), question])
-    .filter(([distance]) => distance !== null).sort(([a], [b]) => a - b);
-  const losses = byDistance.filter(([distance]) => distance < 0);
+    .filter(([distance]) => distance !== null).sort(([a], [b]) => SIGN * (a - b));
+  const losses = byDistance.filter(([distance]) => SIGN * distance < 0);
   const isTold = byDistance.length && byDistance[0][0] !== byDistance.at(-1)[0];
   const named = isTold ? (losses.length ? losses : byDistance).slice(0, N_NAMED_QUESTIONS) : [];
   const linked = (question) => make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id);
   const missed = missedOften(number, more);
   const sentences = [
     make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, 4)}. `,
-      nAnswered < overview.questions.length ? `Has ${nAnswered} of ${overview.questions.length} questions. ` : "",
+      nAnswered < overview.questions.length ? `Has ${nAnswered} of ${overview.questions.length} ${WORDS.questions}. ` : "",
       ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of the models). "] : []),
       weakestPart(number)),
   ];
@@ -63,6 +65,7 @@ function diagnosis(number, more) {
     const rest = missed.length > N_NAMED_KEYWORDS ? [` and ${missed.length - N_NAMED_KEYWORDS} more`] : [];
     sentences.push(make("p", {}, `${counted(missed.length)} ${missed.length === 1 ? "keyword is" : "keywords are"} missing in half of the sample answers or more: `, ...shown, ...rest, "."));
   }
+  if (!overview.has_answers) return sentences;
   const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are longer than 100 characters` : "";
   sentences.push(make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of the models ${figure(median(modelRuns.map((other) => overview.runs[other].length)), 1)})${tooLong}. ${run.replies}`));
   if (run.worst) {
@@ -74,6 +77,7 @@ function diagnosis(number, more) {
 
 /** The part in which the run has its worst rank, in words. */
 function weakestPart(number) {
+  if (!overview.has_answers) return "";
   const ranked = overview.runs.filter(({ rank }) => rank !== null);
   const places = ["fluency", "truthfulness", "helpfulness"].filter((part) => overview.runs[number][part] !== null)
     .map((part) => ({ part, place: 1 + ranked.filter((run) => run[part] > overview.runs[number][part]).length }))
@@ -86,6 +90,7 @@ function weakestPart(number) {
 
 /** The keywords that at least half of the sample answers to their question lack, the most frequent first. */
 function missedOften(number, more) {
+  if (!overview.has_answers) return [];
   return overview.questions.flatMap((_, question) => {
     const n = more.samples[question][number];
     return Object.entries(more.missed[question]).map(([name, counts]) => ({ question, name, share: n ? counts[number] / n : 0 }));
@@ -109,7 +114,14 @@ function runColumns(number, more) {
   return [
     { key: "score", title: "Score", value: (question) => run.questions[question], show: (question) => figure(run.questions[question], 3), isLowestFirst: true },
     { key: "distance", title: "To the median", value: distance, show: (question) => differenceBar(distance(question), widest), isLowestFirst: true },
-    plain("fluency", "Fluency", 3), plain("truthfulness", "Truthfulness", 3), plain("helpfulness", "Helpfulness", 3),
+    ...overview.columns.filter(([key]) => key !== "length").map(([key, title]) => plain(key, title, 3)),
+    ...(overview.has_answers ? answerColumns(plain, missed) : []),
+  ];
+}
+
+/** The columns that only runs with answers have. */
+function answerColumns(plain, missed) {
+  return [
     plain("score_std", "Spread", 3), plain("length", "Length", 0),
     { key: "missed", title: "Missing in half or more", value: (question) => missed(question).length, isWords: true, isExtra: true,
       show: (question) => missed(question).flatMap((name, index) => [index ? ", " : "", make("bdi", {}, name)]) },
@@ -137,7 +149,7 @@ function metricLines(number, more) {
     return [name, figure(value, digits), interval];
   };
   return [
-    line("Score", run.score, more.average.map((ofRuns) => ofRuns[number]), 4),
+    line(WORDS.score, run.score, more.average.map((ofRuns) => ofRuns[number]), 4),
     ...Object.entries(METRICS).map(([metric, name]) =>
       line(name, run[metric], more[metric].map((ofRuns) => ofRuns[number]), metric === "length" ? 1 : 4)),
   ];
@@ -152,7 +164,7 @@ function contributions(run) {
 /** A field that names another run. Its list is filled when it is first used, because hundreds of names take long. */
 function compareWith(number) {
   const list = make("datalist", { id: "other-runs" });
-  const field = make("input", { type: "text", placeholder: "name of a run", autocomplete: "off" });
+  const field = make("input", { type: "text", placeholder: `name of a ${WORDS.run}`, autocomplete: "off" });
   field.setAttribute("list", list.id);
   field.addEventListener("focus", () => {
     if (!list.children.length) list.append(...runKeys.filter((_, other) => other !== number).map((value) => make("option", { value })));

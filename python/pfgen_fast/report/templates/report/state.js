@@ -17,6 +17,10 @@ const runKeys = (() => {
 const runsByKey = new Map(runKeys.map((key, number) => [key, number]));
 const questionsById = new Map(overview.questions.map(({ id }, number) => [id, number]));
 
+/** What the page calls its subjects: runs of a suite's questions, or models of a table's items. */
+const WORDS = overview.words;
+const SIGN = overview.higher_is_better ? 1 : -1;
+
 const TABS = [...document.querySelectorAll("main > section")].map(({ id }) => id);
 const MAX_COMPARED = 6;
 

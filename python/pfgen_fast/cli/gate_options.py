@@ -1,0 +1,257 @@
+"""Options of gates: what must hold, and where the checks are written; exit code 1 if a check fails."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from typer import BadParameter, Option, echo
+
+from ..files.cells import markdown_row
+from ..files.untrusted_text import in_one_line, markdown_text, unknown_name
+from .app import Exit, fail, note, print_line, shown
+from .command_class import option_group
+
+if TYPE_CHECKING:
+    from ..gates.checks import Check, Threshold
+    from ..gates.comparisons import Undecided
+    from ..item_scores.comparison import Family
+    from ..item_scores.table import ItemScores
+
+Form = Literal["text", "json", "markdown", "quiet"]
+_COLOURS = {"passed": "green", "failed": "red", "undecided": "yellow", "error": "red"}
+
+
+def form_of(*, as_json: bool, as_markdown: bool = False, quiet: bool = False) -> Form:
+    """How a command shows its results."""
+    return "json" if as_json else "markdown" if as_markdown else "quiet" if quiet else "text"
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise BadParameter(f"expected a number, not {in_one_line(text)!r}")
+    return value
+
+
+def _margin(text: str) -> float:
+    value = _number(text)
+    if value < 0:
+        raise BadParameter(f"expected a number of at least 0, not {in_one_line(text)!r}")
+    return value
+
+
+def _confidence(text: str) -> float:
+    value = _number(text)
+    if not 0 < value < 1:
+        raise BadParameter(f"expected a number between 0 and 1, such as 0.95, not {in_one_line(text)!r}")
+    return value
+
+
+def _threshold(text: str) -> Threshold:
+    """The value of `--fail-under`: a number, or a name with a number."""
+    from ..gates.checks import Threshold
+
+    name, equals, number = text.rpartition("=")
+    if equals and not name.strip():
+        raise BadParameter(f"expected a number, or NAME=NUMBER, not {in_one_line(text)!r}")
+    return Threshold(name.strip() if equals else None, _number(number))
+
+
+@option_group
+class GateOutputs:
+    """Where the checks of a gate are written."""
+
+    junit: Path | None = Option(
+        None, help="Gates: write the checks to this file as JUnit test cases.", metavar="FILE.xml"
+    )
+    github: bool = Option(
+        False, "--github", help="Gates: print annotations of GitHub Actions, and append to the job's summary."
+    )
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether anything is checked."""
+        return False
+
+    def prepare(self) -> None:
+        """Finds invalid options and outputs that cannot be written, before any work."""
+        if not self.is_gate:
+            for option, is_given in (("--junit", self.junit is not None), ("--github", self.github)):
+                if is_given:
+                    fail(f"{option}: nothing is checked; expected with {self._gates}")
+            return
+        for path in (self.junit, self._summary):
+            if path is not None:
+                _check_file(path)
+
+    @property
+    def _gates(self) -> str:
+        return "--fail-under"
+
+    @property
+    def _summary(self) -> Path | None:
+        path = os.environ.get("GITHUB_STEP_SUMMARY") if self.github else None
+        return Path(path) if path else None
+
+    def record(self, checks: Sequence[Check]) -> dict[str, Any]:
+        """The checks for the command's JSON; empty without a gate."""
+        return {"checks": [check.to_dict() for check in checks]} if self.is_gate else {}
+
+    def finish(self, checks: Sequence[Check], form: Form, command: str) -> None:
+        """Prints and writes the checks; ends the command with 1 if a check fails, or 3 if one has no figures."""
+        if not self.is_gate:
+            return
+        title = f"pfgen-fast {command}"
+        if form == "markdown":
+            rows = (map(markdown_text, (check.outcome, check.sentence)) for check in checks)
+            echo("\n" + "".join(map(markdown_row, (("check", "what was found"), ("---", "---"), *rows))), nl=False)
+        for check in checks:
+            if form == "text":
+                print_line((check.outcome, _COLOURS[check.outcome]), f": {shown(check.sentence)}")
+            elif not check.passes:
+                echo(f"{check.outcome}: {shown(check.sentence)}", err=True)
+        if self.junit is not None:
+            from ..gates.junit import write_junit
+
+            write_junit(self.junit, checks, title)
+        if self.github:
+            from ..gates.github import append_summary, workflow_commands
+
+            for line in workflow_commands(checks):
+                echo(line, err=form in ("json", "markdown"))  # GitHub reads both streams
+            if self._summary is not None:
+                append_summary(self._summary, checks, title)
+            else:
+                note("--github: GITHUB_STEP_SUMMARY is not set, so no job summary is written")
+        found = {check.outcome for check in checks if not check.passes}
+        if found:
+            raise SystemExit(Exit.PARTIAL if found == {"error"} else Exit.NO)
+
+
+@option_group
+class ThresholdOptions(GateOutputs):
+    """The gate of commands that show scores."""
+
+    fail_under: list[Any] | None = Option(
+        None,
+        parser=_threshold,
+        help="Exit with 1 if the score, or the named figure, is below this number, as in 0.7, score_low=0.65 or "
+        "fluency=0.8. May be repeated.",
+        metavar="[NAME=]NUMBER",
+    )
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether a threshold is given."""
+        return bool(self.fail_under)
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Ends the command if a figure is unknown, before any work."""
+        known = list(names)
+        for one in self.fail_under or ():
+            if one.figure is not None and one.figure not in known:
+                fail(f"--fail-under: {unknown_name('figure', one.figure, known)}")
+
+    def without_figures(self, about: str, why: str) -> list[Check]:
+        """The checks of a model or run that has no figures: errors."""
+        from ..gates.checks import Check
+
+        sentence = f"{shown(about)}: no figures to check: {shown(why)}"
+        return [
+            Check(f"{one.figure or 'score'} at least {one.value:g}", shown(about), "error", sentence, False)
+            for one in self.fail_under or ()
+        ]
+
+    def check(
+        self, figures: Mapping[str, float | None], about: str, *, lower_is_better: Iterable[str] = ()
+    ) -> list[Check]:
+        """The checks of one model or run; the first figure is the score."""
+        if not self.fail_under:
+            return []
+        from ..gates.checks import check_thresholds
+
+        self.check_names(figures)
+        return check_thresholds(self.fail_under, figures, shown(about), lower_is_better=tuple(lower_is_better))
+
+
+@option_group
+class ComparisonGateOptions(GateOutputs):
+    """The gate of `compare`."""
+
+    fail_if_worse: bool = Option(
+        False,
+        help="Exit with 1 if the first run is worse than another one by more than --margin, with --confidence.",
+    )
+    margin: float | None = Option(
+        None, parser=_margin, help="Allow this loss, in units of the metric. Default: 0.", metavar="X"
+    )
+    non_inferior: float | None = Option(
+        None,
+        parser=_margin,
+        help="Exit with 1 unless the data show that the first run is not worse by more than X.",
+        metavar="X",
+    )
+    undecided: Literal["pass", "fail"] | None = Option(
+        None, help="Pass or fail with --fail-if-worse where the data cannot tell. Default: pass."
+    )
+    confidence: float | None = Option(
+        None, parser=_confidence, help="Decide gates with this confidence. Default: 0.95.", metavar="C"
+    )
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether a comparison is checked."""
+        return self.fail_if_worse or self.non_inferior is not None
+
+    @property
+    def _gates(self) -> str:
+        return "--fail-if-worse or --non-inferior"
+
+    def prepare(self) -> None:
+        """Finds invalid options and outputs that cannot be written, before any work."""
+        if self.fail_if_worse and self.non_inferior is not None:
+            fail("--fail-if-worse and --non-inferior: expected one of them")
+        if self.non_inferior == 0:
+            fail("--non-inferior: expected a number above 0; --fail-if-worse has no such limit")
+        for option, value in (("--margin", self.margin), ("--undecided", self.undecided)):
+            if value is not None and not self.fail_if_worse:
+                fail(f"{option}: expected with --fail-if-worse")
+        if self.confidence is not None and not self.is_gate:
+            fail(f"--confidence: expected with {self._gates}")
+        super().prepare()
+
+    def check(
+        self,
+        scores: ItemScores,
+        metrics: Sequence[str] | None,
+        *,
+        family: Family = "metric",
+        of: Literal["runs", "models"] = "models",
+    ) -> list[Check]:
+        """The checks of the first model against the others, in the given metrics or the first one."""
+        if not self.is_gate:
+            return []
+        from ..gates.comparisons import Gate
+
+        margin = self.non_inferior if self.non_inferior is not None else self.margin or 0.0
+        undecided: Undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"
+        confidence = 0.95 if self.confidence is None else self.confidence
+        return Gate(margin, confidence, undecided, family, of).check(scores, metrics=metrics)
+
+
+def _check_file(path: Path) -> None:
+    """Ends the command if a file cannot be written."""
+    from ..files.writing import check_folder
+
+    check_folder(path.parent)
+    if path.is_dir():
+        fail(f"{path}: cannot be written: expected a file, not a directory")
+    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
+        fail(f"{path}: cannot be written: expected a writable regular file")

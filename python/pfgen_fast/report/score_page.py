@@ -1,0 +1,159 @@
+"""The report page of a table of scores: the page of runs, with models in place of runs and items in place of questions.
+
+The page has no answers. All figures are over the items that all models have, as in the leaderboard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import TrialsError
+from ..files.untrusted_text import in_one_line
+from ..item_scores.ranking import Compared, compared_models, rank_models
+from ..item_scores.table import ItemScores
+from .answers import packed
+from .html import GENERATOR, SCRIPTS, of_overview
+from .overview import about_page
+from .page_files import write_page
+from .templating import markup, page_text
+
+MAX_ITEMS = 20_000
+MAX_SCORES = 1_000_000
+
+_WORDS = {
+    "run": "model",
+    "runs": "models",
+    "question": "item",
+    "questions": "items",
+    "suite": "scores of",
+    "Run": "Model",
+    "Question": "Item",
+    "Questions": "Items",
+}
+_MAX_COLUMNS = 20
+_LEFT_OUT = ("report/plots.js",)
+"""Scripts for sections that a page of one metric lacks."""
+
+
+def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = None, name: str) -> None:
+    """Writes the page of a table of scores, in one file; its head gives the name of the table."""
+    found = compared_models(scores, metric)
+    n_models, n_items = found.values.shape
+    if n_items > MAX_ITEMS or n_models * n_items > MAX_SCORES:
+        raise TrialsError(
+            f"{n_models:,} models and {n_items:,} items are too many for a page, which holds {MAX_ITEMS:,} items and "
+            f"{MAX_SCORES:,} scores; choose models (--models)"
+        )
+    overview = _overview(scores, found)
+    plots = [(key, "score", f"{overview['words']['score']} against {title}") for key, title, _ in overview["columns"]]
+    page = page_text(
+        "report.html.jinja",
+        style="report/answers.css",
+        scripts=[script for script in SCRIPTS if plots or script not in _LEFT_OUT],
+        generator=GENERATOR,
+        suite=in_one_line(name),
+        **of_overview(overview),
+        notes=overview["notes"],
+        plots=plots,
+        figures=markup(packed(_figures(overview, found))),
+        fluent=0,
+        unhelpful=0,
+        levels=[],
+        n_shown=0,
+        is_cut=False,
+        max_megabytes=0,
+        answers=[],
+    )
+    write_page(path, page)
+
+
+def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
+    """The overview of a page, as `overview.overview_of` makes it for runs, and the notes of the leaderboard."""
+    ranking = rank_models(scores, found.metric)
+    table = found.table
+    others = [metric for metric in table.metrics if metric != found.metric][:_MAX_COLUMNS]
+    columns = [(f"metric {number}", in_one_line(metric, 40), "") for number, metric in enumerate(others)]
+    words = {
+        **_WORDS,
+        "score": in_one_line(found.metric, 40),
+        "test": found.test.split(" over")[0],
+        "clusters": "" if found.clusters is None else f", over {found.counted_units}",
+    }
+    codes = None
+    if found.clusters is not None:
+        numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(found.clusters))}
+        codes = [numbers[cluster] for cluster in found.clusters]
+    subjects = table.subjects or [None] * len(table.items)
+    runs: list[dict[str, Any]] = []
+    for row, of in zip(found.order, ranking.models, strict=True):
+        title = in_one_line(of.model, 200)
+        figures = zip(columns, (of.metrics[metric] for metric in others), strict=True)
+        runs.append(
+            {
+                "name": title,
+                "title": title,
+                "settings": "",
+                "rest": "",
+                "medal": "",
+                "group": "model",
+                "organisation": in_one_line(of.model.partition("/")[0], 60) if "/" in of.model else "",
+                "score": of.score.mean,
+                "low": of.score.low,
+                "high": of.score.high,
+                "rank": of.rank,
+                "tied": of.tied,
+                "questions": _rounded(found.values[row]),
+                **{key: value for (key, _, _), value in figures},
+                "parameters": {},
+                "link": None,
+                "sets": [],
+                "samples": 0,
+                "worst": None,
+                "trials": None,
+            }
+        )
+    return {
+        "questions": [
+            {"id": item, "text": "", "subject": in_one_line(subject, 40) if subject else ""}
+            for item, subject in zip(_distinct(table.items), subjects, strict=True)
+        ],
+        "runs": runs,
+        "sweep": None,
+        **about_page(words, columns, len(table.items) if codes is None else 0),
+        "higher_is_better": found.higher_is_better,
+        "clusters": codes,
+        "files": {},
+        "n_shown": 0,
+        "notes": ranking.notes,
+    }
+
+
+def _figures(overview: dict[str, Any], found: Compared) -> dict[str, Any]:
+    """The figures by item and model, in the order of the leaderboard."""
+    order, table = list(found.order), found.table
+    figures = {"average": _by_item(found.values[order])}
+    others = [metric for metric in table.metrics if metric != found.metric]
+    for (key, _, _), metric in zip(overview["columns"], others, strict=False):
+        figures[key] = _by_item(table.values[metric][order])
+    return figures
+
+
+def _distinct(items: Sequence[str]) -> list[str]:
+    """Short names of items; a name that is there already is followed by the number of the item."""
+    found: dict[str, None] = {}
+    for number, item in enumerate(items, 1):
+        name = in_one_line(item, 200)
+        found[name if name not in found else f"{name} (item {number})"] = None
+    return list(found)
+
+
+def _by_item(values: Any) -> list[list[float | None]]:
+    return [[None if value != value else value for value in item] for item in np.asarray(values).T.tolist()]
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, 6) for value in np.asarray(values).tolist()]

@@ -1,0 +1,178 @@
+"""Gates of `score`, `place`, `compare`, `checklists table` and `discern run` as users type them."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from makers.discern_commands import begin_work, run
+from makers.judged_folders import write_judged
+from makers.runs import make_run, trial_lines
+
+MINI = ("--suite", "mini")
+
+
+@pytest.fixture
+def good_and_bad(varied):
+    return varied / "org/model-0/abc", varied / "org/model-5/abc"
+
+
+def outcomes(text):
+    return [line.split(":")[0] for line in text.splitlines() if line.startswith(("passed:", "failed:", "undecided:"))]
+
+
+def test_score_has_a_check_for_each_run_and_threshold(call, good_and_bad, tmp_path, monkeypatch):
+    junit, summary = tmp_path / "new" / "gate.xml", tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    line = ("score", *good_and_bad, *MINI, "-o", tmp_path / "out", "--fail-under", "0.5", "--fail-under", "fluency=0.4")
+    code, out, _ = call(*line, "--junit", junit, "--github")
+    assert (code, outcomes(out)) == (1, ["passed", "passed", "failed", "failed"])
+    assert [text for text in out.splitlines() if text.startswith("::error title=failed%3A fluency at least 0.4::")]
+    suite = ElementTree.parse(junit).getroot()[0]
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("pfgen-fast score", "4", "2")
+    assert "4 checks: 2 passed, 2 failed" in summary.read_text(encoding="utf-8")
+    call(*line, "--junit", junit, "--github")
+    assert summary.read_text(encoding="utf-8").count("4 checks") == 2  # it is appended to
+
+    code, out, err = call(*line, "--json", "--github")
+    records = json.loads(out)
+    assert (code, [[check["outcome"] for check in record["checks"]] for record in records]) == (
+        1,
+        [["passed"] * 2, ["failed"] * 2],
+    )
+    assert err.count("::error ") == 2
+    assert records[1]["checks"][0]["sentence"].endswith(f"score {records[1]['score']:.4f} is below 0.5")
+    code, out, err = call(*line, "--quiet")
+    assert (code, out, err.count("failed: ")) == (1, "", 2)
+    low = records[0]["score_low"]
+    for threshold, expected in ((low, 0), (low + 1e-9, 1)):
+        limit = f"score_low={threshold!r}"
+        assert call("score", good_and_bad[0], *MINI, "-o", tmp_path / "out", "--fail-under", limit)[0] == expected
+
+
+def test_a_failed_check_wins_over_a_run_that_cannot_be_scored(call, good_and_bad, tmp_path):
+    broken = make_run(tmp_path / "broken", ["{"])
+    code, _, err = call("score", good_and_bad[0], broken, *MINI, "-o", tmp_path / "out", "--fail-under", "0.5", "-q")
+    assert (code, "error: " in err, "no figures to check" in err) == (3, True, True)
+    assert call("score", *good_and_bad, broken, *MINI, "-o", tmp_path / "out", "--fail-under", "0.5")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "expected"),
+    [
+        (("--fail-if-worse",), 1, ["failed"]),
+        (("--fail-if-worse", "--margin", "0.9"), 0, ["passed"]),
+        (("--fail-if-worse", "--margin", "0.9", "--metric", "fluency", "--metric", "score"), 0, ["passed"] * 2),
+        (("--fail-if-worse", "--metric", "score", "--metric", "length", "--family", "all"), 1, ["failed"] * 2),
+        (("--fail-if-worse", "--confidence", "0.9999999999"), 0, ["undecided"]),
+        (("--fail-if-worse", "--confidence", "0.9999999999", "--undecided", "fail"), 1, ["undecided"]),
+        (("--non-inferior", "0.9"), 0, ["passed"]),
+        (("--non-inferior", "0.9", "--confidence", "0.9999999999"), 1, ["undecided"]),
+        (("--fail-if-worse", "--questions", "Q01,Q02,Q03"), 0, ["undecided"]),
+    ],
+)
+def test_compare_has_a_gate(call, good_and_bad, options, code, expected):
+    line = ("compare", *good_and_bad[::-1], *MINI, *options)
+    found, out, _ = call(*line)
+    assert (found, outcomes(out)) == (code, expected)
+    found, out, _ = call(*line, "--json")
+    assert (found, [check["outcome"] for check in json.loads(out)["checks"]]) == (code, expected)
+    found, out, _ = call(*line, "-f", "markdown")
+    assert (found, out.count(f"\n| {expected[0]} | ")) == (code, len(expected))
+
+
+def test_compare_checks_the_models_of_a_table(call, tmp_path):
+    path = tmp_path / "scores.csv"
+    rows = [f"i{n},{(n * 7 % 10) / 10 - 0.2},{(n * 7 % 10) / 10},{(n * 3 % 10) / 10 - 0.1}" for n in range(10)]
+    path.write_text("item,new,old,older\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert call("compare", path, "--models", "new,old", "--fail-if-worse")[0] == 1
+    assert call("compare", path, "--models", "old,new", "--fail-if-worse", "--undecided", "fail")[0] == 0
+    turned = ("--lower-is-better", "score") if "score" in call("compare", path, "--json")[1] else ()
+    assert call("compare", path, "--models", "old,new", "--fail-if-worse", *turned)[0] == int(bool(turned))
+    code, out, _ = call("compare", path, "--fail-if-worse")
+    assert (code, outcomes(out)) == (1, ["failed", "undecided"])
+
+
+def test_place_fails_above_a_rank_and_below_a_percentile(call, varied, tmp_path):
+    for path in sorted(varied.glob("org/*/abc")):
+        assert call("score", path, *MINI, "-o", tmp_path / "placed", "-q")[0] == 0
+    placed = tmp_path / "placed"
+    best = next(path.parent for path in placed.rglob("result.json") if "model-0" in str(path))
+    line = ("place", best, "--against", placed)
+    passes = ("--fail-under", "rank=1", "--fail-under", "percentile=100", "--fail-under", "0.1")
+    code, out, _ = call(*line, *passes)
+    assert (code, outcomes(out)) == (0, ["passed"] * 3)
+    code, out, _ = call(*line, *passes, "--fail-under", "rank=0.5", "--json")
+    assert (code, [check["passes"] for check in json.loads(out)[0]["checks"]]) == (1, [True, True, True, False])
+
+
+def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
+    begin_work(tmp_path, monkeypatch)
+    write_judged(tmp_path)
+    line = ("checklists", "table", "runs", "--suite", "suite", "--draws", "100")
+    average = json.loads(call(*line, "--json")[1])["rows"][0]["average"]["rescaled"]
+    assert call(*line, "--fail-under", "-400", "--fail-under", "average_low=-400")[0] == 0
+    code, out, _ = call(*line, "--fail-under", f"average={average}", "--json")
+    assert (code, [check["passes"] for check in json.loads(out)["checks"]]) == (1, [True, False])
+    code, _, err = call(*line, "--fail-under", "avrage=1")
+    assert (code, "did you mean 'average'?" in err) == (2, True)
+
+    code, out, _ = run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "0", "--junit", "gate.xml")
+    assert (code, outcomes(out)) == (0, ["passed"])
+    assert run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "level:word=99")[0] == 1
+    code, _, err = run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "level:wrd=99")
+    assert (code, "did you mean 'level:word'?" in err) == (2, True)
+    assert run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "1", "--dry-run")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("compare A B --fail-if-worse --margin -0.1", "expected a number of at least 0, not '-0.1'"),
+        ("compare A B --fail-if-worse --margin nan", "expected a number, not 'nan'"),
+        ("compare A B --fail-if-worse --confidence 95", "expected a number between 0 and 1, such as 0.95, not '95'"),
+        ("compare A B --fail-if-worse --non-inferior 0.1", "--fail-if-worse and --non-inferior: expected one of them"),
+        ("compare A B --non-inferior 0", "--non-inferior: expected a number above 0"),
+        ("compare A B --margin 0.1", "--margin: expected with --fail-if-worse"),
+        ("compare A B --non-inferior 0.1 --undecided pass", "--undecided: expected with --fail-if-worse"),
+        ("compare A B --confidence 0.9", "--confidence: expected with --fail-if-worse or --non-inferior"),
+        ("compare A B --junit a.xml", "--junit: nothing is checked; expected with --fail-if-worse or --non-inferior"),
+        ("compare A B --fail-if-worse --paired", "--fail-if-worse is for comparisons without --paired"),
+        ("compare A B --fail-if-worse --all-pairs", "--all-pairs: gates check the first run against the others"),
+        ("compare A B --fail-if-worse --junit A", "cannot be written: expected a file, not a directory"),
+        ("compare A B --fail-if-worse --junit A/trials.jsonl/a.xml", "expected a directory, but"),
+        ("score A --github", "--github: nothing is checked; expected with --fail-under"),
+        ("score A --fail-under flency=1", "--fail-under: unknown figure 'flency'"),
+        ("score A --fail-under x", "expected a number, not 'x'"),
+        ("score A --fail-under =1", "expected a number, or NAME=NUMBER, not '=1'"),
+        ("score A --fail-under fluency=inf", "expected a number, not 'inf'"),
+        ("score A --fail-under 1 --dry-run", "--dry-run scores nothing: leave out --fail-under"),
+        ("score a.csv --fail-under 1", "--fail-under is for runs"),
+        ("place A --fail-under rnk=1", "did you mean 'rank'?"),
+    ],
+)
+def test_bad_options_are_found_before_any_work(call, good_and_bad, monkeypatch, tmp_path, line, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("question,answer\na,b\n")
+    for name, path in zip("AB", good_and_bad, strict=True):
+        (tmp_path / name).symlink_to(path)
+    code, out, err = call(*line.split(), *(MINI if line.startswith(("compare", "score")) else ()))
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())
+
+
+def test_without_a_summary_there_is_a_note(call, good_and_bad, tmp_path, monkeypatch):
+    line = ("compare", *good_and_bad, *MINI, "--fail-if-worse", "--github")
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    code, out, err = call(*line)
+    assert (code, "::notice " in out, "GITHUB_STEP_SUMMARY is not set" in err) == (0, True, True)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+    assert call(*line)[0] == 2
+
+
+def test_a_hostile_name_stays_in_its_line(call, mini, tmp_path):
+    run = make_run(tmp_path / "a\n::error::b", trial_lines(mini))
+    code, out, _ = call("score", run, *MINI, "-o", tmp_path / "out", "--fail-under", "2", "--github")
+    assert code == 1
+    assert [line[:15] for line in out.splitlines() if line.startswith("::")] == ["::error title=f"]

@@ -1,0 +1,204 @@
+"""Gates: what passes, fails and is undecided, and the files that say so."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.hostile import NAMES, acting, markdown_tokens
+from pfgen_fast.errors import PfgenError
+from pfgen_fast.gates import Check, at_least, non_inferior, not_worse
+from pfgen_fast.gates.comparisons import Gate
+from pfgen_fast.gates.github import summary, workflow_commands
+from pfgen_fast.gates.junit import junit_xml
+from pfgen_fast.item_scores import ItemScores
+from pfgen_fast.statistics.paired import paired_difference
+
+NOISE = np.array([0.01, -0.01, 0.02, -0.02, 0.03, -0.03, 0.0, 0.0])
+
+
+def table(*rows, metrics=("m",), **fields):
+    values = np.array(rows, dtype=float)
+    items = tuple(f"i{at}" for at in range(values.shape[-1]))
+    models = ("new", "old", "older", "oldest")[: len(rows)]
+    return ItemScores(models, items, dict.fromkeys(metrics, values), **fields)
+
+
+def outcome(gain, margin=0.0, *, n=8, **settings):
+    found = not_worse(table((0.5 + NOISE + gain)[:n], np.full(n, 0.5)), "new", "old", margin=margin, **settings)
+    return found.outcome if found.passes == (found.outcome == "passed") else f"{found.outcome}, counts otherwise"
+
+
+# With this noise, the 95 % interval reaches 0.0167 to both sides.
+@pytest.mark.parametrize(
+    ("gain", "margin", "expected"),
+    [
+        (-0.03, 0, "failed"),
+        (-0.01, 0, "undecided, counts otherwise"),
+        (0.01, 0, "undecided, counts otherwise"),
+        (0.03, 0, "passed"),
+        (-0.03, 0.01, "failed"),
+        (-0.03, 0.02, "undecided, counts otherwise"),
+        (-0.03, 0.04, "undecided, counts otherwise"),
+        (-0.03, 0.05, "passed"),
+        (0, 0.01, "undecided, counts otherwise"),
+        (0, 0.02, "passed"),
+    ],
+)
+def test_a_gate_has_three_outcomes(gain, margin, expected):
+    assert outcome(gain, margin) == expected
+    strict = outcome(gain, margin, undecided="fail")
+    assert strict == expected.removesuffix(", counts otherwise")
+    if margin:
+        of = table(0.5 + NOISE + gain, np.full(8, 0.5))
+        assert non_inferior(of, "new", "old", margin=margin).passes == (strict == "passed")
+
+
+def test_the_confidence_the_number_of_items_and_equal_scores_decide():
+    assert outcome(-0.03, confidence=0.999) == "undecided, counts otherwise"
+    assert outcome(-0.01, confidence=0.7) == "failed"
+    assert outcome(-0.5, n=5) == "undecided, counts otherwise"
+    assert outcome(-0.5, n=6) == "failed"
+    same = table(NOISE, NOISE)
+    for margin in (0, 0.1):
+        found = not_worse(same, "new", "old", margin=margin, undecided="fail", confidence=0.999)
+        assert (found.outcome, found.sentence) == ("passed", "m: new and old have the same score on 8 items")
+    few = not_worse(same.only(items=range(5)), "new", "old", undecided="fail")
+    assert (few.outcome, few.passes) == ("undecided", False)
+    assert few.sentence == (
+        "m: no verdict whether new is worse than old: 5 items, at least 6 are needed; counts as failed"
+    )
+    nothing = not_worse(table([1, np.nan], [np.nan, 1]), "new", "old")
+    assert (nothing.outcome, nothing.passes) == ("error", False)
+
+
+def test_the_sentence_has_the_figures():
+    failed = not_worse(table(0.47 + NOISE, np.full(8, 0.5)), "new", "old", margin=0.01)
+    assert failed.name == "m not worse by more than 0.01 than old"
+    assert failed.sentence == (
+        "m: new is worse than old by more than 0.01: the difference is -0.0300, 95 % interval -0.0467 to -0.0133 over "
+        "8 items; paired t-test of a difference of -0.0100: p = 0.0255, limit 0.05"
+    )
+
+
+def test_lower_is_better_turns_the_sign():
+    worse, better = table(0.6 + NOISE, np.full(8, 0.5)), table(0.4 + NOISE, np.full(8, 0.5))
+    for of, expected in ((worse, "failed"), (better, "passed")):
+        turned = ItemScores(of.models, of.items, of.values, higher_is_better={"m": False})
+        assert not_worse(turned, "new", "old", margin=0.02).outcome == expected
+        assert not_worse(turned, "new", "old").outcome == expected
+
+
+def test_clusters_and_binary_scores_have_their_tests():
+    rows = np.zeros((2, 40))
+    rows[1, :8] = 1
+    found = not_worse(table(*rows), "new", "old")
+    assert (found.outcome, "McNemar's exact test: p = 0.0078" in found.sentence) == ("failed", True)
+    four = tuple(str(at // 10) for at in range(40))
+    found = not_worse(table(*rows, clusters=four), "new", "old")
+    assert (found.outcome, "40 items in 4 clusters" in found.sentence) == ("undecided", True)
+
+
+def test_several_models_are_a_family():
+    p = 0.03  # of each comparison alone
+    gain = next(step for step in np.arange(0, 0.1, 0.0001) if paired_difference(NOISE - step, NOISE * 0).p_value <= p)
+    rows = (0.5 + NOISE - gain, *np.full((2, 8), 0.5))
+    assert [check.outcome for check in Gate().check(table(*rows[:2]))] == ["failed"]
+    checks = Gate().check(table(*rows))
+    assert [check.outcome for check in checks] == ["undecided", "undecided"]
+    assert "(Holm, 2 comparisons)" in checks[0].sentence
+    two = table(*rows[:2], metrics=("m", "k"))
+    assert [check.outcome for check in Gate().check(two, metrics=["m", "k"])] == ["failed"] * 2
+    assert [check.outcome for check in Gate(family="all").check(two, metrics=["m", "k"])] == ["undecided"] * 2
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 20)] * 2), min_size=6, max_size=12),
+    st.integers(0, 10).map(lambda step: step / 10),
+)
+def test_the_interval_decides_and_a_larger_margin_is_never_worse(pairs, margin):
+    a, b = (np.array(column) / 20 + 0.001 * np.arange(len(pairs)) for column in zip(*pairs, strict=True))
+    a = a + 0.0007 * (np.arange(len(pairs)) % 2)  # the differences are never all the same
+    scores, order = table(a, b), ["failed", "undecided", "passed"]
+    found = [order.index(not_worse(scores, "new", "old", margin=m).outcome) for m in (margin, margin + 0.25)]
+    assert found[0] <= found[1]
+    of = paired_difference(a, b)
+    assert found[0] == (0 if of.high < -margin else 2 if of.low > -margin else 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"margin": -0.1}, "margin -0.1: expected a number of at least 0"),
+        ({"margin": float("nan")}, "margin nan: expected"),
+        ({"confidence": 95}, "confidence 95: expected a number between 0 and 1"),
+        ({"undecided": "skip"}, "undecided 'skip': expected 'pass' or 'fail'"),
+        ({"metric": "n"}, "unknown metric 'n'"),
+    ],
+)
+def test_invalid_settings_are_named(settings, message):
+    with pytest.raises(PfgenError, match=message):
+        not_worse(table(NOISE, NOISE), "new", "old", **settings)
+    with pytest.raises(PfgenError, match="margin 0: expected a number above 0"):
+        non_inferior(table(NOISE, NOISE), "new", "old", margin=0)
+
+
+def test_a_figure_is_at_least_a_threshold():
+    figures = {"score": 0.69999, "rank": 12, "low": None}
+    check = at_least(figures, 0.7, about="a")
+    assert check == Check("score at least 0.7", "a", "failed", "a: score 0.69999 is below 0.7", False)
+    assert at_least(figures, 0.69999, about="a").passes
+    ranks = [at_least(figures, limit, about="a", figure="rank", lower_is_better=("rank",)) for limit in (11, 12)]
+    assert [check.sentence for check in ranks] == ["a: rank 12 is above 11", "a: rank 12 is at most 12"]
+    assert [check.passes for check in ranks] == [False, True]
+    assert at_least(figures, 0, about="a", figure="low").outcome == "error"
+    with pytest.raises(PfgenError, match=r"unknown figure 'scoer'.*did you mean 'score'"):
+        at_least(figures, 0, about="a", figure="scoer")
+
+
+CHECKS = [
+    Check("a", "x", "passed", "x is good", True),
+    Check("b", "x", "undecided", "who knows", True),
+    *(Check(name, name, "failed", f"{name} 5 %", False) for name in NAMES),
+    Check("c", "x", "error", "nothing there", False),
+]
+
+
+def test_a_junit_file_has_what_the_schemas_ask_for():
+    """The elements, their order and their attributes are those of the schemas of Ant (Windy Road) and Jenkins."""
+    content = junit_xml(CHECKS, "pfgen-fast compare")
+    root = ElementTree.fromstring(content)
+    [suite] = root
+    assert (root.tag, suite.tag) == ("testsuites", "testsuite")
+    needed = {"id", "package", "name", "timestamp", "hostname", "tests", "failures", "errors", "skipped", "time"}
+    assert set(suite.keys()) == needed
+    counts = {name: int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": len(CHECKS), "failures": len(NAMES), "errors": 1, "skipped": 1}
+    assert [child.tag for child in suite] == ["properties", *["testcase"] * len(CHECKS), "system-out", "system-err"]
+    for case, check in zip(suite.iter("testcase"), CHECKS, strict=True):
+        assert case.keys() == ["classname", "name", "time"]
+        [tag] = [child.tag for child in case] or [None]
+        assert tag == {"passed": None, "undecided": "skipped", "failed": "failure", "error": "error"}[check.outcome]
+        assert all(child.keys() == (["message"] if tag == "skipped" else ["type", "message"]) for child in case)
+    assert not acting(content.decode("utf-8"))
+    assert counts["tests"] == content.count(b"<testcase")
+
+
+def test_github_gets_one_line_for_each_check_and_an_inert_summary(monkeypatch):
+    lines = workflow_commands(CHECKS)
+    assert len(lines) == len(CHECKS)
+    assert [line.split()[0] for line in lines[-2:]] == ["::warning", "::notice"]
+    assert all(line.startswith(("::error ", "::warning ", "::notice ")) and "\n" not in line for line in lines)
+    assert (
+        "::error title=failed%3A %250A%2520%25s {x} {{y}} {%25 z %25}::%250A%2520%25s {x} {{y}} {%25 z %25} 5 %25"
+        in lines
+    )
+    assert not acting("".join(lines))
+    text = summary(CHECKS, "pfgen-fast score")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(CHECKS)
+    kinds = {token.type for token in markdown_tokens(text)}
+    assert not kinds & {"link_open", "image", "html_inline", "html_block", "fence", "code_block"}

@@ -1,0 +1,102 @@
+"""The page of a table of scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from makers.hostile import INJECTED, NAMES, acting
+from makers.pages import Outline, check_policy, overview_in
+from pfgen_fast import TrialsError
+from pfgen_fast.item_scores.ranking import rank_models
+from pfgen_fast.item_scores.table import ItemScores
+from pfgen_fast.report.score_page import MAX_ITEMS, write_score_report
+from pfgen_fast.statistics.mean_interval import mean_interval
+
+
+def scores(names: tuple[str, ...] = ("org/a", "org/b", "c"), **changes: object) -> ItemScores:
+    rng = np.random.default_rng(3)
+    values = np.clip(np.linspace(0.8, 0.3, len(names))[:, None] + rng.normal(0, 0.2, (len(names), 24)), 0, 1)
+    values[1, 5] = np.nan
+    items = tuple(f"q{number:02}" for number in range(24))
+    subjects = tuple(("maths", "art")[number % 2] if number < 23 else "law" for number in range(24))
+    return ItemScores(names, items, {"accuracy": values, "tokens": 100 * values}, **{"subjects": subjects, **changes})
+
+
+def test_the_page_has_the_figures_of_the_leaderboard(tmp_path):
+    path = tmp_path / "page.html"
+    write_score_report(scores(), path, name="scores.csv")
+    page = path.read_text(encoding="utf-8")
+    check_policy(page)
+    overview, found = overview_in(page), rank_models(scores())
+    for run, of in zip(overview["runs"], found.models, strict=True):
+        assert (run["name"], run["rank"], run["score"], run["low"]) == (of.model, of.rank, of.score.mean, of.score.low)
+        assert run["metric 0"] == of.metrics["tokens"]
+        assert tuple(run["tied"]) == of.tied
+    assert [question["subject"] for question in overview["questions"][-2:]] == ["maths", "law"]
+    assert len(overview["questions"]) == 23
+    assert "ranked on the 23 of 24 items for which all 3 models have a score." in page
+    assert not overview["has_answers"]
+
+
+def test_names_of_any_kind_are_only_text(tmp_path):
+    path = tmp_path / "page.html"
+    hostile = scores(NAMES, subjects=NAMES[:24])
+    items = tuple(name * 3 for name in NAMES[:24])
+    table = ItemScores(NAMES, items, {NAMES[5]: hostile.values["accuracy"], NAMES[0]: hostile.values["tokens"]},
+                       subjects=NAMES[:24])  # fmt: skip
+    write_score_report(table, path, name=NAMES[5])
+    page = path.read_text(encoding="utf-8")
+    check_policy(page)
+    assert not acting(page)
+    assert f"document.title='{INJECTED}'" not in "".join(text for tag, text in Outline(page).code if tag == "script")
+
+
+def test_pages_that_would_be_too_large_are_refused(tmp_path):
+    large = ItemScores(("a",), tuple(map(str, range(MAX_ITEMS + 1))), {"accuracy": np.zeros((1, MAX_ITEMS + 1))})
+    with pytest.raises(TrialsError, match="too many for a page, which holds 20,000 items"):
+        write_score_report(large, tmp_path / "page.html", name="large")
+
+
+def test_the_command_writes_one_file(call, tmp_path):
+    table, page = tmp_path / "scores.csv", tmp_path / "page.html"
+    table.write_text("item,model,score\n" + "".join(f"{n % 8},{'ab'[n // 8]},{n % 3}\n" for n in range(16)))
+    code, out, _ = call("report", table, "-o", page)
+    assert (code, out.startswith(f"2 models: {page} (")) == (0, True)
+    for arguments in (("-o", tmp_path / "folder"), ("--markdown",), ("-o", page, "--suite", "mini")):
+        assert "a table of scores becomes a page in one file" in call("report", table, *arguments)[2]
+    assert "--metric is for tables" in call("report", tmp_path, "--metric", "x", "-o", page)[2]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("clusters", [(), tuple(f"d{number // 3}" for number in range(24))])
+def test_models_and_items_can_be_explored(open_tab, tmp_path, clusters):
+    path, table = tmp_path / "page.html", scores(clusters=clusters)
+    write_score_report(table, path, name="scores.csv")
+    found = rank_models(table)
+    tab = open_tab(path)
+    assert tab.page.locator("#runs tbody th").all_inner_texts() == [of.model for of in found.models]
+    tab.page.get_by_role("link", name="Subjects").click()
+    row = tab.page.locator("#subjects-table tbody tr").first
+    row.wait_for()
+    law = found.models[0].subjects["law"]
+    assert row.locator("td").all_inner_texts()[-1] == f"{law.mean:.3f} –"
+    maths = found.models[0].subjects["maths"]
+    assert row.locator("td").first.inner_text() == f"{maths.mean:.3f} ±{maths.half_width:.3f}"
+    tab.page.get_by_role("link", name="Plots").click()
+    tab.page.locator('.plot[data-kind="scatter"] svg').first.wait_for()
+    compared = open_tab(path, "#/compare=org/a..c").page
+    common = ~np.isnan(table.values["accuracy"]).any(axis=0)
+    difference = mean_interval(
+        (table.of("c", "accuracy") - table.of("org/a", "accuracy"))[common],
+        [cluster for cluster, is_common in zip(clusters, common, strict=False) if is_common] or None,
+    )
+    interval = f"{difference.low:+.4f} to {difference.high:+.4f}".replace("-", "−")
+    assert interval in compared.locator("#details").inner_text()
+    item = open_tab(path, "#/question=q03").page
+    assert item.locator("#details tbody th").all_inner_texts()[0] in table.models
+    model = open_tab(path, "#/run=c").page
+    assert "Rank 3 of 3" in model.locator("#details").inner_text()
+    model.locator("#details .of-questions").wait_for()
+    narrow = open_tab(path, viewport={"width": 400, "height": 800}, color_scheme="dark")
+    assert narrow.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert tab.faults() == narrow.faults() == []

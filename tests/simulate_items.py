@@ -1,0 +1,108 @@
+"""Claims of `make simulate` about tables of scores: clusters of items, scores of 0 and 1, and power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from makers.claims import COVERAGE, FALSE_ALARMS, Claim, holds
+from numpy.random import Generator
+from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.statistics.paired import paired_difference
+from pfgen_fast.statistics.paired_resampling import against_baseline
+from pfgen_fast.statistics.power import needed
+
+CLUSTERS = "Items in clusters of unequal sizes: coverage of the interval of a difference"
+CLUSTER_ALARMS = "Items in clusters of unequal sizes: false alarms"
+BINARY = "Scores of 0 and 1, equally good models: false alarms of McNemar's exact test"
+POWER = "Power: share of differences found with the computed number of items or trials"
+
+_N_DRAWS = 499
+
+
+def clustered(generator: Generator, n_clusters: int, shared: float) -> tuple[np.ndarray, list[int]]:
+    """Differences around 0 in clusters of 1 to 15 items; `shared` is the part of the variance that a cluster has."""
+    sizes = np.minimum(generator.geometric(0.3, n_clusters), 15)
+    clusters = np.repeat(np.arange(n_clusters), sizes)
+    of_clusters, of_items = generator.standard_normal(n_clusters), generator.standard_normal(len(clusters))
+    return shared**0.5 * of_clusters[clusters] + (1 - shared) ** 0.5 * of_items, clusters.tolist()
+
+
+def _holds_zero(generator: Generator, n_clusters: int, shared: float, knows: bool) -> bool:
+    values, clusters = clustered(generator, n_clusters, shared)
+    return holds(paired_difference(values, np.zeros_like(values), clusters=clusters if knows else None), 0)
+
+
+def _score(generator: Generator, n_clusters: int, shared: float) -> bool:
+    return holds(mean_interval(*clustered(generator, n_clusters, shared)), 0)
+
+
+def _differs(generator: Generator, n_clusters: int, shared: float) -> bool:
+    values, clusters = clustered(generator, n_clusters, shared)
+    return bool(paired_difference(values, np.zeros_like(values), clusters=clusters).differs())
+
+
+def _resampled(generator: Generator, n_clusters: int, shared: float) -> bool:
+    values, clusters = clustered(generator, n_clusters, shared)
+    return holds(*against_baseline(np.zeros_like(values), [values], clusters=clusters, n_draws=_N_DRAWS), 0)
+
+
+def _binary(generator: Generator, n_items: int, a: float, b: float) -> bool:
+    solved = generator.uniform(size=(2, n_items)) < generator.beta(a, b, n_items)
+    return bool(paired_difference(*solved.astype(float), exact=True).differs())
+
+
+def _found_with_items(generator: Generator, difference: float) -> bool:
+    """Computes the number of items from 400 items, and compares on so many new ones."""
+    before = generator.standard_normal(400)
+    n = needed(paired_difference(before, np.zeros(400)), difference).n
+    now = difference + generator.standard_normal(n)
+    return bool(paired_difference(now, np.zeros(n)).differs())
+
+
+def _found_with_trials(generator: Generator, difference: float) -> bool:
+    """Computes the number of trials from 4 trials of 200 items, and compares these items with so many new trials."""
+    n_items, n_trials = 200, 4
+    of_items, spread = 0.3 * generator.standard_normal(n_items), 2.0
+
+    def means(n: int) -> np.ndarray:
+        return spread * generator.standard_normal((2, n_items)) / n**0.5
+
+    before = means(n_trials)
+    found = paired_difference(of_items + before[0], before[1])
+    trial_variance = 2 * spread**2 / n_trials / n_items
+    more = needed(found, difference, trial_variance=trial_variance, n_trials=n_trials).n_trials
+    now = means(more)
+    of_new_items = 0.3 * generator.standard_normal(n_items)
+    return bool(paired_difference(difference + of_new_items + now[0], now[1]).differs())
+
+
+def claims_of_items() -> Iterator[Claim]:
+    """Claims about clusters, scores of 0 and 1, and power."""
+    for n_clusters in (6, 10, 20, 50):
+        for shared in (0.0, 0.3, 0.8):
+            of = f"{n_clusters} clusters, {shared:g} of the variance is between them"
+            bounds = COVERAGE if shared else (0.93, 0.98)
+            yield Claim(CLUSTERS, f"t-test: {of}", bounds, _holds_zero, (n_clusters, shared, True))
+            yield Claim(CLUSTER_ALARMS, of, FALSE_ALARMS, _differs, (n_clusters, shared))
+        of = f"{n_clusters} clusters, 0.3 of the variance is between them"
+        yield Claim(CLUSTERS, f"interval of a score: {of}", COVERAGE, _score, (n_clusters, 0.3))
+        yield Claim(CLUSTERS, f"without clusters (not used): {of}", None, _holds_zero, (n_clusters, 0.3, False))
+        if n_clusters >= 20:
+            yield Claim(CLUSTERS, f"paired bootstrap: {of}", COVERAGE, _resampled, (n_clusters, 0.3), 4)
+    for n_items in (10, 50, 500):
+        for a, b in ((1, 1), (5, 1), (0.3, 0.3)):
+            of = f"{n_items} items, the chance to solve them is beta-distributed ({a:g}, {b:g})"
+            yield Claim(BINARY, of, (0.0, 0.05), _binary, (n_items, a, b))
+    for difference in (0.2, 0.5, 1.0):
+        of = f"items, a difference of {difference:g} standard deviations"
+        yield Claim(POWER, of, (0.78, 0.85), _found_with_items, (difference,), 2)
+    for difference in (0.2, 0.3):
+        yield Claim(
+            POWER,
+            f"trials of 200 items, a difference of {difference:g}",
+            (0.76, 0.88),
+            _found_with_trials,
+            (difference,),
+            2,
+        )
