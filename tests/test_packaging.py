@@ -135,7 +135,7 @@ def test_the_extra_all_has_the_packages_of_all_features_except_models(declared):
     asked = {name for path in paths for name in re.findall(r'extra="([\w-]+)"', path.read_text(encoding="utf-8"))}
     assert len(asked) > 5
     in_others = {"remote", "report"}  # part of s3, and of the usual install
-    assert asked - named <= {"transformers", "vllm", "inspect"} | in_others
+    assert asked - named <= {"inspect", "transformers", "vllm"} | in_others
 
 
 def test_the_actions_are_those_of_a_commit():

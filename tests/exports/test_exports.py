@@ -3,75 +3,27 @@
 from __future__ import annotations
 
 import csv
-import datetime
 import importlib.util
 import json
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from makers.exported_runs import ABOUT, CONFIG, means, scored_run
 from makers.hostile import NAMES
 from makers.runs import files_of, make_run
-from pfgen_fast import PfgenError, Scorer, Suite, TrialsError
+from pfgen_fast import PfgenError, Scorer, TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.exports import About, export
+from pfgen_fast.exports.about import FormatName
 from pfgen_fast.exports.formats import FORMATS
-from pfgen_fast.exports.yaml_text import yaml_text
 from pfgen_fast.item_scores import ColumnNames, read_item_scores
 from pfgen_fast.runs import RunScorer, item_scores_of
-from pfgen_fast.runs.trials import RunFolder, find_runs
-from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import SCORES
-
-ABOUT = About(dataset="org/benchmark", source_url="https://example.org/logs", organization="Our lab")
-CONFIG = {
-    "engine": "vllm",
-    "max_tokens": 300,
-    "mode": "qa",
-    "model": "org/model-0",
-    "num_examples": 20,
-    "stop": ["Q:", "\n\n"],
-    "temperature": 1.0,
-    "top_p": 1e-05,
-}
-
-
-def scored_run(
-    folder: Path, suite: Suite, config: dict[str, Any] | None = CONFIG, n_trials: int = 3, **scorer: Any
-) -> RunFolder:
-    """A run whose answers are beginnings of reference answers, and its result.json; one answer is hostile."""
-    lines = []
-    for trial in range(n_trials):
-        for number, question in enumerate(suite):
-            answer = question.answers["A"][trial][: 20 + 9 * number]
-            answer += "\ud800\u2028 <b>\n=1" if trial == number == 1 else ""
-            date = f"2026-01-0{trial + 1}T10:20:{number:02}.5"
-            lines.append(json.dumps({"question": question.question, "answer": answer, "timestamp": date}))
-    make_run(folder, lines, config)
-    (run,) = find_runs([folder])
-    (outcome,) = RunScorer(suite, force=True, **scorer).score([run])
-    assert outcome.error is None
-    return run
-
-
-@pytest.fixture
-def runs(tmp_path, mini):
-    return [
-        scored_run(tmp_path / f"runs/org/model-{k}/abc", mini, {**CONFIG, "model": f"org/model-{k}"}, 3 + k)
-        for k in range(2)
-    ]
-
-
-def means(run, mini):
-    """The figures of result.json, and their intervals over questions."""
-    result = json.loads((run.folder / "result.json").read_text(encoding="utf-8"))
-    averages = [question["scores"]["average"] for question in result["questions"].values()]
-    return result, mean_interval(averages)
 
 
 def same_scores(found, expected, tolerance: float) -> None:
@@ -159,122 +111,6 @@ def test_entries_for_the_hub_are_those_of_its_client(runs, mini, tmp_path):
     assert f"95 % interval {round(interval.low, 5):g} to {round(interval.high, 5):g}" in entry.notes
     assert Scorer(mini).signature in entry.notes
     assert '"temperature": 1.0' in entry.notes
-
-
-def test_a_card_has_four_metrics_with_intervals(runs, mini, tmp_path):
-    hub = pytest.importorskip("huggingface_hub")
-    path = tmp_path / "README.md"
-    export(runs[0], path, to="model-index", suite=mini, about=ABOUT)
-    card = hub.ModelCard.load(path)
-    result, interval = means(runs[0], mini)
-    assert card.data.model_name == "org/model-0"
-    score, *parts = card.data.eval_results
-    assert [part.metric_type for part in parts] == [f"pfgen-{name}" for name in SCORES[1:]]
-    assert (score.metric_value, score.dataset_type, score.dataset_config) == (result["score"], "org/benchmark", "qa")
-    assert score.metric_args["low"] == pytest.approx(interval.low, abs=1e-5)
-    assert score.dataset_args["config"] == CONFIG
-    assert score.dataset_args["signature"] == Scorer(mini).signature
-
-
-CARD = """\
----
-# a comment
-license: mit
-model-index:
-- name: short
-  results:
-  - task: {type: text-generation}
-    dataset: {type: other, name: Other}
-    metrics:
-    - {type: acc, value: 0.5, name: "a: b", args: {on: 2026-01-01}}
-  - task: {type: text-generation}
-    dataset: {type: org/benchmark, name: old, config: qa}
-    metrics: [{type: acc, value: 0.1}]
-# about languages
-language: [ja, no]
----
-# Model
-
---- text ---
-"""
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_a_card_keeps_everything_but_our_earlier_results(runs, mini, tmp_path, newline):
-    hub = pytest.importorskip("huggingface_hub")
-    path = tmp_path / "README.md"
-    path.write_bytes(CARD.replace("\n", newline).encode())
-    export(runs, path.parent / "none", to="model-index", suite=mini)  # beside it, so it stays as it is
-    assert path.read_bytes() == CARD.replace("\n", newline).encode()
-    export(runs[0], path, to="model-index", suite=mini, about=ABOUT)
-    once = path.read_bytes()
-    export(runs[0], path, to="model-index", suite=mini, about=ABOUT)
-    assert path.read_bytes() == once
-    text = once.decode()
-    assert text.startswith(
-        newline.join(["---", "# a comment", "license: mit", "# about languages", "language: [ja, no]"])
-    )
-    assert text.endswith(newline.join(["---", "# Model", "", "--- text ---", ""]))
-    card = hub.ModelCard(text)
-    assert (card.data.license, card.data.model_name) == ("mit", "short")
-    other, *ours = card.data.eval_results
-    assert (other.metric_name, other.metric_args) == ("a: b", {True: datetime.date(2026, 1, 1)})
-    assert len(ours) == 4
-
-
-@pytest.mark.parametrize(
-    "card", ["", "# Model\n", "---\nlicense: mit\n---\n# Model\n", "\ufeff---\r\nlicense: mit\r\n---"]
-)
-def test_a_card_without_results_needs_no_package(runs, mini, tmp_path, card, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "yaml", None)
-    path = tmp_path / "README.md"
-    path.write_bytes(card.encode())
-    export(runs[0], path, to="model-index", suite=mini)
-    text = path.read_bytes().decode()
-    assert text.count("model-index:") == 1
-    assert ("license: mit" in card) == ("license: mit" in text)
-    assert text.endswith("# Model\n") == card.endswith("# Model\n")
-    with pytest.raises(PfgenError, match=r"needs yaml, which is not installed: pip install 'pfgen-fast\[cards\]'"):
-        export(runs[0], path, to="model-index", suite=mini)
-
-
-@pytest.mark.parametrize(
-    ("card", "problem"),
-    [
-        ("---\nmodel-index: [\n---\n", "its metadata is not valid YAML"),
-        ("---\nmodel-index: 7\n---\n", "expected a list of models, each with its results"),
-        ("---\nmodel-index: [{name: a}]\n---\n", "expected a list of models, each with its results"),
-        ("---\n{license: mit}\n---\n", "its metadata is in braces; expected a line for each key"),
-    ],
-)
-def test_a_card_that_cannot_be_updated_stays_as_it_is(runs, mini, tmp_path, card, problem):
-    pytest.importorskip("yaml")
-    path = tmp_path / "README.md"
-    path.write_text(card, encoding="utf-8")
-    with pytest.raises(PfgenError, match=problem):
-        export(runs[0], path, to="model-index", suite=mini)
-    assert path.read_text(encoding="utf-8") == card
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(st.characters(exclude_categories=["Cs"]))
-    | st.sampled_from([*NAMES, "no", "1e5", "2026-01-01", "~", "a: b", "# c", "---", "\u0085", "1_000"]),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text("abyesno: #-1\n\u2028", max_size=4), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
-@given(value=st.dictionaries(st.sampled_from(["a", "no", "on-line", "x y"]), VALUES, min_size=1))
-def test_yaml_reads_the_values_that_were_written(value):
-    yaml = pytest.importorskip("yaml")
-    found = yaml.safe_load(yaml_text(value))
-    assert json.dumps(found) == json.dumps(value)
 
 
 def test_records_have_the_form_of_every_eval_ever(runs, mini, tmp_path):
@@ -413,6 +249,10 @@ def test_runs_of_two_suites_are_no_table_and_two_runs_no_file(runs, mini, tmp_pa
         export([runs[0], twin], tmp_path / "out", to="lm-eval", suite=mini)
     (path,) = export([runs[0], twin], tmp_path / "out", to="eval-results", suite=mini, about=ABOUT)
     assert path.read_text(encoding="utf-8").count("task_id") == 2
+
+
+def test_every_format_has_its_entry():
+    assert set(FORMATS) == set(get_args(FormatName))
 
 
 def test_the_command_writes_files_or_stdout(runs, mini, tmp_path, monkeypatch, capsys):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
 from typer import Option
 
+from ..exports.about import FormatName, Level
+from ..files.writing import writing_stdout
 from ..suite.rules import Profile
 from . import options
 from .app import Quiet, counted, fail, shown, stderr
@@ -37,13 +38,13 @@ class _Export:
     """
 
     paths: options.Paths
-    to: Literal["model-index", "eval-results", "lm-eval", "inspect", "every-eval-ever", "csv", "parquet"] = Option(
+    to: FormatName = Option(
         ...,
         help="Choose the format: model-index is the metadata of model cards; eval-results is the .eval_results files "
-        "of the Hub.",
+        "of the Hub; csv and parquet are tables of all runs.",
     )
     output: Path | None = Option(None, "-o", help="Write to this file, or below this directory.", metavar="FILE|FOLDER")
-    by: Literal["question", "answer"] = Option("question", help="Tables: write a row for each question or answer.")
+    by: Level = Option("question", help="Tables: write a row for each question or answer.")
     suite: options.SuiteOption = None
     profile: Profile = Option("leaderboard", help="Name the profile with which the runs were scored.")
     model: str | None = Option(
@@ -75,7 +76,8 @@ class _Export:
         suffix = {"model-index": "yaml", "eval-results": "yaml", "csv": "csv"}.get(self.to, "json")
         with TemporaryDirectory() as folder:
             (written,) = [self.export(Path(folder, f"stdout.{suffix}"))]
-            sys.stdout.buffer.write(written[0].read_bytes())
+            with writing_stdout() as file:
+                file.write(written[0].read_bytes())
 
     def export(self, output: Path) -> list[Path]:
         """Writes the files."""

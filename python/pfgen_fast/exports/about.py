@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["question", "answer"]
+FormatName = Literal["model-index", "eval-results", "lm-eval", "inspect", "every-eval-ever", "csv", "parquet"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,8 +55,8 @@ def _record(run: ScoredRun, about: About) -> dict[str, Any]:
             "source_name": "pfgen-fast",
             "source_type": "evaluation_run",
             "source_organization_name": about.organization,
-            **({} if about.source_url is None else {"source_organization_url": about.source_url}),
             "evaluator_relationship": about.relationship,
+            **({} if about.source_url is None else {"additional_details": {"source_url": about.source_url}}),
         },
         "eval_library": {
             "name": "pfgen-fast",

@@ -12,7 +12,7 @@ from ..files.writing import check_folder
 from ..runs.trials import RunFolder, find_runs
 from ..suite.rules import Profile
 from ..suite.suite import Suite
-from .about import About
+from .about import About, FormatName
 from .formats import FORMATS, Format
 from .scored_run import RunReader, ScoredRun, parsed_date
 
@@ -23,7 +23,7 @@ def export(
     runs: RunFolder | str | Path | Sequence[RunFolder | str | Path],
     output: str | Path,
     *,
-    to: str,
+    to: FormatName,
     suite: Suite | str | Path | None = None,
     profile: Profile = "leaderboard",
     model: str | None = None,
@@ -65,7 +65,7 @@ def export(
     return list(targets)
 
 
-def format_named(name: str) -> Format:
+def format_named(name: FormatName) -> Format:
     """A format by its name."""
     if name not in FORMATS:
         raise PfgenError(unknown_name("format", name, FORMATS))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..files.untrusted_text import folder_names
-from .about import About
+from .about import About, FormatName
 from .eval_results import write_eval_results
 from .every_eval_ever import record_path, write_record
 from .inspect_log import write_log
@@ -20,7 +20,6 @@ from .tables import write_table
 class Format(NamedTuple):
     """How runs are written in a format."""
 
-    line: str  # what it is for, in one line
     per: Literal["table", "model", "run"]  # which runs share a file: all, those of a model, or none
     suffixes: tuple[str, ...]  # endings of its files; empty if their names are fixed
     path_of: Callable[[ScoredRun], Path]  # path of a file below a directory
@@ -38,29 +37,13 @@ def _of_run(suffix: str) -> Callable[[ScoredRun], Path]:
 
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 
-FORMATS = {
-    "model-index": Format(
-        "metadata of a model card; a README.md keeps its other contents",
-        "model",
-        (".md", ".yaml", ".yml"),
-        _of_model("README.md"),
-        write_model_index,
-    ),
-    "eval-results": Format(
-        ".eval_results files of the Hub",
-        "model",
-        (".yaml", ".yml"),
-        _of_model(".eval_results/pfgen.yaml"),
-        write_eval_results,
-    ),
-    "lm-eval": Format(
-        "results and samples of lm-evaluation-harness", "run", (), results_path, write_results, needs_date=True
-    ),
-    "inspect": Format("a log of Inspect", "run", (".json", ".eval"), _of_run(".json"), write_log, needs_date=True),
-    "every-eval-ever": Format(
-        "a record of Every Eval Ever", "run", (".json",), record_path, write_record, needs_date=True
-    ),
-    "csv": Format("a table of all runs", "table", _TABLES, _of_run(".csv"), write_table),
-    "parquet": Format("the same as Parquet", "table", (".parquet",), _of_run(".parquet"), write_table),
+FORMATS: dict[FormatName, Format] = {
+    "model-index": Format("model", (".md", ".yaml", ".yml"), _of_model("README.md"), write_model_index),
+    "eval-results": Format("model", (".yaml", ".yml"), _of_model(".eval_results/pfgen.yaml"), write_eval_results),
+    "lm-eval": Format("run", (), results_path, write_results, needs_date=True),
+    "inspect": Format("run", (".json", ".eval"), _of_run(".json"), write_log, needs_date=True),
+    "every-eval-ever": Format("run", (".json",), record_path, write_record, needs_date=True),
+    "csv": Format("table", _TABLES, _of_run(".csv"), write_table),
+    "parquet": Format("table", (".parquet",), _of_run(".parquet"), write_table),
 }
 """The formats by name."""

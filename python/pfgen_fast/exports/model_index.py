@@ -18,7 +18,8 @@ from .yaml_text import yaml_text
 _KEY = "model-index"
 _BLOCK = re.compile(r"\A(\s*---(?:\r\n|\r|\n))([\s\S]*?)((?:\r\n|\r|\n)---[ \t]*(?:\r\n|\n|\Z))")
 """The metadata of a card, as huggingface_hub finds it."""
-_MENTIONS_KEY = re.compile(rf"^['\"]?{_KEY}\b", re.MULTILINE)
+_MENTIONS_KEY = re.compile(rf"^['\"]?{_KEY}['\"]?[ \t]*:", re.MULTILINE)
+_HAS_OTHER_FORM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*(?:[ \t]+[^\s#]|\{)")
 _LARGEST_CARD = 1 << 24
 
 
@@ -73,13 +74,13 @@ def _update(path: Path, model: str, results: list[dict[str, Any]]) -> None:
     newline = "\r\n" if "\r\n" in card else "\n"
     block = _BLOCK.match(card)
     metadata = block[2] if block else ""
+    if _HAS_OTHER_FORM.match(metadata):
+        raise PfgenError(f"{path}: its metadata is indented or in braces; expected keys at the beginning of lines")
     kept, index = _without_index(metadata, path) if _MENTIONS_KEY.search(metadata) else (metadata, [])
     kept = kept.rstrip("\r\n")
     added = yaml_text({_KEY: _merged(index, model, results)}).replace("\n", newline)
     new = f"{kept}{newline if kept.strip() else ''}{added}".removesuffix(newline)
     begin, end = (block[1], block[3]) if block else (f"---{newline}", f"{newline}---{newline}")
-    if metadata.lstrip().startswith("{"):
-        raise PfgenError(f"{path}: its metadata is in braces; expected a line for each key")
     with writing_whole(path, original=before) as file:
         file.write(utf8(f"{mark}{begin}{new}{end}{card[block.end() :] if block else card}"))
 

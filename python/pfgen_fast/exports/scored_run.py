@@ -150,8 +150,9 @@ class RunReader:
         trials = trials_of(suite, trials)
         check_questions(trials, suite)
         trials = stripped(trials, config) if is_stripped else trials
-        scorer = self._scorers.setdefault(suite, Scorer(suite, profile=self.profile))
-        table = scorer.score(trials.lines.questions, trials.lines.answers)
+        if suite not in self._scorers:
+            self._scorers[suite] = Scorer(suite, profile=self.profile)
+        table = self._scorers[suite].score(trials.lines.questions, trials.lines.answers)
         _, table, problem = with_recorded_sum(path, trials, table, made_of)
         if problem is not None:
             raise TrialsError(
@@ -180,8 +181,9 @@ def date_of(trials: Trials) -> datetime.datetime | None:
 
 def parsed_date(text: str) -> datetime.datetime | None:
     """A date in ISO 8601, converted to UTC; a date without a time zone is in UTC."""
+    text = re.sub(r"\.(\d+)", lambda found: f".{found[1][:6]:0<6}", text)  # as Python 3.10 expects it
     try:
-        date = datetime.datetime.fromisoformat(text.removesuffix("Z") + ("+00:00" if text.endswith("Z") else ""))
+        date = datetime.datetime.fromisoformat(f"{text[:-1]}+00:00" if text.endswith("Z") else text)
         zone = datetime.timezone.utc
         return date.replace(tzinfo=zone) if date.tzinfo is None else date.astimezone(zone)
     except (ValueError, OverflowError):
