@@ -77,7 +77,40 @@ def of_drift(runs):
     return "checklists", "drift", *sides, "--suite", suite, "--check", "--draws", "10"
 
 
+def of_fail_if_worse(runs):
+    return "compare", runs / "worse", runs / "good", "--suite", "mini", "--fail-if-worse"
+
+
+def of_non_inferior(runs):
+    return "compare", runs / "worse", runs / "good", "--suite", "mini", "--non-inferior", "0.01"
+
+
+def of_score(runs):
+    return "score", "--suite", "mini", runs, "--fail-under", "0.5"
+
+
+def of_place(runs):
+    return "place", runs / "worse", "--against", runs / "good", "--fail-under", "0.5"
+
+
+def of_checklists_table(runs):
+    made = made_suite()
+    path, suite = written(runs.parent / "old", judged(made)), own_checklists.written(made, runs.parent / "checklists")
+    return "checklists", "table", path, "--suite", suite, "--fail-under", "99", "--draws", "10"
+
+
+def of_discern_run(runs):
+    options = ("--suite", "mini", "--min-items", "8", "-q", "-o", runs.parent / "damage")
+    return "discern", "run", "--from-suite", "-e", "ngram", *options, "--kinds", "char_delete/30", "--fail-under", "99"
+
+
 FAILED = {
+    "compare --fail-if-worse": of_fail_if_worse,
+    "compare --non-inferior": of_non_inferior,
+    "score --fail-under": of_score,
+    "place --fail-under": of_place,
+    "checklists table --fail-under": of_checklists_table,
+    "discern run --fail-under": of_discern_run,
     "verify": of_verify,
     "suite check": of_suite_check,
     "checklists drift --check": of_drift,
@@ -92,6 +125,7 @@ def test_each_command_with_a_check_is_documented():
 
 
 @pytest.mark.parametrize("name", FAILED)
+@pytest.mark.usefixtures("undrawn")
 def test_a_failed_check_is_code_1(call, runs, name):
     code, out, err = call(*FAILED[name](runs))
     assert code == 1, err
