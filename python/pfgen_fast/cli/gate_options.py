@@ -143,8 +143,8 @@ class ThresholdOptions(GateOutputs):
     fail_under: list[Any] | None = Option(
         None,
         parser=_threshold,
-        help="Exit with 1 if the score, or the named figure, is below this number, as in 0.7, score_low=0.65 or "
-        "fluency=0.8. May be repeated.",
+        help="Exit with 1 if the score, or the figure of this name, is below this number. May be repeated. Names: "
+        "docs/guides/gates.md.",
         metavar="[NAME=]NUMBER",
     )
 
