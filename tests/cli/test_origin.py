@@ -70,8 +70,8 @@ WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern show",
 WITHOUT_SUITE |= {"suite get", "suite list", "suite remove", "place", "evaluate"}
 """Commands that read results or texts alone, or that name their suite otherwise."""
 
-TESTED_ELSEWHERE = {"import-batch", "watch", "experiment judge", "serve", "view"}
-"""Commands that need files or a server, or that are one."""
+TESTED_ELSEWHERE = {"export", "import-batch", "watch", "experiment judge", "serve", "view"}
+"""Commands that need files or a server, that are one, or whose files name the suite."""
 
 WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
 
