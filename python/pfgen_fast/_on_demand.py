@@ -28,5 +28,6 @@ def names_on_demand(package: str) -> Callable[[str], object]:
 @cache
 def modules_of_names(package: str) -> dict[str, str]:
     """The module of each name, read from the source of the package, so that a name is listed once."""
-    source = loaded[package].__spec__.loader.get_source(package)  # type: ignore[union-attr]
-    return {name: module for module, name in _IMPORT.findall(source)}
+    # Not from the loader: pytest's loader of packages with a plugin has no source.
+    with open(str(loaded[package].__file__), encoding="utf-8") as file:
+        return {name: module for module, name in _IMPORT.findall(file.read())}
