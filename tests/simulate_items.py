@@ -60,6 +60,17 @@ def _found_with_items(generator: Generator, difference: float) -> bool:
     return bool(paired_difference(now, np.zeros(n)).differs())
 
 
+def _found_with_binary_items(generator: Generator, better: float, worse: float) -> bool:
+    """Does the same with scores of 0 and 1, and McNemar's exact test."""
+
+    def scores(n: int) -> tuple[np.ndarray, np.ndarray]:
+        drawn = generator.choice(3, n, p=(1 - better - worse, better, worse))
+        return (drawn == 1).astype(float), (drawn == 2).astype(float)
+
+    before = paired_difference(*scores(400), exact=True)
+    return bool(paired_difference(*scores(needed(before, better - worse).n), exact=True).differs())
+
+
 def _found_with_trials(generator: Generator, difference: float) -> bool:
     """Computes the number of trials from 4 trials of 200 items, and compares these items with so many new trials."""
     n_items, n_trials = 200, 4
@@ -97,6 +108,9 @@ def claims_of_items() -> Iterator[Claim]:
     for difference in (0.2, 0.5, 1.0):
         of = f"items, a difference of {difference:g} standard deviations"
         yield Claim(POWER, of, (0.78, 0.85), _found_with_items, (difference,), 2)
+    for better, worse in ((0.08, 0.03), (0.2, 0.1), (0.25, 0.05), (0.3, 0.02)):
+        of = f"scores of 0 and 1, A alone solves {better:g} and B alone {worse:g} of the items"
+        yield Claim(POWER, of, (0.76, 0.86), _found_with_binary_items, (better, worse), 2)
     for difference in (0.2, 0.3):
         yield Claim(
             POWER,

@@ -37,6 +37,7 @@ def test_two_models_are_shown_as_two_runs_are(call, table):
         for row in (*found["metrics"], *found["subjects"]):
             cells = f"{row['a']:.4f}", f"{row['difference']:+.4f}", f"{row['low']:+.4f} to {row['high']:+.4f}"
             assert all(cell in out for cell in cells)
+        assert "p-values of 1 subject corrected together by Holm; too few items for a verdict: law (2)" in out
         assert "a difference of 0.05 is found with power 0.8 by" in out
     assert text.startswith("A: org/new\nB: org/old\nA is better by 0.")
     assert f"\n{found['questions'][0]['question_id']} " in text
@@ -86,6 +87,13 @@ def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):
     code, _, err = call("compare", table, *options)
     assert code == 2
     assert message in err
+
+
+def test_missing_subjects_and_files_are_named(call, table, tmp_path):
+    plain = tmp_path / "plain.csv"
+    plain.write_text("item,a,b\n1,0,1\n2,1,0\n")
+    assert "--by-subject: the items have no subject (--subject-column)" in call("compare", plain, "--by-subject")[2]
+    assert "missing.jsonl: no such file or folder" in call("compare", tmp_path / "missing.jsonl")[2]
 
 
 def test_runs_and_tables_are_not_mixed(call, table, varied):

@@ -100,7 +100,9 @@ def test_a_metric_that_no_two_models_share_is_left_out_by_name():
 
 def test_lower_scores_are_better_where_the_table_says_so():
     table = table_of(scores(2, 12), higher_is_better={"score": False})
-    assert compare_models(table).verdict.startswith("B is better by 0.")
+    verdict = compare_models(table).verdict
+    assert verdict.startswith("B is better by 0.")
+    assert "(lower is better)" in verdict
 
 
 def test_differences_by_subject_tell_little_with_two_items():

@@ -50,6 +50,7 @@ def test_models_are_placed_only_among_others(call, tmp_path):
     assert (code, err) == (0, "")
     assert out == call("place", new, "--against", old, "--json")[1]
     assert str(expected.to_dict()["rank_low"]) in out
+    assert call("place", new, "--against", path)[1].startswith("new (new): ")
     assert "name the models to place (--models)" in call("place", path)[2]
     assert "no models to compare with" in call("place", new, "--models", "new")[2]
     with pytest.raises(TrialsError, match=r"unknown model 'nw'.*did you mean 'new'"):

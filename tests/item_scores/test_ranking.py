@@ -84,7 +84,7 @@ def test_clusters_widen_the_intervals_and_decide_whether_there_are_ties():
     values = np.repeat([[0.0, 1, 1, 0, 1, 1], [0.0, 0, 0, 1, 0, 0]], 3, axis=1)
     alone = rank_models(table(values))
     clustered = rank_models(table(values, clusters=tuple(f"d{number // 3}" for number in range(18))))
-    assert (alone.test, clustered.test) == ("McNemar's exact tests", "paired t-tests over 6 clusters")
+    assert (alone.test, clustered.test) == ("McNemar's exact tests", "paired t-tests with 6 clusters")
     assert clustered.models[0].score.half_width > 1.5 * alone.models[0].score.half_width
     few = rank_models(table(values, clusters=("d",) * 9 + ("e",) * 9))
     assert few.models[0].tied is None

@@ -55,7 +55,7 @@ def test_a_wide_table_has_a_model_in_each_column_of_numbers(read):
         "items from 'id'",
         "subjects from 'category'",
         "new, old is a model",
-        "prompt have no numbers",
+        "have no numbers there: prompt",
         "true",
     ):
         assert part in told
@@ -248,5 +248,6 @@ def test_runs_and_trials_are_no_tables_of_scores(tmp_path):
     assert is_score_table(tmp_path / "missing.csv")
     assert is_score_table("-")
     assert is_score_table(at("a.jsonl", '{"item": "q", "score": 1}\n'))
+    assert is_score_table(at("wide.csv", "question,answer,old,new\nq,a,0,1\n"))
     assert is_score_table(at("a.json", '[{"id": "q", "acc": 1}]'))
     assert is_score_table(str(tmp_path / "*.json"))

@@ -184,9 +184,10 @@ class _Compare:
             if metric not in _METRICS_OF_RUNS:
                 fail(unknown_name("metric", metric, _METRICS_OF_RUNS))
         metrics = ["average" if metric == "score" else metric for metric in self.metrics or ()]
+        first = one_run(self.runs[0])
         if len(self.runs) < 2:
             fail("1 run: expected at least one other run to compare it with")
-        first, others = one_run(self.runs[0]), _all(self.runs[1:])
+        others = _all(self.runs[1:])
         others = [run for run in others if _place(run) != _place(first)] or others
         scorer = self.scorer_of([first, *others])
         shown_as = Shown(self.form, scorer)
@@ -204,6 +205,9 @@ class _Compare:
         is_for_two = self.deciding is not None or self.power or self.difference is not None or self.by_subject
         if found.n_pairs > 1 and is_for_two:
             fail(f"{counted(found.n_pairs, 'pair')}: --deciding, --power and --by-subject are for a comparison of two")
+        if self.by_subject and not found.subjects:
+            what = "questions have no category" if found.of == "runs" else "items have no subject (--subject-column)"
+            fail(f"--by-subject: the {what}")
         n_deciding = 10 if self.deciding is None else self.deciding
         more = self.gate.record(checks)
         print_comparison(found, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..files.cells import markdown_row, signed
-from ..files.untrusted_text import markdown_text
+from ..files.untrusted_text import counted, few_names, markdown_text
 from .app import print_json, shown, stdout
 from .layout import aligned, columns, cut, folded, rest, shortened, width_of
 from .suite_line import about_interval, print_origin
@@ -59,7 +59,7 @@ def print_comparison(
         _print_markdown(head, rows, sentences, shown_as)
         if by_subject and subjects:
             stdout().out("")
-            _print_markdown(_subject_head(), subjects, [], Shown("markdown", None))
+            _print_markdown(_subject_head(), subjects, [_about_subjects(found)], Shown("markdown", None))
         return
     if has_one_a:
         for name, model in (("A", first.model_a), ("B", first.model_b))[: 1 + is_one]:
@@ -80,6 +80,7 @@ def print_comparison(
     if by_subject and subjects:
         stdout().print()
         _print_aligned([_subject_head(), *subjects], to_left=[0, 4])
+        stdout().print("\n".join(folded(_about_subjects(found), columns(), after=" ")), style="dim")
     if n_deciding and found.questions:
         _print_deciding(found, n_deciding)
     if shown_as.scorer is not None:
@@ -95,12 +96,24 @@ def _table(found: Comparison, *, has_one_a: bool) -> tuple[tuple[str, ...], list
     if found.n_pairs == 1:
         return head, rows
     names = [shown(row.model_b if has_one_a else f"{row.model_a} vs {row.model_b}") for row in found.metrics]
-    title = "B" if has_one_a else "A vs B"
+    title = f"{'run' if found.of == 'runs' else 'model'} B" if has_one_a else "A vs B"
     return (*head, title), [(*row, name) for row, name in zip(rows, names, strict=True)]
 
 
 def _subject_head() -> tuple[str, ...]:
     return ("subject", *_HEAD[1:], "p (Holm)", "n")
+
+
+def _about_subjects(found: Comparison) -> str:
+    """The family of the subjects, and the subjects without a verdict."""
+    few = [f"{shown(row.subject or '')} ({row.n_questions:,})" for row in found.subjects if row.differs is None]
+    n, over = len(found.subjects) - len(few), "questions" if found.of == "runs" else "items"
+    return "; ".join(
+        [
+            *([f"p-values of {counted(n, 'subject')} corrected together by Holm"] if n else []),
+            *([f"too few {over} for a verdict: {few_names(few, 8, 60)}"] if few else []),
+        ]
+    )
 
 
 def _cells(row: Difference, *, is_corrected: bool) -> tuple[str, ...]:

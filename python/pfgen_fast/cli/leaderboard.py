@@ -210,7 +210,7 @@ def print_models(found: ModelRanking, *, plain: bool, by_subject: bool) -> None:
     print_ranked(heads, [of.figures() for of in found.models], names, [""] * len(names), plain=plain)
     if by_subject:
         print_subjects([of.subjects for of in found.models], names, plain=plain)
-    about = _ABOUT_COLUMNS.format(over=f"{found.n_compared:,} common items", what="models", test=found.test)
+    about = _ABOUT_COLUMNS.format(over=counted(found.n_compared, "common item"), what="models", test=found.test)
     print_lines(["", about, *map(shown, found.notes)], "dim", plain=plain)
 
 

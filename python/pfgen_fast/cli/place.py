@@ -14,6 +14,8 @@ from .gate_options import ThresholdOptions, form_of
 from .score_table_options import ScoreTableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..gates.checks import Check
     from ..item_scores.placement import Placement
 
@@ -116,6 +118,8 @@ class _Place:
         others = [self.against] if self.against else []
         every = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
         placed = options.names_of(self.tables.models) or self.tables.read(self.paths, quiet=True).models
+        if self.against:  # a model that both tables have is named `MODEL (TABLE)`, first that of the first table
+            placed = [_first_of(model, every.models) for model in placed]
         return place_models(every, placed, self.metric)
 
     def runs(self, problems: list[TrialsError]) -> list[Placement]:
@@ -154,6 +158,11 @@ class _Place:
             n_left_out = len(placements) - MAX_MARKED
             more = f" with the best {MAX_MARKED} of {len(placements)} runs marked" if n_left_out > 0 else ""
             stderr().print(f"picture: {shown(path)}{more}")
+
+
+def _first_of(model: str, models: Sequence[str]) -> str:
+    """A model, or the first with this name and the name of a table."""
+    return model if model in models else next((one for one in models if one.startswith(f"{model} (")), model)
 
 
 def print_placement(placement: Placement) -> None:

@@ -137,8 +137,8 @@ def _check(scores: Floats, is_missing: NDArray[np.bool_], column: str, locate: L
     if len(bad):
         row = int(bad[0])
         raise TrialsError(
-            f"{locate(row)}, column {column!r}: the score is {scores[row]:g}; expected a finite number, or an empty "
-            "cell where there is no score"
+            f"{locate(row)}, column {column!r}: the score is {scores[row]:g}; expected a finite number up to "
+            f"{MAX_NUMBER:.0e}, or an empty cell where there is no score"
         )
 
 

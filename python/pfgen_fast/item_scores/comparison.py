@@ -117,7 +117,8 @@ class Comparison(NotebookTable):
             interval = f"95 % interval of A - B {signed(score.low, 4)} to {signed(score.high, 4)} over {over}"
         if not score.differs:
             return f"no significant difference: A - B is {signed(score.difference, 4)}, {interval}"
-        return f"{'A' if self._is_a_better(score) else 'B'} is better by {abs(score.difference):.4f}, {interval}"
+        better = f"{'A' if self._is_a_better(score) else 'B'} is better by {abs(score.difference):.4f}"
+        return f"{better}{'' if self.higher_is_better else ' (lower is better)'}, {interval}"
 
     def _verdict_of_many(self) -> str:
         rows = [row for row in self.metrics if row.metric == self.metrics[0].metric]
@@ -127,6 +128,7 @@ class Comparison(NotebookTable):
         without = f", {n_without} without a verdict" if n_without else ""
         if len({row.model_a for row in rows}) > 1:
             return f"{n_a + n_b} of {len(rows):,} pairs differ significantly{without}"
+        without += "" if self.higher_is_better else " (lower is better)"
         others = counted(len(rows), WORDS[self.of].model)
         n_alike = len(rows) - n_a - n_b - n_without
         return (

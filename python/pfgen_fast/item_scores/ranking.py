@@ -221,7 +221,7 @@ class Compared:
     def test(self) -> str:
         """The name of the tests."""
         name = "McNemar's exact tests" if self.is_exact else "paired t-tests"
-        return name if self.clusters is None else f"{name} over {self.counted_units}"
+        return name if self.clusters is None else f"{name} with {self.counted_units}"
 
 
 def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:

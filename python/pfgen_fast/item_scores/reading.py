@@ -103,7 +103,11 @@ def is_score_table(path: str | Path) -> bool:
         names = set(column_names(found))
     except PfgenError:  # the reader of the file names the error
         return ".json" not in Path(found).name
-    return not {"question", "answer"} <= names or not names.isdisjoint(("item", "model", "score"))
+    return (
+        ".json" not in Path(found).name
+        or not {"question", "answer"} <= names
+        or not names.isdisjoint(("item", "model", "score"))
+    )
 
 
 def _logs_at(place: str) -> tuple[Program | None, list[Path]]:

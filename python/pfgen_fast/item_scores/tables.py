@@ -156,7 +156,7 @@ class _Layout:
                 remarks.append(f"each of the columns {few_names(numbers, 4)} is a model")
             left = [column for column in free if column not in numbers]
             if models and left:
-                remarks.append(f"the columns {few_names(left, 4)} have no numbers and are not used")
+                remarks.append(f"not used, because the first rows have no numbers there: {few_names(left, 4)}")
         layout = cls(columns, models, name)
         if not len(part):
             raise TrialsError(f"{name}: no rows; expected a row for each item")

@@ -13,6 +13,7 @@ from .paired import MIN_QUESTIONS, PairedDifference
 
 _Z_OF_POWER = 0.8416212335729143  # the 80 % quantile of the normal distribution
 _MOST = 10**9
+_EXACT = 1.5  # more items that only the better model solves, because the exact test is conservative
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,18 @@ def needed(
     if found.low is None or found.high is None or not difference:
         return Needed(difference, None)
     variance = ((found.high - found.low) / 2 / quantile(found.degrees)) ** 2
-    share = found.degrees / (
-        n - 1
-    )  # degrees of freedom for each item or cluster but one: below 1 with unequal clusters
+    share = found.degrees / (n - 1)  # of each item or cluster but one: below 1 with unequal clusters
     n_needed = _units(variance * n, difference, share)
+    if n_needed is not None and found.test == "McNemar":
+        n_needed += math.ceil(_EXACT / abs(difference))
     if trial_variance is None:
         return Needed(difference, n_needed)
     wanted = _wanted(difference, found.degrees)
     of_items = max(variance - trial_variance, 0.0)
+    if n < MIN_QUESTIONS or (variance > wanted and (of_items >= wanted or not trial_variance)):
+        return Needed(difference, n_needed, None, False)
     if variance <= wanted:
         return Needed(difference, n_needed, math.ceil(n_trials), True)
-    if of_items >= wanted or not trial_variance:
-        return Needed(difference, n_needed, None, False)
     return Needed(difference, n_needed, math.ceil(n_trials * trial_variance / (wanted - of_items)), True)
 
 
