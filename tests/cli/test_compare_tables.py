@@ -89,6 +89,13 @@ def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):
     assert message in err
 
 
+def test_a_name_with_a_comma_can_be_chosen(call, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text('item,"a,b",c,d\n1,0,1,1\n2,1,0,1\n')
+    found = json.loads(call("compare", path, "--models", "a,b", "--models", "d", "--json")[1])
+    assert (found["a"], found["b"]) == ("a,b", "d")
+
+
 def test_missing_subjects_and_files_are_named(call, table, tmp_path):
     plain = tmp_path / "plain.csv"
     plain.write_text("item,a,b\n1,0,1\n2,1,0\n")
@@ -99,4 +106,4 @@ def test_missing_subjects_and_files_are_named(call, table, tmp_path):
 def test_runs_and_tables_are_not_mixed(call, table, varied):
     run = next(varied.rglob("trials.jsonl")).parent
     code, _, err = call("compare", run, table)
-    assert (code, "runs and tables of scores: expected only runs, or only tables" in err) == (2, True)
+    assert (code, "expected only runs, or only tables of scores" in err) == (2, True)

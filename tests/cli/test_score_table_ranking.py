@@ -54,7 +54,7 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("SCORES", "varied"), "is a table of scores and varied has runs: they have different items"),
+        (("SCORES", "varied"), "varied: not a table of scores, while"),
         (("SCORES", "--published"), "--published is for runs: leave it out for tables of scores"),
         (("SCORES", "--metric", "scor"), "unknown metric 'scor'; expected one of score; did you mean 'score'?"),
         (("SCORES", "--models", "org/z"), "unknown model 'org/z'"),

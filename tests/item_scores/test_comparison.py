@@ -191,5 +191,9 @@ def test_compare_reads_tables_in_memory_and_in_files(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("item,model,score\n" + "".join(f"{r['item']},{r['model']},{r['score']!r}\n" for r in rows))
     assert compare(path, models=["new", "old"]).metrics == found.metrics
+    new, old = tmp_path / "new.csv", tmp_path / "old.csv"
+    for of in (new, old):
+        of.write_text("item,score\n" + "".join(f"{r['item']},{r['score']!r}\n" for r in rows if r["model"] == of.stem))
+    assert compare(new, old).metrics == found.metrics
     with pytest.raises(TrialsError, match="expected a table of scores, or two runs"):
         compare(tmp_path)

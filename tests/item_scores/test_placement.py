@@ -8,6 +8,7 @@ from pfgen_fast import TrialsError, place
 from pfgen_fast.item_scores.placement import place_models
 from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.statistics.paired import corrected, paired_difference
+from pyarrow.csv import read_csv
 
 
 def scores(**changes: object) -> ItemScores:
@@ -46,6 +47,7 @@ def test_models_are_placed_only_among_others(call, tmp_path):
     new.write_text("\n".join(["model,item,score", *(line for line in lines if line.startswith("new"))]))
     old.write_text("\n".join(["model,item,score", *(line for line in lines if not line.startswith("new"))]))
     expected = place("new", path)
+    assert place("new", read_csv(path)).to_dict() == expected.to_dict()
     code, out, err = call("place", path, "--models", "new", "-q", "--json")
     assert (code, err) == (0, "")
     assert out == call("place", new, "--against", old, "--json")[1]

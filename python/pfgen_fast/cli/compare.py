@@ -117,13 +117,10 @@ class _Compare:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..item_scores.reading import is_score_table
+        from ..runs.result_tables import are_score_tables
 
         self.check_options()
-        are_tables = {is_score_table(path) for path in self.runs}
-        if len(are_tables) > 1:
-            fail("runs and tables of scores: expected only runs, or only tables")
-        if True in are_tables:
+        if are_score_tables(self.runs):
             self.compare_tables()
         else:
             self.compare_runs()

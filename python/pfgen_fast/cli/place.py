@@ -112,12 +112,15 @@ class _Place:
     def models(self) -> list[Placement]:
         """Places models of tables of scores."""
         from ..item_scores.placement import place_models
+        from ..tables.rows import STANDARD_STREAM
 
         if not self.against and not self.tables.models:
             fail("name the models to place (--models), or a table with other models (--against)")
+        if self.against and STANDARD_STREAM in self.paths and not self.tables.models:
+            fail("stdin: can be read only once; name the models to place (--models)")
         others = [self.against] if self.against else []
         every = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
-        placed = options.names_of(self.tables.models) or self.tables.read(self.paths, quiet=True).models
+        placed = self.tables.chosen_of(every.models) or self.tables.read(self.paths, quiet=True).models
         if self.against:  # a model that both tables have is named `MODEL (TABLE)`, first that of the first table
             placed = [_first_of(model, every.models) for model in placed]
         return place_models(every, placed, self.metric)

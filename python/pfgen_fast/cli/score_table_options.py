@@ -94,4 +94,8 @@ class ScoreTableOptions:
 
                 fail(f"--lower-is-better: {unknown_name('metric', metric, scores.metrics)}")
         scores = replace(scores, higher_is_better={**scores.higher_is_better, **dict.fromkeys(lower, False)})
-        return scores.only(models=options.names_of(self.models)) if self.models and not all_models else scores
+        return scores.only(models=self.chosen_of(scores.models)) if self.models and not all_models else scores
+
+    def chosen_of(self, models: Sequence[str]) -> list[str]:
+        """The names in --models; a value that is the name of a model, with commas, is one name."""
+        return [name for text in self.models or () for name in ([text] if text in models else options.names_of([text]))]

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -202,6 +202,8 @@ def compare_models(
     of: Literal["runs", "models"] = "models",
 ) -> Comparison:
     """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
+    if family not in get_args(Family):
+        raise TrialsError(f"family {family!r}: expected one of {', '.join(get_args(Family))}")
     n_models = len(table.models)
     if of == "models" and len(set(table.models)) < n_models:
         twice = next(model for at, model in enumerate(table.models) if model in table.models[:at])

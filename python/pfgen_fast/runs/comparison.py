@@ -6,7 +6,6 @@ and questions have texts.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import Any
 from ..errors import TrialsError
 from ..item_scores.baseline import BaselineComparison, compare_by_resampling
 from ..item_scores.comparison import Comparison, Family, compare_models
-from ..item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
 from ..item_scores.table import ItemScores
 from ..scoring.scorer import Scorer
 from ..statistics.paired_resampling import PairedTest
 from .aggregation import UnknownQuestions
 from .checkout import suite_of_all
 from .means import METRICS, MeansOfRun, item_scores_of_means, means_of
+from .result_tables import score_table_of
 from .trials import RunFolder, one_run
 
 
@@ -42,7 +41,7 @@ def compare(
 
     Args:
         a: Directory of run A; or a table of scores: a file, a data frame, rows, columns, or `ItemScores`.
-        b: Directory of run B; left out with a table.
+        b: Directory of run B; or another file with scores, such as those of B.
         scorer: Scores the answers of runs; by default with the suite of the checkout that contains the runs.
         unknown: Whether answers to questions that the suite lacks are an error, or are left out.
         models: The models of the table to compare; the first is A. By default all, in their order in the table.
@@ -55,7 +54,11 @@ def compare(
     Raises:
         PfgenError: A run or table cannot be read, or no models have a question or item in common.
     """
-    if b is not None:
+    sources = [a] if b is None else [a, b]
+    table = None if any(isinstance(source, RunFolder) for source in sources) else score_table_of(sources)
+    if table is None:
+        if b is None:
+            raise TrialsError(f"{a}: expected a table of scores, or two runs")
         if models is not None:
             raise TrialsError("models: expected with a table of scores, not with two runs")
         pair = [one_run(a), one_run(b)]
@@ -63,13 +66,6 @@ def compare(
         return compare_runs(
             pair, scorer, unknown=unknown, metrics=metrics, family=family, power=power, difference=difference
         )
-    table = a
-    if isinstance(a, (str, os.PathLike)):
-        if not is_score_table(os.fspath(a)):
-            raise TrialsError(f"{a}: expected a table of scores, or two runs")
-        table = read_item_scores([os.fspath(a)])
-    elif not isinstance(a, ItemScores):
-        table = item_scores_of_table(a)
     return compare_models(
         table.only(models=models, metrics=metrics),
         all_pairs=all_pairs,

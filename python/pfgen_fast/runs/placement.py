@@ -46,7 +46,8 @@ def place(run: str | Path | RunResult, against: Any = PUBLISHED, *, metric: str 
         TrialsError: There is not one result, or it is of another suite than the other runs; or the table has no such
             model.
     """
-    scores = None if against == PUBLISHED or is_result_table(against) else score_table_of([against])
+    is_published = isinstance(against, str) and against == PUBLISHED
+    scores = None if is_published or is_result_table(against) else score_table_of([against])
     if scores is not None:
         return place_models(scores, [str(run)], metric)[0]
     if metric is not None:

@@ -77,7 +77,7 @@ def are_score_tables(paths: Sequence[str | Path]) -> bool:
     if tables and len(tables) < len(paths):
         run = next(path for path in paths if path not in tables)
         raise TrialsError(
-            f"{tables[0]} is a table of scores and {run} has runs: they have different items, so rank them separately"
+            f"{run}: not a table of scores, while {tables[0]} is one; expected only runs, or only tables of scores"
         )
     return bool(tables)
 
