@@ -154,7 +154,7 @@ $(VENV)/with-models: $(VENV)/with-tools
 
 # The compiled package of $(VENV) is packed into a wheel for this environment. verl and OpenRLHF are installed without
 # their requirements, which conflict with the others or need GPUs; their rewards work without them.
-$(INTEGRATIONS)/with-integrations: INSTALL := $(INTEGRATIONS)/bin/python tools/install.py
+$(INTEGRATIONS)/with-integrations: private INSTALL := $(INTEGRATIONS)/bin/python tools/install.py
 $(INTEGRATIONS)/with-integrations: $(VENV)/installed
 	rm -rf build/packed
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/packed .
