@@ -174,6 +174,7 @@ BAD_LOGS = {
     ),
     "no scores": ({"samples": [sample(1)]}, "no scores of samples"),
     "no samples": ({"samples": []}, "no scores of samples"),
+    "failed": ({"samples": [], "found": head(status="error")}, "; the status of the evaluation is 'error'"),
     "no object": ({"samples": [3]}, "expected a JSON object, not '3'"),
     "no key": ({"samples": [sample(1, metadata={"text": 1}, match=1)]}, "sample 1: no key 'passage'; there are text"),
 }

@@ -115,10 +115,10 @@ def _add_log(rows: ScoreRows, head: _Head, columns: ColumnNames) -> None:
         else:
             records.leave_out("samples without a score, such as after an error")
     if head.status != "success":
-        rows.remark(
-            f"the status of the evaluation is '{in_one_line(head.status)}'; {counted(n_scored, 'sample')} with scores",
-            str(path),
-        )
+        status = f"the status of the evaluation is '{in_one_line(head.status)}'"
+        if not n_scored:
+            raise TrialsError(f"{path}: no scores of samples; {status}")
+        rows.remark(f"{status}; {counted(n_scored, 'sample')} with scores", str(path))
     records.end()
 
 
