@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from makers.claims import FALSE_ALARMS, Claim
-from makers.simulated_worlds import answered, two_models
+from makers.simulated_worlds import answered, solved, two_models
 from numpy.random import Generator
 from pfgen_fast.statistics.item_subsets import telling_order
 from pfgen_fast.statistics.items import group_differences
@@ -53,11 +53,25 @@ def _group_differs(generator: Generator, n_models: int, n_members: int, n_items:
     return bool((group_differences(scores, group).corrected <= 0.05).any())
 
 
+def _relatives_differ(generator: Generator, n_models: int, n_relatives: int, n_items: int) -> bool:
+    """A difference of any group of 20 models on any item, where relatives share effects on items but groups do not."""
+    slopes, difficulties = generator.lognormal(0, 0.5, n_items), generator.standard_normal(n_items)
+    effects = np.repeat(0.5 * generator.standard_normal((n_models // n_relatives, n_items)), n_relatives, axis=0)
+    chances = solved(generator.standard_normal((n_models, 1)) + effects, slopes, difficulties)
+    groups = np.arange(n_models) // 20
+    return bool((group_differences(generator.binomial(10, chances) / 10, groups).corrected <= 0.05).any())
+
+
 def claims_of_item_analysis() -> Iterator[Claim]:
     """Those on groups of models on items, and on comparisons that may stop after any item."""
     for (n_models, n_members), n_trials in product(((20, 10), (300, 10), (300, 30), (300, 100)), (1, 10)):
         of = f"{n_members} of {n_models} models, 50 items, {n_trials} trial{'s' if n_trials > 1 else ''}"
         yield Claim(ON_ITEMS, of, FALSE_ALARMS, _group_differs, (n_models, n_members, 50, n_trials), 4)
+    for n_models, n_items in ((300, 5), (300, 20), (1000, 20), (1000, 50)):
+        of = f"{n_models // 3} of {n_models:,} models, {n_items} items, 1 trial"
+        yield Claim(ON_ITEMS, of, None, _group_differs, (n_models, n_models // 3, n_items, 1), 4)
+    of = "10 groups of 20 equally strong models, 50 items, 10 trials, 5 relatives each have the same effects on items"
+    yield Claim(ON_ITEMS, of, None, _relatives_differ, (200, 5, 50), 4)
     for n_items in (8, 20, 50, 200):
         for n_trials, order in product((1, 10), ("telling", "random")):
             of = f"{n_items} items, {n_trials} trial{'s' if n_trials > 1 else ''}, {order} order, equally good models"

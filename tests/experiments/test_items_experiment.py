@@ -108,6 +108,14 @@ def test_groups_are_organisations_and_models_without_one_are_no_group():
     assert not any(table.name == "groups" for table in items(ItemAnalysis(rows_of_scores(table), by="none")).tables)
 
 
+def test_groups_are_not_compared_on_few_items(scores):
+    for n_items, is_compared in ((19, False), (20, True)):
+        analysis = ItemAnalysis(rows_of_scores(table_of(scores[:, :n_items])), by="organisation")
+        assert (analysis.groups is not None) == is_compared
+        notes = items(analysis).notes
+        assert any(note.startswith("19 items: groups of models are not") for note in notes) != is_compared
+
+
 def test_gaps_are_left_out_and_named(scores):
     made = scores.copy()
     made[5, 3] = made[6, :20] = np.nan

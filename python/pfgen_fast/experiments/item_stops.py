@@ -117,7 +117,8 @@ def _words(names: list[str], replay: Replay, rows: ItemRows) -> str:
     one, other = (in_one_line(name, 80) for name in (names if stop.difference > 0 else names[::-1]))
     on_all = f"on all items the difference is {rows.sign * replay.whole.mean:+.4f}"
     if not stop.is_decided:
-        return f"{one} and {other} cannot be distinguished after all {n_items:,} items: {on_all}."
+        verdict = ", which a test that looks only once finds significant" if replay.is_decided_by_all else ""
+        return f"{one} and {other} cannot be distinguished after all {n_items:,} items: {on_all}{verdict}."
     verdict = "also" if replay.is_confirmed else "not"
     return (
         f"{one} is better than {other} after {stop.n:,} of {n_items:,} items: the difference is "

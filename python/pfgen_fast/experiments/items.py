@@ -16,6 +16,7 @@ from ..statistics.items import (
     ALIKE,
     ALIKE_BEYOND_SCORE,
     MAX_ITEMS_OF_PAIRS,
+    MIN_ITEMS_OF_GROUPS,
     MIN_OF_GROUP,
     MIN_OF_PAIRS,
     GroupDifferences,
@@ -97,8 +98,8 @@ class ItemAnalysis:
 
     @cached_property
     def groups(self) -> tuple[list[str], GroupDifferences] | None:
-        """The names of the groups, and their differences on each item; None if no groups were asked for."""
-        if self.by == "none":
+        """The names of the groups, and their differences on each item; None if not asked for, or with too few items."""
+        if self.by == "none" or self.n_items < MIN_ITEMS_OF_GROUPS:
             return None
         of_models, scores = self.rows.one_per_model(self.by)
         names = sorted(set(of_models) - {""})
@@ -259,12 +260,12 @@ def _pictures(analysis: ItemAnalysis) -> list[Picture]:
 def _answer(analysis: ItemAnalysis) -> str:
     remarks = [remark for remark in _remarks(analysis.figures) if remark is not None]
     n_weak = remarks.count(_HARDLY_AGREES)
-    useless = (
-        f"{len(remarks) - n_weak:,} of {analysis.n_items:,} items do not distinguish the models, and {n_weak:,} hardly "
-        f"agree with the other items (correlation below {_WEAK:g})"
-        if remarks
-        else f"each of the {analysis.n_items:,} items agrees with the other items"
-    )
+    useless = f"each of the {analysis.n_items:,} items agrees with the other items"
+    if remarks:
+        useless = (
+            f"of {analysis.n_items:,} items, {len(remarks) - n_weak:,} cannot distinguish the models, and {n_weak:,} "
+            f"hardly agree with the other items (correlation below {_WEAK:g})"
+        )
     test, n = analysis.test, analysis.n_kept
     if test is None or n is None:
         return f"{useless[0].upper()}{useless[1:]}."
@@ -357,7 +358,7 @@ def _limits(analysis: ItemAnalysis) -> list[str]:
     if not analysis.has_orders:
         notes.append(
             f"{analysis.n_items:,} items are too many to compare their pairs (at most {MAX_ITEMS_OF_PAIRS:,}): there "
-            "is no order of the items, no short list, and no search for redundant pairs"
+            "is no order of the items, no short list, no comparison that stops early, and no search for redundant pairs"
         )
     elif clusters.n < MIN_FOR_INTERVAL:
         notes.append(
@@ -370,8 +371,18 @@ def _limits(analysis: ItemAnalysis) -> list[str]:
         notes.append(
             "items are in clusters, so comparisons that stop early are not replayed: they need independent items"
         )
+    if analysis.by != "none" and analysis.groups is None:
+        notes.append(
+            f"{analysis.n_items} items: groups of models are not compared on items with fewer than "
+            f"{MIN_ITEMS_OF_GROUPS}, because the mean score then tells too little about a model"
+        )
     if analysis.groups is not None:
         names, found = analysis.groups
+        if found.groups:
+            notes.append(
+                f"models of one {analysis.by} count as independent: if they are related, such as fine-tuned models "
+                "of one base model, too many differences on items are significant"
+            )
         small = [name for number, name in enumerate(names) if number not in found.groups]
         if not names:
             notes.append(f"no {analysis.by} of the models is known, so no groups are compared")

@@ -21,6 +21,7 @@ MAX_ITEMS_OF_PAIRS = 5_000
 MIN_OF_PAIRS = 20  # the smallest number of clusters of models that tells whether two items are redundant
 ALIKE, ALIKE_BEYOND_SCORE = 0.9, 0.5  # correlations from which on two items are redundant
 MIN_OF_GROUP = 10  # the smallest number of models in a group, and outside it, that are compared on an item
+MIN_ITEMS_OF_GROUPS = 20  # with fewer items, the mean score tells too little about models to compare groups of them
 NEAR_AN_END = 0.05  # share of the range of all scores
 _VALUES_AT_ONCE = 1 << 22
 _ALMOST_ONE = 1 - 1e-12
