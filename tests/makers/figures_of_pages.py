@@ -106,7 +106,7 @@ def of_correlations() -> Iterator[str]:
 @figures("statistics.md", "*Coverage* is the share of draws")
 def of_draws() -> Iterator[str]:
     yield "0.95"
-    yield from (f"{n:,} {1.96 * (0.95 * 0.05 / n) ** 0.5:.3f}" for n in (2_000, 1_000, 500))
+    yield from (f"{n:,} {1.96 * (0.95 * 0.05 / n) ** 0.5:.3f}" for n in (4_000, 2_000, 1_000, 500))
 
 
 @figures("statistics.md", "`result.json` has `score_std`", published.needs_published_runs)
