@@ -191,3 +191,11 @@ def test_a_hostile_name_stays_in_its_line(call, mini, tmp_path):
     code, out, _ = call("score", run, *MINI, "-o", tmp_path / "out", "--fail-under", "2", "--github")
     assert code == 1
     assert [line[:15] for line in out.splitlines() if line.startswith("::")] == ["::error title=f"]
+
+
+def test_a_hostile_item_is_no_command_of_github(call, tmp_path):
+    rows = [f"::stop-commands::{item},{model},{score}" for item in range(6) for model, score in (("a", item), ("b", 3))]
+    (tmp_path / "scores.csv").write_text("\n".join(("item,model,score", *rows)) + "\n", encoding="utf-8")
+    code, out, _ = call("compare", tmp_path / "scores.csv", "--fail-if-worse", "--github")
+    assert (code, out.count("\\u003a:stop-commands::")) == (0, 6)
+    assert [line[:10] for line in out.splitlines() if line.lstrip().startswith("::")] == ["::warning "]

@@ -166,7 +166,10 @@ def test_an_exported_run_has_questions_as_samples_and_trials_as_epochs(run, tmp_
     assert {(sample.id, sample.epoch) for sample in log.samples} == {
         (q.question_id, k) for q in mini for k in (1, 2, 3)
     }
-    found = read_item_scores([tmp_path / "a.json"])
+    assert log.eval.metadata["suite_hash"] == mini.metadata_hash
+    assert {"suite", "profile", "float_sum", "num_trials", "input_hash"} <= set(log.eval.metadata)
+    export(run, tmp_path / "logs", to="inspect", suite=mini, date="2026-02-03")
+    found = read_item_scores([tmp_path / "logs"])
     expected = item_scores_of(find_runs([run]), Scorer(mini))
     assert (found.models, len(found.items)) == (("org/model",), len(mini))
     for name in SCORES:

@@ -143,8 +143,10 @@ def note(*messages: str) -> None:
 
 
 def shown(value: object) -> str:
-    """Makes untrusted text or a path safe for a line of the terminal."""
-    return terminal_text(str(value))
+    """Makes untrusted text or a path safe for a line of the terminal, or of a log of GitHub Actions."""
+    text = terminal_text(str(value))
+    # In a log of GitHub Actions, a line that begins with `::` is a command.
+    return text.replace(":", "\\u003a", 1) if text.lstrip().startswith("::") else text
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:

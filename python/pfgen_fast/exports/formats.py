@@ -10,7 +10,7 @@ from ..files.untrusted_text import folder_names
 from .about import About, FormatName
 from .eval_results import write_eval_results
 from .every_eval_ever import record_path, write_record
-from .inspect_log import write_log
+from .inspect_log import log_path, write_log
 from .lm_eval_results import results_path, write_results
 from .model_index import write_model_index
 from .scored_run import ScoredRun
@@ -41,7 +41,7 @@ FORMATS: dict[FormatName, Format] = {
     "model-index": Format("model", (".md", ".yaml", ".yml"), _of_model("README.md"), write_model_index),
     "eval-results": Format("model", (".yaml", ".yml"), _of_model(".eval_results/pfgen.yaml"), write_eval_results),
     "lm-eval": Format("run", (), results_path, write_results, needs_date=True),
-    "inspect": Format("run", (".json", ".eval"), _of_run(".json"), write_log, needs_date=True),
+    "inspect": Format("run", (".json", ".eval"), log_path, write_log, needs_date=True),
     "every-eval-ever": Format("run", (".json",), record_path, write_record, needs_date=True),
     "csv": Format("table", _TABLES, _of_run(".csv"), write_table),
     "parquet": Format("table", (".parquet",), _of_run(".parquet"), write_table),

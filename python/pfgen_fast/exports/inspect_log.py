@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError
 from ..files.optional import optional
-from ..files.untrusted_text import json_text, utf8
+from ..files.untrusted_text import folder_names, json_text, utf8
 from ..files.writing import write_whole
 from ..runs.trials import Trials
 from ..scoring.score_table import ScoreTable, TableScorer
@@ -34,6 +34,11 @@ def module(name: str) -> Any:
     return optional(name, extra="inspect", needed_for="the integration of Inspect")
 
 
+def log_path(run: ScoredRun) -> Path:
+    """The path of a log: the path of the run, and a name like those of Inspect, by which readers find it."""
+    return Path(*folder_names(run.name), f"{run.needed_date():%Y-%m-%dT%H-%M-%S}_pfgen.json")
+
+
 def write_log(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
     """Writes the log of a run; the ending of the path selects the format."""
     (run,) = runs
@@ -45,6 +50,7 @@ def write_log(runs: Sequence[ScoredRun], path: Path, about: About) -> None:
         config=run.config,
         created=run.needed_date().isoformat(),
         suite_name=run.suite_name,
+        settings={key: value for key, value in run.settings.items() if key != "config"},
         are_epochs=True,
     )
 
@@ -71,13 +77,15 @@ def write_scored(
     config: Mapping[str, Any],
     created: str,
     suite_name: str | None = None,
+    settings: Mapping[str, Any] | None = None,
     are_epochs: bool = False,
 ) -> None:
     """Writes an eval log of scored trials, which can be epochs; equal arguments give equal files `*.json`."""
     check_log_path(path)
     samples = list(_samples(trials, table, are_epochs=are_epochs))
     name = suite_name or table.scorer.suite.name
-    log = _eval_log(table.scorer, name, samples, utf8(model).decode(), config, created)
+    metadata = {"signature": table.scorer.signature, **(settings or {}), "run": dict(config)}
+    log = _eval_log(table.scorer, name, samples, utf8(model).decode(), metadata, created)
     with TemporaryDirectory() as folder:
         written = Path(folder, path.name)
         module("inspect_ai.log").write_eval_log(log, str(written))
@@ -126,11 +134,10 @@ _METRICS = [
 
 
 def _eval_log(
-    scorer: TableScorer, suite_name: str, samples: list[EvalSample], model: str, config: Mapping[str, Any], created: str
+    scorer: TableScorer, suite_name: str, samples: list[EvalSample], model: str, metadata: dict[str, Any], created: str
 ) -> EvalLog:
     """The log of scored samples; Inspect computes its results."""
     logs = module("inspect_ai.log")
-    metadata = {"signature": scorer.signature, "run": dict(config)}
     log: EvalLog = logs.EvalLog(
         status="success",
         eval=logs.EvalSpec(
