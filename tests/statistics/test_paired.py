@@ -220,6 +220,12 @@ def test_corrections_are_those_of_statsmodels(p):
     assert corrected(p, "bh") == pytest.approx(of_statsmodels["fdr_bh"])
 
 
+def test_a_difference_without_spread_names_the_sign_test():
+    found = paired_difference([0.5] * 10, [0.25] * 10)
+    assert (found.test, found.p_value, found.low) == ("sign", 2 / 2**10, None)
+    assert paired_difference([0.5] * 10, [0.5] * 10).test == "t"  # p = 1
+
+
 CLUSTERS = [number // 3 if number < 12 else number for number in range(20)]
 
 

@@ -25,8 +25,8 @@ from .comparison import clusters_of
 from .table import Floats, ItemScores
 
 MAX_MODELS_WITH_TIES = 2_000
-MAX_TIE_WORK = 400_000_000
-"""The maximum number of pairs of models, times items, for which ties are computed: about 10 seconds."""
+MAX_TIE_WORK = 500_000_000
+"""The maximum number of pairs of models, times items, for which ties are computed: about 12 seconds."""
 
 _DIGITS = 4
 

@@ -21,7 +21,7 @@ from .mean_interval import ROUNDING, ends
 from .student import p_value_of, p_values_of
 
 Correction = Literal["holm", "bh"]
-Test = Literal["t", "clustered t", "McNemar"]
+Test = Literal["t", "clustered t", "McNemar", "sign"]
 
 CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 """The corrections, with their full names."""
@@ -30,6 +30,7 @@ TESTS: dict[Test, str] = {
     "t": "paired t-test",
     "clustered t": "cluster-robust paired t-test",
     "McNemar": "McNemar's exact test",
+    "sign": "sign test",
 }
 """The tests of a pair, with their full names."""
 
@@ -112,9 +113,11 @@ def paired_difference(
     low, high = ends(differences, float(np.abs(both).max()), kept)
     found = against([both[0]], [both[1:]], clusters=kept, shift=shift, exact=exact)
     n, n_clusters, p = int(found.n[0]), int(found.n_clusters[0]), float(found.p_values[0])
-    test: Test = "McNemar" if found.is_exact[0] else "t" if clusters is None else "clustered t"
     mean = math.fsum(differences) / n
     p_value = None if math.isnan(p) else p
+    test: Test = "McNemar" if found.is_exact[0] else "t" if clusters is None else "clustered t"
+    if test != "McNemar" and low is None and p_value is not None and p_value < 1:
+        test = "sign"  # all differences are equal
     degrees = float(found.degrees[0])
     return PairedDifference(mean, low, high, p_value, n, None if clusters is None else n_clusters, test, degrees)
 
