@@ -199,7 +199,7 @@ def test_the_command_writes_lists_that_questions_takes(tmp_path, call, scores):
     assert len(out.splitlines()) == 3
     (tmp_path / "empty.txt").write_text("# nothing\n")
     code, _, err = call("prompts", "--suite", "mini", "--questions", tmp_path / "found/subset.txt")
-    assert (code, "subset.txt' reads them from this file" in err) == (2, True)
+    assert (code, "put @ before its name" in err) == (2, True)
     code, _, err = call("prompts", "--suite", "mini", "--questions", f"@{tmp_path}/empty.txt")
     assert code == 2
     assert "expected question IDs, one to a line" in err

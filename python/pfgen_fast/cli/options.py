@@ -52,7 +52,7 @@ def question_list(text: str) -> str:
     """The value of an option that is a list of names, or the name of a file after `@`, one name to a line."""
     if not text.startswith("@"):
         if Path(text).suffix and Path(text).is_file():
-            raise typer.BadParameter(f"expected question IDs; '@{in_one_line(text)}' reads them from this file")
+            raise typer.BadParameter("expected question IDs; to read them from a file, put @ before its name")
         return name_list(text)
     lines = (re.split(r"(?:^|\s)#", line)[0].strip() for line in text_or_file(text).splitlines())
     found = ",".join(line for line in lines if line)
