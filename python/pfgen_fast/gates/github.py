@@ -10,9 +10,6 @@ from ..files.cells import markdown_row
 from ..files.untrusted_text import markdown_text, terminal_text, utf8
 from .checks import Check, counts_of
 
-SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The environment variable that names the file of the job summary."""
-
 _MOST_ROWS = 500
 """GitHub accepts summaries of 1 MiB."""
 _ESCAPED = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
@@ -20,8 +17,11 @@ _ESCAPED = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",":
 
 def workflow_commands(checks: Sequence[Check]) -> list[str]:
     """A workflow command for each check, failed ones first: GitHub shows the first ten of each kind."""
-    ordered = sorted(checks, key=lambda check: (check.passes, check.outcome == "passed"))
-    return [_annotation(check) for check in ordered]
+    return [_annotation(check) for check in _failed_first(checks)]
+
+
+def _failed_first(checks: Sequence[Check]) -> list[Check]:
+    return sorted(checks, key=lambda check: (check.passes, check.outcome == "passed"))
 
 
 def _annotation(check: Check) -> str:
@@ -32,7 +32,7 @@ def _annotation(check: Check) -> str:
 
 def summary(checks: Sequence[Check], title: str) -> str:
     """The job summary: a table with a row for each check, failed ones first."""
-    ordered = sorted(checks, key=lambda check: (check.passes, check.outcome == "passed"))
+    ordered = _failed_first(checks)
     lines = [f"### {markdown_text(title)}\n\n{counts_of(checks)}\n\n"]
     lines += [markdown_row(("Outcome", "Check", "What was found")), markdown_row(["---"] * 3)]
     for check in ordered[:_MOST_ROWS]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..files.untrusted_text import few_names
-from ..item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
+from ..item_scores.reading import is_score_table
 from ..item_scores.table import ItemScores
+from ..runs.result_tables import score_table_of
 from .figures import Figures, figures_of_model
 
 if TYPE_CHECKING:
@@ -56,13 +57,10 @@ def _is_run(source: Any) -> bool:
 
 
 def _table_of(source: Any) -> ItemScores:
-    if isinstance(source, ItemScores):
-        return source
-    return (
-        read_item_scores([os.fspath(source)])
-        if isinstance(source, (str, os.PathLike))
-        else item_scores_of_table(source)
-    )
+    table = score_table_of([source])
+    if table is None:
+        raise TrialsError(f"{source}: expected a table of scores, not a run")
+    return table
 
 
 def _one_model(table: ItemScores) -> ItemScores:
