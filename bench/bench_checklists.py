@@ -16,12 +16,13 @@ import pytest
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judgement_files import write_judgements
+from pfgen_fast.checklists.people.marks import Mark
+from pfgen_fast.checklists.people.reading import Marks
 from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.intervals import with_intervals
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.checklists.weights.fitting import fit_suite
-from pfgen_fast.checklists.weights.marks import Mark, Marks
 from pfgen_fast.judging.template import Template
 from pfgen_fast.statistics.bounded_regression import bounded_fits
 from pfgen_fast.statistics.resampling import bootstrap_counts
@@ -124,7 +125,18 @@ def _marks(suite: ChecklistSuite) -> Marks:
         exact = verdicts @ (10 * rule / rule.clip(0.5).sum()) + generator.normal(0, 0.5, shape[:2])
         for answer, (rows, overall) in enumerate(zip(verdicts, exact.round().clip(0, 10), strict=True)):
             for annotator, (row, mark) in enumerate(zip(rows.tolist(), overall.tolist(), strict=True)):
-                found.append(Mark(category, None, str(answer), str(annotator), area, category, tuple(row), mark))
+                found.append(
+                    Mark(
+                        id=category,
+                        length=None,
+                        annotator=str(annotator),
+                        area=area,
+                        category=category,
+                        response_sha256=str(answer),
+                        verdicts=tuple(row),
+                        overall=mark,
+                    )
+                )
     return Marks(tuple(found))
 
 

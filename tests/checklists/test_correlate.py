@@ -126,13 +126,13 @@ def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
                 line = {"id": one.id, "response_sha256": one.response_sha256, "annotator": annotator}
                 lines.append({**line, "verdicts": one.scores, "overall": min(10, round(score(one) / 12) + more)})
     lines.append({**lines[0], "response_sha256": "0" * 64})
-    found, notes = people_values(write_rows(path, lines), SUITE, runs, scale="unit")
+    found, notes = people_values([write_rows(path, lines)], SUITE, runs, scale="unit")
     assert len(found) == 24
     first = FIRST["alpha"][0]
     assert found["alpha", first.key] == sum(line["overall"] for line in lines[:2]) / 2
     assert notes == ["1 marked answers are not in these runs"]
     with pytest.raises(ChecklistError, match="none of the 1 marked answers"):
-        people_values(write_rows(path, lines[-1:]), SUITE, runs, scale="unit")
+        people_values([write_rows(path, lines[-1:])], SUITE, runs, scale="unit")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tm
     tables = json.loads(printed)["tables"]
     assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
     assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
-    for option, said in (("--marks", "--marks and --scale belong together"), ("--rater", "--ratings needs --rater")):
+    for option, said in (("--marks", "expected --scale unit"), ("--rater", "--ratings needs --rater")):
         code, _, err = call(*command, option, metrics)
         assert code == 2
         assert said in err

@@ -13,11 +13,11 @@ from makers.checklist_data import needs_hellobench, vectors
 from makers.own_checklists import own_suite, own_suite_in, suite_of
 from makers.people import people, row_of, write_rows
 from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.people.reading import Marks, read_marks
 from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Task, sha256_of
 from pfgen_fast.checklists.weights.fitting import fit_suite
-from pfgen_fast.checklists.weights.marks import Marks, read_marks
 from pfgen_fast.checklists.weights.regression import fit_weights
 from pfgen_fast.errors import ChecklistError
 
@@ -308,7 +308,7 @@ def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite:
     path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
     common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
     assert "1 marks are not used, because no run has their answers: letter_" in call(*common, "--run", runs / "best")[2]
-    assert "no marks are left: the runs have none of the 3 answers" in call(*common, "--run", runs / "last")[2]
+    assert "no marks are left: the runs have none of the answers to 3 marks" in call(*common, "--run", runs / "last")[2]
 
 
 def test_sensitivity_compares_tables(call: Any, tmp_path: Path, runs: Path) -> None:

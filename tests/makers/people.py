@@ -9,9 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pfgen_fast.checklists.people.marks import Mark
+from pfgen_fast.checklists.people.reading import Marks
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import sha256_of
-from pfgen_fast.checklists.weights.marks import Mark, Marks
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -36,7 +37,18 @@ def people(
                 verdicts = tuple(chance.choice(LEVELS) for _ in raw)
                 exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
                 overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
-                found.append(Mark(task.id, task.length, answer, annotator, *key, verdicts, overall))
+                found.append(
+                    Mark(
+                        id=task.id,
+                        length=task.length,
+                        annotator=annotator,
+                        area=task.area,
+                        category=task.category,
+                        response_sha256=answer,
+                        verdicts=verdicts,
+                        overall=overall,
+                    )
+                )
     return Marks(tuple(found))
 
 

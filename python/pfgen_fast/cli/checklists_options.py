@@ -27,6 +27,15 @@ _MOST_ROWS = 30
 
 MethodChoice = Literal["checklist", "llm-eval", "llm-eval-c"]
 ScaleChoice = Literal["unit", "ui"]
+MarksScale = Annotated[
+    ScaleChoice | None,
+    Option(
+        "--scale",
+        help="Read verdicts of tables from 0 to 1 (unit), or from 0 to 4, as annotation tools write them (ui). Exports "
+        "of annotators need no scale.",
+        show_default=False,
+    ),
+]
 SuiteOption = Annotated[
     str,
     Option(

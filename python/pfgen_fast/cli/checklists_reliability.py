@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from ..errors import ChecklistError
 from .app import Exit, exit_if_partial, fail
-from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, ScaleChoice
+from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, MarksScale
 from .suite_line import given_suite
 
 if TYPE_CHECKING:
@@ -148,8 +148,10 @@ class _Correlate:
         help="Compare with a table of metrics, as 'checklists metrics -o' writes it. May be repeated.",
         metavar="FILE",
     )
-    marks: Path | None = Option(None, help="Compare with marks, as for 'checklists fit'.", metavar="FILE")
-    scale: ScaleChoice | None = Option(None, help="Set the scale of the verdicts in --marks: 0 to 1, or 0 to 4.")
+    marks: list[Path] | None = Option(
+        None, help="Compare with marks, as for 'checklists fit'. May be repeated.", metavar="FILE"
+    )
+    scale: MarksScale = None
     ngram: str | None = Option(
         None, help="Compare with n-gram scores by the suite given to 'from-suite'.", metavar="FOLDER"
     )
@@ -175,8 +177,8 @@ class _Correlate:
         from ..checklists.reliability.correlation import correlated
         from ..checklists.runs import open_runs
 
-        if (self.marks is None) != (self.scale is None):
-            fail("--marks and --scale belong together: verdicts from 0 to 1 (--scale unit) or from 0 to 4 (--scale ui)")
+        if self.scale is not None and not self.marks:
+            fail("--scale: expected with --marks")
         if (self.ratings is None) != (self.rater is None) or (self.ratings is not None and self.ngram is None):
             fail("--ratings needs --rater (the judge's name) and --ngram (the n-gram suite)")
         suite, runs = self.given.loaded, open_runs(self.runs)
@@ -184,7 +186,7 @@ class _Correlate:
         found, notes = dict(values.methods), list(values.notes)
         for path in self.metrics or ():
             found |= method_values.metric_values(path, suite)
-        if self.marks is not None and self.scale is not None:
+        if self.marks:
             found["people"], of_marks = method_values.people_values(self.marks, suite, runs, scale=self.scale)
             notes += of_marks
         found |= self.scores_by_ngrams(runs)

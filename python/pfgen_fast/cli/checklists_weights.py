@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from .app import exit_if_partial, print_line, shown
-from .checklists_options import FindingOptions, JudgedRuns, ScaleChoice
+from .checklists_options import FindingOptions, JudgedRuns, MarksScale
 from .command_class import option_group
 from .options import RandomSeed
 
@@ -44,14 +44,12 @@ class _Fit:
       pfgen-fast checklists fit marks.jsonl --suite SUITE --scale ui --json
     """
 
-    marks: Path = Argument(
-        help="Marks: JSON lines, CSV, TSV or Parquet with id, response_sha256, annotator, verdicts (one for each "
-        "question, in one cell) and overall (0 to 10); optionally length and category.",
-        metavar="MARKS",
+    marks: list[Path] = Argument(
+        help="Marks: exports of annotators, or JSON lines, CSV, TSV or Parquet with id, response_sha256, annotator, "
+        "verdicts (one for each question, in one cell) and overall (0 to 10); optionally length and category.",
+        metavar="MARKS...",
     )
-    scale: ScaleChoice = Option(
-        help="Read verdicts from 0 to 1 (unit), or from 0 to 4, as annotation tools write them (ui)."
-    )
+    scale: MarksScale = None
     to: Path | None = Option(
         None,
         "--output",
@@ -78,8 +76,9 @@ class _Fit:
     given: FitOptions
 
     def __call__(self) -> None:
+        from ..checklists.people.reading import read_marks
         from ..checklists.suite_writing import check_suite_folder
-        from ..checklists.weights import fit_finding, fitting, marks, table_stability
+        from ..checklists.weights import fit_finding, fitting, table_stability
 
         if self.table and not self.bootstrap:
             raise typer.BadParameter("--table needs --bootstrap N, whose draws show how stable the order is")
@@ -88,7 +87,7 @@ class _Fit:
         given = self.given
         found = fitting.fit_suite(
             given.loaded,
-            marks.read_marks(self.marks, given.loaded, scale=self.scale, runs=_runs(self.run)),
+            read_marks(self.marks, given.loaded, scale=self.scale, runs=_runs(self.run)),
             combine=self.combine,
             bound=self.bound,
             draws=self.bootstrap,

@@ -23,11 +23,12 @@ from ...statistics.correlation import COMPARED_DIGITS, Floats
 from ...suite.suite import Suite
 from ..judgements import AnswerKey, Method
 from ..line_files import OnFault, number_in_cell, rows_of_table
+from ..people.marks import MarkedAnswer, Scale
+from ..people.reading import read_marks, task_of_row
 from ..runs import Answer, Run
 from ..scoring.scores import Scores
 from ..scoring.scoring import score_runs
 from ..suite import ChecklistSuite
-from ..weights.marks import MarkedAnswer, Scale, read_marks, task_of_row
 
 Place = tuple[str, AnswerKey]
 """The key of a run, and an answer of it."""
@@ -107,17 +108,19 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
 
 
 def people_values(
-    path: Path, suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale
+    paths: Sequence[Path], suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale | None
 ) -> tuple[dict[Place, float], list[str]]:
     """The mean overall mark of each answer, and notes."""
-    marks = read_marks(path, suite, scale=scale)
+    marks = read_marks(paths, suite, scale=scale)
     by_answer: dict[MarkedAnswer, list[float]] = {}
     for mark in marks.listed:
         by_answer.setdefault(mark.answer, []).append(mark.overall)
     answers = {(run.key, key): (*key[:2], sha256) for run in runs for key, sha256 in _hashes(run, suite).items()}
     found = {place: fmean(by_answer[answer]) for place, answer in answers.items() if answer in by_answer}
     if not found:
-        raise ChecklistError(f"{path}: none of the {len(by_answer):,} marked answers is one of these runs")
+        raise ChecklistError(
+            f"{', '.join(map(str, paths))}: none of the {len(by_answer):,} marked answers is one of these runs"
+        )
     n_stale = len(by_answer.keys() - set(answers.values()))
     return found, [*marks.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
 

@@ -24,11 +24,12 @@ from ...statistics.bounded_regression import bounded_fits
 from ...statistics.correlation import Floats
 from ...statistics.resampling import bootstrap_counts, interval
 from ..checklist_files import by_area
+from ..people.marks import HIGHEST_MARK, Mark
+from ..people.reading import Marks
 from ..suite import ChecklistSuite
 from ..suite_writing import write_suite
 from ..tasks import Checklist
-from .marks import Mark, Marks
-from .regression import BOUND, HIGHEST_MARK, FittedWeights, fit_weights
+from .regression import BOUND, FittedWeights, fit_weights
 
 Combine = Literal["pool", "mean"]
 """Whether several annotators of an answer give a row each, or one row of their means."""

@@ -16,12 +16,10 @@ import numpy as np
 from ...errors import ChecklistError
 from ...statistics.bounded_regression import bounded_fit
 from ...statistics.correlation import Floats
+from ..people.marks import HIGHEST_MARK
 
 BOUND = 0.5
 """The smallest coefficient, in marks of 0 to 10."""
-
-HIGHEST_MARK = 10.0
-"""The mark of a perfect answer; the lowest is 0."""
 
 _BEYOND = 2.0
 """How far marks that are not whole numbers may be out of range: simulated rules with noise exceed both ends."""
