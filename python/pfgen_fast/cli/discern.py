@@ -75,6 +75,12 @@ class _Run:
     zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out pairs of equal scores, or rank them first.")
     draws: int = Option(1000, min=0, help="Set the number of bootstrap draws for intervals; 0 computes no intervals.")
     min_items: int = Option(10, min=5, help="Leave cells with fewer items undefined.")
+    margin: float | None = Option(
+        None,
+        help="Call an evaluator blind to damage if its mean score changes by less than this margin, up or down, in "
+        "standard deviations of the originals' scores, such as 0.1 (two one-sided tests).",
+        metavar="X",
+    )
     report: Path | None = Option(
         None, help="Link to a report of the same run (pfgen-fast report).", metavar="FILE.html"
     )
@@ -85,6 +91,7 @@ class _Run:
 
     @retried_without_schema("evaluators")
     def __call__(self) -> None:
+        from ..discernment.cells import check_margin
         from ..discernment.paper import read_published
         from ..files.writing import check_folder
         from ..report.discernment import finding_of
@@ -92,6 +99,7 @@ class _Run:
         from ..report.findings import check_libraries
 
         self.gate.prepare()
+        check_margin(self.margin)
         self.gate.check_names(_figure_names(self.source.opened_plan))
         check_folder(self.output)
         if self.asking.dry_run and self.gate.is_gate:
@@ -216,6 +224,7 @@ class _Test:
                 zeros=given.zeros,
                 min_items=given.min_items,
                 draws=given.draws,
+                margin=given.margin,
                 on_progress=count,
                 **self.damaging,
             )

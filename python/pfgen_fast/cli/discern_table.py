@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _TITLE = "The lightest damage that each score notices"
 _CONTROLS = "changes that should not matter"
 LEGEND = (
-    "rewarded: scores rise; some: heavier damage is not noticed; ?: too few scores change to tell; punished: scores "
-    "fall without reason"
+    "rewarded: scores rise; some: heavier damage is not noticed; blind: the mean changes by less than the margin; "
+    "?: too few scores change to tell; punished: scores fall without reason"
 )
 
 
@@ -47,7 +47,7 @@ def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str:
     """The degree from which a kind is noticed, or why there is none; the degrees of the rows rise."""
     from ..report.discernment.rows import defined, is_at_ceiling, is_rewarded
 
-    known = defined(rows)
+    known, known_cells = defined(rows), defined(cells)
     if not known:
         return "–"
     noticed = list(takewhile(lambda row: bool(row["noticed"]), reversed(known)))
@@ -57,6 +57,8 @@ def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str:
         return "rewarded"
     if any(row["noticed"] for row in known):
         return "some"
+    if known_cells and all(cell["equivalent"] for cell in known_cells):
+        return "blind"
     return "?" if any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells) else "no"
 
 

@@ -53,6 +53,10 @@ _NAMES: Mapping[str, str] = {
     "detectable_at_20": "noticed from, 20 texts",
     "n80": "texts for a power of 80 %",
     "drop_per_100_permille": "drop for 10 % of damage",
+    "drop_low": "drop from (90 %)",
+    "drop_high": "drop to (90 %)",
+    "missed_at_most": "missed at most, SD",
+    "equivalent": "below the margin",
     "relative_drop": "drop relative to noticed damage",
     **{
         f"{name}_{end}": f"{name} {way}"
@@ -62,7 +66,7 @@ _NAMES: Mapping[str, str] = {
 }
 """The names of columns for readers; other columns have the same name as in the files."""
 
-_VERDICTS: Mapping[str, str] = {"blind": "does not notice"}
+_VERDICTS: Mapping[str, str] = {"not noticed": "does not notice"}
 
 _SUMMARY_SHOWN = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined", "average", "average_low", "average_high"),
@@ -70,7 +74,7 @@ _SUMMARY_SHOWN = (
 )
 _PROFILE_SHOWN = (
     *("evaluator", "task", "damage", "metric", "verdict", "detectable_at_100", "detectable_at_20", "n80"),
-    *("monotonicity", "drop_per_100_permille"),
+    *("monotonicity", "drop_per_100_permille", "missed_at_most"),
 )
 _CONTROLS_SHOWN = (
     *("evaluator", "task", "damage", "metric", "n_items", "n_impossible", "d", "d_low", "d_high", "reverse_d"),
@@ -79,12 +83,16 @@ _CONTROLS_SHOWN = (
 _CELLS_SHOWN = (
     *("evaluator", "task", "damage", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
     *("rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
+    *("drop_low", "drop_high", "missed_at_most", "equivalent"),
 )
 _PERTURBATIONS_SHOWN = (
     *("evaluator", "task", "damage", "method", "n_items", "n_impossible", "reason", "n_changed", "edit_share"),
     *("d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
 )
 """The columns for readers; `damage` is the kind, with its degree, in words."""
+
+_OPTIONAL = ("evaluator", "task", "drop_low", "drop_high", "missed_at_most", "equivalent")
+"""The columns that readers need only if their values differ."""
 
 
 def tables(found: Sequence[Discernment]) -> list[Table]:
@@ -131,7 +139,7 @@ def _stacked(
             rows.append(row)
             named = dict(zip(columns, row, strict=True))
             read.append(tuple(_read(column, named, words) for column in shown))
-    kept = [place for place, each in enumerate(shown) if each not in ("evaluator", "task") or _varies(read, place)]
+    kept = [place for place, each in enumerate(shown) if each not in _OPTIONAL or _varies(read, place)]
     heads = tuple(_NAMES.get(shown[place], shown[place]) for place in kept)
     readable = Table(name, title, heads, tuple(tuple(row[place] for place in kept) for row in read), n_digits)
     return Table(name, title, tuple(columns), tuple(rows), n_digits, readable)

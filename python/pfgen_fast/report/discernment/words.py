@@ -22,7 +22,18 @@ from .rows import (
     words_of,
 )
 from .tables import Agreements
-from .verdicts import dearest, hardest, heaviest_below, is_unclear, never_moves, rewarded, verdict_sentences
+from .verdicts import (
+    BLIND,
+    NOT_NOTICED,
+    dearest,
+    hardest,
+    heaviest_below,
+    is_unclear,
+    missed_text,
+    never_moves,
+    rewarded,
+    verdict_sentences,
+)
 
 _MANY = 24
 
@@ -93,7 +104,18 @@ def paragraph(results: Sequence[Result]) -> str:
         "score d shows how consistently the damaged texts got lower scores: it is the p-value of a paired rank test on "
         f"a logarithmic scale, where 1 stands for p = 0.05.{most} It grows with the number of items, and a d below 1 "
         "does not prove that there is no effect. The mean drop shows how far scores fall."
-        f"{averages}"
+        f"{averages}{_margin(results)}"
+    )
+
+
+def _margin(results: Sequence[Result]) -> str:
+    """Explains the margin; empty without one."""
+    margin = next((result.found.margin for result in results if result.found.margin is not None), None)
+    if margin is None:
+        return ""
+    return (
+        f" An evaluator is called blind to a kind of damage if two one-sided tests show, at each degree, that the mean "
+        f"score changes by less than {margin:g} SD (standard deviations of the originals' scores), up or down."
     )
 
 
@@ -153,19 +175,28 @@ def work_done(found: Sequence[Discernment], names: Sequence[str]) -> Remarks:
 def _missed(result: Result) -> Iterator[str]:
     for metric in result.metrics:
         profile = result.rows("profile", metric=metric)
-        unnoticed = [row["kind"] for row in having(profile, verdict="blind")]
-        unclear = [kind for kind in unnoticed if is_unclear(result, kind, metric)]
-        if blind := [kind for kind in unnoticed if kind not in unclear]:
-            most = [cell for kind in blind for cell in hardest(result, kind, metric)]
-            drops = [
-                f"{name_of(cell)} (d {d_text(cell)}{interval_text(cell)}, drop {number_text(cell['mean_drop'])})"
-                for cell in most
-            ]
-            yield f"{metric} does not notice, at any degree: {_listed(drops)}.{_why(result, metric, blind)}"
+        blind = having(profile, verdict=BLIND)
+        unnoticed = having(profile, verdict=NOT_NOTICED)
+        unclear = [row for row in unnoticed if is_unclear(result, row)]
+        for said, missed in (
+            ("is blind to", blind),
+            ("does not notice", [row for row in unnoticed if row not in unclear]),
+        ):
+            kinds = [row["kind"] for row in missed]
+            if drops := [text for row in missed for text in _as_missed(result, row)]:
+                yield f"{metric} {said}, at any degree: {_listed(drops)}.{_why(result, metric, kinds)}"
         if unclear:
-            yield f"Too few scores change to say whether {metric} notices {_kinds(unclear)}: it takes more items."
+            kinds = [row["kind"] for row in unclear]
+            yield f"Too few scores change to say whether {metric} notices {_kinds(kinds)}: it takes more items."
         if late := having(profile, verdict="needs much"):
             yield f"{metric} needs much damage by {_listed([_from_where(result, row) for row in late])}."
+
+
+def _as_missed(result: Result, row: Row) -> Iterator[str]:
+    """Yields a kind that a metric does not notice, with the figures of its highest degree that is defined."""
+    for cell in hardest(result, row["kind"], row["metric"]):
+        test = f"d {d_text(cell)}{interval_text(cell)}, drop {number_text(cell['mean_drop'])}{missed_text(row)}"
+        yield f"{name_of(cell)} ({test})"
 
 
 def _from_where(result: Result, row: Row) -> str:
