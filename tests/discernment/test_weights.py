@@ -82,6 +82,18 @@ def test_missing_rows_and_cells_are_noted(tmp_path):
     )
 
 
+def test_an_evaluator_with_some_metrics_of_a_task_uses_their_weights_and_says_so(tmp_path):
+    path = written(tmp_path / "weights.csv", VOTES + "t,truncate,c,1\nt,loop,a,1\nt,loop,c,9\n")
+    plan = [perturbation(name, k=1) for name in ("negate", "truncate", "loop")]
+    matrix, notes = open_weights(path).matrix("t", plan, ["a", "b", "other"])
+    assert matrix[[0, 2]].tolist() == [[0.8, 0.2, 0.0], [1.0, 0.0, 0.0]]
+    assert np.isnan(matrix[1]).all()
+    assert notes[:2] == (
+        "The weights (weights.csv) of the task t are used only for a, b; the evaluator has no c.",
+        "The weights (weights.csv) of the task t are 0 for truncate, so there is no weighted score.",
+    )
+
+
 NO_NUMBER = ", line 2, column 'weight': expected a number of at least 0, not "
 
 

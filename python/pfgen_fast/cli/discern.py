@@ -14,7 +14,7 @@ from .checklists_printing import print_tables
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source
-from .discern_table import LEGEND, table_of
+from .discern_table import LEGEND, tables_of
 from .findings import show_finding
 from .gate_options import ThresholdOptions
 from .server_options import retried_without_schema
@@ -120,16 +120,17 @@ class _Run:
         if self.asking.dry_run:
             return
         found = [test.run(one) for one in opened]
+        of_tasks = results(found)
         finding = finding_of(found, figures, test.agreements(found))
         show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
-            print_tables([table_of(results(found))])
+            print_tables(tables_of(of_tasks))
             stdout().print(LEGEND, style="dim")
             self.source.print_suite()
             for result in found:
                 print_signature(result.signature)
-        checks = [check for one in results(found) for check in self.gate.check(_figures(one), one.title)]
+        checks = [check for one in of_tasks for check in self.gate.check(_figures(one), one.title)]
         self.gate.finish(checks, "quiet" if self.asking.quiet else "text", "discern run")
 
 

@@ -20,6 +20,16 @@ LEGEND = (
 )
 
 
+def tables_of(results: Sequence[Result]) -> list[TextTable]:
+    """The averages side by side, if anything is compared, and the lightest damage that each score notices."""
+    from ..checklists.scoring.text_tables import TextTable
+    from ..report.discernment.tables import common_tables
+
+    compared = [each.readable() for each in common_tables(results)]
+    read = [TextTable(each.title, each.columns, tuple(tuple(map(str, row)) for row in each.rows)) for each in compared]
+    return [*read, table_of(results)]
+
+
 def table_of(results: Sequence[Result]) -> TextTable:
     """A row for each kind; a column for each metric or, if there are several results, for each result."""
     from ..checklists.scoring.text_tables import TextTable

@@ -114,6 +114,7 @@ class Discernment:
         weights: The weights that were used (`assumed`, or the name of a file); None if no weights were used.
         specificity: By metric, the share of the controls that are not noticed; None if there are no controls.
         n_draws: The number of bootstrap draws; 0 without a bootstrap.
+        drawn: By task and score (such as `d`), the scores of the perturbations in each draw (draws × perturbations).
         margin: The margin of the tests of equivalence, in standard deviations of the originals' scores; None without.
         notes: Notes for readers, one sentence each.
         warnings: Reasons why the figures may mislead, one sentence each.
@@ -132,6 +133,7 @@ class Discernment:
     weights: str | None = None
     specificity: Mapping[str, float | None] = field(default_factory=dict)
     n_draws: int = 0
+    drawn: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
     margin: float | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -157,6 +159,13 @@ SUMMARY_COLUMNS = (
 )
 """`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, if some
 perturbations have no weights, `weighted` for the perturbations that have weights."""
+COMMON_COLUMNS = (
+    *("evaluator", "task", "score", "scope", "n_own", "n_common"),
+    *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
+)
+"""Averages on the perturbations that all compared evaluators and scores have. `score` is `d`, `weighted_d` or
+`weighted_minus_plain`. `n_own` is the number of perturbations for which the evaluator has the score, and `n_common` the
+number of these that all have."""
 PROFILE_COLUMNS = (
     *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
     *("drop_per_100_permille", "missed_at_most", "verdict"),

@@ -176,6 +176,7 @@ def discernment_of(
         weights=None if weights is None else weights.name,
         specificity=specificity(rows),
         n_draws=min((len(task.drawn.d) for task in cells if task.drawn is not None), default=0),
+        drawn={task.cells.scores.task: task.draws for task in tasks if task.draws is not None},
         margin=margin,
         notes=(*notes_on(evaluator, scored, cells), *(note for task in tasks for note in task.notes)),
         warnings=warnings_on(evaluator, scoring, cells),

@@ -71,28 +71,42 @@ class Weights:
         self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
         """The weights of an evaluator's metrics, NaN without weights; and notes on missing weights."""
-        self._check_names(task, perturbations, metrics)
+        lacking = self._lacking(task, perturbations, metrics)
         found = np.full((len(perturbations), len(metrics)), np.nan)
         without: list[str] = []
+        unweighted: list[str] = []
         missing: dict[str, list[str]] = {}
         for number, perturbation in enumerate(perturbations):
             if row := self.row(task, perturbation):
-                found[number] = [row.weights.get(metric_named(metric), 0.0) for metric in metrics]
+                weights = [row.weights.get(metric_named(metric), 0.0) for metric in metrics]
+                if not any(weights):
+                    unweighted.append(perturbation.kind)
+                    continue
+                found[number] = weights
+                if any(metric in lacking for metric in row.weights):
+                    found[number] /= math.fsum(weights)
                 for metric in metrics:
                     if metric_named(metric) not in row.weights:
                         missing.setdefault(metric, []).append(perturbation.kind)
             elif not perturbation.is_control:
                 without.append(perturbation.kind)
-        notes = (
-            [f"of the task {task} have no row for {_counted(without)}, so there is no weighted score"]
-            if without
-            else []
-        )
+        notes = []
+        if without:
+            notes.append(f"of the task {task} have no row for {_counted(without)}, so there is no weighted score")
+        if lacking:
+            weighted = {metric for (of_task, _), row in self.rows.items() if of_task == task for metric in row.weights}
+            names = few_names([metric for metric in metrics if metric_named(metric) in weighted], 5)
+            notes.append(f"of the task {task} are used only for {names}; the evaluator has no {_counted(lacking)}")
+        if unweighted:
+            notes.append(f"of the task {task} are 0 for {_counted(unweighted)}, so there is no weighted score")
         notes += (f"have no weight of {one} for {_counted(kinds)}, which counts as 0" for one, kinds in missing.items())
         return found, tuple(f"The weights ({self.name}) {note}." for note in notes)
 
-    def _check_names(self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]) -> None:
+    def _lacking(self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]) -> dict[str, str]:
+        """The metrics with weights that an evaluator lacks, with their places in the file; raises if it has none."""
         known_metrics = set(map(metric_named, metrics))
+        lacking: dict[str, str] = {}
+        has_any = False
         known_kinds = {*KINDS, *(one.rule for one in perturbations)}
         for (row_task, key), row in self.rows.items():
             if row_task != task:
@@ -100,9 +114,14 @@ class Weights:
             kind = key.partition("/")[0]
             if kind not in known_kinds:
                 raise unknown("kind", kind, sorted(known_kinds), where=row.where)
+            has_any |= not known_metrics.isdisjoint(row.weights)
             for metric in row.weights:
                 if metric not in known_metrics:
-                    raise unknown(f"metric of the task {task}", metric, metrics, where=row.where)
+                    lacking.setdefault(metric, row.where)
+        if lacking and not has_any:
+            metric, where = next(iter(lacking.items()))
+            raise unknown(f"metric of the task {task}", metric, metrics, where=where)
+        return lacking
 
 
 def open_weights(source: str | Path) -> Weights:

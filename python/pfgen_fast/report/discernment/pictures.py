@@ -194,11 +194,10 @@ def _bars(results: Sequence[Result]) -> Bars:
 
 def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     found = []
-    is_part = any(result.summary("d", "weighted") for result in results)
-    of_part = " of what has weights" if is_part else ""
+    of_part = " of what all have" if any(result.common_share for result in results) else ""
     for statistic in ("average", "minimum"):
         for score, name in (("d", f"{statistic}{of_part}"), ("weighted_d", f"weighted {statistic}")):
-            rows = [result.summary(score, "weighted") or result.summary(score, "all") for result in results]
+            rows = [result.in_common(score, "all") for result in results]
             if score == "d" or any(row and row[statistic] is not None for row in rows):
                 found.append(_series(name, rows, statistic))
     return tuple(found)
@@ -206,7 +205,7 @@ def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
 
 def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:
     """The averages of each level, or each degree, with the evaluators side by side; None if there is only one."""
-    rows = [row for result in results for row in result.rows("summary", score="d") if row["average"] is not None]
+    rows = [row for result in results for row in _compared(result) if row["average"] is not None]
     scopes = dict.fromkeys(row["scope"].partition(":")[::2] for row in rows)
     names = [name for kind, name in scopes if kind == scope]
     if len(names) < 2:
@@ -214,10 +213,19 @@ def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:
     if scope == "degree":
         names.sort(key=lambda name: (0, int(name)) if name.isdecimal() else (1, 0))
     series = tuple(
-        _series(result.title, [result.summary("d", f"{scope}:{name}") for name in names], "average")
+        _series(
+            result.title,
+            [next(iter(having(_compared(result), scope=f"{scope}:{name}")), None) for name in names],
+            "average",
+        )
         for result in results
     )
     return Bars((chart_data.BarPanel("", tuple(names), series),), "average d", 1.0)
+
+
+def _compared(result: Result) -> list[Row]:
+    """The averages of d by scope: on common perturbations if several evaluators are compared."""
+    return having(result.common, score="d") if result.is_compared else result.rows("summary", score="d")
 
 
 def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:

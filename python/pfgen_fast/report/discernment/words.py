@@ -36,6 +36,7 @@ from .verdicts import (
 )
 
 _MANY = 24
+_NOTHING = "No evaluator has a discernment score."
 
 # The rules of docs/scoring.md by which our scores miss damage, reward it, or penalise harmless changes.
 _PREFIX = "only the best prefix of an answer counts, and a repeated n-gram counts once (docs/scoring.md, section 2)"
@@ -78,11 +79,33 @@ def answer(results: Sequence[Result]) -> str:
     """The finding in short."""
     if len(results) == 1:
         return " ".join(verdict_sentences(results[0]))
-    averages = [(row["average"], one.title) for one in results if (row := one.summary("d", "all")) and row["average"]]
+    is_compared = any(one.is_compared for one in results)
+    tasks = dict.fromkeys(one.task for one in results)
+    said = [_highest([one for one in results if one.task == task], task if len(tasks) > 1 else "") for task in tasks]
+    return " ".join(filter(None, said if is_compared else [_highest(results, "")])) or _NOTHING
+
+
+def _highest(results: Sequence[Result], task: str) -> str:
+    """The result with the highest average, on the perturbations that all have; empty if there is none."""
+    averages = [(row["average"], one) for one in results if (row := _averages_of(one)) and row["average"]]
     if not averages:
-        return "No evaluator has a discernment score."
-    value, name = max(averages, key=lambda pair: pair[0])
-    return f"Of {len(results)} results, {name} has the highest average discernment score, {value:.1f}."
+        return ""
+    value, best = max(averages, key=lambda pair: pair[0])
+    where = f" for the task {in_one_line(task)}" if task else ""
+    return (
+        f"Of {len(results)} results{where}, {best.title} has the highest average discernment score, {value:.1f}"
+        f"{_on_common(best)}."
+    )
+
+
+def _averages_of(result: Result) -> Row | None:
+    """The averages of d: on common perturbations if several evaluators are compared."""
+    return result.in_common("d", "all") if result.is_compared else result.summary("d", "all")
+
+
+def _on_common(result: Result) -> str:
+    is_part = result.is_compared and result.common_share
+    return f", on the {result.common_share} kinds and degrees that all have" if is_part else ""
 
 
 def sentences(results: Sequence[Result], agreement: Sequence[Remarks]) -> list[str]:
@@ -120,11 +143,12 @@ def _margin(results: Sequence[Result]) -> str:
 
 
 def _average(result: Result) -> str:
-    row = result.summary("d", "all")
+    row = _averages_of(result)
     if row is None or row["average"] is None:
         return ""
     lowest = result.words.get(row["minimum_at"], row["minimum_at"])
-    return f"The d of {result.title} is {row['average']:.1f} on average and {row['minimum']:.1f} at least ({lowest})."
+    least = f"{row['minimum']:.1f} at least ({lowest})"
+    return f"The d of {result.title} is {row['average']:.1f} on average and {least}{_on_common(result)}."
 
 
 def remarks(results: Sequence[Result]) -> Iterator[Remarks]:
