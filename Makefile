@@ -37,7 +37,7 @@ demo: $(VENV)/installed ## score the packaged example answers, and print the sco
 test: $(VENV)/with-tools ## build, and run the tests (with published runs if they are found)
 	$(PYTEST) -n $(WORKERS)
 
-test-all: $(VENV)/with-tools ## run slow tests too, with all generated examples; TESTS=--rest: only tests that `make test` skips or shortens
+test-all: $(VENV)/with-tools ## run slow tests too, with all generated examples; TESTS=--rest: only tests that `make test` skips or shortens, without nightly ones
 	$(PYTEST) -n $(WORKERS) $(TESTS)
 
 fuzz: $(VENV)/with-tools ## compare core and oracle on generated suites, for FUZZ_SECONDS; FUZZ_SEED=... sets the first seed

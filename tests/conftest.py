@@ -36,7 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options of `make test-all`."""
     group = parser.getgroup("pfgen-fast")
     group.addoption("--all", action="store_true", help="run slow tests too, with all generated examples")
-    group.addoption("--rest", action="store_true", help="run only what a run without --all leaves out or shortens")
+    group.addoption(
+        "--rest",
+        action="store_true",
+        help="run what a run without --all leaves out or shortens",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -48,12 +52,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # after Hypothesis has marked its tests
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out slow tests unless `--all` or `--rest` is given."""
+    """Leaves out slow tests unless `--all` or `--rest` is given, and nightly tests unless `--all` is given."""
 
     def is_chosen(item: pytest.Item) -> bool:
-        is_slow = item.get_closest_marker("slow") is not None
+        is_slow, is_nightly = (item.get_closest_marker(name) is not None for name in ("slow", "nightly"))
         if not config.getoption("--rest"):
-            return effort.everything or not is_slow
+            return effort.everything or not (is_slow or is_nightly)
+        if is_nightly:
+            return False
         needs_data = any(mark in NEEDS_DATA for mark in item.iter_markers("skipif"))
         return is_slow or needs_data or item.get_closest_marker("hypothesis") is not None
 

@@ -129,7 +129,7 @@ def test_another_revision_is_measured_beside_this_one(table, tmp_path):
     assert (size.what, size.ratio) == ("compiled file", 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_revision_with_other_results_has_no_figures(tmp_path):
     run, measured = bench(tmp_path, "bench/revisions.py", f"--rev={other_revision(tmp_path, '1e-15')}", "-k", "lists")
     assert run.returncode == 1

@@ -44,7 +44,7 @@ def test_the_grammar_is_well_formed_and_damage_is_not(search):
         assert not pattern.fullmatch(answer + answer)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_search_finds_what_the_file_has(program, search):
     assert search.measure() == program.read(search.FILE)
 

@@ -141,7 +141,7 @@ def changes_of_properties() -> list[str]:
     return [next(group) for _, group in alike]
 
 
-@pytest.mark.parametrize("chosen", [changes_of_properties, pytest.param(all_code_points, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("chosen", [changes_of_properties, pytest.param(all_code_points, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("kind", "language", "around"),
     [

@@ -37,7 +37,7 @@ def test_every_kind_that_a_rule_makes_has_a_rule():
     assert list(RULES) == [kind.name for kind in KINDS.values() if kind.method == "rule"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_drawn_texts_reach_every_outcome():
     outcomes: Counter[tuple[str, str]] = Counter()
 
@@ -152,7 +152,7 @@ def n_in_common(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("unit", ["、", "a.", "」", "\u0301", ". \n", "Mr. ", "Ab's "])
 def test_time_is_linear_in_the_length_of_a_text(unit, language):

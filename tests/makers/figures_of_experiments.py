@@ -31,6 +31,7 @@ from .figures import Compute, figures
 
 PARTS = ("truthfulness", "fluency", "helpfulness")
 SLOW = (published.needs_published_runs, pytest.mark.slow)
+NIGHTLY = (published.needs_published_runs, pytest.mark.nightly)
 EXPERIMENTS, PAIRS = "experiments.md", (("P", "S"), ("P", "T"), ("S", "T"))
 Row = Mapping[str, Any]
 

@@ -19,7 +19,7 @@ from pfgen_fast.suite.rules import add_up
 from . import published
 from .documented import DOCS, tool
 from .figures import figures, numbers
-from .figures_of_experiments import SLOW, Row, leaderboard
+from .figures_of_experiments import NIGHTLY, SLOW, Row, leaderboard
 
 PARTS = ("fluency", "truthfulness", "helpfulness")
 
@@ -128,14 +128,14 @@ def of_the_sampler() -> dict[tuple[float, int], dict[str, float]]:
     return {(t, order): program.score(scorer, order, t) for t, order in points}
 
 
-@figures("ngram_engine.md", "| order | score |", *SLOW)
+@figures("ngram_engine.md", "| order | score |", *NIGHTLY)
 def of_the_orders() -> Iterator[str]:
     program = tool("ngram_scores")
     table = program.table(of_the_sampler(), program.read_runs(published.FOLDER / "leaderboard.csv"))
     yield from numbers(" ".join(table))
 
 
-@figures("ngram_engine.md", "* **The score therefore has a high floor.**", *SLOW)
+@figures("ngram_engine.md", "* **The score therefore has a high floor.**", *NIGHTLY)
 def of_the_floor() -> Iterator[str]:
     models = leaderboard().runs.chosen(leaderboard().runs.rows_of_models()).means["score"]
     third, fifth = (of_the_sampler()[point]["average"] for point in ((1.0, 3), (0.3, 5)))

@@ -92,7 +92,7 @@ def test_the_tokens_of_any_text_are_those_of_the_libraries():
     assert min(reached[name] for name in (*CASES, "checked by intl")) > 0, reached
 
 
-@pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_code_point_has_its_place_in_each_tokenizer(step):
     code_points = map(chr, (*range(0, 0x3400, max(step // 16, 1)), *range(0x3400, 0x110000, 8 * step)))
     for character in filter(is_stable, code_points):

@@ -209,7 +209,7 @@ def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
     assert (corrected([0.7, 0.6], "holm").tolist(), corrected([0.7, 0.6], "bh").tolist()) == ([1, 1], [0.7, 0.7])
 
 
-@pytest.mark.slow  # importing statsmodels takes longer than all other tests of this file
+@pytest.mark.nightly  # importing statsmodels takes longer than all other tests of this file
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_corrections_are_those_of_statsmodels(p):
     from statsmodels.stats.multitest import multipletests
