@@ -46,9 +46,9 @@ def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five(
     assert [row[1] for row in table.readable().rows] == ["5 of 9", "5"]
     assert ", on the 5 of 9 kinds and degrees that all have." in finding.paragraph
     assert any("have: ByText 5 of 9." in note or "5 of 9" in note for note in finding.notes)
-    bars = next(each.chart for each in finding.pictures if each.name == "bars")
-    assert bars.panels[0].series[0].name == "average of what all have"
-    assert bars.panels[0].series[0].values.tolist() == [of[0]["average"] for of in rows]
+    bars = next(each for each in finding.pictures if each.name == "bars")
+    assert bars.title == "Average and minimum of d, on the kinds and degrees that all have"
+    assert bars.chart.panels[0].series[0].values.tolist() == [of[0]["average"] for of in rows]
 
 
 def test_evaluators_without_a_common_perturbation_are_not_compared():

@@ -35,7 +35,7 @@ CELLS = (
 )
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}
 FIGURES = {"perturbations", "summary", "profile", "controls", "cells", "work", "examples"}
-PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "scores"}
+PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "distributions", "scores"}
 
 
 @pytest.fixture(scope="module")
