@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
-from makers.tested_evaluators import ByText, a_collection, a_plan, discerned, length, letters, similarity, written
+from makers.tested_evaluators import (
+    ByText,
+    a_collection,
+    a_plan,
+    discerned,
+    length,
+    letters,
+    similarity,
+    some_items,
+    written,
+)
 from pfgen_fast.discernment import average, open_weights
 from pfgen_fast.discernment.agreement import agreement
 from pfgen_fast.discernment.common import common_rows
@@ -60,6 +70,17 @@ def test_evaluators_without_a_common_perturbation_are_not_compared():
     finding = finding_of(found)
     assert "have no kind and degree in common, so nothing is compared." in finding.notes[0]
     assert finding.answer == "No evaluator has a discernment score."
+
+
+def test_a_task_whose_originals_have_no_score_is_left_out_with_a_warning():
+    items = [*some_items(12), *(replace(item, id=f"{item.id} b", task="other") for item in some_items(12))]
+    half = {"half": lambda item, text: length(item, text) if item.task == "headlines" else float("nan")}
+    first, second = (discerned(ByText(of), items, a_plan(*FIVE), draws=20) for of in (half, {"length": length}))
+    assert set(first.cells["task"]) == {"headlines"}
+    assert "Task other: no original has a score, so the task is left out." in first.warnings
+    assert list(agreement(first, second, draws=20)) == ["headlines"]
+    assert {row["task"] for of in common_rows([first, second]) for row in of} == {"headlines"}
+    assert finding_of([first, second]).answer.startswith("Of 2 results for the task headlines, ")
 
 
 def test_one_evaluator_without_weights_is_compared_with_nothing():

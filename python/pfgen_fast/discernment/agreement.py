@@ -34,7 +34,10 @@ def agreement(
             "items; expected the same collection"
         )
     found = {}
-    for scores, others in zip(by_task(one), by_task(other, like=one.collection), strict=True):
+    of_other = {scores.task: scores for scores in by_task(other, like=one.collection)}
+    for scores in by_task(one):
+        if (others := of_other.get(scores.task)) is None:
+            continue
         ours, theirs = (
             combined_of(cells_of(each, zeros=zeros, min_items=min_items, draws=draws, seed=one.seed), None)
             for each in (scores, others)

@@ -79,10 +79,13 @@ def answer(results: Sequence[Result]) -> str:
     """The finding in short."""
     if len(results) == 1:
         return " ".join(verdict_sentences(results[0]))
-    is_compared = any(one.is_compared for one in results)
-    tasks = dict.fromkeys(one.task for one in results)
-    said = [_highest([one for one in results if one.task == task], task if len(tasks) > 1 else "") for task in tasks]
-    return " ".join(filter(None, said if is_compared else [_highest(results, "")])) or _NOTHING
+    compared = [one for one in results if one.is_compared]
+    if not compared:
+        return _highest(results, "") or _NOTHING
+    tasks = dict.fromkeys(one.task for one in compared)
+    is_one = len({one.task for one in results}) == 1
+    said = [_highest([one for one in compared if one.task == task], "" if is_one else task) for task in tasks]
+    return " ".join(filter(None, said)) or _NOTHING
 
 
 def _highest(results: Sequence[Result], task: str) -> str:
