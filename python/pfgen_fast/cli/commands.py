@@ -72,7 +72,7 @@ _PARTS = {
         ("checklists_weights", "fit sensitivity"),
         ("checklists_reliability", "agree drift noise correlate"),
     ),
-    "discern": (("discern_texts", "perturb show kinds votes"), ("discern", "run")),
+    "discern": (("discern_collect", "collect"), ("discern_texts", "perturb show kinds votes"), ("discern", "run")),
     "experiment": (
         ("experiment", "all relations parts sets stability external"),
         ("experiment_judge", "judge"),
