@@ -62,6 +62,12 @@ class Task:
     needs_question: bool = False  # whether a text can only be rated together with its question
 
 
+@cache
+def _frame(language: str) -> Template:
+    path = Path(__file__).with_name(f"criteria_{language}.txt")
+    return Template.read(path, placeholders=_PLACEHOLDERS, needed=_PLACEHOLDERS)
+
+
 @dataclass(frozen=True)
 class Criteria:
     """The criteria of all tasks."""
@@ -244,9 +250,3 @@ def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:
 
 def _with_frame(by_language: Mapping[str, T], frames: Mapping[str, Template]) -> dict[str, T]:
     return {language: of for language, of in by_language.items() if language in frames}
-
-
-@cache
-def _frame(language: str) -> Template:
-    path = Path(__file__).with_name(f"criteria_{language}.txt")
-    return Template.read(path, placeholders=_PLACEHOLDERS, needed=_PLACEHOLDERS)
