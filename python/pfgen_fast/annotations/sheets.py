@@ -34,6 +34,7 @@ class Sheet:
     guideline: str  # plain text: paragraphs are separated by empty lines, lines with `# ` are headings, with `- ` items
     levels: Sequence[Mapping[str, Any]]  # {"value": 0.25, "text": "..."}, ascending
     items: Sequence[Mapping[str, Any]]
+    content_language: str = ""  # language of the instructions and answers, such as `ja`; empty if unknown
 
     @cached_property
     def sha256(self) -> str:
