@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,10 @@ class Asked:
 
     suite: str  # name of the suite
     questions_sha256: str
-    language: str
+    language: str  # language of the pages
     guideline: str
     levels: Sequence[Mapping[str, Any]]
+    content_language: str = ""  # language of the texts
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,8 @@ def make_plan(
         return [item.swapped() if item.kind == "pair" and is_swapped(item.key, name, seed) else item for item in chosen]
 
     of = {name: seen(name) for name in annotators}
-    sheets = tuple(
-        Sheet(name, asked.language, asked.suite, asked.questions_sha256, asked.guideline, asked.levels, contents)
-        for name, contents in ((name, [item.content for item in listed]) for name, listed in of.items())
-    )
+    look = {field.name: getattr(asked, field.name) for field in fields(asked)}
+    sheets = tuple(Sheet(annotator=name, items=[item.content for item in of[name]], **look) for name in annotators)
     record = {
         "format": 1,
         "suite": asked.suite,

@@ -180,7 +180,7 @@ class _Annotate:
         language = self.language or "en"
         name = f"votes-{language}"
         guideline = packaged_guideline(name) if self.guideline is None else read_guideline(self.guideline)
-        asked = Asked("kinds of damage", "", language, guideline, ())
+        asked = Asked("kinds of damage", "", language, guideline, (), language)
         return asked, vote_items(read_criteria(), tasks=self.task or (), language=language)
 
     def _write(self, plan: AnnotationPlan) -> None:

@@ -32,4 +32,5 @@ def asked_of(suite: ChecklistSuite, *, language: str | None = None, guideline: P
         chosen,
         packaged_guideline(chosen) if path is None else read_guideline(path),
         [{"value": level, "text": _LEVELS[chosen].get(level, "")} for level in suite.levels],
+        suite.language,
     )
