@@ -1,18 +1,25 @@
 """Which annotator gets which item, and in which order.
 
 Some items are shared, so that agreement can be measured; each of the others has one annotator. Both kinds are spread
-evenly over strata, such as areas and models. All choices follow from hashes of the seed and the items, so the same
-items and options always give the same assignment.
+evenly over the values of their strata, such as each area and each model. All choices follow from hashes of the seed and
+the items, so the same items and options always give the same assignment.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..errors import AnnotationError
 from ..files.untrusted_text import counted
+
+Stratum = tuple[str, ...]
+"""The area, the category, the model and so on of an item."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,7 @@ class Assignment:
 
 def assign(
     keys: Sequence[str],
-    strata: Sequence[Hashable],
+    strata: Sequence[Stratum],
     annotators: Sequence[str],
     *,
     overlap: float,
@@ -34,8 +41,8 @@ def assign(
 ) -> Assignment:
     """Assigns items to annotators.
 
-    `overlap` is the share of items that `raters` annotators see (all annotators by default). Within a stratum, and over
-    all items that are not shared, the numbers of items of two annotators differ by at most one.
+    `overlap` is the share of items that `raters` annotators see (all annotators by default). The numbers of items of
+    two annotators differ by at most one, and annotators get about the same number of items of each area and model.
     """
     n, n_annotators = len(keys), len(annotators)
     raters = n_annotators if raters is None else raters
@@ -43,33 +50,44 @@ def assign(
     ordered = spread(keys, strata, seed)
     n_shared = round(overlap * n) if n_annotators > 1 else 0
     # Shared items are the first of the spread order, so they are spread over strata, too.
-    shared, others = ordered[:n_shared], ordered[n_shared:]
     of: dict[str, list[int]] = {name: [] for name in annotators}
-    for place, item in enumerate(shared):
-        for rater in range(raters):
-            of[annotators[(place * raters + rater) % n_annotators]].append(item)
-    by_stratum: dict[Hashable, list[int]] = {}
-    for item in others:
-        by_stratum.setdefault(strata[item], []).append(item)
-    # The next stratum goes on with the next annotator, so both the strata and their sum are balanced.
-    for place, item in enumerate(item for items in by_stratum.values() for item in items):
-        of[annotators[place % n_annotators]].append(item)
+    seen: dict[str, Counter[tuple[int, str]]] = {name: Counter() for name in annotators}
+    for place, item in enumerate(ordered):
+        values = list(enumerate(strata[item]))
+
+        def burden(name: str, values: Sequence[tuple[int, str]] = values, item: int = item) -> tuple[Any, ...]:
+            n_alike = sum(seen[name][value] for value in values)
+            return len(of[name]), n_alike, _hash(seed, name, "turn", keys[item])
+
+        for name in sorted(annotators, key=burden)[: raters if place < n_shared else 1]:
+            of[name].append(item)
+            seen[name].update(values)
     orders = {name: sorted(items, key=lambda item: _hash(seed, name, keys[item])) for name, items in of.items()}
-    return Assignment({name: tuple(order) for name, order in orders.items()}, tuple(shared))
+    return Assignment({name: tuple(order) for name, order in orders.items()}, tuple(ordered[:n_shared]))
 
 
-def spread(keys: Sequence[str], strata: Sequence[Hashable], seed: int) -> list[int]:
-    """The numbers of all items in random order, so that each beginning has its share of every stratum."""
-    of: dict[Hashable, list[int]] = {}
-    for item in sorted(range(len(keys)), key=lambda item: _hash(seed, "item", keys[item])):
+def spread(keys: Sequence[str], strata: Sequence[Stratum], seed: int) -> list[int]:
+    """The numbers of all items in random order, so that each beginning has its share of every area, model and so on."""
+    of: dict[Stratum, list[int]] = {}
+    for item in sorted(range(len(keys)), key=lambda item: _hash(seed, "item", keys[item]), reverse=True):
         of.setdefault(strata[item], []).append(item)
-    # The k-th of m items of a stratum is placed at (k + 1/2) / m; equal places are in the random order.
-    placed = [
-        ((k + 0.5) / len(items), number, item)
-        for number, items in enumerate(of.values())
-        for k, item in enumerate(items)
-    ]
-    return [item for _, _, item in sorted(placed)]
+    totals = Counter(value for stratum in strata for value in enumerate(stratum))
+    names, numbers = list(of), {value: number for number, value in enumerate(totals)}
+    # A shorter stratum is filled up with a value without weight.
+    values = np.full((len(names), max(map(len, names), default=0)), len(numbers), dtype=np.intp)
+    for row, name in zip(values, names, strict=True):
+        row[: len(name)] = [numbers[value] for value in enumerate(name)]
+    step = np.array([*(1 / totals[value] for value in numbers), 0.0])
+    taken = np.zeros(len(step))  # share of the items of each value that have been taken
+    order: list[int] = []
+    for _ in keys:
+        number = int(taken[values].sum(axis=1).argmin())
+        order.append(of[names[number]].pop())
+        taken[values[number]] += step[values[number]]
+        if not of[names[number]]:
+            del of[names[number]], names[number]
+            values = np.delete(values, number, axis=0)
+    return order
 
 
 def is_swapped(key: str, annotator: str, seed: int) -> bool:

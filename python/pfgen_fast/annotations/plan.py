@@ -18,7 +18,7 @@ from ..errors import AnnotationError
 from ..files.json_writing import json_bytes
 from ..files.reading import read_stored
 from ..files.untrusted_text import few_names, in_one_line
-from .assignment import assign, is_swapped, spread
+from .assignment import Stratum, assign, is_swapped, spread
 from .items import Item
 from .rows import KINDS
 from .sheets import Sheet
@@ -63,9 +63,9 @@ def make_plan(
     """Distributes items, or `limit` of them, evenly over areas and models, to annotators."""
     check_annotators(annotators)
     if limit is not None:
-        order = spread([item.key for item in items], [item.stratum for item in items], seed)
+        order = spread(*_keys_and_strata(items), seed)
         items = [items[number] for number in sorted(order[:limit])]
-    keys, strata = [item.key for item in items], [item.stratum for item in items]
+    keys, strata = _keys_and_strata(items)
     assigned = assign(keys, strata, annotators, overlap=overlap, raters=raters, seed=seed)
 
     def seen(name: str) -> list[Item]:
@@ -91,6 +91,10 @@ def make_plan(
         },
     }
     return AnnotationPlan(sheets, record, len(items), len(assigned.shared))
+
+
+def _keys_and_strata(items: Sequence[Item]) -> tuple[list[str], list[Stratum]]:
+    return [item.key for item in items], [(item.kind, *item.stratum) for item in items]
 
 
 def check_annotators(names: Sequence[str]) -> None:

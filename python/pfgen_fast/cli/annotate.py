@@ -197,11 +197,9 @@ class _Annotate:
     def _serve(self, plan: AnnotationPlan) -> None:
         from ..report.annotation.server import AnnotationServer
 
-        totals = {sheet.annotator: len(sheet.items) for sheet in plan.sheets}
-
-        def on_change(sheet: Sheet, n_done: int) -> None:
+        def on_change(sheet: Sheet, n_rows: int) -> None:
             if not self.quiet:
-                print_line(f"{shown(sheet.annotator)}: {n_done} of {totals[sheet.annotator]} items")
+                print_line(f"{shown(sheet.annotator)}: {counted(n_rows, 'decision')} saved")
 
         with (
             contextlib.suppress(KeyboardInterrupt),

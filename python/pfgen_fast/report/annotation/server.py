@@ -22,7 +22,7 @@ from ...annotations.sheets import Sheet
 from ...errors import AnnotationError
 from ...files.json_writing import json_bytes
 from ...files.untrusted_json import any_object, checked, items, member, parse_json, read_json, text, unexpected
-from ...files.writing import write_whole
+from ...files.writing import make_folder, write_whole
 from ..loopback import LoopbackHandler, LoopbackServer, Reply
 from .page import sheet_page
 
@@ -81,12 +81,12 @@ class AnnotationServer(LoopbackServer):
         *,
         on_change: Callable[[Sheet, int], None] = lambda sheet, n_rows: None,
     ) -> None:
-        super().__init__(_Handler, port)
         tokens = _tokens(folder / TOKENS_FILE, [sheet.annotator for sheet in sheets])
         self.desks = {tokens[sheet.annotator]: Desk.of(sheet, folder) for sheet in sheets}
-        self.addresses = {sheet.annotator: f"{self.address}{tokens[sheet.annotator]}/" for sheet in sheets}
         self.on_change = on_change
-        (folder / EXPORTS).mkdir(parents=True, exist_ok=True)
+        make_folder(folder / EXPORTS)
+        super().__init__(_Handler, port)
+        self.addresses = {desk.sheet.annotator: f"{self.address}{token}/" for token, desk in self.desks.items()}
 
 
 class _Handler(LoopbackHandler):
