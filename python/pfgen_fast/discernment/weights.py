@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations.rows import Row, read_rows
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
 from ..files.cells import csv_text
-from ..files.untrusted_text import few_names, from_csv_value, in_one_line, utf8
+from ..files.untrusted_text import counted, few_names, from_csv_value, in_one_line, utf8
 from ..files.writing import write_whole
 from ..statistics.agreement_of_levels import fleiss_kappa
 from ..tables.formats import column_names, table_rows
@@ -209,8 +210,9 @@ class TaskVotes:
 class Survey:
     """The votes of a survey."""
 
-    name: str  # name of its file
+    name: str  # names of its files
     tasks: tuple[TaskVotes, ...]  # votes of each task
+    notes: tuple[str, ...] = ()
 
     def write(self, path: Path) -> None:
         """Writes the weights as CSV for `open_weights`."""
@@ -223,12 +225,17 @@ class Survey:
         write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
 
 
-def read_survey(path: str | Path) -> Survey:
-    """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
+def read_survey(*paths: str | Path) -> Survey:
+    """Reads votes from exports, and from tables with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
     places: dict[tuple[str, str, str], str] = {}
     votes: dict[str, dict[str, Counter[str]]] = {}
-    for where, row in rows_of(path, _VOTE_COLUMNS):
-        voter, task, perturbation, metric = (cell(row, key, where) for key in _VOTE_COLUMNS)
+    n_open = 0
+    for row in (row for path in paths for row in _vote_rows(path)):
+        if row.cells.get("metric") is None:
+            n_open += 1
+            continue
+        where, cells = row.where, {**row.cells, "voter": row.annotator}
+        voter, task, perturbation, metric = (cell(cells, key, where) for key in _VOTE_COLUMNS)
         task, perturbation = task_named(task), perturbation_key(perturbation)
         first = places.setdefault((voter, task, perturbation), where)
         if first != where:
@@ -236,9 +243,19 @@ def read_survey(path: str | Path) -> Survey:
             raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one vote")
         votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric_named(metric)] += 1
     if not votes:
-        raise DiscernmentError(f"{path}: no votes; expected a vote in each row")
+        raise DiscernmentError(f"{', '.join(map(str, paths))}: no votes; expected a vote in each row")
     voters = {task: {voter for voter, of, _ in places if of == task} for task in votes}
-    return Survey(Path(path).name, tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items()))
+    notes = (f"{counted(n_open, 'item')} without a vote, left out",) if n_open else ()
+    tasks = tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items())
+    return Survey(", ".join(Path(path).name for path in paths), tasks, notes)
+
+
+def _vote_rows(path: str | Path) -> Iterator[Row]:
+    file = read_rows(Path(path), error=DiscernmentError)
+    if file.header is None:
+        for _ in rows_of(path, _VOTE_COLUMNS):
+            break  # checks the columns
+    return (row for row in file.rows if row.kind == "vote")
 
 
 def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:

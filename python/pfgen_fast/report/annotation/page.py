@@ -1,6 +1,7 @@
 """The page of an annotator: one file without network access, which shows a sheet and exports the decisions.
 
-The page shows harmless texts. What the export repeats (IDs, hashes, names) is embedded as JSON in ASCII, so it is exact.
+The page shows harmless texts. What the export repeats (IDs, hashes, names) is embedded as JSON in ASCII, so it is
+exact.
 """
 
 from __future__ import annotations
