@@ -15,11 +15,11 @@ SUITE = own_suite()
 GUIDELINE = "# Verdicts\nRead the answer first.\nThen decide.\n\n- One error lowers one verdict.\n- An empty answer gets 0.\n"
 
 LEVELS = (
-    {"value": 0, "text": "no"},
+    {"value": 0, "text": "fails"},
     {"value": 0.25, "text": "a quarter"},
     {"value": 0.5, "text": "half"},
     {"value": 0.75, "text": "mostly"},
-    {"value": 1, "text": "yes"},
+    {"value": 1, "text": "nothing to improve"},
 )
 
 

@@ -62,7 +62,7 @@ function buildList() {
     const states = decisions[number].isUnclear ? [state, "flagged"] : [state];
     const text = (item.instruction ?? item.description).replace(/\s+/g, " ");
     const button = make("button", { type: "button" },
-      make("span", { className: "text", lang: item.instruction ? sheet.content_language : sheet.language }, shortened(text.slice(0, 300), 90)),
+      make("span", { className: "excerpt", lang: item.instruction ? sheet.content_language : sheet.language }, shortened(text.slice(0, 300), 90)),
       make("span", { className: `states ${state}` }, states.map(say).join(", ")));
     if (number === current) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => { list.close(); goTo(number); });

@@ -8,6 +8,8 @@ let currentPart = 0;  // the part that the digits decide
 const closedTexts = new Set();  // names of the texts that the annotator has folded, for all items
 const places = new Map();  // how far each item was scrolled
 
+const BLOCK = 10_000;  // code units
+
 /** Texts of the item by name, in the order of the page. */
 const TEXTS = ["instruction", "description", "reference", "response", "first", "second", "before", "after"];
 
@@ -16,37 +18,47 @@ function textLanguage() {
   return items[current].kind === "vote" ? sheet.language : sheet.content_language;
 }
 
+/** A text as blocks, of which the browser lays out only those on the screen; they end at line breaks if there are any. */
+function blocksOf(text) {
+  const blocks = [];
+  for (let begin = 0, end; begin < text.length; begin = end) {
+    end = begin + BLOCK;
+    const line = text.lastIndexOf("\n", end - 1) + 1;
+    if (end < text.length) end = line > begin + BLOCK / 2 ? line : end - /[\udc00-\udfff]/.test(text[end]);
+    blocks.push(make("div", { className: "block" }, text.slice(begin, end)));
+  }
+  return blocks;
+}
+
 function textBlock(name, text) {
   const block = make("details", { className: `text ${name}`, open: !closedTexts.has(name) },
     make("summary", {}, make("h3", {}, say(name))),
-    make("div", { className: "words", lang: textLanguage() }, text));
+    text ? make("div", { className: "words", lang: textLanguage() }, ...blocksOf(text)) : make("p", { className: "words quiet" }, say("empty")));
   block.addEventListener("toggle", () => closedTexts[block.open ? "delete" : "add"](name));
   return block;
 }
 
 function verdictNodes({ verdict, reason }) {
-  const { label, detail } = partsOf({ kind: "mark", questions: [""] })[0].options.find(({ value }) => value === verdict) ?? { label: String(verdict) };
-  const shown = [label, detail].filter((text, at, all) => text && all.indexOf(text) === at).join(" · ");
+  const { text } = sheet.levels.find(({ value }) => value === verdict) ?? {};
+  const shown = [String(verdict), text].filter(Boolean).join(" · ");
   return [
-    make("p", { className: "verdict" }, `${say("verdict")}: `, make("b", { lang: textLanguage() }, shown)),
+    make("p", { className: "verdict" }, `${say("verdict")}: `, make("b", { lang: sheet.language }, shown)),
     reason ? make("div", { className: "words reason", lang: textLanguage() }, reason) : make("p", { className: "quiet" }, say("no_reason")),
   ];
 }
 
-function optionNode(part, option, at, isOurs) {
+function optionNode(part, { value, label, detail, key }, at, lang) {
   const input = make("input", { type: "radio", name: `part-${part}`, value: at });
-  input.addEventListener("change", () => choose(part, option.value));
-  const label = option.label || option.detail;
-  const words = make("span", { className: "label", lang: isOurs ? language : textLanguage() }, make("b", {}, label));
-  if (option.detail && option.detail !== label) words.append(make("span", { className: "detail" }, option.detail));
-  return make("label", { className: "option" }, input, words, option.key === label ? "" : make("kbd", { ariaHidden: "true" }, option.key));
+  input.addEventListener("change", () => choose(part, value));
+  const words = make("span", { className: "label", lang }, make("b", {}, label), detail ? make("span", { className: "detail" }, detail) : "");
+  return make("label", { className: "option" }, input, words, key ? make("kbd", { ariaHidden: "true" }, key) : "");
 }
 
 function partNode(part, at) {
   const title = make("p", { id: `part-${at}`, className: "question" }, part.number ? `${part.number}. ` : "",
     part.text ? make("span", { lang: textLanguage() }, part.text) : part.title);
-  const options = part.options.map((option, number) => optionNode(at, option, number, part.isOurs));
-  const group = make("div", { className: part.isScale ? "options scale" : "options" }, ...options);
+  const lang = part.form === "levels" || items[current].kind === "vote" ? sheet.language : language;
+  const group = make("div", { className: `options ${part.form ?? ""}` }, ...part.options.map((option, number) => optionNode(at, option, number, lang)));
   group.setAttribute("role", "radiogroup");
   group.setAttribute("aria-labelledby", title.id);
   const node = make("div", { className: "part" }, title, ...(part.verdict ? verdictNodes(part.verdict) : []), group);
@@ -75,7 +87,7 @@ function buildItem() {
   document.getElementById("desk").dataset.kind = item.kind;
   document.getElementById("item-title").textContent = say("item", current + 1, items.length);
   document.getElementById("item-kind").textContent = say(item.kind);
-  document.getElementById("texts").replaceChildren(...TEXTS.filter((name) => item[name]).map((name) => textBlock(name, item[name])));
+  document.getElementById("texts").replaceChildren(...TEXTS.filter((name) => typeof item[name] === "string").map((name) => textBlock(name, item[name])));
   document.getElementById("parts").replaceChildren(...partsOf(item).map(partNode));
   const open = decisions[current].values.indexOf(null);
   markPart(Math.max(open, 0));

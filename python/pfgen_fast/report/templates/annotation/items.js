@@ -8,18 +8,18 @@ const items = sheet.items.map((item) => ({ ...item, row: JSON.parse(item.row), n
 function partsOf(item) {
   const keyed = (options) => options.map((option, at) => ({ key: at < 9 ? String(at + 1) : "", ...option }));
   if (item.kind === "mark") {
-    const levels = keyed(sheet.levels.map(({ value, text }) => ({ value, label: text, detail: String(value) })));
+    const levels = keyed(sheet.levels.map(({ value, text }) => ({ value, label: String(value), detail: text })));
     const overall = Array.from({ length: 11 }, (_, mark) => ({ value: mark, label: String(mark), key: mark < 10 ? String(mark) : "x" }));
-    const parts = item.questions.map((text, at) => ({ number: at + 1, text, options: levels }));
-    return item.has_overall ? [...parts, { title: say("overall"), options: overall, isScale: true, isOurs: true }] : parts;
+    const parts = item.questions.map((text, at) => ({ number: at + 1, text, options: levels, form: "levels" }));
+    return item.has_overall ? [...parts, { title: say("overall"), options: overall, form: "scale" }] : parts;
   }
   if (item.kind === "judgement") {
     const options = keyed([{ value: true, label: say("reasonable") }, { value: false, label: say("not_reasonable") }]);
-    return item.verdicts.map((verdict) => ({ number: verdict.question, text: verdict.text, verdict, options, isOurs: true }));
+    return item.verdicts.map((verdict) => ({ number: verdict.question, text: verdict.text, verdict, options, form: "judged" }));
   }
   if (item.kind === "pair") {
     const options = ["first", "second", "tie"].map((value) => ({ value, label: say(`choice_${value}`) }));
-    return [{ title: say("choice"), options: keyed(options), isOurs: true }];
+    return [{ title: say("choice"), options: keyed(options) }];
   }
   const metrics = item.metrics.map(({ name, title, text }, at) => ({ value: item.names[at], label: title || name, detail: text }));
   return [{ title: say("metric"), options: keyed(metrics) }];

@@ -32,6 +32,7 @@ function showDecisions() {
   byId("previous").disabled = current === 0;
   byId("next").disabled = current === n - 1;
   byId("next-open").disabled = nextOpen() < 0;
+  byId("next-open").classList.toggle("ready", stateOf(decisions[current]) === "done");
 }
 
 function savedText() {
