@@ -12,7 +12,13 @@ from .own_checklists import own_suite
 
 SUITE = own_suite()
 
-GUIDELINE = "# Verdicts\nRead the answer first.\nThen decide.\n\n- One error lowers one verdict.\n- An empty answer gets 0.\n"
+GUIDELINE = """# Verdicts
+Read the answer first.
+Then decide.
+
+- One error lowers one verdict.
+- An empty answer gets 0.
+"""
 
 LEVELS = (
     {"value": 0, "text": "fails"},

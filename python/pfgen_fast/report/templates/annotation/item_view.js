@@ -8,7 +8,7 @@ let currentPart = 0;  // the part that the digits decide
 const closedTexts = new Set();  // names of the texts that the annotator has folded, for all items
 const places = new Map();  // how far each item was scrolled
 
-const BLOCK = 10_000;  // code units
+const BLOCK = 10_000, HUGE = 100_000;  // code units
 
 /** Texts of the item by name, in the order of the page. */
 const TEXTS = ["instruction", "description", "reference", "response", "first", "second", "before", "after"];
@@ -18,14 +18,14 @@ function textLanguage() {
   return items[current].kind === "vote" ? sheet.language : sheet.content_language;
 }
 
-/** A text as blocks, of which the browser lays out only those on the screen; they end at line breaks if there are any. */
+/** A text as blocks, which end at line breaks if there are any: a megabyte in one block takes seconds. */
 function blocksOf(text) {
   const blocks = [];
   for (let begin = 0, end; begin < text.length; begin = end) {
     end = begin + BLOCK;
     const line = text.lastIndexOf("\n", end - 1) + 1;
     if (end < text.length) end = line > begin + BLOCK / 2 ? line : end - /[\udc00-\udfff]/.test(text[end]);
-    blocks.push(make("div", { className: "block" }, text.slice(begin, end)));
+    blocks.push(make("div", { className: text.length > HUGE ? "block huge" : "block" }, text.slice(begin, end)));
   }
   return blocks;
 }
@@ -111,7 +111,7 @@ function goTo(number, { focus = true } = {}) {
   current = number;
   keep("current", String(number));
   buildItem();
-  const [top, formTop, pageTop] = places.get(number) ?? [0, 0, 0];
+  const [top, formTop, pageTop] = places.get(number) ?? [0, 0, material.offsetTop];
   material.scrollTop = top;
   form.scrollTop = formTop;
   if (focus) document.getElementById("item-title").focus({ preventScroll: true });

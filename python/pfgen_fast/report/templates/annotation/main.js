@@ -83,7 +83,8 @@ const ACTIONS = {
 };
 
 addEventListener("keydown", (event) => {
-  const { target, key } = event;
+  const { target } = event;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || document.querySelector("dialog:modal")) return;
   if (target === commentBox && key === "Escape") focusPart(currentPart);
   if (target === commentBox || (target.type === "radio" && key.startsWith("Arrow"))) return;
