@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...annotations.rows import FORMAT
+from ...annotations.rows import export_lines
 from ...annotations.sheets import Sheet
 from ..page_files import write_page
 from ..templating import markup, page_json, page_text, source
@@ -39,7 +38,7 @@ def sheet_page(sheet: Sheet, *, is_served: bool = False) -> Iterator[str]:
         "guideline": sheet.guideline,
         "levels": sheet.levels,
         "sheet": sheet.sha256,
-        "header": _exact({"kind": "annotations", "format": FORMAT, **asdict(sheet.header)}),
+        "header": _exact(json.loads(export_lines(sheet.header, ()).splitlines()[0])),
         "items": [_item(item) for item in sheet.items],
         "is_served": is_served,
     }
@@ -49,6 +48,8 @@ def sheet_page(sheet: Sheet, *, is_served: bool = False) -> Iterator[str]:
         scripts=_SCRIPTS,
         asks_server=is_served,
         language=sheet.language,
+        title=f"{words()[sheet.language]['title']}: {sheet.suite}",
+        annotator=sheet.annotator,
         words=markup(page_json(words())),
         sheet=markup(page_json(shown)),
     )
