@@ -71,10 +71,10 @@ def test_a_number_that_the_answer_contains_counts_only_at_the_end_of_the_reply(p
 
 def test_the_template_of_the_paper_judges_japanese_answers_only(path):
     template = read_template("paper")
-    for stated in ("正確さ", "有用さ", "参考回答", "日本語がまったく使われていない回答は 1 点", "コード", "計算", "理由を日本語"):
-        assert stated in template.text
+    stated = ("正確さ", "有用さ", "参考回答", "日本語がまったく使われていない回答は 1 点", "コード", "計算")
+    assert all(words in template.text for words in stated)
     assert template.text.index("理由を日本語") < template.text.index("点数：[[5]]")
-    with pytest.raises(JudgingError, match="the template does not use {language}, so 'French' has no effect"):
+    with pytest.raises(JudgingError, match=r"the template does not use \{language\}, so 'French' has no effect"):
         evaluator_of(path, template=template, language="French")
 
 

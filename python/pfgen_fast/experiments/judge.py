@@ -206,7 +206,7 @@ def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -
     return items
 
 
-def _reference(question: Question, samples: Mapping[str, str]) -> Sequence[str]:
+def _reference(question: Question, samples: Mapping[str, str]) -> tuple[str, ...]:
     """The sample answer to a question, or else the first of its reference answers."""
     if question.question in samples:
         return (samples[question.question],)
