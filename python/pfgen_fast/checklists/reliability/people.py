@@ -90,8 +90,8 @@ class MarkedAnswers:
             self.verdicts[row[mark.annotator], self.begins[answer] : self.begins[answer + 1]] = mark.verdicts
         if not ((~np.isnan(self.overall)).sum(axis=0) > 1).any():
             raise ChecklistError(
-                f"{counted(len(self.annotators), 'annotator')} without an answer in common: agreement needs answers that "
-                "two annotators marked (annotate --overlap 0.2)"
+                f"{counted(len(self.annotators), 'annotator')} without an answer in common: agreement needs answers "
+                "that two annotators marked (annotate --overlap 0.2)"
             )
         self.answer_of_verdict = np.repeat(np.arange(len(self.answers)), n_questions)
 
@@ -125,7 +125,7 @@ class MarkedAnswers:
         answers = self.parts[part]
         columns = np.isin(self.answer_of_verdict, answers)
         tasks, counts = self.grid.task_of, self.grid.counts
-        of_pairs = self.pairs.values()
+        of_pairs = list(self.pairs.values())
         if part != "all":
             marks = self.overall[:, answers]
             of_pairs = [
@@ -198,9 +198,8 @@ class MarkedAnswers:
         together = Correlated(
             self.n_shared, mean_of([one.pearson for one in pairs]), mean_of([one.spearman for one in pairs])
         )
-        return self._against(
-            part, together, np.stack([*map(np.concatenate, (first, second))]), np.concatenate(units), 2
-        )
+        levels = np.stack([np.concatenate(first), np.concatenate(second)])
+        return self._against(part, together, levels, np.concatenate(units), 2)
 
     def against(self, side: Side) -> list[AgainstJudge]:
         """A judge against the annotators, by part of the suite."""

@@ -27,7 +27,7 @@ _FIGURES: Mapping[str, str] = {
 def people_finding(found: MarkedAnswers, sides: Sequence[Side], notes: Sequence[str] = ()) -> Finding:
     """The agreement of annotators, and of each judge with them."""
     parts = {part: {name: _estimate(one) for name, one in found.of_part(part).items()} for part in found.parts}
-    against = {side.name: found.against(side) for side in sides}
+    against = {_name(side, sides): found.against(side) for side in sides}
     tables = [_parts(found, parts), _pairs(found), _annotators(found), _questions(found)]
     if sides:
         tables.insert(1, _judges(found, against))
@@ -41,6 +41,12 @@ def people_finding(found: MarkedAnswers, sides: Sequence[Side], notes: Sequence[
         (*(note for side in sides for note in side.notes), *notes),
         question="How far do annotators agree?",
     )
+
+
+def _name(side: Side, sides: Sequence[Side]) -> str:
+    """The judge's name, with its version if it is one of several."""
+    names = [one.judge for one in sides]
+    return side.judge if names.count(side.judge) == 1 and side.judge else side.version or side.name
 
 
 def _estimate(figure: Figure) -> Estimate:
@@ -145,15 +151,15 @@ def _answer(found: MarkedAnswers, figures: Mapping[str, Estimate]) -> str:
     said = "undefined" if pearson.value is None else f"{pearson.value:.2f}{pearson.between(2)}"
     verdicts = "undefined" if alpha.value is None else f"{alpha.value:.2f}{alpha.between(2)}"
     return (
-        f"The overall marks of two annotators correlate by {said} on average (Pearson); Krippendorff's alpha of verdicts "
-        f"is {verdicts}."
+        f"The overall marks of two annotators correlate by {said} on average (Pearson); Krippendorff's alpha of "
+        f"verdicts is {verdicts}."
     )
 
 
 def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) -> str:
     parts = [
-        f"{counted(len(found.annotators), 'annotator')} marked {len(found.answers):,} answers, {found.n_shared:,} of them "
-        "by two annotators or more."
+        f"{counted(len(found.annotators), 'annotator')} marked {len(found.answers):,} answers, {found.n_shared:,} of "
+        "them by two annotators or more."
     ]
     named = [
         f"{in_one_line(name, 40)} is {_direction(one.shift)} ({one.shift:+.2f} of 10 against the others)"

@@ -41,8 +41,8 @@ def reasonable_finding(
     known = [one for one in opinions if one.judgement in judges]
     if not known:
         raise ChecklistError(
-            f"none of {counted(len(opinions), 'opinion')} is about a judgement of these runs; expected the runs that the "
-            "pages were made for, with their judgements unchanged"
+            f"none of {counted(len(opinions), 'opinion')} is about a judgement of these runs; expected the runs that "
+            "the pages were made for, with their judgements unchanged"
         )
     remarks = list(notes)
     if n := len(opinions) - len(known):
