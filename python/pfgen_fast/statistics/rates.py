@@ -24,9 +24,8 @@ def clustered_rate(values: Sequence[bool], clusters: Sequence[Hashable]) -> tupl
     if found.half_width and n_clusters > 1:
         variance = (found.half_width / quantile(n_clusters - 1)) ** 2
         effective = min(float(n), share * (1 - share) / variance)
-    z = quantile(n_clusters - 1) if n_clusters > 1 else quantile(1)
-    middle = (share + z * z / (2 * effective)) / (1 + z * z / effective)
-    half = (
-        z * math.sqrt(share * (1 - share) / effective + z * z / (4 * effective * effective)) / (1 + z * z / effective)
-    )
+    z = quantile(max(1, n_clusters - 1))
+    share_of_z = z * z / effective
+    middle = (share + share_of_z / 2) / (1 + share_of_z)
+    half = z * math.sqrt(share * (1 - share) / effective + share_of_z / (4 * effective)) / (1 + share_of_z)
     return share, max(0.0, middle - half), min(1.0, middle + half)

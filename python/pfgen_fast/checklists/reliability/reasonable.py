@@ -115,10 +115,9 @@ def _answer(rates: Sequence[Rate]) -> str:
 
 def _words(opinions: Sequence[Opinion], kappa: float | None, alpha: float | None) -> str:
     n = len({one.annotator for one in opinions})
-    words = (
-        f"{counted(len(opinions), 'opinion')} of {counted(n, 'annotator')}. Intervals (95 %) treat all opinions on one "
-    )
-    words += "answer as dependent."
+    words = f"{counted(len(opinions), 'opinion')} of {counted(n, 'annotator')}."
     if kappa is None or alpha is None:
-        return f"{words} The agreement of annotators is undefined: no verdict has two opinions, or all opinions are the same."
-    return f"{words} Agreement of annotators: Fleiss' kappa {kappa:.3f}, Krippendorff's alpha {alpha:.3f}."
+        words += " Agreement of annotators is undefined: no verdict has two opinions, or all opinions are the same."
+    else:
+        words += f" Agreement of annotators: Fleiss' kappa {kappa:.3f}, Krippendorff's alpha {alpha:.3f}."
+    return f"{words} Intervals (95 %) treat opinions on one answer as dependent."
