@@ -24,7 +24,7 @@ from ..evaluators.evaluator import Floats
 from ..files.cells import csv_text
 from ..files.untrusted_text import counted, few_names, from_csv_value, in_one_line, utf8
 from ..files.writing import write_whole
-from ..statistics.agreement_of_levels import fleiss_kappa
+from ..statistics.raters import fleiss_kappa
 from ..tables.formats import column_names, table_rows
 from .kinds import KINDS, rule_of
 from .names import metric_named, task_named, unknown
