@@ -168,7 +168,7 @@ def test_without_storage_the_page_says_so_and_exports(open_tab, path, tmp_path):
     assert decided(tab) == ALL
 
 
-def test_two_windows_of_a_served_page_lose_nothing(open_tab, path, tmp_path):
+def test_two_windows_of_a_served_page_lose_nothing_even_if_the_server_is_away(open_tab, path, tmp_path):
     with AnnotationServer([SHEET], tmp_path) as server, server.running():
         tabs = [open_tab(path), open_tab(path)]
         for tab in tabs:
@@ -184,8 +184,13 @@ def test_two_windows_of_a_served_page_lose_nothing(open_tab, path, tmp_path):
         assert decided(second) == expected
         file = read_rows(tmp_path / "exports" / "ann.jsonl", error=ChecklistError)
         assert [row.kind for row in file.rows] == ["pair", "judgement", "judgement"]
-    first.press("1")
+    first.press("1")  # while the server is away
     first.page.get_by_text("Not saved on the server").wait_for()
+    first.page.on("dialog", lambda dialog: dialog.accept())  # asks whether to leave the page
+    with AnnotationServer([SHEET], tmp_path, server.server_port) as server, server.running():
+        first.page.goto(server.addresses["ann"])
+        first.page.get_by_text("Saved on the server").wait_for()
+        assert decided(first)[2] == [False, True]
     for tab in tabs:  # the browser's own messages about conflicts and the server that is gone
         tab.problems[:] = [problem for problem in tab.problems if not problem.startswith("Failed to load resource")]
 

@@ -55,7 +55,8 @@ function optionNode(part, { value, label, detail, key }, at, lang) {
 }
 
 function partNode(part, at) {
-  const title = make("p", { id: `part-${at}`, className: "question" }, part.number ? `${part.number}. ` : "",
+  const title = make("p", { id: `part-${at}`, className: (part.text ?? "").length > 120 ? "question long-question" : "question" },
+    part.number ? make("b", {}, `${part.number}. `) : "",
     part.text ? make("span", { lang: textLanguage() }, part.text) : part.title);
   const lang = part.form === "levels" || items[current].kind === "vote" ? sheet.language : language;
   const group = make("div", { className: `options ${part.form ?? ""}` }, ...part.options.map((option, number) => optionNode(at, option, number, lang)));

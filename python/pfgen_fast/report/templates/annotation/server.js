@@ -48,8 +48,7 @@ async function send() {
     return;
   }
   version = content.version;
-  for (const [number, decision] of sent) if (decisions[number] === decision) unsent.delete(number);
-  keepUnsent();
+  for (const [number, decision] of sent) if (decisions[number] === decision) markUnsent(number, false);
 }
 
 async function replyOf(reply) {

@@ -1,5 +1,5 @@
 // The decisions, which each change stores in the browser: one entry for each item, so that two tabs lose nothing.
-// Changes that the server does not have yet are named in another entry.
+// Items that the server does not have yet are marked in another entry.
 
 const STORED = `pfgen-annotation/${sheet.sheet}/`;
 
@@ -36,10 +36,10 @@ function takeStored(number, text) {
 }
 
 function takeAllStored() {
-  items.forEach((_, number) => takeStored(number, kept(number)));
-  try {
-    for (const number of JSON.parse(kept("unsent") || "[]")) if (number in items) unsent.add(number);
-  } catch { /* stored by something else */ }
+  items.forEach((_, number) => {
+    takeStored(number, kept(number));
+    if (sheet.is_served && kept(`unsent/${number}`)) unsent.add(number);
+  });
 }
 
 /** Whether decisions would be lost with the page, because the browser does not store them. */
@@ -56,19 +56,20 @@ function keepItems(numbers) {
   }
 }
 
-function keepUnsent() {
-  keep("unsent", unsent.size ? JSON.stringify([...unsent]) : "");
+/** Marks an item as one that the server does not have, or removes the mark. */
+function markUnsent(number, isUnsent) {
+  unsent[isUnsent ? "add" : "delete"](number);
+  keep(`unsent/${number}`, isUnsent ? "1" : "");
 }
 
 /** Replaces decisions by number, of this tab's making: they are stored, and sent if there is a server. */
 function decideAll(changed) {
   for (const [number, decision] of changed) {
     decisions[number] = decision;
-    if (sheet.is_served) unsent.add(number);
+    if (sheet.is_served) markUnsent(number, true);
   }
   isExported = false;
   keepItems(changed.keys());
-  if (sheet.is_served) keepUnsent();
   sendSoon();
   showDecisions();
 }
