@@ -317,7 +317,6 @@ def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, importe
     [
         ("judgements", "judgements", {"scores": [1.0, 0.3]}, "question 1: the verdict 0.3 is not a level"),
         ("judgements", "judgements", {"scores": [1.0]}, "1 verdicts; expected 2, one for each question"),
-        ("judgements", "judgements", {"scores": "all"}, "scores: expected a list"),
         ("judgements", "judgements", {"id": "chat_0000"}, "unknown task 'chat_0000'"),
         ("generations", "answers", {"id": "chat_0000"}, "unknown task 'chat_0000'"),
         ("generations", "answers", {"response": 3}, "response: expected a string"),
@@ -334,12 +333,11 @@ def test_a_bad_line_of_the_compact_form_is_named_and_the_others_are_there(
         shutil.copy(runs[key].folder / f"{name}.jsonl", path)
     bad = tmp_path / "compact" / kind / "heron.jsonl"
     change(bad, lambda rows: rows[1].update(changes))
-    again = tmp_path / "again"
-    code, _, err = call("checklists", "import", tmp_path / "compact", "--suite", tmp_path / "suite", "-o", again)
+    command = ("checklists", "import", tmp_path / "compact", "--suite", tmp_path / "suite", "-o", tmp_path / "again")
+    code, _, err = call(*command)
     assert (code, err.count(f"{bad}, line 2")) == (3, 1)
     assert message in " ".join(err.split())
-    read = Run.answers if kind == "generations" else Run.judgements
-    sizes = {run.key: len(read(run, suite)) for run in open_runs([again])}
+    sizes = {run.key: len(getattr(run, name)(suite)) for run in open_runs([tmp_path / "again"])}
     assert sizes == {"heron": N - 1, "stork": N}
 
 
