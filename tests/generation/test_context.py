@@ -72,6 +72,14 @@ def test_an_invalid_file_is_refused(tmp_path, mini, name, content, message):
         Setting("m", context=Context.read(tmp_path / name)).tasks(mini, 1)
 
 
+def test_a_context_of_texts_that_cannot_be_sent_is_refused():
+    for sentences in ({"": ("\ud800",)}, {"\ud800": ("x",)}):
+        with pytest.raises(EngineError, match="context: expected texts that UTF-8 can encode"):
+            Context(sentences)
+    with pytest.raises(EngineError, match="sentences: expected at least 1, not 0"):
+        Context({"": ("x",)}, n_drawn=0)
+
+
 def test_a_run_records_context_and_instruction_and_what_was_drawn(tmp_path, mini):
     context = Context({"": ("One.", "Two.", "Three.")}, n_drawn=2)
     setting = Setting("m", instruction="default", context=context)

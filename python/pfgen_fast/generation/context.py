@@ -45,6 +45,9 @@ class Context:
     def __post_init__(self) -> None:
         if self.n_drawn < 1:
             raise EngineError(f"sentences: expected at least 1, not {self.n_drawn}")
+        for text in (text for key, texts in self.sentences.items() for text in (key, *texts)):
+            if not is_encodable(text):
+                raise EngineError(f"context: expected texts that UTF-8 can encode, not {shown_value(text)}")
 
     @classmethod
     def read(cls, path: str | Path, *, n_drawn: int = N_SENTENCES) -> Context:
@@ -87,13 +90,13 @@ class Context:
 def _rows(path: Path) -> Iterator[tuple[str, str]]:
     """The question, or an empty text for all questions, and the sentence of each row."""
     if not is_table(path):
-        for line in read_text(path, error=EngineError).splitlines():
+        for line in read_text(path, error=EngineError).split("\n"):
             if line.strip():
                 yield "", " ".join(line.split())
         return
     for location, row in table_rows(path):
         key = next((row[column] for column in _QUESTION_COLUMNS if row.get(column) is not None), "")
-        if not isinstance(key, str):
+        if not isinstance(key, str) or not is_encodable(key):
             raise EngineError(f"{location}: expected the ID or text of a question as a string, not {shown_value(key)}")
         text = row.get("sentence")
         if not isinstance(text, str) or not text.strip() or not is_encodable(text):
