@@ -24,7 +24,7 @@ SMALLEST_SHIFT = 0.5
 """Smaller differences between a rater's mean and that of the others are not named."""
 SMALLEST_LOSS = 0.1
 """Smaller differences between a rater's correlation and the mean of the others' are not named."""
-_LEVEL = 0.05
+_LEVEL = 0.025
 _FEWEST_UNITS = 10
 
 
@@ -152,45 +152,55 @@ class Against:
 
 
 def against_others(values: Floats, clusters: Ints, counts: Counts) -> list[Against]:
-    """Compares each rater with the mean of the others.
+    """Compares each rater with the mean of the other raters who are not named.
 
     A shift is named if it is significant at 0.05 (clustered t test, Holm over raters) and at least `SMALLEST_SHIFT`. A
     rater is unlike the others if the correlation with their mean is lower than the mean of the other raters'
-    correlations in all but 0.05 / raters of the draws, and by at least `SMALLEST_LOSS`. Both need three raters: of two,
-    nobody can say who differs.
+    correlations in all but 0.05 / raters of the draws, and by at least `SMALLEST_LOSS`. The rater furthest from the
+    others is named first, and the others are compared again without this rater. At least two raters remain unnamed: of
+    two, nobody can say who differs.
     """
-    n_raters = len(values)
-    found = []
-    for rater in range(n_raters):
-        rest = np.delete(values, rater, axis=0)
+    reference = list(range(len(values)))
+    result: dict[int, Against] = {}
+    while True:
+        result |= _against(values, reference, clusters, counts)
+        named = [rater for rater in reference if result[rater].is_shifted or result[rater].is_unlike]
+        if not named:
+            return [result[rater] for rater in range(len(values))]
+        reference.remove(max(named, key=lambda rater: (result[rater].is_unlike, abs(result[rater].shift))))
+
+
+def _against(values: Floats, reference: list[int], clusters: Ints, counts: Counts) -> dict[int, Against]:
+    """Each rater of the reference against the others in it."""
+    found = {}
+    for rater in reference:
+        rest = values[[other for other in reference if other != rater]]
         n = (~np.isnan(rest)).sum(axis=0)
         with np.errstate(invalid="ignore"):
             others = np.where(n > 0, np.where(np.isnan(rest), 0.0, rest).sum(axis=0) / n, np.nan)
         is_common = ~np.isnan(values[rater]) & ~np.isnan(others)
-        own, others, of = values[rater][is_common], others[is_common], clusters[is_common]
-        difference = paired_difference(own, others, clusters=of.tolist()) if len(own) else None
-        found.append((correlated(own, others, of, counts), difference))
-    p_values = [1.0 if one is None or one.p_value is None else one.p_value for _, one in found]
-    p_holm = corrected(p_values, "holm").tolist()
-    result = []
-    for rater, (figures, one) in enumerate(found):
-        is_judged = n_raters > 2 and figures.n >= _FEWEST_UNITS
-        shift = math.nan if one is None else one.mean
-        others_r = mean_of([other.pearson for number, (other, _) in enumerate(found) if number != rater])
-        loss = others_r.draws - figures.pearson.draws if n_raters > 2 and len(counts) else np.full(1, np.nan)
+        own, means, of = values[rater][is_common], others[is_common], clusters[is_common]
+        difference = paired_difference(own, means, clusters=of.tolist()) if len(own) else None
+        found[rater] = correlated(own, means, of, counts), difference
+    p_values = [1.0 if one is None or one.p_value is None else one.p_value for _, one in found.values()]
+    p_holm = dict(zip(found, corrected(p_values, "holm").tolist(), strict=True))
+    result = {}
+    for rater, (figures, one) in found.items():
+        others_r = mean_of([other.pearson for number, (other, _) in found.items() if number != rater])
+        loss = others_r.draws - figures.pearson.draws if len(reference) > 1 else np.full(1, np.nan)
         defined = np.sort(loss[~np.isnan(loss)])
-        is_lower = len(defined) > 0 and defined[int(_LEVEL / n_raters * len(defined))] > 0
-        result.append(
-            Against(
-                figures.n,
-                figures.pearson,
-                shift,
-                None if one is None else one.low,
-                None if one is None else one.high,
-                None if one is None or one.p_value is None else p_holm[rater],
-                is_judged and p_holm[rater] < _LEVEL and abs(shift) >= SMALLEST_SHIFT,
-                bool(is_judged and is_lower and others_r.value - figures.pearson.value >= SMALLEST_LOSS),
-            )
+        is_lower = len(defined) > 0 and defined[int(_LEVEL / len(values) * len(defined))] > 0
+        is_judged = len(reference) > 2 and figures.n >= _FEWEST_UNITS
+        is_shifted = one is not None and p_holm[rater] < _LEVEL and abs(one.mean) >= SMALLEST_SHIFT
+        result[rater] = Against(
+            figures.n,
+            figures.pearson,
+            math.nan if one is None else one.mean,
+            None if one is None else one.low,
+            None if one is None else one.high,
+            None if one is None or one.p_value is None else p_holm[rater],
+            is_judged and is_shifted,
+            bool(is_judged and is_lower and others_r.value - figures.pearson.value >= SMALLEST_LOSS),
         )
     return result
 

@@ -44,7 +44,7 @@ class UnclearFigures:
     n: int  # answers with two annotators or more
     difference: float  # mean absolute difference of two annotators' verdicts; NaN without such answers
     excess: float  # the same minus that of the other questions about the same answers
-    p_value: float | None  # of no excess, clustered by task, corrected over all questions by Holm's method
+    p_value: float | None  # of no excess (t test over answers), corrected over all questions by Holm's method
     n_flags: int  # marks that the annotator flagged as unclear
     is_named: bool
 
@@ -150,8 +150,12 @@ class MarkedAnswers:
 
     @cached_property
     def questions(self) -> list[tuple[Question, UnclearFigures]]:
-        """How far annotators differ on each question that two of them answered, worst first."""
-        apart = disagreement(self.verdicts)
+        """How far annotators differ on each question that two of them answered, worst first.
+
+        Annotators who are unlike the others are left out: they differ on every question.
+        """
+        are_like = [not one.is_unlike for one in self.against_others]
+        apart = disagreement(self.verdicts[are_like])
         flags = Counter((mark.area, mark.category) for mark in self.marks if mark.is_unclear)
         of_category: dict[tuple[str, str], list[int]] = {}
         for number, answer in enumerate(self.answers):
@@ -162,10 +166,10 @@ class MarkedAnswers:
             n_questions = len(checklist.questions)
             rows = np.array([apart[self.begins[answer] : self.begins[answer + 1]] for answer in answers])
             is_shared = ~np.isnan(rows).any(axis=1)
-            rows, tasks = rows[is_shared], self.grid.task_of[answers][is_shared]
+            rows = rows[is_shared]
             for number in range(n_questions if len(rows) else 0):
                 others = np.delete(rows, number, axis=1).mean(axis=1) if n_questions > 1 else rows[:, number]
-                test = paired_difference(rows[:, number], others, clusters=tasks.tolist())
+                test = paired_difference(rows[:, number], others)
                 figures = (len(rows), float(rows[:, number].mean()), test.mean, test.p_value)
                 found.append((Question(checklist, number), *figures, flags[place]))
         p_values = corrected([1.0 if one[4] is None else one[4] for one in found], "holm").tolist()
