@@ -42,6 +42,7 @@ from pfgen_fast.statistics.student import half_width
 from simulate_item_analysis import claims_of_item_analysis
 from simulate_items import claims_of_items
 from simulate_marks import claims_of_marks
+from simulate_raters import claims_of_raters
 
 _N_DRAWS = 999  # of paired tests; `compare --paired` has ten times as many, for p-values with another digit
 _DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
@@ -315,6 +316,7 @@ def main() -> None:
     wanted += [*claims_of_item_analysis(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()
+    wanted += claims_of_raters()
     rows: dict[str, list[str]] = {}
     n_wrong = 0
     # Forked, so that the published scores are there.

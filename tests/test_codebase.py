@@ -177,7 +177,7 @@ def test_the_demo_prints_its_table_and_needs_no_package_but_numpy():
     for line in (
         r"careful +0\.\d{4}",
         r"ngram/order-4 +0\.\d{4}",
-        r"  helpfulness +notices \d+ of \d+ kinds; .*blind: .*negate",
+        r"  helpfulness +notices \d+ of \d+ kinds; .*not noticed: .*negate",
         r"  a denial of every statement +costs the average 0\.\d{3}",
     ):
         assert re.search(f"^{line}", printed, flags=re.MULTILINE)

@@ -40,6 +40,10 @@ class ChecklistError(PfgenError, ValueError):
     """Answers cannot be judged by checklists: a suite, run, judgement, mark or option breaks the rules."""
 
 
+class AnnotationError(PfgenError, ValueError):
+    """Annotations cannot be collected: an option, a folder or a sheet breaks the rules."""
+
+
 class BuildError(PfgenError, ValueError):
     """A suite cannot be built: the config breaks the rules, or a stage leaves too few answers."""
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.long_answers import run_of, suite_of_essays
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.metrics.error_counts import model_errors
+from pfgen_fast.checklists.metrics.error_counts import Share, model_errors
 from pfgen_fast.checklists.metrics.error_modes import (
     ErrorRules,
     errors_of,
@@ -66,11 +66,27 @@ def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, 
 def test_the_published_profile_and_a_user_may_have_other_phrases(tmp_path):
     response = "Given the length, here is a part."
     assert error_of(tmp_path / "a", response, profile="published").rejection == "Given the"
+    whole = "given the constraints of this platform, here is a part."
+    assert error_of(tmp_path / "w", whole, profile="published").rejection == "Given the constraints of this platform"
     assert error_of(tmp_path / "b", "No way.", phrases=("no",)).rejection == "no"
     assert error_of(tmp_path / "c", response, phrases=("no",)).rejection is None
     assert Rejections(["I", "I can", "I can't"]).phrase_of("I can not") == "I can"
     assert phrases_for("fr") == ()
     assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
+
+
+def test_an_answer_counts_for_each_phrase_that_it_begins_with(tmp_path):
+    rules = ErrorRules(suite_of_essays(), phrases=("No", "No way", "Never", "Sorry"))
+    answers = [
+        Answer("sea", "No way."),
+        Answer("ice", "**NO.**"),
+        Answer("fog", "Never."),
+        Answer("fog", STORY, trial=2),
+    ]
+    found = model_errors("m", errors_of(run_of(tmp_path / "model", *answers), rules), rules).total
+    assert found.shares["rejection"] == Share(3, 4)
+    assert found.phrases == {"No": Share(2, 4), "No way": Share(1, 4), "Never": Share(1, 4)}
+    assert found.to_dict()["rejection_phrases"]["No"] == {"count": 2, "n": 4, "percent": 50.0}
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,35 @@ def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, importe
         imported(tmp_path / "empty")
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "changes", "message"),
+    [
+        ("judgements", "judgements", {"scores": [1.0, 0.3]}, "question 1: the verdict 0.3 is not a level"),
+        ("judgements", "judgements", {"scores": [1.0]}, "1 verdicts; expected 2, one for each question"),
+        ("judgements", "judgements", {"id": "chat_0000"}, "unknown task 'chat_0000'"),
+        ("generations", "answers", {"id": "chat_0000"}, "unknown task 'chat_0000'"),
+        ("generations", "answers", {"response": 3}, "response: expected a string"),
+    ],
+)
+def test_a_bad_line_of_the_compact_form_is_named_and_the_others_are_there(
+    tmp_path, checkout, suite, imported, call, kind, name, changes, message
+):
+    _, runs = imported(checkout)
+    write_suite(suite, tmp_path / "suite")
+    for key in ("heron", "stork"):
+        path = tmp_path / "compact" / kind / f"{key}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(runs[key].folder / f"{name}.jsonl", path)
+    bad = tmp_path / "compact" / kind / "heron.jsonl"
+    change(bad, lambda rows: rows[1].update(changes))
+    command = ("checklists", "import", tmp_path / "compact", "--suite", tmp_path / "suite", "-o", tmp_path / "again")
+    code, _, err = call(*command)
+    assert (code, err.count(f"{bad}, line 2")) == (3, 1)
+    assert message in " ".join(err.split())
+    sizes = {run.key: len(getattr(run, name)(suite)) for run in open_runs([tmp_path / "again"])}
+    assert sizes == {"heron": N - 1, "stork": N}
+
+
 @checklist_data.needs_hellobench
 def test_the_published_files_give_the_same_as_the_compact_ones(tmp_path):
     suite, source = import_suite(checklist_data.folder()), checklist_data.folder()

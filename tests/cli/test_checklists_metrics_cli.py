@@ -41,6 +41,7 @@ def test_errors_of_models_in_percent_or_as_counts_in_json(at_work, call):
     assert f"  repetition: sea: 3 times, 3 in a row: {ICE}" in lines
     assert "  rejection: ice: begins with: I'm sorry, but" in lines
     assert "  cut off: fog: without closing punctuation" in lines
+    assert "one: I'm sorry, but 33.3" in lines
     assert any(line.split() == ["5.0", "15.0", "15.0", "0.0", "1", "1", "one,", "short"] for line in lines)
     assert lines[-1].startswith("signature: errors:ours|sentences:rules")
     code, out, _ = call("checklists", "errors", "runs", "-s", "suite", "--json", "--examples", "1")

@@ -156,7 +156,23 @@ def test_a_plan_of_the_paper_beside_published_figures(call):
     assert "GPT4-Turbo" in "".join(content.decode() for content in tables().values())
 
 
-# show, kinds, votes
+# collect, show, kinds, votes
+
+
+def test_a_data_set_becomes_a_collection_with_held_out_donors(call):
+    rows = [
+        {"doc": i, "good": [f"Ice {i} floats.", f"Ice {i} does not sink in lake {i}, and floats."]} for i in range(30)
+    ]
+    write_lines("data.jsonl", [*rows, {"doc": "short", "good": ["Ice."]}])
+    how = ("collect", "data.jsonl", "--column", "id=doc", "--column", "references=good", "--task", "summarization")
+    assert "no item is left for donors" in one_error(call("discern", *how, "--donors", "d.jsonl", "-o", "c.jsonl"))
+    same = one_error(call("discern", *how, "--donors", "./c.jsonl", "-o", "c.jsonl"))
+    assert "-o and --donors: expected two different files" in same
+    code, out, err = call("discern", *how, "--items", 20, "--min-length", 10, "--donors", "donors.csv", "-o", "c.jsonl")
+    assert (code, out) == (0, "20 of 30 items: c.jsonl\n10 donors: donors.csv\n")
+    assert "1 of 31 items left out: no text of at least 10 characters" in err
+    code, *_ = run(call, "c.jsonl", "-e", "metrics", "--donors", "donors.csv", kinds="answer_swap,char_delete/300")
+    assert (code, n_texts()) == (0, {20})
 
 
 def test_show_is_typed_as_in_the_documentation(call):

@@ -56,7 +56,7 @@ def test_an_evaluator_with_constant_scores_never_moves():
     assert one(found.summary, score="d", scope="all")["average"] == 0
     assert set(found.cells["exact_d"]) == {0.0}
     assert set(found.cells["rank_biserial"]) == {None}
-    assert found.profile["verdict"] == ["blind"]
+    assert found.profile["verdict"] == ["not noticed"]
     assert "Task headlines: rating never moves: no damage changes a score." in found.warnings
 
 
@@ -206,7 +206,7 @@ def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
     assert profile["length"] == ("notices", 1, "100")
     assert profile["shortness"] == ("rewards", -1, "none")
     assert profile["much"][0] == "needs much"
-    assert profile["nothing"] == ("blind", 0, "none")
+    assert profile["nothing"] == ("not noticed", 0, "none")
     assert set(found.profile["detectable_at_100"]) == {None}  # there are only 24 items
     row = one(found.profile, metric="length")
     assert row["n80"] == 9  # 8.243, the fewest that a perfect effect needs
@@ -220,3 +220,29 @@ def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
     assert one(found.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
     degrees = dict(zip(found.profile["kind"], found.profile["detectable_at_100"], strict=True))
     assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}
+
+
+def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_have_been_missed():
+    functions = {"nothing": lambda item, text: float(len(item.text)), "length": length}
+
+    def profile(n_items, margin):
+        found = discerned(ByText(functions), some_items(n_items), a_plan("truncate", "identity"), margin=margin)
+        return found, {row["metric"]: row for row in rows(found.profile)}
+
+    assert profile(40, None)[1]["nothing"]["verdict"] == "not noticed"
+    found, wide = profile(40, 100.0)
+    missed = wide["nothing"]["missed_at_most"]
+    assert (wide["nothing"]["verdict"], wide["length"]["verdict"]) == ("blind", "notices")
+    assert {row["equivalent"] for row in rows(found.cells)} == {True}
+    assert profile(40, missed)[1]["nothing"]["verdict"] == "not noticed"
+    assert profile(40, missed * 1.001)[1]["nothing"]["verdict"] == "blind"
+    assert profile(12, None)[1]["nothing"]["missed_at_most"] is None
+    deviation = np.std([len(item.text) for item in some_items(40)], ddof=1)
+    for row in rows(found.cells):
+        assert row["drop_low"] <= row["mean_drop"] <= row["drop_high"]
+        assert row["missed_at_most"] == pytest.approx(max(-row["drop_low"], row["drop_high"]) / deviation)
+    constant = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("truncate"), margin=1.0)
+    assert constant.profile["verdict"] == ["not noticed"]  # the originals have no spread
+    for bad in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(DiscernmentError, match="expected a number above 0"):
+            profile(40, bad)

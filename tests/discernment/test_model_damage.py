@@ -75,6 +75,15 @@ def test_kinds_without_a_prompt_and_texts_longer_than_a_reply_are_refused(path):
         Making([*ITEMS, long], [MINOR], maker_of(path))
 
 
+def test_a_prompt_of_the_plan_is_asked_instead_and_has_stored_replies_of_its_own(path):
+    maker_of(path, replying())(ITEMS, [PARAPHRASE])
+    engine = FakeEngine(lambda request: content_of(request).removeprefix("Again: ") + " So.")
+    own = replace(PARAPHRASE, prompt="Again: {text}")
+    (made,) = maker_of(path, engine)(ITEMS, [own])
+    assert made.texts.tolist() == [f"{item.text} So." for item in ITEMS]
+    assert maker_of(path)(ITEMS, [own])[0].texts.tolist() == made.texts.tolist()
+
+
 def test_each_text_is_asked_for_once_if_the_reply_is_usable(path):
     engine = replying()
     made = maker_of(path, engine)(ITEMS, EVERY)

@@ -9,7 +9,9 @@ import pytest
 from makers.tested_evaluators import problem, written
 from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, chosen_plan, open_plan, usual_plan
 from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS
+from pfgen_fast.discernment.model_damage_prompts import made_prompt
 from pfgen_fast.discernment.plan import perturbation, perturbations_named
+from pfgen_fast.evaluators.criteria import read_criteria
 
 
 def names(plan):
@@ -195,6 +197,12 @@ IN_A_KIND = {
     "negate = { degrees = ['minor'] }": "degrees have names only if a model makes ",
     "newline = { k = [1] }": "the kind has no such degrees; expected {} instead of k",
     "grammar_error = { degrees = ['no'] }": "unknown degree of grammar_error 'no'; ",
+    "negate = { prompt = '{text}' }": "a rule makes the texts; expected a prompt only for kinds that a model makes",
+    "paraphrase = { prompt = 'Say it.' }": "expected the placeholder {text} in the template",
+    "paraphrase = { prompt = '{text} {txet}' }": "unknown placeholder {txet}; there are {text}, {what}, ",
+    "paraphrase = { prompt = 3 }": "prompt: expected a text, not 3",
+    "grammar_error = { prompt = '{text}' }": 'prompt: expected a prompt for each degree, as { minor = "...", major = ',
+    "grammar_error = { prompt = { minor = '{text}' } }": "prompt: expected a prompt for each degree, as { minor = ",
 }
 
 
@@ -208,6 +216,35 @@ IN_A_KIND = {
 def test_a_file_that_breaks_the_rules_is_named_with_the_place(tmp_path, text, expected):
     path = written(tmp_path / "short.toml", text)
     assert problem(open_plan, path).startswith(f"{path}: {expected}")
+
+
+def test_a_plan_may_replace_the_prompt_of_each_kind_and_degree_that_a_model_makes(tmp_path):
+    text = """
+[kinds]
+paraphrase = { prompt = "Say in {language}: {text}" }
+grammar_error = { degrees = ["major"], prompt = "{count} errors in {what}: {text}" }
+rewrite_insert = { prompt = { minor = "Once: {text}", major = "Everywhere: {text}" } }
+fictional_entity = {}
+"""
+    plan = open_plan(written(tmp_path / "own.toml", text))
+    prompts = {one.name: one.prompt for one in plan.perturbations}
+    assert prompts == {
+        "paraphrase": "Say in {language}: {text}",
+        "grammar_error/major": "{count} errors in {what}: {text}",
+        "rewrite_insert/minor": "Once: {text}",
+        "rewrite_insert/major": "Everywhere: {text}",
+        "fictional_entity/minor": None,
+        "fictional_entity/major": None,
+    }
+    assert plan.notes == (
+        "The prompts of the plan replace the packaged prompts of paraphrase, grammar_error/major, "
+        "rewrite_insert/minor, rewrite_insert/major.",
+    )
+    other = replace(plan, perturbations=tuple(replace(one, prompt=None) for one in plan.perturbations))
+    assert plan.hash(tables="t") != other.hash(tables="t")
+    summary = CollectionItem("1", "Ice {floats}.", "summarization", "en")
+    filled = [made_prompt(summary, one, read_criteria()) for one in plan.perturbations[:2]]
+    assert filled == ["Say in English: Ice {floats}.", "five errors in a summary of a source text: Ice {floats}."]
 
 
 def test_unknown_plans_and_kinds_of_a_model_among_rules_only_are_refused(tmp_path):

@@ -11,7 +11,7 @@ from pfgen_fast.discernment import open_weights, usual_plan
 from pfgen_fast.discernment.paper import facts, paper_plan
 from pfgen_fast.discernment.plan import perturbation, perturbations_named
 from pfgen_fast.discernment.weights import read_survey
-from pfgen_fast.statistics.agreement_of_levels import fleiss_kappa
+from pfgen_fast.statistics.raters import fleiss_kappa
 
 NGRAM = ("fluency", "truthfulness", "helpfulness")
 HEAD = "task,perturbation,metric,weight\n"
@@ -79,6 +79,18 @@ def test_missing_rows_and_cells_are_noted(tmp_path):
     assert notes == (
         "The weights (weights.csv) of the task t have no row for truncate, so there is no weighted score.",
         "The weights (weights.csv) have no weight of b for negate, which counts as 0.",
+    )
+
+
+def test_an_evaluator_with_some_metrics_of_a_task_uses_their_weights_and_says_so(tmp_path):
+    path = written(tmp_path / "weights.csv", VOTES + "t,truncate,c,1\nt,loop,a,1\nt,loop,c,9\n")
+    plan = [perturbation(name, k=1) for name in ("negate", "truncate", "loop")]
+    matrix, notes = open_weights(path).matrix("t", plan, ["a", "b", "other"])
+    assert matrix[[0, 2]].tolist() == [[0.8, 0.2, 0.0], [1.0, 0.0, 0.0]]
+    assert np.isnan(matrix[1]).all()
+    assert notes[:2] == (
+        "The weights (weights.csv) of the task t are used only for a, b; the evaluator has no c.",
+        "The weights (weights.csv) of the task t are 0 for truncate, so there is no weighted score.",
     )
 
 
@@ -160,7 +172,7 @@ def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
     (of_task,) = read_survey(
         written(tmp_path / "weights.csv", SURVEY + votes(*"aab") + votes(*"ab", kind="loop"))
     ).tasks
-    assert of_task.kappa is None  # some did not vote on everything
+    assert of_task.kappa == pytest.approx(fleiss_kappa([[2, 1], [1, 1]]))  # one did not vote on everything
     assert of_task.votes["loop"] == {"a": 1, "b": 1}
 
 

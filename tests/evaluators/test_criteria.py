@@ -115,9 +115,34 @@ def test_the_hash_changes_with_all_that_a_prompt_says(write):
     assert read_criteria(write(KEY)).hash == hashes[0]
 
 
+FRAME = 'frame.en = "Rate {text} from {low} to {high} by {criterion}. Write only [[rating]]."\n'
+
+
+def test_a_frame_replaces_the_prompt_around_a_criterion_as_a_whole(write):
+    criteria = read_criteria(write(FRAME + KEY))
+    prompt = criteria.prompt("any", "charm", language="ja", text="水 {low}")
+    assert prompt == "Rate 水 {low} from 1 to 5 by charm. Write only [[rating]]."
+    packaged = read_criteria(write(FRAME.replace("{criterion}", "{definition}")))
+    prompt = packaged.prompt("story", "fluency", language="ja", text="水")  # the frame has no other language
+    assert prompt.startswith("Rate 水 from 1 to 5 by How well the text is written")
+    assert list(packaged.tasks) == list(read_criteria().tasks)
+    hashes = [of.hash for of in (criteria, packaged, read_criteria(), read_criteria(write(KEY)))]
+    assert len(set(hashes)) == 4
+
+
 FAULTS = {
+    "a frame without text": ("frame.en = 'Rate it: [[1]]'" + KEY, r"frame\['en'\]: expected the placeholder {text}"),
+    "a frame with a typing error": (
+        "frame.en = '{text} {lo} [[1]]'" + KEY,
+        "unknown placeholder {lo}; there are {what}",
+    ),
+    "a frame without brackets": ("frame.en = '{text}'" + KEY, "expected a request for a rating in double brackets"),
+    "a frame of no language": (
+        "frame.ja = '{text} [[1]]'" + KEY,
+        "frame: expected a frame in a language of .* charm: en",
+    ),
     "no TOML": ("[", "not TOML"),
-    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, criteria"),
+    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),
     "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
     "empty name": (KEY.replace('"charm"', '" "'), r"\.name: expected a text that is not empty"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import json
 import re
 
 import numpy as np
@@ -17,7 +18,8 @@ KEY = "sk-0123456789abcdefSECRET"
 
 
 def answer_in(request):
-    return re.search(r"\[Answer to judge\]\n(.*)\n\[End of the answer\]", request.prompt, re.DOTALL)[1]
+    bounds = r"\[(?:Answer to judge|採点する回答)\]\n(.*)\n\[(?:End of the answer|採点する回答の終わり)\]"
+    return re.search(bounds, request.prompt, re.DOTALL)[1]
 
 
 def by_length(request):
@@ -86,7 +88,7 @@ def test_a_template_is_chosen_by_name_or_file_with_its_scale(options, find, tmp_
     with serving(by_length) as server:
         finding = find(options(server, template=template))
     assert len(server.requests) == 48
-    assert all(("helpfulness" in request.prompt) != in_file for request in server.requests)
+    assert all(("有用さ" in request.prompt) != in_file for request in server.requests)
     assert not any("Scale:" in request.prompt for request in server.requests)
     assert [row[0] for row in finding.tables[2].rows] == (list(range(5)) if in_file else list(range(1, 11)))
     assert any("of the form [[0]] to [[4]]" in note for note in finding.notes) == in_file
@@ -119,6 +121,19 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find
     with serving(by_length) as server:
         find(options(server))
     assert len(server.requests) == 48 - n_asked
+
+
+def test_a_question_without_a_sample_answer_shows_its_first_reference(options, varied, mini, make_suite):
+    answers = AnswersToJudge(1)
+    scored = score_runs([varied], suite=mini, threads=2, on_batch=answers)
+    folder = make_suite(*({"question": q.question, "answers": {"a": ["First.", "Second."]}} for q in mini))
+    sample = {"question": mini.questions[0].question, "answer": "A sample."}
+    (folder / "questions.jsonl").write_text(json.dumps(sample))
+    shown = dataclasses.replace(scored, suite=Suite.load(folder))
+    with serving(by_length) as server:
+        RatedRuns(shown, answers.found, options(server).evaluator()).ask()
+    samples = [re.search("Sample answer.*\\n(.*)\\n", request.prompt)[1] for request in server.requests]
+    assert {sample: samples.count(sample) for sample in samples} == {"A sample.": 6, "First.": 42}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from pfgen_fast.discernment.weights import read_survey
 from pfgen_fast.evaluators import TableScores
 from pfgen_fast.evaluators.user_code import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
-from pfgen_fast.generation import Setting
+from pfgen_fast.generation import Context, Setting
 from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
 from pfgen_fast.generation.run_writer import config_hash
 from pfgen_fast.generation.sweep import SweepOptions
@@ -242,6 +242,7 @@ SHAPE = {
         {"part": "clip", "low": -123.5, "high": 27182.5},
     ]
 }
+CONTEXT = [["question", "sentence"], ["Q01", "Ice floats."], ["Why?", "Snow is ice."], ["", "Rain falls."]]
 KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what makes one, and the reader
     "result.json": (good_result, show_result),
     "config.json": (CONFIG, score_config),
@@ -264,6 +265,8 @@ KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what
     "items.json": (ITEMS, read_collection),
     "plan.toml": (PLAN, open_plan),
     "shape.toml": (SHAPE, shape_of),
+    "context.csv": (CONTEXT, Context.read),
+    "context.jsonl": ([dict(zip(CONTEXT[0], row, strict=True)) for row in CONTEXT[1:]], Context.read),
     "weights.csv": (WEIGHTS, open_weights),
     "votes.csv": (VOTES, read_survey),
     "bars.csv": ([["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]], read_published),
@@ -272,6 +275,7 @@ MORE_READERS = {
     "trials.jsonl.xz": score,
     "trial_001.jsonl": lambda path: pack_trials(RunFolder(path.parent, None)),
     "template.txt": lambda path: Template.read(path, placeholders=()),
+    "context.txt": Context.read,
     "raw.parquet": lambda path: gather([path], {}, {}, {}),
     **{f"rows.{kind}": rows_of for kind in ("jsonl.gz", "csv", "tsv", "parquet")},
 }

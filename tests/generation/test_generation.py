@@ -14,6 +14,7 @@ from makers.asked_engines import FakeEngine
 from makers.effort import examples
 from makers.runs import answers_by_trial, files_of
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.events import Trouble
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
@@ -125,7 +126,9 @@ def test_stops_do_not_change_the_final_files(tmp_path_factory, mini, stops, empt
 
 JAPANESE, ENGLISH = {"question": "なぜ？"}, {"question": "Why?"}
 OWN = {"examples_heading": "E", "question_heading": "Q", "qa": "Answer!", "chat": "Reply!"}
-ours_in_japanese, ours_in_english = (vars(INSTRUCTIONS[language]) for language in ("ja", "en"))
+ours_in_japanese, ours_in_english = (
+    {name: text for name, text in vars(INSTRUCTIONS[language]).items() if name in OWN} for language in ("ja", "en")
+)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,10 @@ ours_in_japanese, ours_in_english = (vars(INSTRUCTIONS[language]) for language i
 def test_instructions_are_recorded_unless_they_are_the_published_ones(make_suite, questions, own, recorded):
     folder = make_suite(*questions)
     (folder / "suite.json").write_text(json.dumps({"instructions": own}))
-    assert Setting("m").config(Suite.load(folder), "fake")["instructions"] == recorded
+    suite, context = Suite.load(folder), Context({"": ("x",)})
+    assert Setting("m").config(suite, "fake")["instructions"] == recorded
+    with_heading = Setting("m", context=context).config(suite, "fake")["instructions"]
+    assert ("context_heading" in str(with_heading)) == isinstance(recorded, dict)  # else it is one of ours
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from makers import published
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation import Setting
+from pfgen_fast.generation import Context, Setting
 from pfgen_fast.generation.prompts import MODES, cleaned, make_tasks
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.questions import language_of
 
 
-def reference(folder, q, k, mode, s="", m=20, prefix=""):
+def reference(folder, q, k, mode, s="", m=20, prefix="", instruction="", context=None):
     """The rules, line by line, without the package: the text of a completion, or the messages."""
     texts = ENGLISH if q.isascii() else JAPANESE
     lines = (folder / "questions.jsonl").read_text(encoding="utf-8").split("\n")
@@ -33,13 +33,21 @@ def reference(folder, q, k, mode, s="", m=20, prefix=""):
         if i > 0:
             examples += "\n\n"
         examples += "Q: " + sample["question"] + "\n" + "A: " + sample["answer"]
+    drawn = ""
+    if context is not None:
+        keyed = [(hashlib.sha1(f"{s}::{k}::{q}::{one}".encode()).hexdigest(), one) for one in context.sentences[""]]
+        drawn = texts["context"] + "\n"
+        for _, one in sorted(keyed)[: context.n_drawn]:
+            drawn += "- " + one + "\n"
+        drawn += "\n"
     shown = texts["examples"] + ("\n" + examples if examples else "")  # else no line stands in their place
     if mode == "completion":
-        return prefix + shown + "\n\n" + "Q: " + q + "\nA:"
+        first = {"": "", "default": texts["qa"] + "\n\n"}.get(instruction, instruction + "\n\n")
+        return prefix + first + shown + "\n\n" + drawn + "Q: " + q + "\nA:"
     text = prefix + texts[mode] + "\n\n" + shown
     if mode == "qa":
-        return [{"role": "user", "content": text + "\n\n" + texts["question"] + "\n" + "Q: " + q}]
-    return [{"role": "system", "content": text}, {"role": "user", "content": "Q: " + q}]
+        return [{"role": "user", "content": text + "\n\n" + drawn + texts["question"] + "\n" + "Q: " + q}]
+    return [{"role": "system", "content": text}, {"role": "user", "content": drawn + "Q: " + q}]
 
 
 JAPANESE = {
@@ -47,12 +55,14 @@ JAPANESE = {
     "question": "## 質問",
     "qa": "例と同様の文体及び文字数で、質問に1行で答えてください。",
     "chat": "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。",
+    "context": "## 参考情報",
 }
 ENGLISH = {
     "examples": "## Examples",
     "question": "## Question",
     "qa": "Answer the question in one line, in the style and length of the examples.",
     "chat": "Answer the user's question in one line, in the style and length of the examples.",
+    "context": "## Context",
 }
 
 
@@ -61,20 +71,30 @@ def sent(task):
 
 
 def compare(suite, folder, mode, **changes):
-    names = {"seed": "s", "num_examples": "m", "prefix": "prefix"}
+    names = {"seed": "s", "num_examples": "m"}
     for trial in range(1, 6):
         tasks = make_tasks(suite, trial, mode=mode, **changes)
         assert [task.question for task in tasks] == [question.question for question in suite]
         seed = int(hashlib.sha1(f"{changes.get('seed', '')}::{trial}".encode()).hexdigest(), 16) % 2**31
         for task in tasks:
-            kwargs = {names[name]: value for name, value in changes.items()}
+            kwargs = {names.get(name, name): value for name, value in changes.items()}
             assert sent(task) == reference(folder, task.question, trial, mode, **kwargs)
             assert (task.trial, task.seed) == (trial, seed)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "changes", [{}, {"seed": "種"}, {"num_examples": 0}, {"num_examples": 3, "prefix": "P\n"}], ids=str
+    "changes",
+    [
+        {},
+        {"seed": "種"},
+        {"num_examples": 0},
+        {"num_examples": 3, "prefix": "P\n"},
+        {"instruction": "default", "prefix": "P\n"},
+        {"instruction": "Go on.", "num_examples": 0},
+        {"context": Context({"": ("One.", "二。", "Three.", "四。")}, n_drawn=3), "seed": "種"},
+    ],
+    ids=str,
 )
 def test_prompts_follow_the_rules(mini, mode, changes):
     compare(mini, mini.folder, mode, **changes)
@@ -146,7 +166,10 @@ FIRST = '{"question": "b?", "answer": "B."}'
 WRONG_SUITES = [
     ("[]", "expected a JSON object, not list"),
     ('{"instruction": {}}', "unknown key 'instruction'; expected 'instructions'"),
-    ('{"instructions": {"q": ""}}', "unknown instruction 'q'; expected examples_heading, question_heading, qa, chat"),
+    (
+        '{"instructions": {"q": ""}}',
+        "unknown instruction 'q'; expected examples_heading, question_heading, qa, chat, context_heading",
+    ),
     ('{"instructions": {"qa": 1}}', "instructions['qa']: expected a text without lone surrogates, not 1"),
     ('{"instructions": {"qa": "\\ud800"}}', "instructions['qa']: expected a text without lone surrogates"),
     ('{"instructions": []}', "'instructions': expected an object with texts, not list"),

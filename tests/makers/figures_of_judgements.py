@@ -14,6 +14,7 @@ from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
+from pfgen_fast.checklists.metrics.rejections import PUBLISHED_PHRASES
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
 from pfgen_fast.checklists.reliability.noise import Noise
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
@@ -22,6 +23,7 @@ from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
 from pfgen_fast.experiments import Finding
+from pfgen_fast.statistics.correlation import p_value
 
 from .checklist_data import folder, needs_hellobench, table
 from .figures import figures, numbers
@@ -97,6 +99,21 @@ def of_the_methods() -> Iterator[str]:
     assert {name for name in models if name.casefold() not in by_key} == {"GPT-4o-Mini"}
     assert len(models) == 7
     yield from numbers(scored["gpt4o_0806"])
+
+
+@figures(PAGE, "* **The correlation with people**", needs_hellobench)
+def of_the_correlations_with_people() -> Iterator[str]:
+    printed = {row["method"]: row for row in table("paper/correlation_with_humans.csv")}
+
+    def implied(row: Mapping[str, str]) -> int:
+        """The number of answers with which the printed correlation has the printed p-value."""
+        rho, wanted = float(row["spearman_x100"]) / 100, float(row["p_value"])
+        return min(range(100, 1000), key=lambda n: abs(np.log(p_value(rho, n) / wanted)))
+
+    sizes = {method: implied(row) for method, row in printed.items()}
+    others = [n for method, n in sizes.items() if method not in ("HelloEval", "AVG-C")]
+    assert (len(others), {round(n, -1) for n in others}) == (8, {700})
+    yield f"{sizes['HelloEval']} {sizes['AVG-C']} {round(float(np.mean(others)), -2):.0f}"
 
 
 @figures(PAGE, "* **Intervals.**", *SLOW)
@@ -182,8 +199,11 @@ def errors(name: str) -> ModelErrors:
 def of_the_errors() -> Iterator[str]:
     by_length = {row["length"]: row for row in table("paper/error_modes.csv") if row["mode"] == "rejection"}
     for length in ("2k", "16k"):
-        rejected = errors("yi_large").lengths[length].shares["rejection"].percent
-        longer = re.search(r"longer phrase[^;]*? gives ([\d.]+)", by_length[length]["rule that gives it"])
-        yield f"{by_length[length]['paper']} {rejected:.1f} {float(longer[1]):.1f}"
+        part, printed = errors("yi_large").lengths[length], by_length[length]
+        first, whole = (part.phrases[phrase].percent for phrase in PUBLISHED_PHRASES)
+        assert first == part.shares["rejection"].percent
+        longer = re.search(r"longer phrase[^;]*? gives ([\d.]+)", printed["rule that gives it"])
+        assert whole == pytest.approx(float(longer[1]), abs=0.005)
+        yield f"{printed['paper']} {first:.1f} {whole:.1f}"
     repeated = errors("suri_7b").areas["heuristic_text_generation"].shares["repetition"]
     yield f"43.1 {repeated.percent:.1f} {repeated.count} {repeated.n}"

@@ -101,6 +101,45 @@ def test_constant_scores_have_no_correlation_but_are_drawn():
     stored(drawn(chart), "svg")
 
 
+def test_distributions_are_shares_of_the_texts_of_each_group_and_few_scores_are_not_put_into_bins(one):
+    chart = picture_of(one, "distributions")
+    assert [panel.title for panel in chart.panels] == [metric.name for metric in METRICS]
+    names = ["originals", "characters damaged", "words damaged", "sentences damaged", "harmless changes"]
+    for panel in chart.panels:
+        assert [line.name for line in panel.lines] == names
+        assert all(line.y.sum() == pytest.approx(1) and len(line.y) == 20 for line in panel.lines)
+    found = a_discernment(metrics=METRICS[:1])
+    scores = {"fluency": np.array([1.0, 2, 2, 5] * (N_ITEMS // 4))}
+    perturbed = tuple(dataclasses.replace(part, scores=scores) for part in found.scored.perturbed)
+    scored = dataclasses.replace(found.scored, originals=scores, perturbed=perturbed)
+    line = picture_of(finding_of([dataclasses.replace(found, scored=scored)]), "distributions").panels[0].lines[0]
+    assert (line.x.tolist(), line.y.tolist()) == ([1, 2, 5], [0.25, 0.5, 0.25])
+
+
+def test_correlations_are_between_all_scores_of_the_evaluators_of_a_task(one):
+    assert not {"correlations", "d-correlations"} & {picture.name for picture in one.pictures}
+    ngram, other = a_discernment(), a_discernment("other", metrics=METRICS[:1])
+    still = a_discernment("still", metrics=METRICS[:1])
+    scores = {"fluency": np.full(N_ITEMS, 1.0)}
+    perturbed = tuple(dataclasses.replace(part, scores=scores) for part in still.scored.perturbed)
+    scored = dataclasses.replace(still.scored, originals=scores, perturbed=perturbed)
+    finding = finding_of([ngram, other, dataclasses.replace(still, scored=scored)])
+    chart = picture_of(finding, "correlations")
+    assert chart.rows == (*(f"ngram: {metric.name}" for metric in METRICS), "other", "still")
+    values = chart.values
+    assert np.array_equal(values, values.T, equal_nan=True)
+    assert values.diagonal().tolist() == [1] * 6
+    assert np.isnan(values[5, :5]).all()  # constant scores have no correlation
+    of_d = picture_of(finding, "d-correlations").values
+    assert of_d.shape == (6, 6)
+    assert -1 <= np.nanmin(of_d) < np.nanmax(of_d - np.eye(6)) <= 1
+    assert "–" in [text.get_text() for text in drawn(chart).axes[0].texts]
+    same = picture_of(finding_of([a_discernment("a", metrics=METRICS[:1]), other]), "correlations")
+    assert same.values == pytest.approx(np.ones((2, 2)))
+    fewer = a_discernment("fewer", n_items=20)
+    assert "correlations" not in {picture.name for picture in finding_of([ngram, fewer]).pictures}
+
+
 def test_a_test_of_one_perturbation_without_curves_controls_and_examples_has_a_report(tmp_path):
     found = a_discernment(plan=Plan((perturbation("answer_swap"),)), metrics=METRICS[:1], examples=(), n_draws=0)
     names = {path.name for path in write_discernment([found], tmp_path)}

@@ -31,11 +31,11 @@ from pfgen_fast.statistics.evaluator_agreement import Agreement
 CELLS = (
     "evaluator,task,level,kind,degree,permille,k,metric,n_items,n_impossible,n_missing,n_zero,n,share_lower,share_equal,"
     "share_higher,mean_original,mean_perturbed,mean_drop,rank_biserial,r_plus,z,log_p,d,d_low,d_high,ceiling_d,exact_d,"
-    "reverse_d,n80,few,noticed,significant_bh"
+    "reverse_d,n80,few,noticed,significant_bh,drop_low,drop_high,missed_at_most,equivalent"
 )
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}
 FIGURES = {"perturbations", "summary", "profile", "controls", "cells", "work", "examples"}
-PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "scores"}
+PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "distributions", "scores"}
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +303,7 @@ def test_readers_see_words_where_the_files_have_names(one):
     shown = one.to_markdown() + " ".join(one.first) + one.paragraph
     codes = ("char_delete", "answer_swap", "n80", "drop_per_100_permille", "detectable_at", "sentence_")
     assert [code for code in codes if code in shown] == []
-    assert table(one, "profile").columns[-2:] == ("drop_per_100_permille", "verdict")
+    assert table(one, "profile").columns[-2:] == ("missed_at_most", "verdict")
 
 
 HOSTILE = "</script><img src=x onerror=alert(1)> \u202e\u2066abc \x00\x1b[31m \ud800 &amp; \"'` |*_[a](b)\n# $x$ =1+1"
@@ -364,3 +364,22 @@ def test_what_too_few_scores_tell_is_not_called_blindness():
     assert re.search(r"^Too few scores change.*words doubled", words, re.MULTILINE)
     (blind,) = re.findall(r"^helpfulness does not notice.*", words, re.MULTILINE)
     assert ("statements negated" in blind, "words doubled" in blind) == (True, False)
+
+
+def test_the_word_blind_needs_a_margin_and_comes_with_what_may_have_been_missed():
+    assert "blind" not in one_text(finding_of([a_discernment()]))
+    found = finding_of([a_discernment(margin=5.0)])
+    assert re.search(
+        r"statements negated \(helpfulness: d 0\.0, no score changes, blind: it changes by at most \d\.\d\d SD",
+        one_text(found),
+    )
+    assert re.search(r"^helpfulness is blind to, at any degree: all statements negated", said(found), re.MULTILINE)
+    assert "the mean score changes by less than 5 SD" in found.paragraph
+    assert "missed at most, SD" in table(found, "profile").readable().columns
+    narrow = finding_of([a_discernment(margin=0.01)])
+    assert re.search(r"helpfulness: d 0\.0, no score changes, it may change by at most \d\.\d\d SD", one_text(narrow))
+    assert "is blind to" not in said(narrow)
+
+
+def one_text(finding):
+    return " ".join([*finding.sentences, said(finding)])

@@ -17,11 +17,10 @@ from pfgen_fast.statistics.agreement_of_levels import (
     agreement_of_levels,
     agreement_of_table,
     figures_of_tables,
-    fleiss_kappa,
-    krippendorff_alpha,
     tables_of,
 )
 from pfgen_fast.statistics.correlation import pearson, spearman
+from pfgen_fast.statistics.raters import fleiss_kappa, krippendorff_alpha
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 NAN = math.nan
@@ -123,6 +122,6 @@ def test_fleiss_kappa_equals_that_of_statsmodels(seed):
     assert fleiss_kappa(counts) == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize("counts", [[], [[]], [[1, 0], [0, 1]], [[2, 0], [0, 3]], [[3, 0], [3, 0]], [[0, 0]]])
+@pytest.mark.parametrize("counts", [[], [[]], [[1, 0], [0, 1]], [[3, 0], [3, 0]], [[0, 0]]])
 def test_fleiss_kappa_is_undefined_where_it_means_nothing(counts):
     assert math.isnan(fleiss_kappa(counts))

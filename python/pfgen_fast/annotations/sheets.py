@@ -7,8 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from ..errors import AnnotationError
+from ..files.reading import read_text
 from .rows import Header
 
 
@@ -31,6 +34,7 @@ class Sheet:
     guideline: str  # plain text: paragraphs are separated by empty lines, lines with `# ` are headings, with `- ` items
     levels: Sequence[Mapping[str, Any]]  # {"value": 0.25, "text": "..."}, ascending
     items: Sequence[Mapping[str, Any]]
+    content_language: str = ""  # language of the instructions and answers, such as `ja`; empty if unknown
 
     @cached_property
     def sha256(self) -> str:
@@ -49,3 +53,17 @@ class Sheet:
     def to_dict(self) -> dict[str, Any]:
         """The sheet as data for the page."""
         return {**self._content, "sheet": self.sha256}
+
+
+_MAX_GUIDELINE_BYTES = 1 << 20
+_PACKAGED = Path(__file__).parents[1] / "data" / "annotation"
+
+
+def packaged_guideline(language: str) -> str:
+    """Our guideline for annotators."""
+    return (_PACKAGED / f"guideline-{language}.md").read_text(encoding="utf-8")
+
+
+def read_guideline(path: Path) -> str:
+    """The guideline in a file of UTF-8."""
+    return read_text(path, error=AnnotationError, limit=_MAX_GUIDELINE_BYTES)

@@ -27,21 +27,27 @@ _BEST_RATING = 10.0
 
 
 def read_judgements(
-    path: Path, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
+    path: Path,
+    suite: ChecklistSuite,
+    *,
+    with_reasons: bool = True,
+    on_fault: OnFault | None = None,
+    on_misfit: OnFault | None = None,
 ) -> list[Judgement]:
-    """The judgements of a file, in the order of the file."""
+    """The judgements of a file, in the order of the file; for `on_misfit` see `checked_objects`."""
     checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}
 
     def judgement_of(value: Any) -> Judgement:
         return Judgement(**fields_of(value, checks, ("id", "response_sha256", "scores")))
 
     rows = _parquet_rows(path, checks) if path.suffix == ".parquet" else None
-    check = _check_of(suite)
     found: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
     several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
-    for where, judgement in checked_objects(path, judgement_of, on_fault=on_fault, rows=rows):
-        check(judgement, where)
+    objects = checked_objects(
+        path, judgement_of, on_fault=on_fault, rows=rows, fits=_check_of(suite), on_misfit=on_misfit
+    )
+    for where, judgement in objects:
         of_answer = first.setdefault(judgement.key, judgement)
         if of_answer is not judgement:
             several.setdefault(_identity(of_answer), of_answer)

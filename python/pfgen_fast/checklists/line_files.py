@@ -68,8 +68,13 @@ def checked_objects(
     *,
     on_fault: OnFault | None = None,
     rows: Iterable[tuple[str, Row]] | None = None,
+    fits: Callable[[T, str], object] = lambda found, where: None,
+    on_misfit: OnFault | None = None,
 ) -> Iterator[tuple[str, T]]:
-    """The objects of a file (or the given rows), converted by a check, each with its place for error messages."""
+    """The objects of a file (or the given rows), converted by a check, each with its place for error messages.
+
+    `fits` raises ChecklistError for an object that does not fit the suite. With `on_misfit`, it is skipped.
+    """
     if rows is None:
         rows = table_rows(path) if path.suffix == ".parquet" else _lines(path)
     try:
@@ -80,8 +85,15 @@ def checked_objects(
                 if on_fault is None:
                     raise
                 on_fault(str(fault))
-            else:
-                yield where, found
+                continue
+            try:
+                fits(found, where)
+            except ChecklistError as fault:
+                if on_misfit is None:
+                    raise
+                on_misfit(str(fault))
+                continue
+            yield where, found
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
 

@@ -209,11 +209,16 @@ def _run_of_file(path: Path) -> Run:
     return Run(stem(path), path.parent, *((path, None) if has_answers else (None, path)))
 
 
-def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
-    """The answers of a file, by task and trial."""
-    found: dict[AnswerKey, Answer] = {}
-    for where, answer in checked_objects(path, answer_of, on_fault=on_fault):
+def read_answers(
+    path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None, on_misfit: OnFault | None = None
+) -> dict[AnswerKey, Answer]:
+    """The answers of a file, by task and trial; for `on_misfit` see `checked_objects`."""
+
+    def fits(answer: Answer, where: str) -> None:
         suite.task(answer.id, answer.length, where)
+
+    found: dict[AnswerKey, Answer] = {}
+    for where, answer in checked_objects(path, answer_of, on_fault=on_fault, fits=fits, on_misfit=on_misfit):
         former = found.setdefault(answer.key, answer)
         if former.response != answer.response:
             raise ChecklistError(f"{where}: another answer to {shown_key(answer.key)} came before; expected one answer")

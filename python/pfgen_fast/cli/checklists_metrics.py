@@ -220,7 +220,7 @@ class _Errors:
     profile: Literal["ours", "published"] = Option(
         "ours",
         help="Choose our rules, or the rules of the published figures: sentences of any length count, and a rejection "
-        "begins with 'Given the'.",
+        "begins with 'Given the'; the shares of each phrase are shown.",
     )
     phrases: Path | None = Option(
         None, help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
@@ -305,6 +305,14 @@ def _print_errors(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
     rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
     print_line(("in % of the answers; run: the largest number of equal sentences in a row", "dim"))
     _print_table(heads, rows)
+    phrases = [(name, part.phrases) for model in found for name, part in _parts(model, with_areas=with_areas)]
+    if any(of_part for _, of_part in phrases):
+        print_line("")
+        print_line(("rejections in % by phrase; an answer counts for each phrase that it begins with", "dim"))
+    for name, of_part in phrases:
+        listed = ", ".join(f"{shown(phrase)} {_fixed(share.percent, 1)}" for phrase, share in of_part.items())
+        if listed:
+            print_line(f"{shown(name)}: {listed}")
 
 
 def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:

@@ -14,7 +14,7 @@ from .checklists_printing import print_tables
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source
-from .discern_table import LEGEND, table_of
+from .discern_table import LEGEND, tables_of
 from .findings import show_finding
 from .gate_options import ThresholdOptions
 from .server_options import retried_without_schema
@@ -75,6 +75,12 @@ class _Run:
     zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out pairs of equal scores, or rank them first.")
     draws: int = Option(1000, min=0, help="Set the number of bootstrap draws for intervals; 0 computes no intervals.")
     min_items: int = Option(10, min=5, help="Leave cells with fewer items undefined.")
+    margin: float | None = Option(
+        None,
+        help="Call an evaluator blind to damage if its mean score changes by less than this margin, up or down, in "
+        "standard deviations of the originals' scores, such as 0.1 (two one-sided tests).",
+        metavar="X",
+    )
     report: Path | None = Option(
         None, help="Link to a report of the same run (pfgen-fast report).", metavar="FILE.html"
     )
@@ -85,6 +91,7 @@ class _Run:
 
     @retried_without_schema("evaluators")
     def __call__(self) -> None:
+        from ..discernment.cells import check_margin
         from ..discernment.paper import read_published
         from ..files.writing import check_folder
         from ..report.discernment import finding_of
@@ -92,6 +99,7 @@ class _Run:
         from ..report.findings import check_libraries
 
         self.gate.prepare()
+        check_margin(self.margin)
         self.gate.check_names(_figure_names(self.source.opened_plan))
         check_folder(self.output)
         if self.asking.dry_run and self.gate.is_gate:
@@ -112,16 +120,17 @@ class _Run:
         if self.asking.dry_run:
             return
         found = [test.run(one) for one in opened]
+        of_tasks = results(found)
         finding = finding_of(found, figures, test.agreements(found))
         show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
-            print_tables([table_of(results(found))])
+            print_tables(tables_of(of_tasks))
             stdout().print(LEGEND, style="dim")
             self.source.print_suite()
             for result in found:
                 print_signature(result.signature)
-        checks = [check for one in results(found) for check in self.gate.check(_figures(one), one.title)]
+        checks = [check for one in of_tasks for check in self.gate.check(_figures(one), one.title)]
         self.gate.finish(checks, "quiet" if self.asking.quiet else "text", "discern run")
 
 
@@ -216,6 +225,7 @@ class _Test:
                 zeros=given.zeros,
                 min_items=given.min_items,
                 draws=given.draws,
+                margin=given.margin,
                 on_progress=count,
                 **self.damaging,
             )

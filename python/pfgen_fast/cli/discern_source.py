@@ -31,6 +31,9 @@ Language = Annotated[
     str | None,
     Option(help="Set the language of all texts, ja or en. Default: detected in each text."),
 ]
+Task = Annotated[
+    str | None, Option(help="Set the task of items without one, such as answers or translation.", metavar="TEXT")
+]
 Analyser = Annotated[
     str | None,
     Option(
@@ -40,7 +43,7 @@ Analyser = Annotated[
 ]
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
     """Splits `KEY=COLUMN`."""
     key, _, column = (part.strip() for part in text.partition("="))
     if not (key and column):
@@ -76,10 +79,10 @@ class Source:
     column: list[Any] | None = Option(  # typer takes no list of pairs
         None,
         help="Read a key from another column, such as text=summary or perturbed.typo/1=worse. May be repeated.",
-        parser=_pair,
+        parser=pair,
         metavar="KEY=COLUMN",
     )
-    task: str | None = Option(None, help="Set the task of items without one, such as answers or translation.")
+    task: Task = None
     language: Language = None
     encoding: str | None = Option(None, help="Set the encoding of a CSV or TSV file. Default: UTF-8.", metavar="NAME")
     plan: str = Option(

@@ -15,9 +15,19 @@ if TYPE_CHECKING:
 _TITLE = "The lightest damage that each score notices"
 _CONTROLS = "changes that should not matter"
 LEGEND = (
-    "rewarded: scores rise; some: heavier damage is not noticed; ?: too few scores change to tell; punished: scores "
-    "fall without reason"
+    "rewarded: scores rise; some: heavier damage is not noticed; blind: the mean changes by less than the margin; "
+    "?: too few scores change to tell; punished: scores fall without reason"
 )
+
+
+def tables_of(results: Sequence[Result]) -> list[TextTable]:
+    """The averages side by side, if anything is compared, and the lightest damage that each score notices."""
+    from ..checklists.scoring.text_tables import TextTable
+    from ..report.discernment.tables import common_tables
+
+    compared = [each.readable() for each in common_tables(results)]
+    read = [TextTable(each.title, each.columns, tuple(tuple(map(str, row)) for row in each.rows)) for each in compared]
+    return [*read, table_of(results)]
 
 
 def table_of(results: Sequence[Result]) -> TextTable:
@@ -47,7 +57,7 @@ def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str:
     """The degree from which a kind is noticed, or why there is none; the degrees of the rows rise."""
     from ..report.discernment.rows import defined, is_at_ceiling, is_rewarded
 
-    known = defined(rows)
+    known, known_cells = defined(rows), defined(cells)
     if not known:
         return "–"
     noticed = list(takewhile(lambda row: bool(row["noticed"]), reversed(known)))
@@ -57,6 +67,8 @@ def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str:
         return "rewarded"
     if any(row["noticed"] for row in known):
         return "some"
+    if known_cells and all(cell["equivalent"] for cell in known_cells):
+        return "blind"
     return "?" if any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells) else "no"
 
 

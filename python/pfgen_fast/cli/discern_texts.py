@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
-from .app import counted, counting, fail, print_line, shown, stdout, styled
+from .app import counted, counting, fail, note, print_line, shown, stdout, styled
 from .discern_asking import Asking
 from .discern_source import MADE_TEXTS, Analyser, Language, Seed, Source
 
 if TYPE_CHECKING:
     from ..experiments.finding import Piece
-
-_SAMPLES = {
-    "ja": "富士山の高さは3776メートルで、日本で最も高い山です。夏には多くの人が登ります。",
-    "en": "Ice floats on water. It isn't heavier than 1 litre of water, and the Arctic shows it.",
-}
-"""The texts that `kinds` damages."""
-
-_DONORS = {
-    "ja": ["琵琶湖は滋賀県にある湖です。", "カレーは辛い料理です。"],
-    "en": ["Rain fell in Paris. The streets were wet.", "Mars is red."],
-}
-
 
 _ROWS_AT_A_TIME = 10_000
 
@@ -169,12 +157,11 @@ class _Kinds:
 
     def __call__(self) -> None:
         from ..discernment.kinds import KINDS, LADDERS, MODEL_DEGREES
-        from ..discernment.perturbing import perturb as damaged
+        from ..discernment.vote_items import SAMPLES, example
 
-        if self.language not in _SAMPLES:
+        if self.language not in SAMPLES:
             fail(f"--language {shown(self.language)}: expected ja or en")
-        text = _SAMPLES[self.language]
-        stdout().print(styled(("original", "bold"), f" {text}"))
+        stdout().print(styled(("original", "bold"), f" {SAMPLES[self.language]}"))
         for kind in KINDS.values():
             degrees = LADDERS.get(kind.ladder or "", ())
             listed = ", ".join(map(str, degrees)) + " per mille" if kind.has_degrees else ""
@@ -183,32 +170,30 @@ class _Kinds:
             stdout().print(styled((kind.name, "bold"), f" ({kind.level}{f': {listed}' if listed else ''})"))
             if kind.method == "model":
                 continue
-            (found,) = damaged(
-                [text],
-                kind.name,
-                permille=degrees[2] if kind.has_degrees else None,
-                language=self.language,
-                donors=_DONORS[self.language],
-                alternatives=_DONORS[self.language][:1],
-            )
+            found = example(kind, self.language)
             stdout().print(f"  {'impossible here' if found is None else shown(found)}")
 
 
 class _Votes:
     """Computes weights from a survey in which experts chose, for each kind of damage, the metric that it harms most.
 
-    Example
+    Examples
 
       pfgen-fast discern votes survey.csv -o weights.csv
+
+      pfgen-fast discern votes experts/exports/*.jsonl -o weights.csv
     """
 
-    survey: Path = Argument(help="Table with the columns voter, task, perturbation, metric.", metavar="SURVEY")
+    survey: list[Path] = Argument(
+        help="Exports of experts, or tables with the columns voter, task, perturbation, metric.", metavar="SURVEY..."
+    )
     output: Path = Option(..., "-o", help="Write a CSV for discern run --weights.", metavar="FILE.csv")
 
     def __call__(self) -> None:
         from ..discernment.weights import read_survey
 
-        found = read_survey(self.survey)
+        found = read_survey(*self.survey)
+        note(*found.notes)
         found.write(self.output)
         for task in found.tasks:
             agreement = "undefined" if task.kappa is None else f"{task.kappa:.3f}"

@@ -21,6 +21,9 @@ class GenerationOptions:
     prefix: options.Prefix = ""
     stop: options.Stop = None
     system: options.System = ""
+    instruction: options.Instruction = ""
+    context: options.ContextFile = None
+    sentences: options.Sentences = 5
 
     @property
     def arguments(self) -> dict[str, Any]:

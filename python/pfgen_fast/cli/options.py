@@ -173,6 +173,27 @@ System = Annotated[
         metavar="TEXT|@FILE",
     ),
 ]
+Instruction = Annotated[
+    str,
+    Option(
+        help="Put this line above the examples of mode completion; default: the instruction of mode qa. @FILE reads it "
+        "from a file.",
+        parser=text_or_file,
+        metavar="TEXT|default|@FILE",
+    ),
+]
+ContextFile = Annotated[
+    Path | None,
+    Option(
+        "--context",
+        help="Show sentences of this file above each question: a table with the columns question and sentence, or a "
+        "text with one sentence per line.",
+        metavar="FILE",
+    ),
+]
+Sentences = Annotated[
+    int, Option(min=1, help="Draw this many sentences of --context for each question and trial.", metavar="N")
+]
 Prefix = Annotated[str, Option(help="Begin every prompt with this text; \\n is a line break.")]
 
 

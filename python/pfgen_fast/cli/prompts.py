@@ -130,4 +130,5 @@ class _Prompts:
 def _line(task: Any) -> dict[str, Any]:
     prompt = {"prompt": task.prompt.text} if task.prompt.messages is None else {"messages": task.prompt.messages}
     about = {"question_id": task.question_id, "question": task.question, "trial": task.trial, "seed": task.seed}
-    return {**about, **prompt}
+    context = {"context": task.context} if task.context else {}
+    return {**about, **context, **prompt}

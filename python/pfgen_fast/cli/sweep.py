@@ -88,6 +88,16 @@ class _Sweep:
         parser=options.text_or_file,
         metavar="TEXT|@FILE",
     )
+    instruction: list[str] | None = Option(
+        None,
+        help=f"Put this line above the examples of mode completion; see generate. {_AGAIN}",
+        parser=options.text_or_file,
+        metavar="TEXT|default|@FILE",
+    )
+    context: list[str] | None = Option(
+        None, help=f"Show sentences of this file; see generate. {_AGAIN}", metavar="FILE"
+    )
+    sentences: list[int] | None = Option(None, help=f"Draw this many sentences of --context. {_AGAIN}", metavar="N")
     reasoning: ReasoningChoice | None = Option(None, help="Strip or keep reasoning; see generate.")
     reasoning_tags: Tags = None
     reasoning_tokens: list[int] | None = Option(

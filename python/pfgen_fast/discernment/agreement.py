@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..errors import DiscernmentError
 from ..files.untrusted_text import in_one_line
 from ..statistics.evaluator_agreement import Agreement
@@ -22,7 +24,8 @@ def agreement(
 ) -> dict[str, Agreement]:
     """Computes, by task, how far two evaluators agree over their common perturbations of the same items.
 
-    Both use the same bootstrap draws, so the interval is that of a paired comparison.
+    Both use the same bootstrap draws, so the interval is that of a paired comparison. A task in which they have no
+    perturbation in common is left out.
     """
     one, other = first.scored, second.scored
     if one.collection.hash != other.collection.hash:
@@ -31,7 +34,10 @@ def agreement(
             "items; expected the same collection"
         )
     found = {}
-    for scores, others in zip(by_task(one), by_task(other, like=one.collection), strict=True):
+    of_other = {scores.task: scores for scores in by_task(other, like=one.collection)}
+    for scores in by_task(one):
+        if (others := of_other.get(scores.task)) is None:
+            continue
         ours, theirs = (
             combined_of(cells_of(each, zeros=zeros, min_items=min_items, draws=draws, seed=one.seed), None)
             for each in (scores, others)
@@ -39,6 +45,9 @@ def agreement(
         places = {perturbation.name: row for row, perturbation in enumerate(others.perturbations)}
         rows = [row for row, perturbation in enumerate(scores.perturbations) if perturbation.name in places]
         other_rows = [places[scores.perturbations[row].name] for row in rows]
+        is_damage = np.array([not scores.perturbations[row].is_control for row in rows], dtype=bool)
+        if not (~np.isnan(ours.scores["d"][rows] + theirs.scores["d"][other_rows]) & is_damage).any():
+            continue
         found[scores.task] = agreement_of(
             ours.scores["d"][rows],
             theirs.scores["d"][other_rows],

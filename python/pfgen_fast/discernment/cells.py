@@ -12,10 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
 from ..statistics.detectability import is_noticed, n80
 from ..statistics.discernment_scores import FEW
-from ..statistics.paired import corrected
+from ..statistics.equivalence import change_interval
+from ..statistics.mean_interval import ROUNDING
+from ..statistics.paired import cluster_codes, corrected
 from ..statistics.signed_rank import Zeros, signed_rank
 from .result import TableRow, number, whole
 from .task_scores import Drawn, TaskScores, drawn_from, interval_of
@@ -25,6 +28,7 @@ MISSING_AT_MOST = 0.2
 
 SIGNIFICANT = 0.05
 
+_OF_MARGIN = ("drop_low", "drop_high", "missed_at_most")
 _COUNTS = ("n_pairs", "n_zero", "n")
 _TESTED = (
     *("share_lower", "share_equal", "share_higher", "mean_drop", "rank_biserial", "r_plus", "z", "log_p"),
@@ -41,6 +45,7 @@ class TaskCells:
     figures: Mapping[str, Floats]  # figures by their names in `CELL_COLUMNS`; NaN if undefined
     is_defined: NDArray[np.bool_]  # whether the cell is defined
     has_items: NDArray[np.bool_]  # whether each perturbation is possible for enough items
+    margin: float | None = None  # margin in standard deviations of the originals' scores; None for no test of it
 
     @property
     def few(self) -> NDArray[np.bool_]:
@@ -57,8 +62,26 @@ class TaskCells:
         """Whether the damage is rewarded: scores rise as consistently as they fall for noticed damage."""
         return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["n"])
 
+    @property
+    def missed_at_most(self) -> Floats:
+        """How far each mean score may change, in standard deviations of the originals' scores; NaN without a margin."""
+        return self.figures.get("missed_at_most", np.full(self.is_defined.shape, np.nan))
 
-def cells_of(scores: TaskScores, *, zeros: Zeros, min_items: int, draws: int, seed: int) -> TaskCells:
+    @property
+    def equivalent(self) -> NDArray[np.bool_]:
+        """Whether the mean score changes by less than the margin, up or down; False without a margin."""
+        return self.is_defined & (self.missed_at_most < (self.margin or 0))
+
+
+def check_margin(margin: float | None) -> None:
+    """Raises DiscernmentError unless a margin is a finite number above 0."""
+    if margin is not None and not 0 < margin < math.inf:
+        raise DiscernmentError(f"margin {margin:g}: expected a number above 0, in standard deviations of the originals")
+
+
+def cells_of(
+    scores: TaskScores, *, zeros: Zeros, min_items: int, draws: int, seed: int, margin: float | None = None
+) -> TaskCells:
     """Tests each cell of a task, with all items and in bootstrap draws of them."""
     chunks = [_figures(scores, chunk, zeros) for chunk in scores.chunks()]
     figures = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
@@ -69,10 +92,33 @@ def cells_of(scores: TaskScores, *, zeros: Zeros, min_items: int, draws: int, se
     drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
     if drawn is not None:
         figures["d_low"], figures["d_high"] = interval_of(drawn.d, figures["d"])
+    if margin is not None:
+        figures |= zip(_OF_MARGIN, _changes(scores), strict=True)
     for name, matrix in figures.items():
         if name not in ("n_missing", *_COUNTS):
             figures[name] = np.where(is_defined, matrix, np.nan)
-    return TaskCells(scores, drawn, figures, is_defined, has_items[:, 0])
+    return TaskCells(scores, drawn, figures, is_defined, has_items[:, 0], margin)
+
+
+def _changes(scores: TaskScores) -> tuple[Floats, Floats, Floats]:
+    """The 90 % interval of each mean drop, and how far the mean may change, in deviations of the originals' scores."""
+    known = [original[~np.isnan(original)] for original in scores.originals]
+    spread = np.array([of.std(ddof=1) if np.ptp(of) > ROUNDING * np.abs(of).max() else 0.0 for of in known])
+    largest = np.array(
+        [np.ptp(of) for of in known]
+    )  # a rare change may be as large as any change, or as the difference of two originals
+    for chunk in scores.chunks():
+        changes = np.abs(np.nan_to_num(scores.originals - scores.damaged(chunk)))
+        largest = np.maximum(largest, changes.max(axis=(0, 2), initial=0))
+    codes = cluster_codes(scores.groups) if len(set(scores.groups)) < scores.n_items else None
+    found = np.empty((2, len(scores.perturbed), len(scores.metrics)))
+    for chunk in scores.chunks():
+        damaged = scores.damaged(chunk)
+        for j, original in enumerate(scores.originals):
+            found[:, chunk, j] = change_interval(original, damaged[:, j], largest=largest[j], clusters=codes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at_most = np.where(spread > 0, np.abs(found).max(axis=0) / spread, np.nan)
+    return found[0], found[1], at_most
 
 
 def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats]:
@@ -112,11 +158,11 @@ def _rows_of(evaluator: str, task: TaskCells) -> Iterator[TableRow]:
             yield {
                 **task.scores.described(evaluator, i),
                 "metric": metric.name,
-                "d_low": None,
-                "d_high": None,
+                **dict.fromkeys(("d_low", "d_high", *_OF_MARGIN)),
                 **{name: number(matrix[i, j]) for name, matrix in task.figures.items()},
                 **{name: whole(task.figures[name][i, j]) for name in ("n_missing", "n_zero", "n", "n80")},
                 **{name: bool(matrix[i, j]) if is_defined else None for name, matrix in verdicts.items()},
+                "equivalent": bool(task.equivalent[i, j]) if is_defined and task.margin is not None else None,
                 "significant_bh": None,
             }
 

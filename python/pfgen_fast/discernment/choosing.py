@@ -6,11 +6,12 @@ The form of a file is described in docs/discernment.md, section Plans.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import DiscernmentError
-from ..files.untrusted_text import in_one_line
+from ..errors import DiscernmentError, JudgingError
+from ..files.untrusted_text import few_names, in_one_line
 from ..files.untrusted_toml import read_toml
 from .items import CollectionItem
 from .kinds import ALIASES, KINDS, LADDERS, LEVELS, rule_of
@@ -34,7 +35,7 @@ USUAL = "usual"
 """The name of the usual plan."""
 
 _OF_A_FILE = ("name", "ladders", "kinds")
-_OF_A_KIND = ("ladder", "permille", "k", "degrees")
+_DEGREES = ("ladder", "permille", "k", "degrees")
 
 
 def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), *, rules_only: bool = False) -> Plan:
@@ -135,11 +136,13 @@ def read_plan(path: Path) -> Plan:
         if not isinstance(options, dict):
             raise DiscernmentError(f"{where}: expected a table such as {{}} or {{ permille = [10, 30] }}")
         try:
-            found += _of_kind(kind, options, ladders)
-        except DiscernmentError as error:
+            found += _with_prompts(_of_kind(kind, options, ladders), options.get("prompt"))
+        except (DiscernmentError, JudgingError) as error:
             problem = str(error).removeprefix(f"{kind}: ")
             raise DiscernmentError(f"{where}: {problem}") from None
-    return Plan(ordered(found), in_one_line(name, 80))
+    prompted = few_names([one.name for one in found if one.prompt is not None], 5)
+    notes = (f"The prompts of the plan replace the packaged prompts of {prompted}.",) if prompted else ()
+    return Plan(ordered(found), in_one_line(name, 80), notes)
 
 
 def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
@@ -187,11 +190,33 @@ def _check_list(value: Any, where: str, what: str) -> None:
         raise DiscernmentError(f"{where}: expected a list of {what}, not {in_one_line(repr(value), 40)}")
 
 
+def _with_prompts(perturbations: Iterable[Perturbation], prompt: Any) -> Iterable[Perturbation]:
+    """The perturbations of a kind with their prompts: a text, or a table of texts by degree."""
+    from .model_damage_prompts import checked_prompt
+
+    listed = list(perturbations)
+    if prompt is None:
+        return listed
+    prompts = prompt if isinstance(prompt, dict) else dict.fromkeys((one.degree for one in listed), prompt)
+    degrees = [one.degree for one in listed]
+    if sorted(prompts) != sorted(degrees) or (len(degrees) > 1 and prompts is not prompt):
+        each = ", ".join(f'{degree} = "..."' for degree in degrees)
+        raise DiscernmentError(f"prompt: expected a prompt for each degree, as {{ {each} }}")
+    for text in prompts.values():
+        if not isinstance(text, str):
+            raise DiscernmentError(f"prompt: expected a text, not {in_one_line(repr(text), 40)}")
+        checked_prompt(text)
+    return [replace(one, prompt=prompts[one.degree]) for one in listed]
+
+
 def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Iterable[Perturbation]:
     known = kind_named(kind)
-    _check_keys(options, _OF_A_KIND, "")
+    _check_keys(options, (*_DEGREES, "prompt"), "")
+    if "prompt" in options and known.method != "model":
+        raise DiscernmentError("a rule makes the texts; expected a prompt only for kinds that a model makes")
+    options = {key: value for key, value in options.items() if key != "prompt"}
     if len(options) > 1:
-        raise DiscernmentError(f"expected one of {', '.join(_OF_A_KIND)}, not {' and '.join(options)}")
+        raise DiscernmentError(f"expected one of {', '.join(_DEGREES)}, not {' and '.join(options)}")
     if not options:
         return perturbations_named(kind)
     ((key, value),) = options.items()

@@ -15,6 +15,7 @@ from ..evaluators.evaluator import Floats
 from ..statistics.discernment_scores import NOTICED, averages, calibrated, combine, discernment_score
 from .cells import TaskCells
 from .kinds import LEVELS
+from .plan import Perturbation
 from .result import TableRow, number
 from .task_scores import interval_of
 from .weights import Weights
@@ -101,17 +102,25 @@ def summary_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[Tabl
         for score in task.scores:
             for scope, rows in _scopes(task):
                 described = {"evaluator": evaluator, "task": task.cells.scores.task, "score": score, "scope": scope}
-                yield described | _figures(task, score, rows)
+                draws = None if task.draws is None else task.draws[score]
+                yield described | figures_of(task.scores[score], draws, task.cells.scores.perturbations, rows)
 
 
 def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
     damages = {i: each for i, each in enumerate(task.cells.scores.perturbations) if not each.is_control}
-    yield "all", list(damages)
+    (_, everything), *others = scopes_of(damages)
+    yield "all", everything
     if (weighted := task.scores.get("weighted_d")) is not None:
         # Some kinds and degrees have no weights. The plain figures next to the weighted figures leave them out, too.
         rows = [i for i in damages if not np.isnan(weighted[i])]
         if 0 < len(rows) < sum(not np.isnan(task.scores["d"][i]) for i in damages):
             yield "weighted", rows
+    yield from others
+
+
+def scopes_of(damages: Mapping[int, Perturbation]) -> Iterator[tuple[str, list[int]]]:
+    """Yields the scopes of averages with the numbers of their perturbations: `all`, each level and each degree."""
+    yield "all", list(damages)
     for level in LEVELS[:-1]:
         rows = [i for i, each in damages.items() if each.level == level]
         if rows:
@@ -126,13 +135,16 @@ def _degrees(names: Sequence[str]) -> list[str]:
     return sorted(distinct, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0))
 
 
-def _figures(task: TaskCombined, score: str, rows: list[int]) -> TableRow:
-    perturbations = [task.cells.scores.perturbations[row] for row in rows]
+def figures_of(
+    scores: Floats, draws: Floats | None, perturbations: Sequence[Perturbation], rows: Sequence[int]
+) -> TableRow:
+    """The average and the minimum of some perturbations' scores, with their intervals by the draws."""
+    perturbations = [perturbations[row] for row in rows]
     levels = [each.level for each in perturbations]
-    of_all = averages(task.scores[score][rows], levels)
+    of_all = averages(scores[rows], levels)
     at, n_defined = int(of_all.minimum_at), int(of_all.n_defined)
     found: TableRow = {"n_perturbations": of_all.n, "n_defined": n_defined}
-    drawn = None if task.draws is None or not n_defined else averages(task.draws[score][:, rows], levels)
+    drawn = None if draws is None or not n_defined else averages(draws[:, rows], levels)
     for name in ("average", "minimum"):
         figure = getattr(of_all, name)
         low, high = (np.nan, np.nan) if drawn is None else interval_of(getattr(drawn, name), figure)

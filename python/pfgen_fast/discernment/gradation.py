@@ -102,18 +102,23 @@ def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> It
                     "n80": whole(task.figures["n80"][rows[: first + 1][-1], j]) if rows.size else None,
                     "monotonicity": number(gradation.monotonicity(j)),
                     "drop_per_100_permille": number(gradation.per_100_permille(j)),
-                    "verdict": verdict(task.noticed[rows, j], task.rewarded[rows, j]) if rows.size else None,
+                    "missed_at_most": number(task.missed_at_most[rows, j].max()) if rows.size else None,
+                    "verdict": (
+                        verdict(task.noticed[rows, j], task.rewarded[rows, j], task.equivalent[rows, j])
+                        if rows.size
+                        else None
+                    ),
                 }
 
 
-def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_]) -> str:
-    """The verdict of a metric on a kind of damage: `notices`, `needs much`, `blind` or `rewards`."""
+def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_], equivalent: NDArray[np.bool_]) -> str:
+    """The verdict of a metric on a kind of damage; see `PROFILE_COLUMNS`."""
     first = int(noticed_from(noticed))
     # Scores rise at the highest degree, or at another degree if the highest degree is not noticed.
     if rewarded[-1] or (rewarded.any() and first == len(noticed)):
         return "rewards"
     if first == len(noticed):
-        return "needs much" if noticed.any() else "blind"
+        return "needs much" if noticed.any() else "blind" if equivalent.all() else "not noticed"
     return "notices" if first < (len(noticed) + 1) // 2 else "needs much"
 
 

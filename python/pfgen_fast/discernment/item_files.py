@@ -84,29 +84,38 @@ def read_collection(
         DiscernmentError: An item breaks the rules; the message names the line.
         TrialsError: The file cannot be read or is not a table.
     """
-    columns = columns or ItemColumns()
-    items: list[CollectionItem] = []
     seen: dict[str, str] = {}
+    rows = item_rows(path, columns or ItemColumns(), encoding)
+    items = tuple(checked_item(item, where, seen) for where, item in rows)
+    return Collection(items, str(path) if name is None else name)
+
+
+def item_rows(
+    path: str | Path, columns: ItemColumns, encoding: str | None = None, *, needs_text: bool = True
+) -> Iterator[tuple[str, CollectionItem]]:
+    """Yields the items of a table with their places, and checks the types, the columns and the size of the table.
+
+    Without `needs_text`, the first reference of a row stands for a missing text.
+    """
     found: dict[str, None] = {}
-    size = 0
+    n_items = size = 0
     for batch in _batches(str(path), columns, encoding):
         found.update(dict.fromkeys(batch.names))
         for number, row in enumerate(batch.rows()):
             where = batch.location(number)
-            item = checked_item(_item(row, columns, where), where, seen)
-            items.append(item)
+            item = _item(row, columns, where, needs_text=needs_text)
             texts = (item.text, item.context or "", item.alternative or "", *item.references, *item.perturbed.values())
-            size += sum(map(len, texts))
-            if len(items) > _MAX_ITEMS or size > _MAX_CODE_POINTS:
+            n_items, size = n_items + 1, size + sum(map(len, texts))
+            if n_items > _MAX_ITEMS or size > _MAX_CODE_POINTS:
                 raise DiscernmentError(
                     f"{path}: more than {_MAX_ITEMS:,} items or {_MAX_CODE_POINTS:,} characters, which is the limit"
                 )
+            yield where, item
     for column in columns.mapped:
         if column not in found:
             raise unknown("column", column, found, where=str(path))
-    if not items:
+    if not n_items:
         raise DiscernmentError(f"{path}: no items; expected one in each row")
-    return Collection(tuple(items), str(path) if name is None else name)
 
 
 def collection_of(items: Collection | Iterable[Item | Row], language: str | None = None) -> Collection:
@@ -141,13 +150,17 @@ def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterato
         yield from batches
 
 
-def _item(row: Row, columns: ItemColumns, where: str) -> CollectionItem:
+def _item(row: Row, columns: ItemColumns, where: str, *, needs_text: bool = True) -> CollectionItem:
     """The item of a row; only the types of its values are checked."""
 
     def text_of(key: str) -> str | None:
         return _text(row.get(columns.of(key)), where, columns.of(key))
 
+    id_column, references, perturbed = map(columns.of, ("id", "references", "perturbed"))
+    good = _references(row.get(references), where, references)
     for key in ("id", "text"):
+        if key == "text" and not needs_text and not {columns.of("text"), references}.isdisjoint(row):
+            continue
         if row.get(columns.of(key)) is None:
             there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
             raise DiscernmentError(f"{where}: no {key} in column {columns.of(key)!r}; its columns are {there}")
@@ -156,16 +169,15 @@ def _item(row: Row, columns: ItemColumns, where: str) -> CollectionItem:
         raise DiscernmentError(
             f"{where}: no task in column {columns.of('task')!r}; expected a task, or one for all items"
         )
-    id_column, references, perturbed = map(columns.of, ("id", "references", "perturbed"))
     in_columns = ((name, _text(row.get(column), where, column)) for name, column in columns.perturbed.items())
     return CollectionItem(
         _id(row[id_column], where, id_column),
-        text_of("text") or "",
+        text_of("text") or ("" if needs_text else next(iter(good), "")),
         task,
         text_of("language") or columns.language,
         text_of("question"),
         text_of("context"),
-        _references(row.get(references), where, references),
+        good,
         text_of("alternative"),
         _perturbed(row.get(perturbed), where, perturbed) | {name: text for name, text in in_columns if text},
     )

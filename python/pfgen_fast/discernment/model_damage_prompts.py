@@ -46,7 +46,11 @@ def made_prompt(item: Item, perturbation: Perturbation, criteria: Criteria) -> s
         raise unknown("perturbation by a model", perturbation.name, MADE)
     language = item.language or language_of(item.text)
     spoken = language if language in LANGUAGES else "en"
-    return _template(perturbation.kind, perturbation.degree, spoken).fill(
+    if perturbation.prompt is None:
+        template = _template(perturbation.kind, perturbation.degree, spoken)
+    else:
+        template = checked_prompt(perturbation.prompt)
+    return template.fill(
         text=item.text,
         what=criteria.what(item.task, spoken),
         language=LANGUAGES[spoken].get(language, language),
@@ -57,6 +61,12 @@ def made_prompt(item: Item, perturbation: Perturbation, criteria: Criteria) -> s
 def label_of(prompt: str) -> str:
     """The label with which a prompt ends."""
     return prompt.rstrip().rpartition("\n")[2]
+
+
+@cache
+def checked_prompt(text: str) -> Template:
+    """The template of a plan's prompt; raises JudgingError if placeholders are unknown, or if it lacks `{text}`."""
+    return Template.checked(text, placeholders=_PLACEHOLDERS, needed=("text",))
 
 
 @cache

@@ -39,7 +39,7 @@ def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> t
 def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
     """Warnings that the figures may mislead."""
     scored = scoring.scored
-    found = list(_without_scores(scored))
+    found = list(_without_scores(scored, tasks))
     if isinstance(evaluator, NgramEvaluator):
         with contextlib.suppress(SuiteError):
             found += _weak(evaluator, scored)
@@ -103,7 +103,11 @@ def _not_repeated(task: TaskCells) -> Iterator[str]:
                     )
 
 
-def _without_scores(scored: Scored) -> Iterator[str]:
+def _without_scores(scored: Scored, tasks: Sequence[TaskCells]) -> Iterator[str]:
+    named = {task.scores.task for task in tasks}
+    for task in scored.collection.tasks:
+        if task not in named:
+            yield f"Task {in_one_line(task)}: no original has a score, so the task is left out."
     for metric in scored.metrics:
         if np.isnan(scored.originals[metric.name]).all():
             yield f"{in_one_line(metric.name)} has no score for any original, so it is left out."

@@ -40,6 +40,7 @@ class Perturbation:
         k: The number of sites that are damaged; None if the degree is relative.
         level: The level of the damage.
         method: The source of the damaged texts; `given` if they come with the items or with a table of scores.
+        prompt: The prompt that asks a model for the texts, with placeholders; None for the packaged prompt.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Perturbation:
     k: int | None = None
     level: Level = "word"
     method: Method | Literal["given"] = "rule"
+    prompt: str | None = None
 
     @property
     def name(self) -> str:
@@ -100,6 +102,7 @@ class Plan:
         """
         own = sorted(self.perturbations, key=lambda one: one.name)
         parts = [[one.name, one.permille, one.k, one.level, one.method] for one in own]
+        parts += [[one.name, "prompt", one.prompt] for one in own if one.prompt is not None]
         content = [parts, tables, self.analyser, sorted((name, list(texts)) for name, texts in made.items())]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -247,7 +250,7 @@ def _rank(one: Perturbation) -> tuple[int, int]:
 def _given(name: str, planned: Perturbation | None) -> Perturbation:
     """Makes the perturbation of texts that come with items."""
     if planned is not None:
-        return replace(planned, method="given")
+        return replace(planned, method="given", prompt=None)
     kind, _, degree = name.partition("/")
     known = KINDS.get(rule_of(kind))
     permille, k = _amounts(degree)

@@ -114,6 +114,8 @@ class Discernment:
         weights: The weights that were used (`assumed`, or the name of a file); None if no weights were used.
         specificity: By metric, the share of the controls that are not noticed; None if there are no controls.
         n_draws: The number of bootstrap draws; 0 without a bootstrap.
+        drawn: By task and score (such as `d`), the scores of the perturbations in each draw (draws × perturbations).
+        margin: The margin of the tests of equivalence, in standard deviations of the originals' scores; None without.
         notes: Notes for readers, one sentence each.
         warnings: Reasons why the figures may mislead, one sentence each.
     """
@@ -131,6 +133,8 @@ class Discernment:
     weights: str | None = None
     specificity: Mapping[str, float | None] = field(default_factory=dict)
     n_draws: int = 0
+    drawn: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
+    margin: float | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -140,7 +144,10 @@ CELL_COLUMNS = (
     *("n_items", "n_impossible", "n_missing", "n_zero", "n", "share_lower", "share_equal", "share_higher"),
     *("mean_original", "mean_perturbed", "mean_drop", "rank_biserial", "r_plus", "z", "log_p"),
     *("d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "n80", "few", "noticed", "significant_bh"),
+    *("drop_low", "drop_high", "missed_at_most", "equivalent"),
 )
+"""The last four columns need a margin. `drop_low` and `drop_high` are the 90 % interval of `mean_drop`.
+`missed_at_most` is the end of the interval that is farther from 0, in standard deviations of the originals' scores."""
 PERTURBATION_COLUMNS = (
     *("evaluator", "task", "level", "kind", "degree", "permille", "k", "method", "n_items", "n_impossible", "reason"),
     *("n_changed", "edit_share", "log_p", "d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
@@ -152,14 +159,22 @@ SUMMARY_COLUMNS = (
 )
 """`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, if some
 perturbations have no weights, `weighted` for the perturbations that have weights."""
+COMMON_COLUMNS = (
+    *("evaluator", "task", "score", "scope", "n_own", "n_common"),
+    *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
+)
+"""Averages on the perturbations that all compared evaluators and scores have. `score` is `d`, `weighted_d` or
+`weighted_minus_plain`. `n_own` is the number of perturbations for which the evaluator has the score, and `n_common` the
+number of these that all have."""
 PROFILE_COLUMNS = (
     *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
-    *("drop_per_100_permille", "verdict"),
+    *("drop_per_100_permille", "missed_at_most", "verdict"),
 )
 """`detectable_at_N` is the name of the smallest degree from which on all degrees are noticed with N items. It is
 `none` if there is no such degree, and None if there are fewer than N items. `n80` is the figure of the smallest degree
-from which on all degrees are noticed, or of the largest degree if there is no such degree. `verdict` is `notices`,
-`needs much`, `blind`, `rewards`, or None if no cell is defined."""
+from which on all degrees are noticed, or of the largest degree if there is no such degree. `missed_at_most` is the
+largest of all degrees. `verdict` is `notices`, `needs much`, `rewards`, `not noticed`, `blind` (not noticed, and each
+degree changes the mean score by less than the margin), or None if no cell is defined."""
 CONTROL_COLUMNS = (
     *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
     *("d", "d_low", "d_high", "reverse_d", "mean_drop", "relative_drop", "share_lower", "noticed"),

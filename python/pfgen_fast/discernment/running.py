@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Item
@@ -17,7 +17,7 @@ from ..files.untrusted_text import in_one_line
 from ..native import _core
 from ..statistics.signed_rank import ZEROS, Zeros
 from .analysers import Analyser
-from .cells import cell_rows, cells_of, control_rows, specificity
+from .cells import cell_rows, cells_of, check_margin, control_rows, specificity
 from .choosing import chosen_plan, open_plan
 from .combined import combined_of, perturbation_rows, summary_rows
 from .damaged import Damage
@@ -63,6 +63,7 @@ def discern(
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
+    margin: float | None = None,
     threads: int | None = None,
     on_progress: Progress | None = None,
 ) -> Discernment:
@@ -84,6 +85,8 @@ def discern(
         zeros: How the test treats scores that do not change: `"drop"` or `"pratt"`.
         min_items: A cell with fewer items than this is undefined.
         draws: The number of bootstrap draws; 0 for no intervals.
+        margin: The change of a mean score that does not matter, in standard deviations of the originals' scores. A
+            metric is `blind` to a kind if it changes by less, up or down, at each degree; None for no such verdict.
         threads: The number of threads; None for the number of cores.
         on_progress: Called with the number of finished texts and the total.
 
@@ -108,6 +111,7 @@ def discern(
     plan = _plan_of(plan, collection)
     weights = open_weights(weights) if isinstance(weights, str | Path) else weights
     evaluator = _evaluator_of(evaluator)
+    check_margin(margin)
     if draws < 0:
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     if isinstance(evaluator, TableScores):
@@ -116,7 +120,8 @@ def discern(
     if not damage.plan.perturbations:
         raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
     scoring = score_all(evaluator, damage, on_progress=on_progress)
-    return discernment_of(scoring, weights, evaluator=evaluator, zeros=zeros, min_items=min_items, draws=draws)
+    how: Any = {"zeros": zeros, "min_items": min_items, "draws": draws, "margin": margin}
+    return discernment_of(scoring, weights, evaluator=evaluator, **how)
 
 
 def _evaluator_of(evaluator: Evaluator | TableScores | Function) -> Evaluator | TableScores:
@@ -144,13 +149,12 @@ def discernment_of(
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
+    margin: float | None = None,
 ) -> Discernment:
     """Computes all figures from scores."""
     scored, name = scoring.scored, scoring.scored.evaluator
-    tasks = [
-        combined_of(cells_of(scores, zeros=zeros, min_items=min_items, draws=draws, seed=scored.seed), weights)
-        for scores in by_task(scored)
-    ]
+    how: Any = {"zeros": zeros, "min_items": min_items, "draws": draws, "seed": scored.seed, "margin": margin}
+    tasks = [combined_of(cells_of(scores, **how), weights) for scores in by_task(scored)]
     cells = [task.cells for task in tasks]
     rows = cell_rows(name, cells)
     of_weights = "none" if weights is None else weights.hash
@@ -172,6 +176,8 @@ def discernment_of(
         weights=None if weights is None else weights.name,
         specificity=specificity(rows),
         n_draws=min((len(task.drawn.d) for task in cells if task.drawn is not None), default=0),
+        drawn={task.cells.scores.task: task.draws for task in tasks if task.draws is not None},
+        margin=margin,
         notes=(*notes_on(evaluator, scored, cells), *(note for task in tasks for note in task.notes)),
         warnings=warnings_on(evaluator, scoring, cells),
     )

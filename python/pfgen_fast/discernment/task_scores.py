@@ -81,7 +81,10 @@ class TaskScores:
 
 
 def by_task(scored: Scored, *, like: Collection | None = None) -> list[TaskScores]:
-    """The scores of each task, in the order of the items, or of the same items in another collection."""
+    """The scores of each task, in the order of the items, or of the same items in another collection.
+
+    A task is left out if no original of it has a score.
+    """
     items = scored.collection.items
     places = {item.id: row for row, item in enumerate(items)}
     order = np.array([places[item.id] for item in (like or scored.collection).items], dtype=np.intp)
@@ -90,6 +93,8 @@ def by_task(scored: Scored, *, like: Collection | None = None) -> list[TaskScore
         rows = order[own_rows]
         # Judges have different metrics for each task.
         metrics = tuple(each for each in scored.metrics if not np.isnan(scored.originals[each.name][rows]).all())
+        if not metrics:
+            continue
         originals = np.array([scored.originals[metric.name][rows] for metric in metrics]).reshape(-1, len(rows))
         groups = [int(row) if items[row].question is None else items[row].question for row in rows]
         one = TaskScores(task, rows, groups, metrics, originals, scored.perturbed)

@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations.rows import Row, read_rows
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
 from ..files.cells import csv_text
-from ..files.untrusted_text import few_names, from_csv_value, in_one_line, utf8
+from ..files.untrusted_text import counted, few_names, from_csv_value, in_one_line, utf8
 from ..files.writing import write_whole
-from ..statistics.agreement_of_levels import fleiss_kappa
+from ..statistics.raters import fleiss_kappa
 from ..tables.formats import column_names, table_rows
 from .kinds import KINDS, rule_of
 from .names import metric_named, task_named, unknown
@@ -71,28 +72,42 @@ class Weights:
         self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
         """The weights of an evaluator's metrics, NaN without weights; and notes on missing weights."""
-        self._check_names(task, perturbations, metrics)
+        lacking = self._lacking(task, perturbations, metrics)
         found = np.full((len(perturbations), len(metrics)), np.nan)
         without: list[str] = []
+        unweighted: list[str] = []
         missing: dict[str, list[str]] = {}
         for number, perturbation in enumerate(perturbations):
             if row := self.row(task, perturbation):
-                found[number] = [row.weights.get(metric_named(metric), 0.0) for metric in metrics]
+                weights = [row.weights.get(metric_named(metric), 0.0) for metric in metrics]
+                if not any(weights):
+                    unweighted.append(perturbation.kind)
+                    continue
+                found[number] = weights
+                if any(metric in lacking for metric in row.weights):
+                    found[number] /= math.fsum(weights)
                 for metric in metrics:
                     if metric_named(metric) not in row.weights:
                         missing.setdefault(metric, []).append(perturbation.kind)
             elif not perturbation.is_control:
                 without.append(perturbation.kind)
-        notes = (
-            [f"of the task {task} have no row for {_counted(without)}, so there is no weighted score"]
-            if without
-            else []
-        )
+        notes = []
+        if without:
+            notes.append(f"of the task {task} have no row for {_counted(without)}, so there is no weighted score")
+        if lacking:
+            weighted = {metric for (of_task, _), row in self.rows.items() if of_task == task for metric in row.weights}
+            names = few_names([metric for metric in metrics if metric_named(metric) in weighted], 5)
+            notes.append(f"of the task {task} are used only for {names}; the evaluator has no {_counted(lacking)}")
+        if unweighted:
+            notes.append(f"of the task {task} are 0 for {_counted(unweighted)}, so there is no weighted score")
         notes += (f"have no weight of {one} for {_counted(kinds)}, which counts as 0" for one, kinds in missing.items())
         return found, tuple(f"The weights ({self.name}) {note}." for note in notes)
 
-    def _check_names(self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]) -> None:
+    def _lacking(self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]) -> dict[str, str]:
+        """The metrics with weights that an evaluator lacks, with their places in the file; raises if it has none."""
         known_metrics = set(map(metric_named, metrics))
+        lacking: dict[str, str] = {}
+        has_any = False
         known_kinds = {*KINDS, *(one.rule for one in perturbations)}
         for (row_task, key), row in self.rows.items():
             if row_task != task:
@@ -100,9 +115,14 @@ class Weights:
             kind = key.partition("/")[0]
             if kind not in known_kinds:
                 raise unknown("kind", kind, sorted(known_kinds), where=row.where)
+            has_any |= not known_metrics.isdisjoint(row.weights)
             for metric in row.weights:
                 if metric not in known_metrics:
-                    raise unknown(f"metric of the task {task}", metric, metrics, where=row.where)
+                    lacking.setdefault(metric, row.where)
+        if lacking and not has_any:
+            metric, where = next(iter(lacking.items()))
+            raise unknown(f"metric of the task {task}", metric, metrics, where=where)
+        return lacking
 
 
 def open_weights(source: str | Path) -> Weights:
@@ -209,8 +229,9 @@ class TaskVotes:
 class Survey:
     """The votes of a survey."""
 
-    name: str  # name of its file
+    name: str  # names of its files
     tasks: tuple[TaskVotes, ...]  # votes of each task
+    notes: tuple[str, ...] = ()
 
     def write(self, path: Path) -> None:
         """Writes the weights as CSV for `open_weights`."""
@@ -223,12 +244,17 @@ class Survey:
         write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
 
 
-def read_survey(path: str | Path) -> Survey:
-    """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
+def read_survey(*paths: str | Path) -> Survey:
+    """Reads votes from exports, and from tables with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
     places: dict[tuple[str, str, str], str] = {}
     votes: dict[str, dict[str, Counter[str]]] = {}
-    for where, row in rows_of(path, _VOTE_COLUMNS):
-        voter, task, perturbation, metric = (cell(row, key, where) for key in _VOTE_COLUMNS)
+    n_open = 0
+    for row in (row for path in paths for row in _vote_rows(path)):
+        if row.cells.get("metric") is None:
+            n_open += 1
+            continue
+        where, cells = row.where, {**row.cells, "voter": row.annotator}
+        voter, task, perturbation, metric = (cell(cells, key, where) for key in _VOTE_COLUMNS)
         task, perturbation = task_named(task), perturbation_key(perturbation)
         first = places.setdefault((voter, task, perturbation), where)
         if first != where:
@@ -236,9 +262,19 @@ def read_survey(path: str | Path) -> Survey:
             raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one vote")
         votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric_named(metric)] += 1
     if not votes:
-        raise DiscernmentError(f"{path}: no votes; expected a vote in each row")
+        raise DiscernmentError(f"{', '.join(map(str, paths))}: no votes; expected a vote in each row")
     voters = {task: {voter for voter, of, _ in places if of == task} for task in votes}
-    return Survey(Path(path).name, tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items()))
+    notes = (f"{counted(n_open, 'item')} without a vote, left out",) if n_open else ()
+    tasks = tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items())
+    return Survey(", ".join(Path(path).name for path in paths), tasks, notes)
+
+
+def _vote_rows(path: str | Path) -> Iterator[Row]:
+    file = read_rows(Path(path), error=DiscernmentError)
+    if file.header is None:
+        for _ in rows_of(path, _VOTE_COLUMNS):
+            break  # checks the columns
+    return (row for row in file.rows if row.kind == "vote")
 
 
 def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:

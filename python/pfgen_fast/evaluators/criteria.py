@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,12 +62,20 @@ class Task:
     needs_question: bool = False  # whether a text can only be rated together with its question
 
 
+@cache
+def _frame(language: str) -> Template:
+    path = Path(__file__).with_name(f"criteria_{language}.txt")
+    return Template.read(path, placeholders=_PLACEHOLDERS, needed=_PLACEHOLDERS)
+
+
 @dataclass(frozen=True)
 class Criteria:
     """The criteria of all tasks."""
 
     tasks: Mapping[str, Task]
     scale: Scale  # scale of all ratings
+    # by language, the prompt around a criterion; a criterion is asked for in a language that has both
+    frames: Mapping[str, Template] = field(default_factory=lambda: {name: _frame(name) for name in LANGUAGES})
 
     def task(self, name: str) -> Task:
         """The task with this name, or the default task."""
@@ -92,7 +100,7 @@ class Criteria:
             ]
             for name, task in sorted(self.tasks.items())
         }
-        frames = [_frame(language).hash for language in LANGUAGES]
+        frames = [self.frames[language].hash for language in LANGUAGES if language in self.frames]
         blocks = [_BLOCKS[language].hash for language in LANGUAGES]
         parts = [tasks, frames, blocks, self.scale.low, self.scale.high, _QUESTION]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
@@ -109,9 +117,9 @@ class Criteria:
     ) -> str:
         """The prompt that asks for one rating."""
         of_task = self.task(task)
-        spoken, criterion = _in_language(of_task.criteria[metric], language)
+        spoken, criterion = _in_language(_with_frame(of_task.criteria[metric], self.frames), language)
         shown = ((_QUESTION[spoken], question), (_in_language(of_task.context, spoken)[1], context))
-        return _frame(spoken).fill(
+        return self.frames[spoken].fill(
             what=_in_language(of_task.what, spoken)[1],
             language=LANGUAGES[spoken].get(language, language),
             criterion=criterion.name,
@@ -131,14 +139,26 @@ def read_criteria(path: Path | None = None) -> Criteria:
 
 
 def _criteria(content: Any) -> Criteria:
-    _refuse_unknown(content, ("scale", "tasks", "criteria"))
+    _refuse_unknown(content, ("scale", "frame", "tasks", "criteria"))
     scale, for_all = member(content, "scale", _scale, Scale(1, 5)), _criteria_in(content)
     if "tasks" in content:
         tasks = member(content, "tasks", lambda value: entries(value, lambda task: _task(task, for_all)))
-        return Criteria(tasks, scale)
-    if not for_all:
+    elif for_all:
+        tasks = {DEFAULT_TASK: _task({}, for_all)}
+    elif "frame" in content:
+        tasks = dict(read_criteria().tasks)  # only the frame of the packaged criteria is replaced
+    else:
         raise Fault("expected at least one criterion, as [criteria.NAME.en]")
-    return Criteria({DEFAULT_TASK: _task({}, for_all)}, scale)
+    if "frame" not in content:
+        return Criteria(tasks, scale)
+    frames = member(content, "frame", lambda value: _by_language(value, _own_frame))
+    for task in tasks.values():
+        for metric, criterion in task.criteria.items():
+            if not _with_frame(criterion, frames):
+                raise Fault(f"expected a frame in a language of the criterion {metric}: {', '.join(criterion)}").inside(
+                    ".frame"
+                )
+    return Criteria(tasks, scale, frames)
 
 
 def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:
@@ -186,6 +206,17 @@ def _filled(value: Any) -> str:
     return found
 
 
+def _own_frame(value: Any) -> Template:
+    """A user's frame, which must ask for the rating in the form that is read from replies."""
+    try:
+        found = Template.checked(_filled(value), placeholders=_PLACEHOLDERS, needed=("text",))
+    except JudgingError as error:
+        raise Fault(str(error)) from None
+    if "[[" not in found.text:
+        raise Fault("expected a request for a rating in double brackets, such as [[{low}]]")
+    return found
+
+
 def _truth(value: Any) -> bool:
     if not isinstance(value, bool):
         raise unexpected("true or false", value)
@@ -217,7 +248,5 @@ def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:
     return found, by_language[found]
 
 
-@cache
-def _frame(language: str) -> Template:
-    path = Path(__file__).with_name(f"criteria_{language}.txt")
-    return Template.read(path, placeholders=_PLACEHOLDERS, needed=_PLACEHOLDERS)
+def _with_frame(by_language: Mapping[str, T], frames: Mapping[str, Template]) -> dict[str, T]:
+    return {language: of for language, of in by_language.items() if language in frames}

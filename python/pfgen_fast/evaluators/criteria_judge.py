@@ -110,7 +110,7 @@ class CriteriaJudge(AskingEvaluator):
         ]
         places = np.array(is_rated, dtype=bool).reshape(len(items), len(metrics))
         requests = self._requests(items, listed_texts, metrics, places)
-        return Ratings(self.judge, requests, self.replies, places, self.n_ratings, self.criteria.scale)
+        return Ratings(self.judge, requests, self.replies, listed_texts, places, self.n_ratings, self.criteria.scale)
 
     def _asked(self, items: Sequence[Item], texts: Texts) -> Ratings:
         return self.ratings(items, texts)

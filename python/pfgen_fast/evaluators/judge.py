@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import JudgingError
+from ..files.untrusted_text import shown_value
 from ..generation.prompts import sampling_seed
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
@@ -29,6 +30,7 @@ TEMPLATES: Mapping[str, Path] = {
 _PLACEHOLDERS = ("question", "sample", "answer", "language")
 _HEAD = re.compile(r"Scale: *(\d{1,3}) to (\d{1,3}) *(?:\r?\n|\Z)\s*")
 USUAL_SCALE = Scale()
+USUAL_LANGUAGE = "Japanese"
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class JudgeEvaluator:
     judge: Judge
     replies: Replies
     template: RatingTemplate = field(default_factory=read_template)
-    language: str = "Japanese"
+    language: str = USUAL_LANGUAGE
     n_ratings: int = 1
     seed: str = ""
     connect: Connect | None = None
@@ -90,6 +92,11 @@ class JudgeEvaluator:
 
     def __post_init__(self) -> None:
         check_n_ratings(self.n_ratings)
+        if self.language != USUAL_LANGUAGE and not self.template.uses("language"):
+            raise JudgingError(
+                f"language: the template does not use {{language}}, so {shown_value(self.language)} has no effect; "
+                "expected a template that uses it"
+            )
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -121,7 +128,7 @@ class JudgeEvaluator:
         listed = texts.tolist()
         requests = self._requests(items, listed)
         has_text = [text is not None for text in listed]
-        return Ratings(self.judge, requests, self.replies, has_text, self.n_ratings, self.template.scale)
+        return Ratings(self.judge, requests, self.replies, listed, has_text, self.n_ratings, self.template.scale)
 
     def _requests(self, items: Sequence[Item], texts: Sequence[str | None]) -> Iterator[JudgeRequest]:
         for item, text in zip(items, texts, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from .evaluator import Floats
 
 _IN_BRACKETS = re.compile(r"\[\[\s*([-+]?\d[\d.,/]*)\s*\]\]")
 _WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
+_AFTER_THE_END = " \t\r\n.。*_`"
+"""Characters that may follow the rating at the end of a reply."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,17 @@ class Scale:
         if not 0 <= self.low < self.high <= 100:
             raise JudgingError(f"a scale of {self.low} to {self.high}: expected two numbers from 0 to 100, in order")
 
-    def rating_in(self, reply: str) -> int | None:
-        """The last number of the form `[[n]]`; None if it is missing or not on the scale."""
-        found = _IN_BRACKETS.findall(reply)
+    def rating_in(self, reply: str, judged: str = "") -> int | None:
+        """The last number of the form `[[n]]`; None if it is missing or not on the scale.
+
+        If the judged text contains the same `[[n]]`, the number counts only at the end of the reply, because elsewhere
+        it may be a quotation.
+        """
+        found = [
+            match[1]
+            for match in _IN_BRACKETS.finditer(reply)
+            if match[0] not in judged or not reply[match.end() :].strip(_AFTER_THE_END)
+        ]
         whole = _WHOLE.fullmatch(found[-1]) if found else None
         return int(whole[1]) if whole and self.low <= int(whole[1]) <= self.high else None
 
@@ -58,13 +68,14 @@ class Ratings(Asking):
         judge: Judge,
         requests: Iterable[JudgeRequest],
         replies: Replies,
+        texts: Sequence[str | None],
         is_rated: Any,
         n_ratings: int,
         scale: Scale,
     ) -> None:
         super().__init__(requests, replies)
-        self._judge = judge
-        self._is_rated: NDArray[np.bool_] = np.asarray(is_rated, dtype=bool)
+        self._judge, self._texts = judge, texts
+        self._is_rated: NDArray[np.bool_] = np.asarray(is_rated, dtype=bool)  # a row for each text
         self._n_ratings, self._scale = n_ratings, scale
 
     def ask_with(self, connect: Connect | None, **options: Any) -> str | None:
@@ -73,8 +84,7 @@ class Ratings(Asking):
 
     def values(self) -> Floats:
         """The ratings of each place in a row; NaN for a missing or invalid rating."""
-        found = [np.nan if reply is None else self._scale.rating_in(reply) for reply in self.replies()]
-        return self._at_places(np.array(found, dtype=np.float64), np.nan)
+        return self._at_places(np.array(self._found(), dtype=np.float64), np.nan)
 
     def means(self) -> Floats:
         """The mean of each place's valid ratings; NaN without a valid rating."""
@@ -93,7 +103,15 @@ class Ratings(Asking):
     @property
     def n_unrated(self) -> int:
         """The number of replies without a valid rating."""
-        return sum(reply is not None and self._scale.rating_in(reply) is None for reply in self.replies())
+        return len(self) - self.n_missing - sum(rating is not None for rating in self._found())
+
+    def _found(self) -> list[int | None]:
+        """The rating in each reply; None for a missing or invalid rating."""
+        rows = np.repeat(np.nonzero(self._is_rated)[0], self._n_ratings).tolist()
+        return [
+            None if reply is None else self._scale.rating_in(reply, self._texts[row] or "")
+            for reply, row in zip(self.replies(), rows, strict=True)
+        ]
 
     def _at_places(self, of_requests: Floats, elsewhere: float) -> Floats:
         values = np.full((*self._is_rated.shape, self._n_ratings), elsewhere)

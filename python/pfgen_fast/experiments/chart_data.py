@@ -188,12 +188,13 @@ class LinePanel:
 
 @dataclass(frozen=True, eq=False)
 class LinePanels:
-    """Panels of lines that share their vertical axis."""
+    """Panels of lines."""
 
     panels: tuple[LinePanel, ...]  # panels; the first panel has all lines
     x_label: str  # label of the x axes
     y_label: str  # label of the y axis
     level_label: str = ""  # label of the marked levels; empty without levels
+    is_scale_shared: bool = True  # whether the vertical axes of all panels have the same limits
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +18,14 @@ import numpy as np
 
 from ..errors import EngineError, ExperimentError, JudgingError
 from ..evaluators.evaluator import Item, text_column
-from ..evaluators.judge import JudgeEvaluator, read_template
+from ..evaluators.judge import USUAL_LANGUAGE, JudgeEvaluator, read_template
 from ..evaluators.ratings import Scale, usual_temperature
 from ..files.untrusted_text import utf8
 from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, RequestOptions, Server
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant
+from ..suite.questions import Question
 from ..suite.suite import Suite
 from .chart_data import Scatter
 from .finding import Finding, Picture, Table, with_interval
@@ -38,7 +39,7 @@ class JudgeOptions:
 
     model: str  # judge's name on the server
     template: str | Path = "default"  # name of a packaged template (`evaluators.judge.TEMPLATES`) or a file
-    language: str = "Japanese"  # expected language of the answers
+    language: str = USUAL_LANGUAGE  # expected language of the answers
     n_ratings: int = 1  # number of ratings of each answer
     trials: int | None = None  # number of answers of each run to each question that are rated; None for all
     temperature: float | None = None  # by default 0 for one rating and 1 for several ratings, which would be equal at 0
@@ -199,10 +200,17 @@ def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -
     items = []
     for number, answer in enumerate(answers, start=1):
         question = suite.questions[answer.question]
-        references = (samples[question.question],) if question.question in samples else ()
+        references = _reference(question, samples) if is_shown else ()
         name = f"answer {number} (to {question.question_id})"
         items.append(Item(name, answer.text, "answers", question=question.question, references=references))
     return items
+
+
+def _reference(question: Question, samples: Mapping[str, str]) -> tuple[str, ...]:
+    """The sample answer to a question, or else the first of its reference answers."""
+    if question.question in samples:
+        return (samples[question.question],)
+    return next((answers[:1] for answers in question.answers.values() if answers), ())
 
 
 def _rated_means(scored: RunFigures, found: Sequence[Rated]) -> RunMeans:

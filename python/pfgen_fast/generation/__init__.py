@@ -4,6 +4,7 @@ from .._on_demand import names_on_demand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .context import Context as Context
     from .events import Events as Events
     from .events import Trouble as Trouble
     from .generating import Generated as Generated

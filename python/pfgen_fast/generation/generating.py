@@ -15,6 +15,7 @@ from ..errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder, Trials
 from ..suite.suite import Suite
+from .context import N_SENTENCES, Context
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Reports, Trouble
 from .json_parts import without_none
@@ -101,7 +102,7 @@ def generate(
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     config = setting.config(suite, engine.name, engine.parameters)
     if config["num_examples"] is None:
-        setting = replace(setting, num_examples=0)  # an engine that ignores prompts needs no sample answers
+        setting = replace(setting, num_examples=0, context=None)  # for an engine that ignores prompts
     setting.tasks(suite, 1)  # reports errors of the suite before a folder is created
     folder = run_folder(Path(output), config)
 
@@ -151,12 +152,16 @@ class Generation:
         stop: Sequence[str] = (),
         reasoning: Reasoning | None = None,
         system: str = "",
+        instruction: str = "",
+        context: Context | str | Path | None = None,
+        sentences: int = N_SENTENCES,
         options: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Self:
         """Creates a generation, with defaults for missing arguments.
 
-        The arguments are those of `Setting`; further keywords are arguments of `Sampling`. `model` is optional for
+        The arguments are those of `Setting`; further keywords are arguments of `Sampling`. If `context` is a file, each
+        prompt shows up to `sentences` of its sentences (see `Context.read`). `model` is optional for
         engines without a model. The strings in `stop` are added to the stop strings of the mode. With a temperature of
         None, requests have no temperature. An engine option of None has no effect.
 
@@ -179,6 +184,8 @@ class Generation:
             prefix=prefix,
             reasoning=reasoning or Reasoning(),
             system=system,
+            instruction=instruction,
+            context=Context.read(context, n_drawn=sentences) if isinstance(context, str | Path) else context,
         )
         return cls(engine, setting, known)
 
@@ -313,7 +320,7 @@ class _Rounds:
                 # If unfinished reasoning always led to another request, short reasoning would be preferred.
                 if index in unanswered and (answer or (is_unfinished and takes_unfinished)):
                     del unanswered[index]
-                    self._writer.replies.add(task.trial, task.question, reply, divided)
+                    self._writer.replies.add(task.trial, task.question, reply, divided, task.context)
                     self._writer.add(task.trial, task.question, answer)
                     self._n_new += 1
                     self._events.n_answers += 1

@@ -6,7 +6,7 @@ A prompt depends only on the suite, the mode, the trial number and a seed string
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
@@ -15,8 +15,9 @@ from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 
 if TYPE_CHECKING:
-    from ..suite.questions import Instructions, Sample
+    from ..suite.questions import Instructions, Question, Sample
     from ..suite.suite import Suite
+    from .context import Context
 
 Mode = Literal["completion", "qa", "chat"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -25,6 +26,9 @@ STOP: Mapping[Mode, tuple[str, ...]] = {"completion": ("Q:", "\n\n"), "qa": ("Q:
 """The stop strings by mode. An answer ends at the first of them."""
 
 NUM_EXAMPLES = 20
+
+DEFAULT_INSTRUCTION = "default"
+"""The instruction for mode `completion` that stands for that of mode `qa`."""
 
 
 class Message(TypedDict):
@@ -61,13 +65,22 @@ class Task(Request):
     question: str  # exact text of the question
     question_id: str
     trial: int  # from 1
+    context: tuple[str, ...] = field(default=(), kw_only=True)  # sentences above the question; see `Context`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", f"{self.question_id} in trial {self.trial}")
 
 
 def make_tasks(
-    suite: Suite, trial: int, *, mode: Mode, num_examples: int = NUM_EXAMPLES, seed: str = "", prefix: str = ""
+    suite: Suite,
+    trial: int,
+    *,
+    mode: Mode,
+    num_examples: int = NUM_EXAMPLES,
+    seed: str = "",
+    prefix: str = "",
+    instruction: str = "",
+    context: Context | None = None,
 ) -> list[Task]:
     """The tasks of one trial, in the order of the suite's questions; trials count from 1.
 
@@ -75,7 +88,8 @@ def make_tasks(
 
     Raises:
         SuiteError: The suite has no sample answers, or they violate the rules.
-        EngineError: The mode, the trial number or the number of examples is invalid.
+        EngineError: The mode, the trial number or the number of examples is invalid, or the context has sentences of an
+            unknown question.
     """
     check_mode(mode)
     if trial < 1 or num_examples < 0:
@@ -83,24 +97,26 @@ def make_tasks(
     for question in suite:
         if not is_encodable(question.question):
             raise EngineError(f"{question.question_id}: the question has a lone surrogate, which cannot be sent")
+    if context is not None:
+        context.check(suite)
     # The samples are sorted once, because their order is the same for all questions of the trial.
     samples = sorted(suite.samples, key=lambda sample: _digest(seed, trial, sample.question)) if num_examples else []
-    return [
-        Task(
+
+    def task(question: Question) -> Task:
+        texts = suite.instructions_for(question)
+        examples = _examples(samples, num_examples, without=question.question)
+        drawn = () if context is None else context.drawn(question, trial, seed)
+        begin = f"{_instruction(mode, texts, instruction)}\n\n{texts.examples_heading}\n{examples}".strip()
+        return Task(
             question=question.question,
             question_id=question.question_id,
             trial=trial,
-            prompt=_prompt(
-                mode,
-                question.question,
-                _examples(samples, num_examples, without=question.question),
-                suite.instructions_for(question),
-                prefix,
-            ),
+            prompt=_prompt(mode, question.question, prefix + begin, texts, _shown(drawn, texts)),
             seed=sampling_seed(seed, trial),
+            context=drawn,
         )
-        for question in suite
-    ]
+
+    return [task(question) for question in suite]
 
 
 def check_mode(mode: str) -> None:
@@ -148,16 +164,26 @@ def _examples(samples: list[Sample], count: int, *, without: str) -> str:
     return "\n\n".join(f"Q: {sample.question}\nA: {sample.answer}" for sample in others)
 
 
-def _prompt(mode: Mode, question: str, examples: str, texts: Instructions, prefix: str) -> Prompt:
-    """The prompt of a mode. Its parts are stripped, so that a prompt without examples has no empty line for them."""
-    shown = f"{texts.examples_heading}\n{examples}"
+def _instruction(mode: Mode, texts: Instructions, given: str) -> str:
+    if mode == "chat":
+        return texts.chat
+    return texts.qa if mode == "qa" or given == DEFAULT_INSTRUCTION else given
+
+
+def _shown(context: Sequence[str], texts: Instructions) -> str:
+    lines = [texts.context_heading, *(f"- {sentence}" for sentence in context)]
+    return "\n".join(lines) + "\n\n" if context else ""
+
+
+def _prompt(mode: Mode, question: str, begin: str, texts: Instructions, context: str) -> Prompt:
+    """The prompt of a mode. `begin` reaches to the end of the examples; `context` ends with an empty line."""
     if mode == "completion":
-        return Prompt(text=f"{prefix}{shown.strip()}\n\nQ: {question}\nA:")
-    begin = prefix + f"{texts.qa if mode == 'qa' else texts.chat}\n\n{shown}".strip()
+        return Prompt(text=f"{begin}\n\n{context}Q: {question}\nA:")
     asked = f"Q: {question}".strip()
     if mode == "qa":
-        return Prompt(messages=({"role": "user", "content": f"{begin}\n\n{texts.question_heading}\n{asked}"},))
-    return Prompt(messages=({"role": "system", "content": begin}, {"role": "user", "content": asked}))
+        content = f"{begin}\n\n{context}{texts.question_heading}\n{asked}"
+        return Prompt(messages=({"role": "user", "content": content},))
+    return Prompt(messages=({"role": "system", "content": begin}, {"role": "user", "content": context + asked}))
 
 
 def with_system(prompt: Prompt, text: str) -> Prompt:

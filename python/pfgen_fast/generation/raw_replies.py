@@ -9,7 +9,7 @@ from __future__ import annotations
 import lzma
 import statistics
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,10 +71,10 @@ class RawReplies:
     def __init__(self, folder: Path) -> None:
         self._path, self._journal = folder / PACKED, Journal(folder / _JOURNAL)
 
-    def add(self, trial: int, question: str, raw: RawReply, divided: DividedReply) -> None:
-        """Stores a reply if it has more information than the answer."""
+    def add(self, trial: int, question: str, raw: RawReply, divided: DividedReply, context: Sequence[str] = ()) -> None:
+        """Stores a reply if it has more information than the answer, or if its prompt had a context."""
         details, usage = raw.details, raw.usage
-        if divided.state == "none" and details.finish_reason is None:
+        if divided.state == "none" and details.finish_reason is None and not context:
             return
         entry = {
             "trial": trial,
@@ -85,6 +85,7 @@ class RawReplies:
             "n_reasoning_tokens": usage.n_reasoning_tokens,
             "n_reasoning": len(divided.reasoning_text),
             "reasoning": raw.reasoning,
+            "context": list(context) or None,
             "reply": None if raw.text == divided.answer else raw.text,
         }
         self._journal.add({key: value for key, value in entry.items() if value not in (None, 0, "")})

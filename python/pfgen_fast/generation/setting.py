@@ -10,8 +10,9 @@ from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.untrusted_json import read_json
-from ..suite.questions import INSTRUCTIONS, language_of
+from ..suite.questions import INSTRUCTIONS, Instructions, language_of
 from ..suite.suite import Suite
+from .context import Context
 from .engines import Sampling
 from .json_parts import member_of
 from .prompts import MODES, NUM_EXAMPLES, STOP, Mode, Task, is_encodable, make_tasks, unescaped, with_system
@@ -31,12 +32,17 @@ class Setting:
     seed: str = ""  # any text; determines the choice of sample answers and the sampling seed
     prefix: str = ""  # text that begins every prompt, with escapes such as `\n`; see `unescaped`
     reasoning: Reasoning = field(default_factory=Reasoning)
+    # text above the examples in mode `completion`; `"default"` for the instruction of mode `qa`
+    instruction: str = ""
+    context: Context | None = None  # sentences above the question; see `Context`
     system: str = ""  # system message, or the beginning of the mode's system message
 
     def __post_init__(self) -> None:
         if self.system and self.mode == "completion":
             raise EngineError("--system: mode completion sends no messages; try --mode qa or --mode chat")
-        for name in ("model", "seed", "prefix", "system"):
+        if self.instruction and self.mode != "completion":
+            raise EngineError(f"--instruction: mode {self.mode} has its own instruction; omit the option or the mode")
+        for name in ("model", "seed", "prefix", "instruction", "system"):
             if not is_encodable(getattr(self, name)):
                 raise EngineError(f"{name}: expected a text that UTF-8 can encode, not {getattr(self, name)!r}")
         unescaped(self.prefix)  # reports an error before the first request
@@ -47,7 +53,9 @@ class Setting:
             "engine": engine,
             **self._sampling.config(),
             **self.reasoning.config(),
-            "instructions": _recorded_instructions(suite),
+            "context": None if self.context is None else self.context.config(),
+            "instruction": self.instruction or None,
+            "instructions": _recorded_instructions(suite, with_context=self.context is not None),
             "mode": self.mode,
             "model": self.model,
             "num_examples": self.num_examples,
@@ -69,22 +77,34 @@ class Setting:
 
     def tasks(self, suite: Suite, trial: int) -> list[Task]:
         """The tasks of one trial."""
-        prefix = unescaped(self.prefix)
-        tasks = make_tasks(suite, trial, mode=self.mode, num_examples=self.num_examples, seed=self.seed, prefix=prefix)
+        tasks = make_tasks(
+            suite,
+            trial,
+            mode=self.mode,
+            num_examples=self.num_examples,
+            seed=self.seed,
+            prefix=unescaped(self.prefix),
+            instruction=self.instruction,
+            context=self.context,
+        )
         return [replace(task, prompt=with_system(task.prompt, self.system)) for task in tasks] if self.system else tasks
 
 
-def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
+def _recorded_instructions(suite: Suite, *, with_context: bool) -> dict[str, Any] | str | None:
     """The entry for instructions in config.json: languages of our texts, texts of a suite, or None if published."""
+
+    def recorded(texts: Instructions) -> dict[str, str]:
+        return {name: text for name, text in vars(texts).items() if with_context or name != "context_heading"}
+
     used: dict[str, Any] = {
-        language_of(question.question): vars(suite.instructions_for(question)) for question in suite
+        language_of(question.question): recorded(suite.instructions_for(question)) for question in suite
     }
     if not suite.instructions:
         return None if set(used) == {"ja"} else ", ".join(sorted(used))
     texts, *others = used.values()
     if any(other != texts for other in others):
         return used
-    return None if texts == vars(INSTRUCTIONS["ja"]) else dict(texts)
+    return None if texts == recorded(INSTRUCTIONS["ja"]) else texts
 
 
 def usual_mode(engine: str, model: str | None, options: Mapping[str, Any]) -> tuple[Mode, str]:

@@ -26,13 +26,21 @@ class Template:
     def read(cls, path: Path, *, placeholders: Sequence[str], needed: Sequence[str] = ()) -> Template:
         """Reads a template from a UTF-8 file. The template must contain the placeholders in `needed`."""
         text = read_text(path, error=JudgingError, limit=_MAX_BYTES)
+        try:
+            return cls.checked(text, placeholders=placeholders, needed=needed)
+        except JudgingError as error:
+            raise JudgingError(f"{path}: {error}") from None
+
+    @classmethod
+    def checked(cls, text: str, *, placeholders: Sequence[str], needed: Sequence[str] = ()) -> Template:
+        """Makes a template of a text; raises JudgingError if placeholders are unknown or missing."""
         for name in needed:
             if f"{{{name}}}" not in text:
-                raise JudgingError(f"{path}: expected the placeholder {{{name}}} in the template")
+                raise JudgingError(f"expected the placeholder {{{name}}} in the template")
         for name in re.findall(r"{(\w+)}", text):
             if name not in placeholders:
                 known = ", ".join(f"{{{placeholder}}}" for placeholder in placeholders)
-                raise JudgingError(f"{path}: unknown placeholder {{{name}}}; there are {known}")
+                raise JudgingError(f"unknown placeholder {{{name}}}; there are {known}")
         return cls(text, tuple(placeholders))
 
     @property

@@ -99,8 +99,8 @@ def _matrix(chart: chart_data.Matrix) -> Any:
     axes.set_xticks(np.arange(n_columns) + 0.5, list(map(plain, chart.columns)), **slanted)
     axes.set_yticks(np.arange(n_rows) + 0.5, list(map(plain, chart.rows)))
     for (row, column), value in np.ndenumerate(chart.values):
-        level = int(np.clip(cells.norm(value), 0, 1 - 1e-9) * len(LEVELS))
-        text = f"{value:.{chart.n_digits}f}"
+        level = 0 if np.isnan(value) else int(np.clip(cells.norm(value), 0, 1 - 1e-9) * len(LEVELS))
+        text = "–" if np.isnan(value) else f"{value:.{chart.n_digits}f}"
         look_of_text = {"ha": "center", "va": "center", "fontsize": 8, "color": "black" if level < 2 else "white"}
         axes.text(column + 0.5, row + 0.5, text, gid=f"{ON_LEVEL}{level}", **look_of_text)
     label = f"{chart.label} (colours from {chart.lowest:g} to {chart.highest:g})"
@@ -208,7 +208,8 @@ def _lines(chart: chart_data.Lines) -> Any:
 
 @drawn.register
 def _line_panels(chart: chart_data.LinePanels) -> Any:
-    figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=True)
+    is_shared = chart.is_scale_shared
+    figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=is_shared)
     for axes, panel in zip(panels, chart.panels, strict=True):
         _draw_panel(axes, panel)
     handles, names = panels[0].get_legend_handles_labels()

@@ -1,6 +1,6 @@
-"""Agreement of two raters who give levels, such as 0, 0.25, ... 1, and of any number of raters (alpha, Fleiss' kappa).
+"""Agreement of two raters who give levels, such as 0, 0.25, ... 1; `raters` is for any number of raters.
 
-All figures of two raters come from a table that counts each pair of levels. Sums of whole numbers are exact in any
+All figures come from a table that counts each pair of levels. Sums of whole numbers are exact in any
 order, and draws of a bootstrap are sums of tables. An undefined figure is None (NaN in draws).
 """
 
@@ -92,42 +92,7 @@ def level_numbers(values: Any, levels: Sequence[float]) -> Ints:
     return found.astype(np.int64)
 
 
-def krippendorff_alpha(ratings: Any) -> float | None:
-    """Krippendorff's alpha for numbers (interval scale): a row for each rater, NaN for a missing rating."""
-    values = np.asarray(ratings, dtype=np.float64)
-    n_raters = (~np.isnan(values)).sum(axis=0)
-    values, n_raters = values[:, n_raters > 1], n_raters[n_raters > 1]
-    if not values.size:
-        return None
-    is_there = ~np.isnan(values)
-    known = values[is_there]
-    # Centred, so that the squares keep all digits.
-    values = np.where(is_there, values - (known.min() + known.max()) / 2, 0.0)
-    within = np.maximum(n_raters * (values * values).sum(axis=0) - values.sum(axis=0) ** 2, 0.0)
-    n = int(n_raters.sum())
-    listed = values[is_there].tolist()
-    between = n * math.fsum(value * value for value in listed) - math.fsum(listed) ** 2
-    if between <= 0:
-        return None
-    return 1 - (n - 1) * math.fsum((within / (n_raters - 1)).tolist()) / between
-
-
 def _weighed(counts: Floats, weights: Any) -> Floats:
     """The weighted sum of the cells of each table."""
     found: Floats = (counts * weights).sum(axis=(1, 2))
     return found
-
-
-def fleiss_kappa(counts: Any) -> float:
-    """Fleiss' kappa: a row for each subject, with the number of raters who chose each category; NaN if undefined."""
-    votes = np.asarray(counts, dtype=np.float64)
-    if votes.ndim != 2 or not votes.size:
-        return math.nan
-    n_raters = votes.sum(axis=1)
-    n = float(n_raters[0])
-    if n < 2 or (n_raters != n).any():
-        return math.nan
-    observed = float(((votes * (votes - 1)).sum(axis=1) / (n * (n - 1))).mean())
-    shares = votes.sum(axis=0) / votes.sum()
-    expected = float((shares * shares).sum())
-    return (observed - expected) / (1 - expected) if expected < 1 else math.nan

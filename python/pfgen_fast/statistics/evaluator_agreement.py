@@ -43,7 +43,12 @@ def agreement(
         return averages(x[..., in_both], common).average - averages(y[..., in_both], common).average
 
     low, high = (None, None) if draws is None else map(float, interval(difference(*draws)))
-    n = int(in_both.sum())
-    x, y = first[in_both], second[in_both]
+    tau = kendall_tau(first[in_both], second[in_both])
+    return Agreement(float(difference(first, second)), low, high, tau, int(in_both.sum()))
+
+
+def kendall_tau(x: Floats, y: Floats) -> float | None:
+    """Kendall's tau-b without SciPy, whose import takes longer; None if all values of a vector are equal."""
+    n = len(x)
     tau = float(resampled_coefficients(x, y, np.arange(n), np.ones((1, n)))["Kendall"][0])
-    return Agreement(float(difference(first, second)), low, high, None if math.isnan(tau) else tau, n)
+    return None if math.isnan(tau) else tau

@@ -171,7 +171,7 @@ def against(
     if clusters is not None and len(one) > 1:
         raise ValueError("strata have no clusters")
     codes = None if clusters is None else cluster_codes(clusters)
-    of_strata = [_of_stratum(x, y, codes) for x, y in zip(one, others, strict=True)]
+    of_strata = [of_stratum(x, y, codes) for x, y in zip(one, others, strict=True)]
     means, variances, counts, units, of_parts, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
     has_all = (counts > 0).all(axis=0)
     n, n_units = (np.where(has_all, of.sum(axis=0), 0) for of in (counts, units))
@@ -219,7 +219,7 @@ def _n_clusters(is_common: NDArray[np.bool_], codes: NDArray[np.int_]) -> NDArra
     return n
 
 
-def _of_stratum(
+def of_stratum(
     one: Floats, others: Floats, codes: NDArray[np.int_] | None
 ) -> tuple[Floats, Floats, NDArray[np.int_], NDArray[np.int_], Floats, Floats]:
     """Mean differences, variances (0 without spread), numbers of questions, of clusters, degrees, largest amounts."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +41,18 @@ def half_width_of(variances: NDArray[np.float64], counts: NDArray[np.int_]) -> f
 
 
 @lru_cache(maxsize=4096)
-def quantile(degrees: float) -> float:
-    """The 97.5 % quantile of Student's t: the integral of cos(angle) ** (degrees - 1), t = sqrt(degrees) tan(angle)."""
+def quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
+    """The quantile of Student's t that bounds a two-sided interval.
+
+    It is found from the integral of cos(angle) ** (degrees - 1), with t = sqrt(degrees) tan(angle).
+    """
     if degrees > 10_000:
-        return 1.959964
+        return 1.959964 if confidence == CONFIDENCE else NormalDist().inv_cdf((1 + confidence) / 2)
     # The probability beyond t = 40 is negligible, except for few degrees of freedom, which need the whole range.
     last = min(math.pi / 2, 40 / math.sqrt(degrees))
     angles = (np.arange(_N_STEPS) + 0.5) * (last / _N_STEPS)
     share = np.cumsum(np.cos(angles) ** (degrees - 1))
-    angle = np.interp(CONFIDENCE, share / share[-1], angles + last / _N_STEPS / 2)
+    angle = np.interp(confidence, share / share[-1], angles + last / _N_STEPS / 2)
     return math.sqrt(degrees) * math.tan(float(angle))
 
 

@@ -80,6 +80,7 @@ class Instructions:
     question_heading: str  # line above the question in mode `qa`
     qa: str  # first text of a prompt in mode `qa`
     chat: str  # first text of a prompt in mode `chat`
+    context_heading: str  # line above the sentences of a context
 
     @classmethod
     def for_question(cls, question: str, own: Mapping[str, str]) -> Instructions:
@@ -98,15 +99,17 @@ INSTRUCTIONS: Mapping[Language, Instructions] = {
         question_heading="## 質問",
         qa="例と同様の文体及び文字数で、質問に1行で答えてください。",
         chat="例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。",
+        context_heading="## 参考情報",
     ),
     "en": Instructions(
         examples_heading="## Examples",
         question_heading="## Question",
         qa="Answer the question in one line, in the style and length of the examples.",
         chat="Answer the user's question in one line, in the style and length of the examples.",
+        context_heading="## Context",
     ),
 }
-"""The published Japanese texts, and English translations."""
+"""The published Japanese texts, English translations, and headings of contexts, which published runs lack."""
 
 
 def language_of(question: str) -> Language:

@@ -118,13 +118,16 @@ def _configs(path: Path) -> dict[str, dict[str, Any]]:
 def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) -> Imported:
     folder = output / source.key
     content = _Content()
+    skip = content.problems.append
     try:
         if (folder / REPLIES_FILE).exists():
             raise ChecklistError(f"{folder}: holds replies of a judge; expected a folder without judge-replies.jsonl")
         if source.answers is not None:
-            content.answers = read_answers(source.answers, suite, on_fault=content.problems.append)
+            content.answers = read_answers(source.answers, suite, on_fault=skip, on_misfit=skip)
         if source.judgements is not None:
-            content.judgements = {one.key: one for one in read_judgements(source.judgements, suite)}
+            content.judgements = {
+                one.key: one for one in read_judgements(source.judgements, suite, on_fault=skip, on_misfit=skip)
+            }
         _read_results(source.results, suite, content)
         if not content.answers and not content.judgements:
             raise ChecklistError(f"{source.key}: its files contain no usable answer or judgement")

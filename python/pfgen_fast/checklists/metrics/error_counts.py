@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any
 
 from ..scoring.scores import LengthFigures, length_figures
 from ..suite import OfModel
 from .error_modes import AnswerErrors, ErrorRules
+from .rejections import Rejections
 
 _MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
     "repetition": lambda one: one.is_repetition,
@@ -48,6 +50,7 @@ class ErrorCounts:
 
     n: int
     shares: Mapping[str, Share]
+    phrases: Mapping[str, Share]  # answers that begin with each phrase of rejection, if any do
     cut_off_by_limit: int
     longest_run: int | None
     signals: Mapping[str, int]
@@ -60,13 +63,18 @@ class ErrorCounts:
         """The counts as JSON values."""
         return {
             "n": self.n,
-            **{mode: {**asdict(share), "percent": share.percent} for mode, share in self.shares.items()},
+            **_listed(self.shares),
+            "rejection_phrases": _listed(self.phrases),
             "cut_off_by_limit": self.cut_off_by_limit,
             "longest_run": self.longest_run,
             "signals_found": dict(self.signals),
             "claims": {"count": self.n_claims, "wrong": self.n_wrong_claims, "mean_error": self.mean_claim_error},
             "length": self.length and asdict(self.length),
         }
+
+
+def _listed(shares: Mapping[str, Share]) -> dict[str, dict[str, Any]]:
+    return {name: {**asdict(share), "percent": share.percent} for name, share in shares.items()}
 
 
 ModelErrors = OfModel[AnswerErrors, ErrorCounts]
@@ -84,16 +92,19 @@ def examples_of(answers: Sequence[AnswerErrors], most: int) -> list[dict[str, An
 
 def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules) -> ModelErrors:
     """Counts the errors of a model; parts without any answer are left out."""
-    return OfModel.of(model, answers, rules.suite, _counts)
+    return OfModel.of(model, answers, rules.suite, partial(_counts, rejections=rules.rejections))
 
 
-def _counts(answers: Sequence[AnswerErrors]) -> ErrorCounts:
+def _counts(answers: Sequence[AnswerErrors], rejections: Rejections) -> ErrorCounts:
+    phrases = Counter(phrase for one in answers if one.rejection for phrase in rejections.within(one.rejection))
+    n_texts = sum(one.has_text for one in answers)
     claims = [one.claim for one in answers if one.claim is not None]
     runs = [one.longest_run for one in answers if one.longest_run is not None]
     errors = [abs(claim.claimed - claim.counted) for claim in claims]
     return ErrorCounts(
         n=len(answers),
         shares={mode: _share(map(is_in, answers)) for mode, is_in in _MODES.items()},
+        phrases={phrase: Share(count, n_texts) for phrase, count in phrases.most_common()},
         cut_off_by_limit=sum(one.cut_off == "by its limit" for one in answers),
         longest_run=max(runs, default=None),
         signals=dict(Counter(signal for one in answers for signal in one.signals).most_common()),

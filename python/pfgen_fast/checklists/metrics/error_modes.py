@@ -4,7 +4,8 @@ Rules cannot decide whether an answer makes sense; evidence that it does not is 
 answer is missing, the figures in its judgement are used.
 
 There are two profiles, `ours` and `published`. `published` follows the published figures: sentences of any length
-count, NLTK splits them if its data are installed, and a rejection begins with `Given the`.
+count, NLTK splits them if its data are installed, and a rejection begins with `Given the`, as the phrase of the paper
+does.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from ...files.untrusted_json import checked, entries, items, member, text, unexp
 from ...files.untrusted_toml import read_toml
 
 PACKAGED = Path(__file__).parents[2] / "data" / "checklists" / "rejections.toml"
-PUBLISHED_PHRASES = ("Given the",)
-"""The phrase that the published figures follow from; the paper names a longer one."""
+PUBLISHED_PHRASES = ("Given the", "Given the constraints of this platform")
+"""The phrase that the published figures follow from, and the longer phrase that the paper names."""
 
 _BEFORE = " \t\r\n\f\v\u3000\xa0*#>\"'`“”‘’«»「『【（("
 _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
@@ -33,6 +33,10 @@ class Rejections:
         """The longest phrase that the answer begins with, after white space, `*`, `#` and quotes; None without one."""
         begin = _folded(answer.lstrip(_BEFORE)[: self._n_characters])
         return next((phrase for folded, phrase in self._begins.items() if begin.startswith(folded)), None)
+
+    def within(self, phrase: str) -> list[str]:
+        """The phrases that a phrase begins with, and itself."""
+        return [one for folded, one in self._begins.items() if _folded(phrase).startswith(folded)]
 
 
 def read_phrases(path: Path = PACKAGED) -> Mapping[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...files.untrusted_json import Fault, items, member, unexpected
@@ -46,6 +46,8 @@ class Said:
     annotator: str
     area: str
     category: str
+    is_unclear: bool = field(default=False, compare=False)  # flagged by the annotator
+    comment: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +201,16 @@ def _said(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     if row.get("category") not in (None, "", task.category):
         expected = f"'{in_one_line(task.category)}', the category of {in_one_line(task.id)}"
         raise unexpected(expected, row["category"]).inside(".category")
-    annotator = member(row, "annotator", text_in_cell)
-    return {"id": task.id, "length": task.length, "annotator": annotator, "area": task.area, "category": task.category}
+    comment = row.get("comment")
+    return {
+        "id": task.id,
+        "length": task.length,
+        "annotator": member(row, "annotator", text_in_cell),
+        "area": task.area,
+        "category": task.category,
+        "is_unclear": _TRUTHS.get(row.get("unclear"), False) if isinstance(row.get("unclear"), str | bool) else False,
+        "comment": comment if isinstance(comment, str) else "",
+    }
 
 
 def _separated(cell: Any) -> Any:

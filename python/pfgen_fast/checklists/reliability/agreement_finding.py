@@ -12,7 +12,8 @@ from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.cells import place_cell
-from ...statistics.agreement_of_levels import FIGURES, krippendorff_alpha
+from ...statistics.agreement_of_levels import FIGURES
+from ...statistics.raters import krippendorff_alpha
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, TwoTables, agreed

@@ -47,7 +47,7 @@ class NgramEngine:
         except ValueError as error:
             raise EngineError(f"the engine ngram: {error}") from None
         self._stop = sampling.stop
-        unused = dict.fromkeys(("instructions", "num_examples", "prefix"))
+        unused = dict.fromkeys(("context", "instruction", "instructions", "num_examples", "prefix"))
         self.parameters: Mapping[str, Any] = {
             **unused,
             "order": order,

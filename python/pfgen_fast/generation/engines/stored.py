@@ -17,9 +17,8 @@ from ...suite.suite import Suite
 from ..prompts import Mode, Task
 from . import Sampling
 
-UNKNOWN = dict.fromkeys(
-    ("instructions", "max_tokens", "num_examples", "prefix", "seed", "stop", "temperature", "top_k", "top_p")
-)
+_OF_PROMPTS = ("context", "instruction", "instructions", "num_examples", "prefix")
+UNKNOWN = dict.fromkeys((*_OF_PROMPTS, "max_tokens", "seed", "stop", "temperature", "top_k", "top_p"))
 """Parameters that config.json does not record, because stored answers do not depend on them or they are unknown."""
 
 

@@ -1,14 +1,14 @@
-"""The pictures of a test of evaluators, as data: heat maps, curves, bars, and densities of scores."""
+"""The pictures of a test of evaluators, as data: heat maps, curves and bars; `score_pictures` has those of scores."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ...discernment.kinds import LEVELS
-from ...discernment.result import Curve, PerturbedScores
+from ...discernment.result import Curve
 from ...evaluators.evaluator import Metric
 from ...experiments import chart_data
 from ...experiments.chart_data import (
@@ -21,15 +21,13 @@ from ...experiments.chart_data import (
     HeatRow,
     Line,
     LinePanels,
-    Points,
 )
 from ...experiments.finding import Picture
 from ...files.untrusted_text import in_one_line
-from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant
 from .rows import Result, Row, d_text, having, interval_text, is_rewarded, name_of, number_text, words_of
+from .score_pictures import correlations_of_d, correlations_of_scores, distributions, score_pairs
 from .tables import weighted_by
 
-_MAX_PAIRS = 200_000
 _ONE_SCALE = 5.0
 _REWARDED = " ↑"
 _NOTHING = np.array([])
@@ -38,13 +36,16 @@ _NOTHING = np.array([])
 def pictures(results: Sequence[Result]) -> list[Picture]:
     """All pictures."""
     by = weighted_by([result.found for result in results])
+    on_common = ", on the kinds and degrees that all have" if any(result.common_share for result in results) else ""
     heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
     found: list[tuple[str, str, Chart | None]] = [
         *(("heat", heat.format(result.title), _heat(result)) for result in results),
         *(curves for result in results for curves in _curves(result)),
-        ("bars", f"Average and minimum of d{by}", _bars(results)),
+        ("bars", f"Average and minimum of d{by}{on_common}", _bars(results)),
         *((f"{scope}s", f"Average d by {scope}", _by_scope(results, scope)) for scope in ("level", "degree")),
-        *(("scores", f"Scores of originals and damaged texts by {one.title}", _scores(one)) for one in results),
+        *(("distributions", f"Distributions of the scores by {one.title}", distributions(one)) for one in results),
+        *(("scores", f"Scores of originals and damaged texts by {one.title}", score_pairs(one)) for one in results),
+        *_correlations(results),
     ]
     seen: Counter[str] = Counter()
     numbered = []
@@ -53,6 +54,20 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
             seen[name] += 1
             numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
     return numbered
+
+
+def _correlations(results: Sequence[Result]) -> Iterator[tuple[str, str, Chart | None]]:
+    """Yields the correlations between the evaluators of each task."""
+    tasks = dict.fromkeys(result.task for result in results)
+    for task in tasks:
+        own = [result for result in results if result.task == task]
+        where = f", {in_one_line(task)}" if len(tasks) > 1 else ""
+        yield (
+            "correlations",
+            f"Correlations of scores, over all originals and damaged texts{where}",
+            correlations_of_scores(own),
+        )
+        yield "d-correlations", f"Correlations of d, over kinds and degrees{where}", correlations_of_d(own)
 
 
 # --- heat map
@@ -194,11 +209,9 @@ def _bars(results: Sequence[Result]) -> Bars:
 
 def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     found = []
-    is_part = any(result.summary("d", "weighted") for result in results)
-    of_part = " of what has weights" if is_part else ""
     for statistic in ("average", "minimum"):
-        for score, name in (("d", f"{statistic}{of_part}"), ("weighted_d", f"weighted {statistic}")):
-            rows = [result.summary(score, "weighted") or result.summary(score, "all") for result in results]
+        for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
+            rows = [result.in_common(score, "all") for result in results]
             if score == "d" or any(row and row[statistic] is not None for row in rows):
                 found.append(_series(name, rows, statistic))
     return tuple(found)
@@ -206,7 +219,7 @@ def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
 
 def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:
     """The averages of each level, or each degree, with the evaluators side by side; None if there is only one."""
-    rows = [row for result in results for row in result.rows("summary", score="d") if row["average"] is not None]
+    rows = [row for result in results for row in _compared(result) if row["average"] is not None]
     scopes = dict.fromkeys(row["scope"].partition(":")[::2] for row in rows)
     names = [name for kind, name in scopes if kind == scope]
     if len(names) < 2:
@@ -214,10 +227,19 @@ def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:
     if scope == "degree":
         names.sort(key=lambda name: (0, int(name)) if name.isdecimal() else (1, 0))
     series = tuple(
-        _series(result.title, [result.summary("d", f"{scope}:{name}") for name in names], "average")
+        _series(
+            result.title,
+            [next(iter(having(_compared(result), scope=f"{scope}:{name}")), None) for name in names],
+            "average",
+        )
         for result in results
     )
     return Bars((chart_data.BarPanel("", tuple(names), series),), "average d", 1.0)
+
+
+def _compared(result: Result) -> list[Row]:
+    """The averages of d by scope: on common perturbations if several evaluators are compared."""
+    return having(result.common, score="d") if result.is_compared else result.rows("summary", score="d")
 
 
 def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
@@ -226,36 +248,6 @@ def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
         for end in ("", "_low", "_high")
     ]
     return BarSeries(name, *columns)
-
-
-# --- densities
-
-
-def _scores(result: Result) -> chart_data.Density | None:
-    items = np.array([item.task == result.task for item in result.found.scored.collection.items])
-    damaged = [one for one in result.found.scored.perturbed if not one.perturbation.is_control]
-    panels = [
-        panel
-        for metric in result.metrics
-        if (panel := _pairs(metric, result.found.scored.originals[metric], damaged, items)) is not None
-    ]
-    return chart_data.Density(tuple(panels), "pairs") if panels else None
-
-
-def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], items: np.ndarray) -> Points | None:
-    """The scores of originals and damaged texts as points; None if there are none."""
-    columns = [one.scores[metric] for one in damaged]
-    y = np.concatenate([column[items] for column in columns]) if columns else np.array([])
-    x = np.tile(originals[items], len(columns))
-    known = np.isfinite(x) & np.isfinite(y)
-    x, y = x[known], y[known]
-    if not len(x):
-        return None
-    has_correlation = len(x) >= MIN_VALUES and not is_constant(x) and not is_constant(y)
-    said = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
-    step = -(-len(x) // _MAX_PAIRS)
-    title = f"{in_one_line(metric, 40)}: {said} ({len(x):,} pairs)"
-    return Points(x[::step], y[::step], "original", "damaged", title, has_diagonal=True)
 
 
 def _or_nan(value: float | None) -> float:

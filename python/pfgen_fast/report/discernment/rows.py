@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ...discernment.common import common_rows
 from ...discernment.kinds import in_words
 from ...discernment.result import Columns, Discernment
 from ...files.untrusted_text import in_one_line
@@ -27,6 +28,9 @@ class Result:
     label: str  # name of the evaluator, unique among the tests
     task: str
     title: str  # label, with the task if there are several
+    # averages on the perturbations that all have, with the columns of `COMMON_COLUMNS`; none if nothing is compared
+    common: tuple[Row, ...] = ()
+    is_compared: bool = False  # whether several evaluators have the task
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -56,15 +60,34 @@ class Result:
         """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
         return next(iter(self.rows("summary", score=score, scope=scope)), None)
 
+    def in_common(self, score: str, scope: str) -> Row | None:
+        """The row of averages on common perturbations, or that of the summary if nothing is compared."""
+        if not self.common:
+            return self.summary(score, scope)
+        return next(iter(having(self.common, score=score, scope=scope)), None)
+
+    @property
+    def common_share(self) -> str:
+        """How many perturbations are compared, such as `5 of 9`; empty if the evaluator has no others."""
+        row = self.in_common("d", "all")
+        return f"{row['n_common']} of {row['n_own']}" if self.common and row and row["n_common"] < row["n_own"] else ""
+
 
 def results(found: Sequence[Discernment]) -> list[Result]:
     """The results of each test, by task."""
     names = labels(found)
     tasks = [list(dict.fromkeys(str(task) for task in one.cells["task"])) for one in found]
-    several = len({task for of_one in tasks for task in of_one}) > 1
+    n_evaluators = Counter(task for of_one in tasks for task in of_one)
     return [
-        Result(one, name, task, f"{name}, {in_one_line(task)}" if several else name)
-        for one, name, of_one in zip(found, names, tasks, strict=True)
+        Result(
+            one,
+            name,
+            task,
+            f"{name}, {in_one_line(task)}" if len(n_evaluators) > 1 else name,
+            tuple(having(common, task=task)),
+            n_evaluators[task] > 1,
+        )
+        for one, name, of_one, common in zip(found, names, tasks, common_rows(found), strict=True)
         for task in of_one
     ]
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ...discernment import result
+from ...discernment.common import DIFFERENCE, PLAIN, WEIGHTED
 from ...discernment.result import Discernment
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Cell, Table
 from ...files.untrusted_text import in_one_line
 from ...statistics.evaluator_agreement import Agreement
-from .rows import Row, name_of, perturbation_words
+from .rows import Result, Row, name_of, perturbation_words
 
 Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]
 """By the numbers of two tests, in the order of the report, their agreement by task (`discernment.agreement`)."""
@@ -53,6 +54,10 @@ _NAMES: Mapping[str, str] = {
     "detectable_at_20": "noticed from, 20 texts",
     "n80": "texts for a power of 80 %",
     "drop_per_100_permille": "drop for 10 % of damage",
+    "drop_low": "drop from (90 %)",
+    "drop_high": "drop to (90 %)",
+    "missed_at_most": "missed at most, SD",
+    "equivalent": "below the margin",
     "relative_drop": "drop relative to noticed damage",
     **{
         f"{name}_{end}": f"{name} {way}"
@@ -62,7 +67,12 @@ _NAMES: Mapping[str, str] = {
 }
 """The names of columns for readers; other columns have the same name as in the files."""
 
-_VERDICTS: Mapping[str, str] = {"blind": "does not notice"}
+_SIDE_BY_SIDE = (
+    *("evaluator", "kinds and degrees", "average d", "minimum d", "weighted average", "weighted minimum"),
+    "weighted minus plain",
+)
+
+_VERDICTS: Mapping[str, str] = {"not noticed": "does not notice"}
 
 _SUMMARY_SHOWN = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined", "average", "average_low", "average_high"),
@@ -70,7 +80,7 @@ _SUMMARY_SHOWN = (
 )
 _PROFILE_SHOWN = (
     *("evaluator", "task", "damage", "metric", "verdict", "detectable_at_100", "detectable_at_20", "n80"),
-    *("monotonicity", "drop_per_100_permille"),
+    *("monotonicity", "drop_per_100_permille", "missed_at_most"),
 )
 _CONTROLS_SHOWN = (
     *("evaluator", "task", "damage", "metric", "n_items", "n_impossible", "d", "d_low", "d_high", "reverse_d"),
@@ -79,6 +89,7 @@ _CONTROLS_SHOWN = (
 _CELLS_SHOWN = (
     *("evaluator", "task", "damage", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
     *("rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
+    *("drop_low", "drop_high", "missed_at_most", "equivalent"),
 )
 _PERTURBATIONS_SHOWN = (
     *("evaluator", "task", "damage", "method", "n_items", "n_impossible", "reason", "n_changed", "edit_share"),
@@ -86,12 +97,16 @@ _PERTURBATIONS_SHOWN = (
 )
 """The columns for readers; `damage` is the kind, with its degree, in words."""
 
+_OPTIONAL = ("evaluator", "task", "drop_low", "drop_high", "missed_at_most", "equivalent")
+"""The columns that readers need only if their values differ."""
 
-def tables(found: Sequence[Discernment]) -> list[Table]:
-    """All tables, the shortest first."""
+
+def tables(found: Sequence[Discernment], results: Sequence[Result]) -> list[Table]:
+    """All tables, the shortest first; `results` are those of the tests."""
     by = weighted_by(found)
     stacked = partial(_stacked, found)
     return [
+        *common_tables(results, by),
         stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2, _SUMMARY_SHOWN),
         stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3, _PROFILE_SHOWN),
         *(
@@ -110,6 +125,30 @@ def tables(found: Sequence[Discernment]) -> list[Table]:
         _work(found),
         *_examples(found),
     ]
+
+
+def common_tables(results: Sequence[Result], by: str = "") -> list[Table]:
+    """The averages of all evaluators side by side, on the perturbations that all have; empty if nothing is compared."""
+    rows = tuple(tuple(row[name] for name in result.COMMON_COLUMNS) for one in results for row in one.common)
+    title = f"Averages on the kinds and degrees that all evaluators and scores have{by}"
+    read = [_side_by_side(one) for one in results if one.common]
+    kept = [place for place in range(len(_SIDE_BY_SIDE)) if any(row[place] for row in read)]
+    heads = tuple(_SIDE_BY_SIDE[place] for place in kept)
+    readable = Table("common", title, heads, tuple(tuple(row[place] for place in kept) for row in read))
+    return [Table("common", title, result.COMMON_COLUMNS, rows, 2, readable)] if rows else []
+
+
+def _side_by_side(one: Result) -> tuple[str, ...]:
+    def figure(score: str, name: str) -> str:
+        row = one.in_common(score, "all")
+        if row is None or row[name] is None:
+            return ""
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        return f"{row[name]:.2f}" + ("" if low is None else f" ({low:.2f} to {high:.2f})")
+
+    n_common = one.common_share or str(one.common[0]["n_common"])
+    names = [(score, name) for score in (PLAIN, WEIGHTED) for name in ("average", "minimum")]
+    return (one.title, n_common, *(figure(*of) for of in names), figure(DIFFERENCE, "average"))
 
 
 def weighted_by(found: Sequence[Discernment]) -> str:
@@ -131,7 +170,7 @@ def _stacked(
             rows.append(row)
             named = dict(zip(columns, row, strict=True))
             read.append(tuple(_read(column, named, words) for column in shown))
-    kept = [place for place, each in enumerate(shown) if each not in ("evaluator", "task") or _varies(read, place)]
+    kept = [place for place, each in enumerate(shown) if each not in _OPTIONAL or _varies(read, place)]
     heads = tuple(_NAMES.get(shown[place], shown[place]) for place in kept)
     readable = Table(name, title, heads, tuple(tuple(row[place] for place in kept) for row in read), n_digits)
     return Table(name, title, tuple(columns), tuple(rows), n_digits, readable)

@@ -22,6 +22,8 @@ from .rows import (
     words_of,
 )
 
+BLIND, NOT_NOTICED = "blind", "not noticed"
+
 _MANY = 3
 
 
@@ -41,10 +43,15 @@ def never_moves(result: Result) -> bool:
 def not_noticed(result: Result) -> dict[str, list[Row]]:
     """By kind, the cells of its highest degree for the metrics that do not notice it at any degree."""
     found: dict[str, list[Row]] = {}
-    for row in result.rows("profile", verdict="blind"):
-        if not is_unclear(result, row["kind"], row["metric"]):
+    for row in _unnoticed(result):
+        if not is_unclear(result, row):
             found.setdefault(row["kind"], []).extend(hardest(result, row["kind"], row["metric"]))
     return found
+
+
+def _unnoticed(result: Result) -> list[Row]:
+    """The rows of the profile whose damage is not noticed at any degree."""
+    return [row for row in result.rows("profile") if row["verdict"] in (BLIND, NOT_NOTICED)]
 
 
 def rewarded(result: Result) -> dict[str, list[Row]]:
@@ -56,10 +63,10 @@ def rewarded(result: Result) -> dict[str, list[Row]]:
     return {kind: list(of_kind.values()) for kind, of_kind in found.items()}
 
 
-def is_unclear(result: Result, kind: str, metric: str) -> bool:
-    """Whether scores only fell, but too few of them for the damage to count as noticed."""
-    cells = result.damage(kind=kind, metric=metric)
-    return any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells)
+def is_unclear(result: Result, row: Row) -> bool:
+    """Whether scores only fell, but too few of them for the damage of a row of the profile to count as noticed."""
+    cells = result.damage(kind=row["kind"], metric=row["metric"])
+    return row["verdict"] != BLIND and any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells)
 
 
 def hardest(result: Result, kind: str, metric: str) -> list[Row]:
@@ -91,16 +98,18 @@ def _noticed(result: Result) -> str:
 
 
 def _not_noticed(result: Result) -> str:
-    missed = {kind: f"{words_of(kind)} ({_some(map(_as_test, rows))})" for kind, rows in not_noticed(result).items()}
+    missed = {
+        kind: f"{words_of(kind)} ({_some(_as_test(result, row) for row in rows)})"
+        for kind, rows in not_noticed(result).items()
+    }
     by_all = [
         said
         for kind, said in missed.items()
-        if {row["verdict"] for row in result.rows("profile", kind=kind)} == {"blind"}
+        if {row["verdict"] for row in result.rows("profile", kind=kind)} <= {BLIND, NOT_NOTICED}
     ]
     by_some = [said for said in missed.values() if said not in by_all]
     raised = [f"{words_of(kind)} ({_some(map(_as_reward, rows))})" for kind, rows in rewarded(result).items()]
-    blind = result.rows("profile", verdict="blind")
-    unclear = [row for row in blind if is_unclear(result, row["kind"], row["metric"])]
+    unclear = [row for row in _unnoticed(result) if is_unclear(result, row)]
     open_kinds = [f"{words_of(row['kind'])} ({in_one_line(row['metric'], 40)})" for row in unclear]
     n_texts = max((row["n_items"] for row in result.damage()), default=0)
     if by_all:
@@ -120,9 +129,18 @@ def _some(scores: Iterable[str]) -> str:
     return "; ".join(listed) if len(listed) <= 2 else f"{first}; {len(others)} more scores"
 
 
-def _as_test(row: Row) -> str:
+def _as_test(result: Result, row: Row) -> str:
     interval = interval_text(row, ", 95 % interval {low:.1f} to {high:.1f}") if row["n"] else ", no score changes"
-    return f"{in_one_line(row['metric'], 40)}: d {d_text(row)}{interval}"
+    (profile,) = result.rows("profile", kind=row["kind"], metric=row["metric"])
+    return f"{in_one_line(row['metric'], 40)}: d {d_text(row)}{interval}{missed_text(profile)}"
+
+
+def missed_text(row: Row) -> str:
+    """What a metric may have missed of a kind, by a row of the profile; empty without a margin."""
+    if row["missed_at_most"] is None:
+        return ""
+    is_blind = "blind: it changes" if row["verdict"] == BLIND else "it may change"
+    return f", {is_blind} by at most {row['missed_at_most']:.2f} SD"
 
 
 def _as_reward(row: Row) -> str:

@@ -22,9 +22,21 @@ from .rows import (
     words_of,
 )
 from .tables import Agreements
-from .verdicts import dearest, hardest, heaviest_below, is_unclear, never_moves, rewarded, verdict_sentences
+from .verdicts import (
+    BLIND,
+    NOT_NOTICED,
+    dearest,
+    hardest,
+    heaviest_below,
+    is_unclear,
+    missed_text,
+    never_moves,
+    rewarded,
+    verdict_sentences,
+)
 
 _MANY = 24
+_NOTHING = "No evaluator has a discernment score."
 
 # The rules of docs/scoring.md by which our scores miss damage, reward it, or penalise harmless changes.
 _PREFIX = "only the best prefix of an answer counts, and a repeated n-gram counts once (docs/scoring.md, section 2)"
@@ -67,11 +79,36 @@ def answer(results: Sequence[Result]) -> str:
     """The finding in short."""
     if len(results) == 1:
         return " ".join(verdict_sentences(results[0]))
-    averages = [(row["average"], one.title) for one in results if (row := one.summary("d", "all")) and row["average"]]
+    compared = [one for one in results if one.is_compared]
+    if not compared:
+        return _highest(results, "") or _NOTHING
+    tasks = dict.fromkeys(one.task for one in compared)
+    is_one = len({one.task for one in results}) == 1
+    said = [_highest([one for one in compared if one.task == task], "" if is_one else task) for task in tasks]
+    return " ".join(filter(None, said)) or _NOTHING
+
+
+def _highest(results: Sequence[Result], task: str) -> str:
+    """The result with the highest average, on the perturbations that all have; empty if there is none."""
+    averages = [(row["average"], one) for one in results if (row := _averages_of(one)) and row["average"]]
     if not averages:
-        return "No evaluator has a discernment score."
-    value, name = max(averages, key=lambda pair: pair[0])
-    return f"Of {len(results)} results, {name} has the highest average discernment score, {value:.1f}."
+        return ""
+    value, best = max(averages, key=lambda pair: pair[0])
+    where = f" for the task {in_one_line(task)}" if task else ""
+    return (
+        f"Of {len(results)} results{where}, {best.title} has the highest average discernment score, {value:.1f}"
+        f"{_on_common(best)}."
+    )
+
+
+def _averages_of(result: Result) -> Row | None:
+    """The averages of d: on common perturbations if several evaluators are compared."""
+    return result.in_common("d", "all") if result.is_compared else result.summary("d", "all")
+
+
+def _on_common(result: Result) -> str:
+    is_part = result.is_compared and result.common_share
+    return f", on the {result.common_share} kinds and degrees that all have" if is_part else ""
 
 
 def sentences(results: Sequence[Result], agreement: Sequence[Remarks]) -> list[str]:
@@ -93,16 +130,28 @@ def paragraph(results: Sequence[Result]) -> str:
         "score d shows how consistently the damaged texts got lower scores: it is the p-value of a paired rank test on "
         f"a logarithmic scale, where 1 stands for p = 0.05.{most} It grows with the number of items, and a d below 1 "
         "does not prove that there is no effect. The mean drop shows how far scores fall."
-        f"{averages}"
+        f"{averages}{_margin(results)}"
+    )
+
+
+def _margin(results: Sequence[Result]) -> str:
+    """Explains the margin; empty without one."""
+    margin = next((result.found.margin for result in results if result.found.margin is not None), None)
+    if margin is None:
+        return ""
+    return (
+        f" An evaluator is called blind to a kind of damage if two one-sided tests show, at each degree, that the mean "
+        f"score changes by less than {margin:g} SD (standard deviations of the originals' scores), up or down."
     )
 
 
 def _average(result: Result) -> str:
-    row = result.summary("d", "all")
+    row = _averages_of(result)
     if row is None or row["average"] is None:
         return ""
     lowest = result.words.get(row["minimum_at"], row["minimum_at"])
-    return f"The d of {result.title} is {row['average']:.1f} on average and {row['minimum']:.1f} at least ({lowest})."
+    least = f"{row['minimum']:.1f} at least ({lowest})"
+    return f"The d of {result.title} is {row['average']:.1f} on average and {least}{_on_common(result)}."
 
 
 def remarks(results: Sequence[Result]) -> Iterator[Remarks]:
@@ -153,19 +202,28 @@ def work_done(found: Sequence[Discernment], names: Sequence[str]) -> Remarks:
 def _missed(result: Result) -> Iterator[str]:
     for metric in result.metrics:
         profile = result.rows("profile", metric=metric)
-        unnoticed = [row["kind"] for row in having(profile, verdict="blind")]
-        unclear = [kind for kind in unnoticed if is_unclear(result, kind, metric)]
-        if blind := [kind for kind in unnoticed if kind not in unclear]:
-            most = [cell for kind in blind for cell in hardest(result, kind, metric)]
-            drops = [
-                f"{name_of(cell)} (d {d_text(cell)}{interval_text(cell)}, drop {number_text(cell['mean_drop'])})"
-                for cell in most
-            ]
-            yield f"{metric} does not notice, at any degree: {_listed(drops)}.{_why(result, metric, blind)}"
+        blind = having(profile, verdict=BLIND)
+        unnoticed = having(profile, verdict=NOT_NOTICED)
+        unclear = [row for row in unnoticed if is_unclear(result, row)]
+        for said, missed in (
+            ("is blind to", blind),
+            ("does not notice", [row for row in unnoticed if row not in unclear]),
+        ):
+            kinds = [row["kind"] for row in missed]
+            if drops := [text for row in missed for text in _as_missed(result, row)]:
+                yield f"{metric} {said}, at any degree: {_listed(drops)}.{_why(result, metric, kinds)}"
         if unclear:
-            yield f"Too few scores change to say whether {metric} notices {_kinds(unclear)}: it takes more items."
+            kinds = [row["kind"] for row in unclear]
+            yield f"Too few scores change to say whether {metric} notices {_kinds(kinds)}: it takes more items."
         if late := having(profile, verdict="needs much"):
             yield f"{metric} needs much damage by {_listed([_from_where(result, row) for row in late])}."
+
+
+def _as_missed(result: Result, row: Row) -> Iterator[str]:
+    """Yields a kind that a metric does not notice, with the figures of its highest degree that is defined."""
+    for cell in hardest(result, row["kind"], row["metric"]):
+        test = f"d {d_text(cell)}{interval_text(cell)}, drop {number_text(cell['mean_drop'])}{missed_text(row)}"
+        yield f"{name_of(cell)} ({test})"
 
 
 def _from_where(result: Result, row: Row) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from ...discernment.paper import Published
 from ...discernment.result import Discernment, Example
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Comparison, Finding, Pair, PairGroup
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import few_names, in_one_line
 from ..differences import marked
 from ..findings import write_finding
 from .paper import paper_tables
@@ -52,9 +52,9 @@ def finding_of(
         NAME,
         answer(of_tasks),
         paragraph(of_tasks),
-        (*tables(found), *agreement_tables(pairs, names), *paper_tables(of_tasks, published)),
+        (*tables(found, of_tasks), *agreement_tables(pairs, names), *paper_tables(of_tasks, published)),
         tuple(pictures(of_tasks)),
-        tuple(_notes(found, names)),
+        (*_restrictions(of_tasks), *_notes(found, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
         remarks=(*remarks(of_tasks), *agreement, work_done(found, names)),
         comparisons=tuple(one for result in of_tasks for one in _comparisons(result)),
@@ -73,6 +73,21 @@ def _notes(found: Sequence[Discernment], names: Sequence[str]) -> list[str]:
     if any(one.weights and one.weights.endswith(ASSUMED) for one in found):
         notes.append("The weights of weighted d are assumed weights: no expert was asked.")
     return [*comparison_warnings(found), *notes]
+
+
+def _restrictions(results: Sequence[Result]) -> Iterator[str]:
+    """Notes on comparisons that use only a part of the kinds and degrees, or that are not possible."""
+    for task in dict.fromkeys(result.task for result in results):
+        of_task = [result for result in results if result.task == task and result.common]
+        where = f"Task {in_one_line(task)}: " if len({result.task for result in results}) > 1 else ""
+        rows = [row for result in of_task for score in ("d", "weighted_d") if (row := result.in_common(score, "all"))]
+        if rows and not rows[0]["n_common"]:
+            yield f"{where}The evaluators and weights have no kind and degree in common, so nothing is compared."
+        elif listed := [f"{result.label} {result.common_share}" for result in of_task if result.common_share]:
+            yield (
+                f"{where}Averages are compared only on the kinds and degrees that all evaluators and weights have: "
+                f"{few_names(listed, _MANY)}."
+            )
 
 
 # --- examples

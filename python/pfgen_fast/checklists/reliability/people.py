@@ -1,0 +1,263 @@
+"""How far annotators agree, with each other and with judges, from their marks of the same answers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from ...errors import ChecklistError
+from ...files.untrusted_text import counted
+from ...statistics.agreement_of_levels import agreement_of_table, figures_of_tables, tables_of
+from ...statistics.paired import corrected, paired_difference
+from ...statistics.raters import (
+    Against,
+    Correlated,
+    Figure,
+    against_others,
+    alpha,
+    correlated,
+    disagreement,
+    fleiss,
+    mean_of,
+)
+from ..people.marks import Mark, MarkedAnswer
+from ..suite import ChecklistSuite
+from .answer_grid import AnswerGrid, Estimate, Ints, estimate, grid_fields
+from .judge_selection import Side
+from .paired_judgements import Question
+
+LEAST_DISAGREEMENT = 0.125
+"""Questions with a smaller mean difference of verdicts, half of a usual level, are not named as unclear."""
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class UnclearFigures:
+    """How far annotators differ on one question, against the other questions of its checklist."""
+
+    n: int  # answers with two annotators or more
+    difference: float  # mean absolute difference of two annotators' verdicts; NaN without such answers
+    excess: float  # the same minus that of the other questions about the same answers
+    p_value: float | None  # of no excess (t test over answers), corrected over all questions by Holm's method
+    n_flags: int  # marks that the annotator flagged as unclear
+    is_named: bool
+
+
+@dataclass(frozen=True)
+class AgainstJudge:
+    """A judge against people, on the answers that both rated."""
+
+    part: str
+    n: int
+    scores: Correlated  # the judge's score and the mean overall mark
+    n_verdicts: int
+    same: Estimate  # share of pairs of a judge's and an annotator's verdict with the same level
+    kappa: Estimate  # quadratic kappa of these pairs
+
+
+class MarkedAnswers:
+    """Marks as matrices: a row for each annotator, a column for each answer or for each verdict."""
+
+    def __init__(self, suite: ChecklistSuite, marks: Sequence[Mark], *, draws: int = 0, seed: int = 0) -> None:
+        self.suite = suite
+        self.annotators = tuple(sorted({mark.annotator for mark in marks}))
+        if len(self.annotators) < 2:
+            raise ChecklistError(
+                f"one annotator only ({self.annotators[0]}): agreement needs the marks of two or more annotators"
+            )
+        order = {key: number for number, key in enumerate(suite.by_key)}
+        self.answers = sorted({mark.answer for mark in marks}, key=lambda answer: (order[answer[:2]], answer[2]))
+        column = {answer: number for number, answer in enumerate(self.answers)}
+        row = {name: number for number, name in enumerate(self.annotators)}
+        keys = [("people", (*answer[:2], number)) for number, answer in enumerate(self.answers, start=1)]
+        used = {answer[:2] for answer in self.answers}
+        fields = grid_fields(suite, keys, [task for task in suite.tasks if task.key in used])
+        self.grid = AnswerGrid(**fields, n_draws=draws, seed=seed)
+        self.overall = np.full((len(row), len(column)), np.nan)
+        n_questions = [suite.n_questions[answer[:2]] for answer in self.answers]
+        self.begins = np.concatenate([[0], np.cumsum(n_questions)]).astype(np.int64)
+        self.verdicts = np.full((len(row), int(self.begins[-1])), np.nan)
+        self.marks = list(marks)
+        for mark in marks:
+            answer = column[mark.answer]
+            self.overall[row[mark.annotator], answer] = mark.overall
+            self.verdicts[row[mark.annotator], self.begins[answer] : self.begins[answer + 1]] = mark.verdicts
+        if not ((~np.isnan(self.overall)).sum(axis=0) > 1).any():
+            raise ChecklistError(
+                f"{counted(len(self.annotators), 'annotator')} without an answer in common: agreement needs answers "
+                "that two annotators marked (annotate --overlap 0.2)"
+            )
+        self.answer_of_verdict = np.repeat(np.arange(len(self.answers)), n_questions)
+
+    @property
+    def n_shared(self) -> int:
+        """The number of answers with two annotators or more."""
+        return int(((~np.isnan(self.overall)).sum(axis=0) > 1).sum())
+
+    @cached_property
+    def levels(self) -> Ints:
+        """The number of the level nearest to each verdict; -1 for a missing verdict."""
+        levels = np.asarray(self.suite.levels)
+        nearest = np.abs(self.verdicts[..., np.newaxis] - levels).argmin(axis=-1)
+        return np.where(np.isnan(self.verdicts), -1, nearest)
+
+    @cached_property
+    def parts(self) -> dict[str, Ints]:
+        """The numbers of all answers, and of those of each part of the suite."""
+        return {"all": np.arange(len(self.answers)), **self.grid.answers_of_parts}
+
+    @cached_property
+    def pairs(self) -> dict[tuple[int, int], Correlated]:
+        """The correlation of the overall marks of each two annotators."""
+        return {
+            (i, j): correlated(self.overall[i], self.overall[j], self.grid.task_of, self.grid.counts)
+            for i, j in combinations(range(len(self.annotators)), 2)
+        }
+
+    def of_part(self, part: str) -> dict[str, Figure]:
+        """The figures of all annotators together on a part of the suite."""
+        answers = self.parts[part]
+        columns = np.isin(self.answer_of_verdict, answers)
+        tasks, counts = self.grid.task_of, self.grid.counts
+        of_pairs = list(self.pairs.values())
+        if part != "all":
+            marks = self.overall[:, answers]
+            of_pairs = [
+                correlated(marks[i], marks[j], tasks[answers], counts)
+                for i, j in combinations(range(len(self.annotators)), 2)
+            ]
+        of_verdicts = tasks[self.answer_of_verdict[columns]]
+        chosen = self.levels[:, columns]
+        votes = np.stack([(chosen == level).sum(axis=0) for level in range(len(self.suite.levels))])
+        return {
+            "pearson": mean_of([one.pearson for one in of_pairs]),
+            "spearman": mean_of([one.spearman for one in of_pairs]),
+            "alpha_of_marks": alpha(self.overall[:, answers], tasks[answers], counts),
+            "alpha_of_verdicts": alpha(self.verdicts[:, columns], of_verdicts, counts),
+            "kappa_of_verdicts": fleiss(votes.astype(np.float64), of_verdicts, counts),
+        }
+
+    @cached_property
+    def against_others(self) -> list[Against]:
+        """Each annotator against the mean of the others."""
+        return against_others(self.overall, self.grid.task_of, self.grid.counts)
+
+    @cached_property
+    def questions(self) -> list[tuple[Question, UnclearFigures]]:
+        """How far annotators differ on each question that two of them answered, worst first.
+
+        Annotators who are unlike the others are left out: they differ on every question.
+        """
+        are_like = [not one.is_unlike for one in self.against_others]
+        apart = disagreement(self.verdicts[are_like])
+        flags = Counter((mark.area, mark.category) for mark in self.marks if mark.is_unclear)
+        of_category: dict[tuple[str, str], list[int]] = {}
+        for number, answer in enumerate(self.answers):
+            of_category.setdefault(self.suite.by_key[answer[:2]].place, []).append(number)
+        found: list[tuple[Question, int, float, float, float | None, int]] = []
+        for place, answers in of_category.items():
+            checklist = self.suite.checklists[place]
+            n_questions = len(checklist.questions)
+            rows = np.array([apart[self.begins[answer] : self.begins[answer + 1]] for answer in answers])
+            is_shared = ~np.isnan(rows).any(axis=1)
+            rows = rows[is_shared]
+            for number in range(n_questions if len(rows) else 0):
+                others = np.delete(rows, number, axis=1).mean(axis=1) if n_questions > 1 else rows[:, number]
+                test = paired_difference(rows[:, number], others)
+                figures = (len(rows), float(rows[:, number].mean()), test.mean, test.p_value)
+                found.append((Question(checklist, number), *figures, flags[place]))
+        p_values = corrected([1.0 if one[4] is None else one[4] for one in found], "holm").tolist()
+        result = [
+            (
+                question,
+                UnclearFigures(
+                    n,
+                    difference,
+                    excess,
+                    None if p is None else p_holm,
+                    n_flags,
+                    p_holm < _LEVEL and excess > 0 and difference >= LEAST_DISAGREEMENT,
+                ),
+            )
+            for (question, n, difference, excess, p, n_flags), p_holm in zip(found, p_values, strict=True)
+        ]
+        return sorted(result, key=lambda one: (not one[1].is_named, -one[1].difference))
+
+    def of_people(self, part: str) -> AgainstJudge:
+        """The same figures as for a judge, for each two annotators: what a judge can be compared with."""
+        first, second, units = [], [], []
+        for i, j in combinations(range(len(self.annotators)), 2):
+            both = np.flatnonzero((self.levels[i] >= 0) & (self.levels[j] >= 0))
+            # In both orders, because nobody is the first annotator.
+            first += [self.levels[i][both], self.levels[j][both]]
+            second += [self.levels[j][both], self.levels[i][both]]
+            units += [both, both]
+        pairs = [one for one in self.pairs.values() if not math.isnan(one.pearson.value)]
+        together = Correlated(
+            self.n_shared, mean_of([one.pearson for one in pairs]), mean_of([one.spearman for one in pairs])
+        )
+        levels = np.stack([np.concatenate(first), np.concatenate(second)])
+        return self._against(part, together, levels, np.concatenate(units), 2)
+
+    def against(self, side: Side) -> list[AgainstJudge]:
+        """A judge against the annotators, by part of the suite."""
+        judged = _verdicts_by_answer(side)
+        common = [number for number, answer in enumerate(self.answers) if answer in judged]
+        if not common:
+            raise ChecklistError(f"{side.name}: the judge rated none of the {len(self.answers):,} marked answers")
+        scores = np.full(len(self.answers), np.nan)
+        levels = np.full(self.verdicts.shape[1], -1)
+        known = np.asarray(self.suite.levels)
+        for number in common:
+            verdicts = judged[self.answers[number]]
+            weights = self.suite.checklist(self.suite.by_key[self.answers[number][:2]]).weights
+            scores[number] = math.fsum(weight * verdict for weight, verdict in zip(weights, verdicts, strict=True))
+            at = slice(self.begins[number], self.begins[number + 1])
+            levels[at] = np.abs(np.asarray(verdicts)[:, np.newaxis] - known).argmin(axis=1)
+        n = (~np.isnan(self.overall)).sum(axis=0)
+        means = np.where(np.isnan(self.overall), 0.0, self.overall).sum(axis=0) / n
+        tasks, counts = self.grid.task_of, self.grid.counts
+        rows, columns = np.nonzero((self.levels >= 0) & (levels >= 0))
+        pairs = np.stack([levels[columns], self.levels[rows, columns]])
+        return [
+            self._against(part, correlated(scores[answers], means[answers], tasks[answers], counts), pairs, columns, 1)
+            for part, answers in self.parts.items()
+            if np.isfinite(scores[answers]).any()
+        ]
+
+    def _against(self, part: str, scores: Correlated, pairs: Ints, units: Ints, n_orders: int) -> AgainstJudge:
+        """The agreement of pairs of levels (rows: the one and the other), whose units are verdicts."""
+        answers = self.answer_of_verdict[units]
+        kept = np.isin(answers, self.parts[part])
+        suite, n_tasks = self.suite, len(self.grid.tasks)
+        n_levels = len(suite.levels)
+        of_tasks = tables_of(pairs[:, kept], self.grid.task_of[answers[kept]], n_tasks, n_levels)
+        drawn = self.grid.counts.astype(np.float64) @ of_tasks.reshape(n_tasks, -1).astype(np.float64)
+        draws = figures_of_tables(drawn.reshape(-1, n_levels, n_levels), suite.levels)
+        figures = agreement_of_table(of_tasks.sum(axis=0), suite.levels)
+        return AgainstJudge(
+            part,
+            scores.n,
+            scores,
+            int(kept.sum()) // n_orders,
+            estimate(figures.same, draws[:, 0]),
+            estimate(figures.kappa_quadratic, draws[:, 4]),
+        )
+
+
+def _verdicts_by_answer(side: Side) -> Mapping[MarkedAnswer, Sequence[float]]:
+    """The judge's mean verdicts on each answer."""
+    found: dict[MarkedAnswer, list[float]] = {}
+    for answers in side.models.values():
+        for (id, length, _), ratings in answers.items():
+            scores = [one.scores for one in ratings if one.scores is not None]
+            if scores:
+                means = [math.fsum(column) / len(column) for column in zip(*scores, strict=True)]
+                found.setdefault((id, length, ratings[0].response_sha256), means)
+    return found

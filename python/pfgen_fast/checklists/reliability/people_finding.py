@@ -1,0 +1,207 @@
+"""The agreement of annotators, with each other and with judges, in words, tables and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...experiments.chart_data import Matrix
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...files.untrusted_text import counted, few_names, in_one_line
+from ...statistics.raters import Correlated, Figure
+from .answer_grid import Estimate, estimate, ranges_of
+from .judge_selection import Side, signature_of_sides
+from .people import AgainstJudge, MarkedAnswers
+
+_FIGURES: Mapping[str, str] = {
+    "pearson": "mean Pearson",
+    "spearman": "mean Spearman",
+    "alpha_of_marks": "alpha of marks",
+    "alpha_of_verdicts": "alpha of verdicts",
+    "kappa_of_verdicts": "Fleiss' kappa of verdicts",
+}
+
+
+def people_finding(found: MarkedAnswers, sides: Sequence[Side], notes: Sequence[str] = ()) -> Finding:
+    """The agreement of annotators, and of each judge with them."""
+    parts = {part: {name: _estimate(one) for name, one in found.of_part(part).items()} for part in found.parts}
+    against = {_name(side, sides): found.against(side) for side in sides}
+    tables = [_parts(found, parts), _pairs(found), _annotators(found), _questions(found)]
+    if sides:
+        tables.insert(1, _judges(found, against))
+    signature = signature_of_sides(found.suite, sides, draws=found.grid.n_draws, seed=found.grid.seed)
+    return Finding(
+        "agreement",
+        _answer(found, parts["all"]),
+        f"{_words(found, against)} Signature: {signature}",
+        tuple(tables),
+        tuple(_pictures(found)),
+        (*(note for side in sides for note in side.notes), *notes),
+        question="How far do annotators agree?",
+    )
+
+
+def _name(side: Side, sides: Sequence[Side]) -> str:
+    """The judge's name, with its version if it is one of several."""
+    names = [one.judge for one in sides]
+    return side.judge if names.count(side.judge) == 1 and side.judge else side.version or side.name
+
+
+def _estimate(figure: Figure) -> Estimate:
+    return estimate(None if math.isnan(figure.value) else figure.value, figure.draws)
+
+
+def _columns(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
+
+
+def _parts(found: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) -> Table:
+    n_raters = (~np.isnan(found.overall)).sum(axis=0)
+    rows = tuple(
+        (part, int((n_raters[found.parts[part]] > 1).sum()), *(cell for one in of.values() for cell in one.cells))
+        for part, of in parts.items()
+    )
+    columns = ("part", "shared answers", *_columns(tuple(_FIGURES.values())))
+    return Table(
+        "parts", "Agreement of all annotators", columns, rows, 3, ("part", "shared answers", *_FIGURES.values())
+    )
+
+
+def _correlated(one: Correlated) -> tuple[Cell, ...]:
+    return one.n, *_estimate(one.pearson).cells, *_estimate(one.spearman).cells
+
+
+def _pairs(found: MarkedAnswers) -> Table:
+    rows = tuple((found.annotators[i], found.annotators[j], *_correlated(one)) for (i, j), one in found.pairs.items())
+    columns = ("annotator", "other", "answers", *_columns(("Pearson", "Spearman")))
+    return Table("pairs", "Overall marks of each two annotators", columns, rows, 3)
+
+
+def _annotators(found: MarkedAnswers) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for number, (name, one) in enumerate(zip(found.annotators, found.against_others, strict=True)):
+        own = found.overall[number][~np.isnan(found.overall[number])]
+        remarks = [_direction(one.shift)] * one.is_shifted + ["unlike the others"] * one.is_unlike
+        shift = None if math.isnan(one.shift) else one.shift
+        n_flags = sum(mark.is_unclear for mark in found.marks if mark.annotator == name)
+        spread = float(own.std(ddof=1)) if len(own) > 1 else None
+        r = _estimate(one.pearson)
+        rows.append(
+            (
+                name,
+                len(own),
+                one.n,
+                *r.cells,
+                shift,
+                one.low,
+                one.high,
+                one.p_value,
+                spread,
+                n_flags,
+                "; ".join(remarks),
+            )
+        )
+    columns = (
+        *("annotator", "answers", "shared answers", *_columns(("Pearson with the mean of the others",))),
+        *("mean minus others", "mean minus others, low", "mean minus others, high", "p (Holm)"),
+        *("spread of marks", "flagged as unclear", "remark"),
+    )
+    shown = (*columns[:4], *columns[6:9], "spread of marks", "flagged as unclear", "remark")
+    return Table("annotators", "Annotators against the mean of the others", columns, tuple(rows), 3, shown)
+
+
+def _direction(shift: float) -> str:
+    return "strict" if shift < 0 else "lenient"
+
+
+def _judges(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        ("two annotators", *_of_judge(found.of_people("all"))),
+        *((name, *_of_judge(one)) for name, of_judge in against.items() for one in of_judge),
+    ]
+    columns = (
+        *("judge", "part", "answers", *_columns(("Pearson", "Spearman")), "pairs of verdicts"),
+        *_columns(("same level", "quadratic kappa")),
+    )
+    shown = ("judge", "part", "answers", "Pearson", "Spearman", "same level", "quadratic kappa")
+    title = "Judges against annotators: scores and mean overall marks, and verdicts"
+    return Table("judges", title, columns, tuple(rows), 3, shown)
+
+
+def _of_judge(one: AgainstJudge) -> tuple[Cell, ...]:
+    return one.part, *_correlated(one.scores), one.n_verdicts, *one.same.cells, *one.kappa.cells
+
+
+def _questions(found: MarkedAnswers) -> Table:
+    rows = tuple(
+        (*question.labels, one.n, one.difference, one.excess, one.p_value, one.n_flags, one.is_named, question.text)
+        for question, one in found.questions
+    )
+    columns = (
+        *("area", "category", "number", "shared answers", "mean difference", "more than other questions", "p (Holm)"),
+        *("flags in category", "unclear", "question"),
+    )
+    return Table("questions", "Mean difference of two annotators' verdicts by question", columns, rows, 3)
+
+
+def _answer(found: MarkedAnswers, figures: Mapping[str, Estimate]) -> str:
+    pearson, alpha = figures["pearson"], figures["alpha_of_verdicts"]
+    said = "undefined" if pearson.value is None else f"{pearson.value:.2f}{pearson.between(2)}"
+    verdicts = "undefined" if alpha.value is None else f"{alpha.value:.2f}{alpha.between(2)}"
+    return (
+        f"The overall marks of two annotators correlate by {said} on average (Pearson); Krippendorff's alpha of "
+        f"verdicts is {verdicts}."
+    )
+
+
+def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) -> str:
+    parts = [
+        f"{counted(len(found.annotators), 'annotator')} marked {len(found.answers):,} answers, {found.n_shared:,} of "
+        "them by two annotators or more."
+    ]
+    named = [
+        f"{in_one_line(name, 40)} is {_direction(one.shift)} ({one.shift:+.2f} of 10 against the others)"
+        for name, one in zip(found.annotators, found.against_others, strict=True)
+        if one.is_shifted
+    ]
+    named += [
+        f"{in_one_line(name, 40)} agrees less with the others (Pearson {one.pearson.value:.2f})"
+        for name, one in zip(found.annotators, found.against_others, strict=True)
+        if one.is_unlike
+    ]
+    if len(found.annotators) > 2:
+        parts.append(f"{'; '.join(named)}." if named else "No annotator differs from the others.")
+    else:
+        parts.append("With two annotators, nobody can say which of them differs.")
+    unclear = ["/".join(map(str, question.labels)) for question, one in found.questions if one.is_named]
+    if unclear:
+        parts.append(f"Annotators disagree more on {few_names(unclear)} than on other questions: revise the question.")
+    people = found.of_people("all")
+    for name, (first, *_) in against.items():
+        if first.kappa.value is not None and people.kappa.value is not None:
+            parts.append(
+                f"{name} agrees with an annotator by a quadratic kappa of {first.kappa.value:.2f}"
+                f"{first.kappa.between(2)} on verdicts, two annotators by {people.kappa.value:.2f}"
+                f"{people.kappa.between(2)}."
+            )
+    if found.grid.n_draws:
+        parts.append(f"Intervals (95 %) are from {found.grid.n_draws:,} draws of tasks within each area.")
+    return " ".join(parts)
+
+
+def _pictures(found: MarkedAnswers) -> list[Picture]:
+    n = len(found.annotators)
+    values = np.eye(n)
+    for (i, j), one in found.pairs.items():
+        values[i, j] = values[j, i] = 0.0 if math.isnan(one.pearson.value) else one.pearson.value
+    lowest = 0.0 if not (values < 0).any() else -1.0
+    matrix = Matrix(found.annotators, found.annotators, values, "Pearson", lowest, 1.0, 2)
+    against = [(name, _estimate(one.pearson)) for name, one in zip(found.annotators, found.against_others, strict=True)]
+    shown = [(name, one) for name, one in against if one.value is not None]
+    pictures = [Picture("pairs", "Overall marks of each two annotators", matrix)]
+    if shown:
+        chart = ranges_of(shown, "Pearson with the mean of the others")
+        pictures.append(Picture("annotators", "Annotators against the mean of the others", chart))
+    return pictures

@@ -1,0 +1,222 @@
+"""`pfgen-fast annotate`: pages on which people mark answers, compare them, and check a judge's verdicts."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from typer import Argument, Option
+
+from ..errors import AnnotationError
+from .app import Quiet, counted, print_line, shown
+from .options import RandomSeed
+
+if TYPE_CHECKING:
+    from ..annotations.items import Item
+    from ..annotations.plan import AnnotationPlan, Asked
+    from ..annotations.sheets import Sheet
+
+
+class Ask(str, enum.Enum):
+    """What annotators are asked."""
+
+    marks = "marks"
+    pairs = "pairs"
+    judgements = "judgements"
+    votes = "votes"
+
+
+class _Annotate:
+    """Makes pages on which people mark answers, compare answers, or check the verdicts of a judge.
+
+    Each annotator gets one page, which works without a network and keeps all decisions in the browser until the
+    annotator exports them to a file. The page does not name models or judges. With --serve, the pages are served on
+    this machine instead, each at an address with a secret token, and the exports are written here.
+
+    The exports are read by 'checklists fit', 'checklists agreement', 'checklists reasonable', 'checklists wins',
+    'checklists table --calibrate', 'checklists correlate' and 'discern votes'.
+
+    Examples
+
+      pfgen-fast annotate essays-en runs --annotators 5 --overlap 0.2 -o people
+
+      pfgen-fast annotate essays-en runs --ask pairs --reference gpt-4o --annotator ann --annotator bob -o pairs
+
+      pfgen-fast annotate essays-ja runs --ask marks --ask judgements --items 100 --serve -o people
+
+      pfgen-fast annotate --ask votes --annotators 7 -o experts
+    """
+
+    suite: str | None = Argument(
+        None, help="Checklist suite: a directory, or a packaged suite such as essays-en.", metavar="[SUITE]"
+    )
+    runs: list[Path] | None = Argument(
+        None,
+        help="Runs with answers.jsonl, or directories with many such runs.",
+        metavar="[RUN]...",
+        show_default=False,
+    )
+    output: Path = Option(..., "-o", help="Write pages and plan.json to this directory.", metavar="FOLDER")
+    ask: list[Ask] | None = Option(
+        None,
+        help="Ask for verdicts and a mark (marks), for the better of two answers (pairs), whether a judge's verdicts "
+        "are reasonable (judgements), or which metric a kind of damage should lower (votes). May be repeated. "
+        "Default: marks.",
+        show_default=False,
+    )
+    annotators: int | None = Option(
+        None, min=1, max=1000, help="Make pages for this many annotators, a1, a2, ... Default: 1.", metavar="N"
+    )
+    annotator: list[str] | None = Option(None, help="Make a page for this annotator. May be repeated.", metavar="NAME")
+    overlap: float = Option(0.2, help="Set the share of items that several annotators see.", metavar="SHARE")
+    raters: int | None = Option(
+        None, min=2, help="Show each shared item to this many annotators. Default: to all.", metavar="N"
+    )
+    items: int | None = Option(
+        None, min=1, help="Take this many items, spread evenly over areas and models. Default: all.", metavar="N"
+    )
+    area: list[str] | None = Option(None, help="Take only this area. May be repeated.", metavar="AREA")
+    length: list[str] | None = Option(None, help="Take tasks of this length. May be repeated.", metavar="NAME")
+    reference: str | None = Option(
+        None, help="Compare each run with this run only (--ask pairs). Default: all pairs.", metavar="RUN"
+    )
+    task: list[str] | None = Option(
+        None, help="Vote only on this task of discernment tests (--ask votes). May be repeated.", metavar="NAME"
+    )
+    guideline: Path | None = Option(
+        None,
+        help="Show this guideline. Default: guideline.md of the suite, or the packaged guideline.",
+        metavar="FILE.md",
+        show_default=False,
+    )
+    language: Literal["en", "ja"] | None = Option(
+        None, help="Set the language of the page. Default: that of the suite.", show_default=False
+    )
+    seed: RandomSeed = 0
+    serve: bool = Option(False, help="Serve the pages on 127.0.0.1, and write the exports.")
+    port: int = Option(0, min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ..annotations.plan import PLAN_FILE, check_annotators, check_plan_folder, make_plan
+        from ..files.json_writing import json_bytes
+        from ..files.writing import check_folder, write_whole
+        from ..report.templating import library
+
+        library("jinja2")  # before any work
+        check_folder(self.output)
+        names = self._names()
+        check_annotators(names)
+        asked, items = self._asked()
+        is_vote = self.asks == ["votes"]
+        plan = make_plan(
+            items,
+            names,
+            asked,
+            overlap=1.0 if is_vote else self.overlap,
+            raters=self.raters,
+            limit=self.items,
+            seed=self.seed,
+        )
+        check_plan_folder(self.output, plan)
+        write_whole(self.output / PLAN_FILE, json_bytes(plan.record))
+        if self.serve:
+            self._serve(plan)
+        else:
+            self._write(plan)
+
+    @property
+    def asks(self) -> list[str]:
+        """What is asked, once each."""
+        return list(dict.fromkeys(one.value for one in self.ask or [Ask.marks]))
+
+    def _names(self) -> list[str]:
+        if self.annotator:
+            if self.annotators is not None:
+                raise AnnotationError("--annotators and --annotator: expected one of them")
+            return self.annotator
+        return [f"a{number}" for number in range(1, (self.annotators or 1) + 1)]
+
+    def _asked(self) -> tuple[Asked, list[Item]]:
+        """What is asked, and all items."""
+        asks = self.asks
+        if "votes" in asks:
+            if len(asks) > 1 or self.suite is not None:
+                raise AnnotationError("--ask votes: expected without a suite, runs and other questions")
+            return self._votes()
+        if self.task:
+            raise AnnotationError("--task: expected with --ask votes; choose areas of a suite with --area")
+        if self.reference is not None and "pairs" not in asks:
+            raise AnnotationError("--reference: expected with --ask pairs")
+        if self.suite is None or not self.runs:
+            raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
+        from ..checklists.generating import chosen_tasks
+        from ..checklists.people import items as makers
+        from ..checklists.people.asking import asked_of
+        from ..checklists.runs import open_runs
+        from ..checklists.suite import ChecklistSuite
+
+        suite, runs = ChecklistSuite.load(self.suite), open_runs(self.runs)
+        asked = asked_of(suite, language=self.language, guideline=self.guideline)
+        tasks = {task.key for task in chosen_tasks(suite, areas=self.area or (), lengths=self.length or ())}
+        found: list[Item] = []
+        for ask in asks:
+            if ask == "marks":
+                found += makers.mark_items(suite, runs, tasks)
+            elif ask == "pairs":
+                found += makers.pair_items(suite, runs, tasks, reference=self.reference)
+            else:
+                found += makers.judgement_items(suite, runs, tasks)
+        return asked, found
+
+    def _votes(self) -> tuple[Asked, list[Item]]:
+        from ..annotations.plan import Asked
+        from ..annotations.sheets import packaged_guideline, read_guideline
+        from ..discernment.vote_items import vote_items
+        from ..evaluators.criteria import read_criteria
+
+        language = self.language or "en"
+        name = f"votes-{language}"
+        guideline = packaged_guideline(name) if self.guideline is None else read_guideline(self.guideline)
+        asked = Asked("kinds of damage", "", language, guideline, (), language)
+        return asked, vote_items(read_criteria(), tasks=self.task or (), language=language)
+
+    def _write(self, plan: AnnotationPlan) -> None:
+        from ..annotations.plan import PAGES
+        from ..report.annotation import write_sheet
+
+        for sheet in plan.sheets:
+            write_sheet(sheet, self.output / PAGES / f"{sheet.annotator}.html")
+        if not self.quiet:
+            self._say(plan)
+            print_line(f"send each annotator a page: {shown(self.output / PAGES)}")
+            print_line("plan.json names models and judges: keep it to yourself")
+
+    def _serve(self, plan: AnnotationPlan) -> None:
+        from ..report.annotation.server import AnnotationServer
+
+        def on_change(sheet: Sheet, n_rows: int) -> None:
+            if not self.quiet:
+                print_line(f"{shown(sheet.annotator)}: {counted(n_rows, 'decision')} saved")
+
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            AnnotationServer(plan.sheets, self.output, self.port, on_change=on_change) as server,
+        ):
+            self._say(plan)
+            for name, address in server.addresses.items():
+                print_line(f"{shown(name)}: {address}")
+            print_line("each address is for one annotator only; Ctrl-C ends the server, the same command continues")
+            server.serve_forever(poll_interval=0.1)
+
+    def _say(self, plan: AnnotationPlan) -> None:
+        """Says how many items each annotator has."""
+        numbers = sorted({len(sheet.items) for sheet in plan.sheets})
+        each = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+        raters = plan.record["raters"]
+        shared = f", {plan.n_shared} of them for {raters} annotators each" if plan.n_shared else ""
+        print_line(
+            f"{counted(plan.n_items, 'item')} for {counted(len(plan.sheets), 'annotator')}{shared}: {each} on each page"
+        )

@@ -1,0 +1,77 @@
+"""The page of an annotator: one file without network access, which shows a sheet and exports the decisions.
+
+The page shows harmless texts. What the export repeats (IDs, hashes, names) is embedded as JSON in ASCII, so it is
+exact.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...annotations.rows import export_lines
+from ...annotations.sheets import Sheet
+from ..page_files import write_page
+from ..templating import markup, page_json, page_text, source
+
+_SCRIPTS = (
+    *("annotation/words.js", "annotation/items.js", "annotation/storage.js", "annotation/server.js"),
+    *("annotation/item_view.js", "annotation/dialogs.js", "annotation/exchange.js", "annotation/main.js"),
+)
+
+_SHOWN = {
+    *("instruction", "reference", "response", "questions", "has_overall", "first", "second", "verdicts"),
+    *("description", "before", "after", "metrics"),
+}
+"""The keys of items that the page only shows; the others are keys of rows in the export."""
+
+
+def sheet_page(sheet: Sheet, *, is_served: bool = False) -> Iterator[str]:
+    """Yields the page of a sheet in pieces; with `is_served`, it stores the decisions at the address `state` too."""
+    shown = {
+        "annotator": sheet.annotator,
+        "suite": sheet.suite,
+        "language": sheet.language,
+        "content_language": sheet.content_language,
+        "guideline": sheet.guideline,
+        "levels": sheet.levels,
+        "sheet": sheet.sha256,
+        "header": _exact(json.loads(export_lines(sheet.header, ()).splitlines()[0])),
+        "items": [_item(item) for item in sheet.items],
+        "is_served": is_served,
+    }
+    return page_text(
+        "annotation.html.jinja",
+        style="annotation.css",
+        scripts=_SCRIPTS,
+        asks_server=is_served,
+        language=sheet.language,
+        title=f"{words()[sheet.language]['title']}: {sheet.suite}",
+        annotator=sheet.annotator,
+        words=markup(page_json(words())),
+        sheet=markup(page_json(shown)),
+    )
+
+
+def write_sheet(sheet: Sheet, path: Path) -> None:
+    """Writes the page of a sheet into one file."""
+    write_page(path, sheet_page(sheet))
+
+
+def words() -> dict[str, dict[str, str]]:
+    """The texts of the page by language."""
+    found: dict[str, dict[str, str]] = json.loads(source("annotation/words.json"))
+    return found
+
+
+def _item(item: Mapping[str, Any]) -> dict[str, Any]:
+    row = {name: value for name, value in item.items() if name not in _SHOWN}
+    shown = {name: item[name] for name in item if name in _SHOWN}
+    metrics = [metric["name"] for metric in item.get("metrics", ())]
+    return {"kind": item["kind"], **shown, "row": _exact(row), "names": _exact(metrics)}
+
+
+def _exact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True)

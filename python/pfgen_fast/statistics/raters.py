@@ -1,0 +1,223 @@
+"""Agreement of any number of raters, with draws of clusters of units, and raters who differ from the others.
+
+A unit is an answer or a question about it. `values` has a row for each rater and a column for each unit; NaN stands for
+a missing rating. Figures of draws are from sums over clusters, so they are computed once for all draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .correlation import Floats, pearson, resampled_pearson, resampled_spearman, spearman
+from .paired import corrected, paired_difference
+from .resampling import Counts, resampled_means
+
+Ints = NDArray[np.int64]
+
+SMALLEST_SHIFT = 0.5
+"""Smaller differences between a rater's mean and that of the others are not named."""
+SMALLEST_LOSS = 0.1
+"""Smaller differences between a rater's correlation and the mean of the others' are not named."""
+_LEVEL = 0.025
+_FEWEST_UNITS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A figure, and its value in each draw; NaN where it is undefined."""
+
+    value: float
+    draws: Floats
+
+
+def alpha(values: Floats, clusters: Ints, counts: Counts) -> Figure:
+    """Krippendorff's alpha on the interval scale; units with one rating do not count."""
+    is_there = ~np.isnan(values)
+    known = values[is_there]
+    middle = (known.min() + known.max()) / 2 if known.size else 0.0  # centred, so that squares keep all digits
+    centred = np.where(is_there, values - middle, 0.0)
+    n, total, squares = is_there.sum(axis=0).astype(np.float64), centred.sum(axis=0), (centred * centred).sum(axis=0)
+    is_paired = n > 1
+    within = np.zeros(len(n))
+    within[is_paired] = (n * squares - total * total)[is_paired] / (n[is_paired] - 1)
+    sums = np.where(is_paired, np.stack([n, total, squares, within]), 0.0)
+
+    def of(n: Any, total: Any, squares: Any, within: Any) -> Any:
+        between = n * squares - total * total
+        return np.where(between > 1e-12 * n * squares, 1 - (n - 1) * within / between, np.nan)
+
+    return _figure(sums, of, clusters, counts)
+
+
+def krippendorff_alpha(ratings: Any) -> float | None:
+    """Krippendorff's alpha on the interval scale: a row for each rater, NaN for a missing rating; None if undefined."""
+    values = np.asarray(ratings, dtype=np.float64)
+    found = alpha(values, np.zeros(values.shape[1], dtype=np.int64), np.ones((0, 1), dtype=np.int32)).value
+    return None if math.isnan(found) else found
+
+
+def fleiss(votes: Floats, clusters: Ints, counts: Counts) -> Figure:
+    """Fleiss' kappa of votes: a row for each level, and for each unit the number of raters who chose the level.
+
+    The observed agreement is the mean over units of the share of pairs of raters with the same level, and the expected
+    one follows from the shares of the levels among all ratings. Units may have different numbers of raters; units with
+    one rater do not count.
+    """
+    n = votes.sum(axis=0)
+    is_paired = n > 1
+    same = np.zeros(len(n))
+    same[is_paired] = ((votes * (votes - 1)).sum(axis=0)[is_paired]) / (n * (n - 1))[is_paired]
+    sums = np.where(is_paired, np.vstack([is_paired, same, votes]), 0.0)
+
+    def of(n_units: Any, same: Any, *votes: Any) -> Any:
+        of_levels = np.stack(votes)
+        shares = of_levels / of_levels.sum(axis=0)
+        expected = (shares * shares).sum(axis=0)
+        return np.where(expected < 1, (same / n_units - expected) / (1 - expected), np.nan)
+
+    return _figure(sums, of, clusters, counts)
+
+
+def fleiss_kappa(counts: Any) -> float:
+    """Fleiss' kappa: a row for each unit, with the number of raters who chose each level; NaN if undefined."""
+    votes = np.asarray(counts, dtype=np.float64)
+    if votes.ndim != 2 or not votes.size:
+        return math.nan
+    return fleiss(votes.T, np.zeros(len(votes), dtype=np.int64), np.ones((0, 1), dtype=np.int32)).value
+
+
+def _figure(sums: Floats, of: Callable[..., Any], clusters: Ints, counts: Counts) -> Figure:
+    n_clusters = counts.shape[1]
+    by_cluster = np.stack([np.bincount(clusters, row, n_clusters) for row in sums])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(of(*(np.float64(math.fsum(row)) for row in sums.tolist())))
+        drawn: Floats = np.asarray(of(*(resampled_means(by_cluster, counts) * n_clusters).T), dtype=np.float64)
+    return Figure(value, drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class Correlated:
+    """The correlation of two raters over the units that both rated."""
+
+    n: int
+    pearson: Figure
+    spearman: Figure
+
+
+def correlated(x: Floats, y: Floats, clusters: Ints, counts: Counts) -> Correlated:
+    """The correlation of two columns, with NaN for a missing rating; undefined below three common units."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    n = int(both.sum())
+    if n < 3:
+        undefined = Figure(math.nan, np.full(len(counts), np.nan))
+        return Correlated(n, undefined, undefined)
+    a, b, of = x[both], y[both], clusters[both]
+    return Correlated(
+        n,
+        Figure(_or_nan(pearson(a, b)), resampled_pearson(a, b, of, counts)),
+        Figure(_or_nan(spearman(a, b)), resampled_spearman(a, b, of, counts)),
+    )
+
+
+def mean_of(figures: list[Figure]) -> Figure:
+    """The mean of the figures that are defined, in each draw too."""
+    defined = [figure for figure in figures if not math.isnan(figure.value)]
+    if not defined:
+        return Figure(math.nan, figures[0].draws if figures else np.empty(0))
+    draws = np.stack([figure.draws for figure in defined])
+    n = (~np.isnan(draws)).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        means = np.where(np.isnan(draws), 0.0, draws).sum(axis=0) / n
+    return Figure(math.fsum(figure.value for figure in defined) / len(defined), means)
+
+
+@dataclass(frozen=True, eq=False)
+class Against:
+    """A rater against the mean of the other raters of the same units."""
+
+    n: int  # number of units that others rated, too
+    pearson: Figure
+    shift: float  # mean rating minus the mean of the others; NaN without units
+    low: float | None
+    high: float | None
+    p_value: float | None  # of no shift, corrected over the raters by Holm's method
+    is_shifted: bool  # whether the shift is significant and large enough to be named
+    is_unlike: bool  # whether the rater agrees less with the others than the other raters do
+
+
+def against_others(values: Floats, clusters: Ints, counts: Counts) -> list[Against]:
+    """Compares each rater with the mean of the other raters who are not named.
+
+    A shift is named if it is significant at 0.05 (clustered t test, Holm over raters) and at least `SMALLEST_SHIFT`. A
+    rater is unlike the others if the correlation with their mean is lower than the mean of the other raters'
+    correlations in all but 0.05 / raters of the draws, and by at least `SMALLEST_LOSS`. The rater furthest from the
+    others is named first, and the others are compared again without this rater. At least two raters remain unnamed: of
+    two, nobody can say who differs.
+    """
+    reference = list(range(len(values)))
+    result: dict[int, Against] = {}
+    while True:
+        result |= _against(values, reference, clusters, counts)
+        named = [rater for rater in reference if result[rater].is_shifted or result[rater].is_unlike]
+        if not named:
+            return [result[rater] for rater in range(len(values))]
+        reference.remove(max(named, key=lambda rater: (result[rater].is_unlike, abs(result[rater].shift))))
+
+
+def _against(values: Floats, reference: list[int], clusters: Ints, counts: Counts) -> dict[int, Against]:
+    """Each rater of the reference against the others in it."""
+    found = {}
+    for rater in reference:
+        rest = values[[other for other in reference if other != rater]]
+        n = (~np.isnan(rest)).sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            others = np.where(n > 0, np.where(np.isnan(rest), 0.0, rest).sum(axis=0) / n, np.nan)
+        is_common = ~np.isnan(values[rater]) & ~np.isnan(others)
+        own, means, of = values[rater][is_common], others[is_common], clusters[is_common]
+        difference = paired_difference(own, means, clusters=of.tolist()) if len(own) else None
+        found[rater] = correlated(own, means, of, counts), difference
+    p_values = [1.0 if one is None or one.p_value is None else one.p_value for _, one in found.values()]
+    p_holm = dict(zip(found, corrected(p_values, "holm").tolist(), strict=True))
+    result = {}
+    for rater, (figures, one) in found.items():
+        others_r = mean_of([other.pearson for number, (other, _) in found.items() if number != rater])
+        loss = others_r.draws - figures.pearson.draws if len(reference) > 1 else np.full(1, np.nan)
+        defined = np.sort(loss[~np.isnan(loss)])
+        is_lower = len(defined) > 0 and defined[int(_LEVEL / len(values) * len(defined))] > 0
+        is_judged = len(reference) > 2 and figures.n >= _FEWEST_UNITS
+        is_shifted = one is not None and p_holm[rater] < _LEVEL and abs(one.mean) >= SMALLEST_SHIFT
+        result[rater] = Against(
+            figures.n,
+            figures.pearson,
+            math.nan if one is None else one.mean,
+            None if one is None else one.low,
+            None if one is None else one.high,
+            None if one is None or one.p_value is None else p_holm[rater],
+            is_judged and is_shifted,
+            bool(is_judged and is_lower and others_r.value - figures.pearson.value >= SMALLEST_LOSS),
+        )
+    return result
+
+
+def disagreement(values: Floats) -> Floats:
+    """The mean absolute difference of two raters of each unit; NaN with fewer than two ratings."""
+    n_raters = len(values)
+    total, n = np.zeros((2, values.shape[1]))
+    for i in range(n_raters):
+        for j in range(i):
+            apart = np.abs(values[i] - values[j])
+            total += np.nan_to_num(apart)
+            n += ~np.isnan(apart)
+    with np.errstate(invalid="ignore"):
+        found: Floats = total / n
+    return found
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value

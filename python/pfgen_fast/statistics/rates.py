@@ -1,0 +1,31 @@
+"""Shares of yes among answers to yes-or-no questions, with intervals that stay inside 0 and 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+from .mean_interval import mean_interval, quantile
+
+
+def clustered_rate(values: Sequence[bool], clusters: Sequence[Hashable]) -> tuple[float, float, float]:
+    """The share of true values and its 95 % interval, by Wilson's formula with the effective number of values.
+
+    The effective number is the number of independent values that have the cluster-robust variance of the share; it is
+    at most the number of values, and the number of clusters if the values say nothing about the variance.
+    """
+    n = len(values)
+    if not n:
+        raise ValueError("a share needs at least one value")
+    n_clusters = len(set(clusters))
+    share = math.fsum(values) / n
+    found = mean_interval([float(value) for value in values], clusters)
+    effective = float(n_clusters)
+    if found.half_width and n_clusters > 1:
+        variance = (found.half_width / quantile(n_clusters - 1)) ** 2
+        effective = min(float(n), share * (1 - share) / variance)
+    z = quantile(max(1, n_clusters - 1))
+    share_of_z = z * z / effective
+    middle = (share + share_of_z / 2) / (1 + share_of_z)
+    half = z * math.sqrt(share * (1 - share) / effective + share_of_z / (4 * effective)) / (1 + share_of_z)
+    return share, max(0.0, middle - half), min(1.0, middle + half)

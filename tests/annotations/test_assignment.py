@@ -1,0 +1,84 @@
+"""Who gets which items: the shares, the balance, and that only options, seed and items decide."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast.annotations.assignment import assign, spread
+from pfgen_fast.errors import AnnotationError
+
+CASES = st.tuples(
+    st.lists(st.sampled_from("abcd"), min_size=6, max_size=60),
+    st.integers(1, 6),
+    st.floats(0, 1),
+    st.integers(2, 6),
+    st.integers(0, 3),
+)
+
+
+@given(CASES)
+def test_shared_items_have_their_raters_and_the_others_one_and_all_are_balanced(case):
+    strata, n_annotators, overlap, raters, seed = case
+    strata = [(name,) for name in strata]
+    raters = min(raters, n_annotators)
+    keys, names = [f"item {number}" for number in range(len(strata))], [f"a{number}" for number in range(n_annotators)]
+    found = assign(keys, strata, names, overlap=overlap, raters=None if n_annotators == 1 else raters, seed=seed)
+    seen = Counter(item for items in found.of.values() for item in items)
+    assert set(seen) == set(range(len(keys)))
+    assert len(found.shared) == (round(overlap * len(keys)) if n_annotators > 1 else 0)
+    assert all(seen[item] == (raters if item in set(found.shared) else 1) for item in seen)
+    assert all(len(set(items)) == len(items) for items in found.of.values())
+    sizes = list(map(len, found.of.values()))
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_each_annotator_and_each_beginning_has_its_share_of_every_area_and_model():
+    strata = [(f"area {item % 3}", f"model {item // 3 % 4}") for item in range(120)]
+    keys = list(map(str, range(120)))
+    order = spread(keys, strata, 0)
+    assert sorted(order) == list(range(120))
+    for n in range(1, 121):
+        found = Counter(value for item in order[:n] for value in strata[item])
+        assert all(abs(found[f"area {area}"] - n / 3) < 1.5 for area in range(3))
+        assert all(abs(found[f"model {model}"] - n / 4) < 1.5 for model in range(4))
+    for names, overlap in ((["a", "b", "c"], 0.2), (["a", "b", "c", "d"], 0), (list("abcde"), 0.5)):
+        for items in assign(keys, strata, names, overlap=overlap).of.values():
+            found = Counter(value for item in items for value in strata[item])
+            assert all(abs(found[f"area {area}"] - len(items) / 3) <= 3 for area in range(3))
+            assert all(abs(found[f"model {model}"] - len(items) / 4) <= 3 for model in range(4))
+
+
+def test_the_assignment_depends_on_the_seed_and_the_items_but_not_on_their_order():
+    keys, names = [f"item {number}" for number in range(40)], ["a", "b", "c"]
+
+    def assigned(order, seed=0):
+        found = assign(
+            [keys[item] for item in order], [(str(item % 4),) for item in order], names, overlap=0.25, seed=seed
+        )
+        return {name: [keys[order[item]] for item in items] for name, items in found.of.items()}
+
+    first = assigned(range(40))
+    assert assigned(range(39, -1, -1)) == first
+    assert assigned(range(40), seed=1) != first
+    shared = set(first["a"]) & set(first["b"]) & set(first["c"])
+    assert len(shared) == 10
+    # Shared items have another order for each annotator.
+    assert len({tuple(item for item in first[name] if item in shared) for name in names}) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"overlap": -0.1}, "--overlap -0.1: expected a share from 0 to 1, such as 0.2"),
+        ({"overlap": float("nan")}, "--overlap nan: expected a share from 0 to 1"),
+        ({"overlap": 0.5, "raters": 4}, "--raters 4: expected 2 to 3, the number of annotators"),
+    ],
+)
+def test_impossible_options_are_named(options, message):
+    with pytest.raises(AnnotationError, match=f"^{message}"):
+        assign(["1", "2", "3"], [("a",)] * 3, ["a", "b", "c"], **options)
+    with pytest.raises(AnnotationError, match=r"^3 annotators for 2 items: expected at least one item for each"):
+        assign(["1", "2"], [("a",)] * 2, ["a", "b", "c"], overlap=0)

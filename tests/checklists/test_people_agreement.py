@@ -1,0 +1,122 @@
+"""`checklists agreement` and `reasonable`: known annotators, judges, questions and rates are found again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers.annotators import simulated_marks
+from makers.own_checklists import own_suite, written
+from pfgen_fast.annotations.rows import Header, export_lines
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.people.marks import judgement_key
+from pfgen_fast.checklists.reliability.people import MarkedAnswers
+from pfgen_fast.checklists.reliability.people_finding import people_finding
+from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.errors import ChecklistError
+
+SUITE = own_suite()
+FIVE = tuple("abcde")
+
+
+def test_the_form_of_the_published_table_comes_out_of_simulated_marks() -> None:
+    found = MarkedAnswers(SUITE, simulated_marks(SUITE, annotators=FIVE), draws=300)
+    pairs = people_finding(found, ()).to_dict()["tables"]["pairs"]
+    assert [(row["annotator"], row["other"]) for row in pairs][:3] == [("a", "b"), ("a", "c"), ("a", "d")]
+    assert len(pairs) == 10
+    assert all(0.65 < row["Pearson"] < 0.9 for row in pairs)
+    assert all(row["Pearson, low"] < row["Pearson"] < row["Pearson, high"] for row in pairs)
+    figures = {name: one.value for name, one in found.of_part("all").items()}
+    assert 0.7 < figures["pearson"] < 0.85
+    assert 0.6 < figures["alpha_of_marks"] < 0.85
+    assert 0.1 < figures["kappa_of_verdicts"] < figures["alpha_of_verdicts"] < figures["alpha_of_marks"]
+    assert set(found.parts) == {"all", "letters", "reports", "reports 90"}
+
+
+def test_strict_and_careless_annotators_and_an_unclear_question_are_named() -> None:
+    unclear = ("letters", "thanks", 1)
+    marks = simulated_marks(
+        SUITE, annotators=FIVE, n_answers=25, strictness={"b": 0.2}, careless=["d"], unclear=[unclear]
+    )
+    found = MarkedAnswers(SUITE, marks, draws=500)
+    words = people_finding(found, ()).paragraph
+    assert "b is strict (-" in words
+    assert "d agrees less with the others (Pearson " in words
+    assert "Annotators disagree more on letters/thanks/2 than on other questions" in words
+    assert [one.is_shifted for one in found.against_others] == [False, True, False, False, False]
+    assert [one.is_unlike for one in found.against_others] == [False, False, False, True, False]
+    assert [question.labels for question, one in found.questions if one.is_named] == [("letters", "thanks", 2)]
+
+
+def test_one_annotator_or_no_overlap_is_a_sentence() -> None:
+    marks = simulated_marks(SUITE, annotators=("a", "b"))
+    with pytest.raises(ChecklistError, match=r"^one annotator only \(a\): agreement needs the marks of two"):
+        MarkedAnswers(SUITE, [mark for mark in marks if mark.annotator == "a"])
+    apart = [mark for mark in marks if (mark.annotator == "a") == mark.id.startswith("letter")]
+    with pytest.raises(ChecklistError, match=r"^2 annotators without an answer in common: agreement needs answers"):
+        MarkedAnswers(SUITE, apart)
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """A run whose judge gives the verdicts of annotator a, and exports of annotators a and b about the same answers."""
+    written(SUITE, tmp_path / "suite")
+    marks = simulated_marks(SUITE, annotators=("a", "b"), n_answers=1)
+    answers = {f"{mark.id} {mark.length} 0": mark for mark in marks if mark.annotator == "a"}
+    judgements = [
+        Judgement(mark.id, mark.response_sha256, mark.verdicts, length=mark.length, judge="judge-1")
+        for mark in answers.values()
+    ]
+    listed = [Answer(mark.id, text, mark.length) for text, mark in answers.items()]
+    assert [one.sha256 for one in listed] == [one.response_sha256 for one in judgements]
+    write_run(tmp_path / "run", listed, judgements, {})
+    for name in "ab":
+        rows: list[Any] = [{"kind": "mark", **asdict(mark)} for mark in marks if mark.annotator == name]
+        rows += [
+            {
+                "kind": "judgement",
+                "id": one.id,
+                "length": one.length,
+                "response_sha256": one.response_sha256,
+                "judgement": judgement_key(one),
+                "question": 1,
+                "is_reasonable": name == "a" or number > 0,
+            }
+            for number, one in enumerate(judgements)
+        ]
+        (tmp_path / f"{name}.jsonl").write_bytes(export_lines(Header(name, "own", ""), rows))
+    return tmp_path
+
+
+def test_a_judge_that_agrees_with_an_annotator_is_found_between_the_two(call: Any, judged: Path) -> None:
+    exports = (judged / "a.jsonl", judged / "b.jsonl")
+    command = ("checklists", "agreement", *exports, "--suite", judged / "suite", "--run", judged / "run")
+    code, printed, err = call(*command, "--json", "--draws", 50)
+    assert (code, err) == (0, "")
+    rows = json.loads(printed)["tables"]["judges"]
+    people, judge = rows[0], rows[1]
+    assert (people["judge"], judge["judge"], judge["part"]) == ("two annotators", "judge-1", "all")
+    # Half of the pairs are of the judge and annotator a, who always gave the same level.
+    assert judge["same level"] == pytest.approx((1 + people["same level"]) / 2)
+    code, printed, _ = call(*command, "--draws", 50, "-o", judged / "page")
+    assert code == 0
+    assert "With two annotators, nobody can say which of them differs." in printed
+    assert (judged / "page" / "index.html").exists() or list((judged / "page").glob("*.html"))
+
+
+def test_reasonable_verdicts_are_counted_by_judge(call: Any, judged: Path) -> None:
+    options = ("--opinions", judged / "a.jsonl", "--opinions", judged / "b.jsonl", "--suite", judged / "suite")
+    code, printed, _ = call("checklists", "reasonable", judged / "run", *options, "--json")
+    assert code == 0
+    (row, *_) = json.loads(printed)["tables"]["rates"]
+    n = 2 * len(SUITE.tasks)
+    assert (row["judge"], row["opinions"], row["answers"]) == ("judge-1", n, n // 2)
+    assert row["reasonable"] == pytest.approx(100 * (n - 1) / n)
+    assert row["low"] < row["reasonable"] < row["high"] < 100
+    write_run(judged / "run", [], [Judgement("letter_1", "0" * 64, (1.0, 1.0, 1.0), judge="j")], {})
+    code, _, err = call("checklists", "reasonable", judged / "run", *options)
+    assert code == 2
+    assert "none of 12 opinions is about a judgement of these runs" in err

@@ -1,0 +1,133 @@
+"""Evaluators, and plain and weighted averages, are compared on the perturbations that all of them have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.effort import examples
+from makers.tested_evaluators import (
+    ByText,
+    a_collection,
+    a_plan,
+    discerned,
+    length,
+    letters,
+    similarity,
+    some_items,
+    written,
+)
+from pfgen_fast.discernment import average, open_weights
+from pfgen_fast.discernment.agreement import agreement
+from pfgen_fast.discernment.common import common_rows
+from pfgen_fast.discernment.result import COMMON_COLUMNS
+from pfgen_fast.discernment.weights import Weights, WeightsRow
+from pfgen_fast.report.discernment.writing import finding_of
+
+NINE = ("char_delete/30", "char_swap/30", "char_repeat/70", "word_drop/200", "word_swap/100", "word_repeat/200",
+        "sentence_delete/400", "sentence_reorder/1000", "truncate/400")  # fmt: skip
+FIVE = NINE[:3] + NINE[6:8]
+
+
+def scores_of(found, names, score="d"):
+    rows = zip(found.perturbations["kind"], found.perturbations["degree"], found.perturbations[score],
+               found.perturbations["level"], strict=True)  # fmt: skip
+    return [(d, level) for kind, degree, d, level in rows if f"{kind}/{degree}" in names]
+
+
+def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five():
+    first = discerned(ByText({"length": length}), a_collection(20), plan=a_plan(*NINE, "newline"), draws=50)
+    second = discerned(ByText({"letters": letters}), a_collection(20), plan=a_plan(*FIVE[::-1]), draws=50)
+    rows = common_rows([first, second])
+    assert {tuple(row) for of in rows for row in of} == {COMMON_COLUMNS}
+    for found, (row, *_), n_own in zip((first, second), rows, (9, 5), strict=True):
+        assert (row["scope"], row["n_own"], row["n_common"]) == ("all", n_own, 5)
+        assert (row["average"], row["minimum"]) == pytest.approx(average(*zip(*scores_of(found, FIVE), strict=True)))
+        assert row["average_low"] <= row["average"] <= row["average_high"]
+    assert first.summary["n_defined"][0] == 9  # the summary is of each evaluator alone
+    agreed = agreement(first, second, draws=50)["headlines"]
+    assert agreed.n_perturbations == 5
+    assert agreed.difference == pytest.approx(rows[0][0]["average"] - rows[1][0]["average"])
+    finding = finding_of([first, second])
+    (table,) = (each for each in finding.tables if each.name == "common")
+    assert [row[1] for row in table.readable().rows] == ["5 of 9", "5"]
+    assert ", on the 5 of 9 kinds and degrees that all have." in finding.paragraph
+    assert any("have: ByText 5 of 9." in note or "5 of 9" in note for note in finding.notes)
+    bars = next(each for each in finding.pictures if each.name == "bars")
+    assert bars.title == "Average and minimum of d, on the kinds and degrees that all have"
+    assert bars.chart.panels[0].series[0].values.tolist() == [of[0]["average"] for of in rows]
+
+
+def test_evaluators_without_a_common_perturbation_are_not_compared():
+    found = [
+        discerned(ByText({"length": length}), plan=a_plan(name), draws=20) for name in ("loop/200", "truncate/400")
+    ]
+    assert [of[0]["n_common"] for of in common_rows(found)] == [0, 0]
+    assert agreement(*found, draws=20) == {}
+    finding = finding_of(found)
+    assert "have no kind and degree in common, so nothing is compared." in finding.notes[0]
+    assert finding.answer == "No evaluator has a discernment score."
+
+
+def test_a_task_whose_originals_have_no_score_is_left_out_with_a_warning():
+    items = [*some_items(12), *(replace(item, id=f"{item.id} b", task="other") for item in some_items(12))]
+    half = {"half": lambda item, text: length(item, text) if item.task == "headlines" else float("nan")}
+    first, second = (discerned(ByText(of), items, a_plan(*FIVE), draws=20) for of in (half, {"length": length}))
+    assert set(first.cells["task"]) == {"headlines"}
+    assert "Task other: no original has a score, so the task is left out." in first.warnings
+    assert list(agreement(first, second, draws=20)) == ["headlines"]
+    assert {row["task"] for of in common_rows([first, second]) for row in of} == {"headlines"}
+    assert finding_of([first, second]).answer.startswith("Of 2 results for the task headlines, ")
+
+
+def test_one_evaluator_without_weights_is_compared_with_nothing():
+    found = discerned(ByText({"length": length}), plan=a_plan(*FIVE))
+    assert common_rows([found]) == [[]]
+    assert "common" not in {each.name for each in finding_of([found]).tables}
+
+
+def test_weighted_and_plain_averages_and_their_difference_are_of_the_same_perturbations(tmp_path):
+    lines = "".join(f"headlines,{name.partition('/')[0]},letters,3\n" for name in FIVE)
+    weights = open_weights(written(tmp_path / "w.csv", f"task,perturbation,metric,weight\n{lines}"))
+    evaluator = ByText({"letters": letters, "similarity": similarity})
+    found = discerned(evaluator, a_collection(20), plan=a_plan(*NINE), weights=weights, draws=50)
+    plain, weighted, difference = (row for row in common_rows([found])[0] if row["scope"] == "all")
+    assert (plain["n_own"], weighted["n_own"], plain["n_common"], weighted["n_common"]) == (9, 5, 5, 5)
+    assert difference["average"] == pytest.approx(weighted["average"] - plain["average"])
+    assert difference["average_low"] <= difference["average"] <= difference["average_high"]
+    assert difference["minimum"] is None
+    expected = average(*zip(*scores_of(found, FIVE, "weighted_d"), strict=True))
+    assert (weighted["average"], weighted["minimum"]) == pytest.approx(expected)
+
+
+@examples(30)
+@given(
+    st.lists(st.tuples(st.floats(0, 50), st.sampled_from([None, 0.0, 0.25, 1.0, 7.0])), min_size=9, max_size=9),
+    st.booleans(),
+)
+def test_with_one_metric_plain_and_weighted_averages_are_the_same_number(drawn, has_other_metric):
+    """Also if the weights name a metric that the evaluator lacks, and whatever the weights of its own metric are."""
+    plan, other = a_plan(*NINE), {"x": 1.0} if has_other_metric else {}
+    rows = {
+        ("headlines", name.partition("/")[0]): WeightsRow("", {"length": weight, **other})
+        for name, (_, weight) in zip(NINE, drawn, strict=True)
+        if weight is not None
+    }
+    functions = {"length": lambda item, text: length(item, text) + drawn[len(text) % 9][0]}
+    found = discerned(ByText(functions), plan=plan, weights=Weights("w", rows), draws=20)
+    d, weighted = found.perturbations["d"], found.perturbations["weighted_d"]
+    assert all(one in (None, other) for one, other in zip(weighted, d, strict=True))
+    assert [one is not None for one in weighted] == [bool(weight) for _, weight in drawn]
+    for row in common_rows([found])[0]:
+        if row["score"] == "weighted_minus_plain" and row["n_common"]:
+            assert (row["average"], row["average_low"], row["average_high"]) == (0, 0, 0)
+
+
+def test_equal_names_are_kept_apart():
+    found = discerned(ByText({"length": length}), plan=a_plan(*NINE))
+    other = replace(found, perturbations={**found.perturbations, "d": [None, *found.perturbations["d"][1:]]})
+    assert [of[0]["n_own"] for of in common_rows([found, other])] == [9, 8]
+    assert np.isfinite([of[0]["average"] for of in common_rows([found, other])]).all()

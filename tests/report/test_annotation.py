@@ -1,0 +1,49 @@
+"""The file of an annotator's page: what it embeds, what it may do, and its texts in all languages."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from makers.hostile import NAMES, acting
+from makers.pages import Outline, check_policy, embedded
+from makers.sheets import mark_item, sheet_of
+from pfgen_fast.report.annotation import sheet_page
+from pfgen_fast.report.annotation.page import words
+from pfgen_fast.report.templating import FOLDER
+
+CODE = "".join(path.read_text() for path in sorted((FOLDER / "annotation").glob("*.js")))
+PAGE = (FOLDER / "annotation.html.jinja").read_text()
+
+
+def test_languages_have_the_same_texts_and_the_page_uses_all_of_them():
+    english, *others = words().values()
+    for texts in others:
+        for name, text in {**english, **texts}.items():
+            assert sorted(re.findall(r"\{\d\}", text)) == sorted(re.findall(r"\{\d\}", english[name])), name
+        assert set(texts) == set(english)
+    assert set(re.findall(r'(?:say\(|data-word=|data-label=)"(\w+)"', CODE + PAGE)) <= set(english)
+    chosen = {f"choice_{name}" for name in ("first", "second", "tie")}
+    assert set(english) - set(re.findall(r"\w+", CODE + PAGE)) == chosen
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_a_page_runs_our_code_only_and_asks_only_its_own_server(is_served):
+    page = "".join(sheet_page(sheet_of(), is_served=is_served))
+    check_policy(page)
+    assert ("connect-src 'self'" in page) == is_served
+    assert '<html lang="en">' in page
+    assert '<html lang="ja">' in "".join(sheet_page(sheet_of(language="ja")))
+
+
+def test_texts_are_harmless_and_rows_are_exact():
+    hostile = "\n".join(NAMES) + "</script><!--<script>"
+    items = [mark_item(0, hostile, name, instruction=name) for name in NAMES]
+    page = "".join(sheet_page(sheet_of(items, annotator=hostile, guideline=hostile)))
+    assert Outline(page).tags.count("script") == 4  # two of code, two of data
+    sheet = json.loads(embedded(page)["sheet"])
+    texts = [item[name] for item in sheet["items"] for name in ("instruction", "response")]
+    assert not any(acting(text.replace("\t", "")) for text in texts)
+    assert [json.loads(item["row"])["response_sha256"] for item in sheet["items"]] == list(NAMES)
+    assert json.loads(sheet["header"])["annotator"] == hostile

@@ -1,0 +1,65 @@
+"""Claims of `make simulate` about people: annotators who are named although they do not differ, and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from makers.annotators import rated
+from makers.claims import FALSE_ALARMS, Claim
+from numpy.random import Generator
+from pfgen_fast.statistics.raters import Against, against_others
+from pfgen_fast.statistics.rates import clustered_rate
+from pfgen_fast.statistics.resampling import bootstrap_counts
+
+NAMED = "Annotators who differ from the others: any false name"
+FOUND = "Annotators who differ from the others: the one who does is named"
+RATES = "Rates of reasonable verdicts: coverage, with several opinions on each answer"
+
+_DRAWS = 400
+
+
+def _compared(generator: Generator, n_raters: int, n_units: int, kind: str) -> list[Against]:
+    values = rated(generator, n_raters=n_raters, n_units=n_units, strictness=0)
+    if kind == "strict":
+        values[0] -= 1
+    elif kind == "careless":
+        values[0] = generator.permutation(values[0])
+    return against_others(values, np.arange(n_units), bootstrap_counts(n_units, _DRAWS))
+
+
+def _any_name(generator: Generator, *world: object) -> bool:
+    return any(one.is_shifted or one.is_unlike for one in _compared(generator, *world))  # type: ignore[arg-type]
+
+
+def _is_named(generator: Generator, n_raters: int, n_units: int, kind: str) -> bool:
+    first = _compared(generator, n_raters, n_units, kind)[0]
+    return first.is_shifted if kind == "strict" else first.is_unlike
+
+
+def _rate(generator: Generator, n_answers: int, n_opinions: int, truth: float, spread: float) -> bool:
+    # Answers differ in the chance of a reasonable verdict, as verdicts on one answer depend on each other.
+    chances = np.full(n_answers, truth)
+    if spread:
+        chances = generator.beta(truth * spread, (1 - truth) * spread, n_answers)
+    values = generator.random((n_answers, n_opinions)) < chances[:, np.newaxis]
+    clusters = np.repeat(np.arange(n_answers), n_opinions)
+    _, low, high = clustered_rate(values.ravel().tolist(), clusters.tolist())
+    return low <= truth <= high
+
+
+def claims_of_raters() -> Iterator[Claim]:
+    """Those on annotators and their opinions."""
+    for n_raters, n_units in ((3, 20), (5, 20), (5, 50), (5, 200), (10, 50)):
+        of = f"{n_raters} equally good annotators, {n_units} answers"
+        yield Claim(NAMED, of, FALSE_ALARMS, _any_name, (n_raters, n_units, "usual"), 4)
+    for kind in ("strict", "careless"):
+        for n_units in (20, 50):
+            words = "one stricter by 1 of 10" if kind == "strict" else "one marks at random"
+            bounds = (0.8, 1.0) if n_units > 20 else None
+            yield Claim(FOUND, f"5 annotators, {n_units} answers, {words}", bounds, _is_named, (5, n_units, kind), 8)
+    worlds = ((20, 0.9, 0), (50, 0.9, 0), (50, 0.9, 5), (200, 0.9, 5), (200, 0.98, 5), (50, 0.5, 5))
+    for n_answers, truth, spread in worlds:
+        dependence = "dependent" if spread else "independent"
+        of = f"{n_answers} answers, 5 opinions each, {dependence}, true share {truth:g}"
+        yield Claim(RATES, of, (0.93, 0.99), _rate, (n_answers, 5, truth, spread))

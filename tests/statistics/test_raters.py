@@ -1,0 +1,93 @@
+"""Agreement of raters against worked examples and other packages, and raters who differ from the others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from makers.annotators import rated
+from pfgen_fast.statistics.raters import against_others, alpha, correlated, disagreement, fleiss, mean_of
+from pfgen_fast.statistics.rates import clustered_rate
+from pfgen_fast.statistics.resampling import bootstrap_counts
+
+NAN = math.nan
+
+
+def counts_of(n, draws=200, seed=0):
+    return bootstrap_counts(n, draws, seed=seed)
+
+
+def test_alpha_of_the_worked_example_of_krippendorff():
+    """Four observers of twelve units, with missing values: 0.849 on the interval scale (Krippendorff 2011)."""
+    lines = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+    found = alpha(np.array(lines), np.arange(12), counts_of(12))
+    assert found.value == pytest.approx(0.849, abs=5e-4)
+    assert np.nanquantile(found.draws, 0.025) < found.value < np.nanquantile(found.draws, 0.975)
+
+
+def test_a_figure_of_a_draw_is_that_of_the_drawn_units():
+    values = rated(np.random.default_rng(0), n_raters=4, n_units=30, missing=0.3)
+    clusters = np.repeat(np.arange(10), 3)
+    counts = counts_of(10, 5)
+    levels = np.where(np.isnan(values), -1, np.clip(np.rint(np.nan_to_num(values) / 2), 0, 4))
+    votes = np.stack([(levels == level).sum(axis=0) for level in range(5)]).astype(float)
+    of_alpha, of_kappa = alpha(values, clusters, counts), fleiss(votes, clusters, counts)
+    pair = correlated(values[0], values[1], clusters, counts)
+    for draw, row in enumerate(counts):
+        units = np.repeat(np.arange(30), np.repeat(row, 3))
+        alone, none = np.arange(len(units)), counts_of(len(units), 0)
+        assert of_alpha.draws[draw] == pytest.approx(alpha(values[:, units], alone, none).value, rel=1e-9)
+        assert of_kappa.draws[draw] == pytest.approx(fleiss(votes[:, units], alone, none).value, rel=1e-9)
+        again = correlated(values[0][units], values[1][units], alone, none)
+        assert pair.pearson.draws[draw] == pytest.approx(again.pearson.value, rel=1e-9)
+        assert pair.spearman.draws[draw] == pytest.approx(again.spearman.value, rel=1e-9)
+
+
+def test_units_of_one_rater_and_constant_ratings_have_no_agreement():
+    nothing = np.array([[1, NAN, 2], [NAN, 3, NAN]])
+    assert math.isnan(alpha(nothing, np.arange(3), counts_of(3)).value)
+    assert math.isnan(alpha(np.full((2, 3), 0.1), np.arange(3), counts_of(3)).value)
+    assert math.isnan(correlated(nothing[0], nothing[1], np.arange(3), counts_of(3)).pearson.value)
+    assert math.isnan(mean_of([]).value)
+    assert np.isnan(disagreement(nothing)).all()
+    assert disagreement(np.array([[0, 1.0], [0.5, 1], [1, 1]])).tolist() == pytest.approx([2 / 3, 0])
+
+
+def named(values, counts):
+    found = against_others(values, np.arange(values.shape[1]), counts)
+    return [one.is_shifted for one in found], [one.is_unlike for one in found]
+
+
+def test_a_strict_and_a_careless_rater_are_named_and_nobody_else():
+    generator, counts = np.random.default_rng(1), counts_of(80, 500)
+    usual = rated(generator, n_raters=5, n_units=80, strictness=0)
+    assert named(usual, counts) == ([False] * 5, [False] * 5)
+    strict = usual.copy()
+    strict[3] -= 1.5
+    assert named(strict, counts) == ([False, False, False, True, False], [False] * 5)
+    careless = usual.copy()
+    careless[0] = generator.permutation(careless[0])
+    assert named(careless, counts) == ([False] * 5, [True] + [False] * 4)
+    assert named(careless[:2], counts) == ([False] * 2, [False] * 2)  # of two, nobody can say which differs
+
+
+@pytest.mark.parametrize(("n_true", "n"), [(0, 20), (20, 20), (19, 20), (1, 1)])
+def test_a_rate_has_an_interval_inside_0_and_1_even_if_all_agree(n_true, n):
+    share, low, high = clustered_rate([True] * n_true + [False] * (n - n_true), range(n))
+    assert share == n_true / n
+    assert 0 <= low <= share <= high <= 1
+    assert high - low > 0.01
+
+
+def test_dependent_values_give_a_wider_interval():
+    values = [number % 10 != 0 for number in range(60)]
+    alone = clustered_rate(values, range(60))
+    together = clustered_rate(sorted(values), [number // 6 for number in range(60)])
+    assert together[0] == alone[0]
+    assert together[2] - together[1] > 1.5 * (alone[2] - alone[1])
