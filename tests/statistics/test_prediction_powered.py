@@ -82,7 +82,9 @@ def test_strata_count_alike_and_without_a_judge_they_are_those_of_welch():
     assert found.mean == pytest.approx(np.mean([part.mean() for part in parts]))
     assert found.half_width == pytest.approx(half_width(parts), rel=1e-4)
     places = np.split(np.arange(40), [5, 25])
-    helped = mean_of_strata([MarkedStratum(TRUTH[at] + k, PROXY[at] - k, OTHERS - k - 1) for k, at in enumerate(places)])
+    helped = mean_of_strata(
+        [MarkedStratum(TRUTH[at] + k, PROXY[at] - k, OTHERS - k - 1) for k, at in enumerate(places)]
+    )
     assert helped.half_width < found.half_width
     assert mean_of_strata([MarkedStratum(TRUTH, PROXY, OTHERS)]) == prediction_powered_mean(TRUTH, PROXY, OTHERS)
 
