@@ -81,6 +81,7 @@ _PARTS = {
         ("experiment_judge", "judge"),
         ("experiment", "significance sensitivity"),
         ("experiment_items", "items"),
+        ("experiment_calibrate", "calibrate"),
     ),
     "suite": (("suite", "info check compile"), ("suite_get", "get list remove"), ("build_suite", "build keywords")),
 }

@@ -167,6 +167,7 @@ class RatedRuns:
                 _models_table(runs.one_per_model("mean")),
                 runs.table("runs", "The runs", runs.means.items(), with_models=True, by="rating"),
                 _spread_table(found, scale),
+                _items_table(scored, found),
             ),
             (Picture("scatter", "The judge's ratings against our scores", Scatter((points,))),),
             (*notes, *more, *_length_note(found)),
@@ -264,6 +265,18 @@ def _models_table(models: RunMeans) -> Table:
     means = zip(models.models, models.means["rating"].tolist(), strict=True)
     rows = tuple(sorted(means, key=lambda row: (-row[1], row[0])))
     return Table("models", "Mean rating of each model, for the experiment external", ("model", "rating"), rows, 3)
+
+
+def _items_table(scored: RunFigures, found: Sequence[Rated]) -> Table:
+    """The mean rating of each run and question, for the experiment calibrate; only a file."""
+    cells: dict[tuple[int, int], list[int]] = {}
+    for one in found:
+        cells.setdefault((one.run, one.question), []).append(one.rating)
+    rows = tuple(
+        (scored.suite.questions[question].question_id, scored.names[run], float(np.mean(ratings)))
+        for (run, question), ratings in sorted(cells.items())
+    )
+    return Table("items", "Mean rating of each run and question", ("item", "model", "rating"), rows, shown=())
 
 
 def _spread_table(found: Sequence[Rated], scale: Scale) -> Table:
