@@ -19,6 +19,7 @@ from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, co
 from pfgen_fast.checklists.reliability.noise import Noise
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
 from pfgen_fast.checklists.reliability.paired_judgements import pair
+from pfgen_fast.checklists.reliability.wins import JUDGE, by_scores, wins
 from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
@@ -157,6 +158,23 @@ def of_missing_answers() -> Iterator[str]:
         own = [cell for cell in cells() if cell["key"] == name and cell["table"] == "main (2)"]
         yield f"{sum(int(cell['missing'] or 0) for cell in own)}"
         yield from (f"{place} {average:.2f}" for place, average in (usual[name], with_zeros[name]))
+
+
+PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"
+
+
+@figures(PAGE, "| model | wins by the public verdicts |", *SLOW)
+def of_the_win_rates() -> Iterator[str]:
+    found = wins(
+        JUDGE, by_scores(scores(), open_runs(sorted((folder() / "judgements").iterdir()))), reference="gpt4o_0806"
+    )
+    by_model = {pair[0]: number for number, pair in enumerate(found.pairs)}
+    for row in table(PEOPLE_WIN):
+        if row["model"] in by_model:
+            number = by_model[row["model"]]
+            rate, controlled = found.rate(number), found.controlled(number)
+            yield f"{rate.value:.1f} {rate.low:.1f} {rate.high:.1f} {controlled.value:.1f}"
+        yield f"{float(row['win_rate_percent']):.1f}"
 
 
 @figures(PAGE, "* **The weights change scores", *SLOW)

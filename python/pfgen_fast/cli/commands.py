@@ -72,6 +72,7 @@ _PARTS = {
         ("checklists_metrics", "metrics errors"),
         ("checklists_weights", "fit sensitivity"),
         ("checklists_people", "agreement reasonable"),
+        ("checklists_wins", "wins"),
         ("checklists_reliability", "agree drift noise correlate"),
     ),
     "discern": (("discern_collect", "collect"), ("discern_texts", "perturb show kinds votes"), ("discern", "run")),
