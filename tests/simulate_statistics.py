@@ -41,6 +41,7 @@ from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
 from pfgen_fast.statistics.student import half_width
 from simulate_item_analysis import claims_of_item_analysis
 from simulate_items import claims_of_items
+from simulate_marks import claims_of_marks
 from simulate_raters import claims_of_raters
 
 _N_DRAWS = 999  # of paired tests; `compare --paired` has ten times as many, for p-values with another digit
@@ -311,7 +312,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=4_000)
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
-    wanted = [*claims(), *claims_of_resampling(), *claims_of_items(), *claims_of_correlations()]
+    wanted = [*claims(), *claims_of_resampling(), *claims_of_items(), *claims_of_marks(), *claims_of_correlations()]
     wanted += [*claims_of_item_analysis(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()

@@ -19,7 +19,7 @@ from pfgen_fast.checklists.metrics.error_modes import (
     signals,
 )
 from pfgen_fast.checklists.metrics.lengths import claim_in
-from pfgen_fast.checklists.metrics.rejections import Rejections, phrases_for, read_phrases
+from pfgen_fast.checklists.rejections import Rejections, phrases_for, read_phrases
 from pfgen_fast.checklists.runs import Answer, Run
 from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.errors import ChecklistError

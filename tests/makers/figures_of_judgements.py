@@ -14,7 +14,7 @@ from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
-from pfgen_fast.checklists.metrics.rejections import PUBLISHED_PHRASES
+from pfgen_fast.checklists.rejections import PUBLISHED_PHRASES
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
 from pfgen_fast.checklists.reliability.noise import Noise
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding

@@ -33,6 +33,7 @@ PACKAGES = (
     "references",
     "rewards",
     "runs",
+    "statistics",
     "suite",
     "tables",
 )

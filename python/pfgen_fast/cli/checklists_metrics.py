@@ -231,7 +231,7 @@ class _Errors:
     def __call__(self) -> None:
         from ..checklists.metrics.error_counts import examples_of, model_errors
         from ..checklists.metrics.error_modes import ErrorRules, errors_of
-        from ..checklists.metrics.rejections import phrases_for
+        from ..checklists.rejections import phrases_for
         from ..checklists.suite import ChecklistSuite
 
         suite, given = ChecklistSuite.load(self.suite), self.given

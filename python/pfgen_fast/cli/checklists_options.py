@@ -111,9 +111,10 @@ class JudgedOptions:
 class ScoreOptions(JudgedOptions):
     """The options of commands that show scores."""
 
-    missing: Literal["skip", "zero"] | None = Option(
+    missing: Literal["skip", "zero", "bounds"] | None = Option(
         None,
-        help="Leave out (and mark) answers without a judgement, or count them as zero. Default: the rule of the suite.",
+        help="Leave out (and mark) answers without a judgement, or count them as zero. With bounds, they are left out, "
+        "and each model has its worst and best possible score and place. Default: the rule of the suite.",
         show_default=False,
     )
     method: MethodChoice = Option("checklist", help="Choose the method by which the judge was asked.")

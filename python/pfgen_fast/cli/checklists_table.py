@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from .app import Json, counted, counting, exit_if_partial, note, print_json, print_line, shown, stdout
-from .checklists_options import JudgedRuns, ScoreOptions
+from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, stdout
+from .checklists_options import JudgedRuns, MarksScale, ScoreOptions
 from .checklists_printing import print_tables
 from .gate_options import ThresholdOptions, form_of
 from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
+    from ..checklists.runs import Run
     from ..checklists.scoring.scores import Average, ModelScores, Part, Scores
 
 Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
@@ -45,6 +47,8 @@ class _Table:
       pfgen-fast checklists table runs --suite hellobench --json > scores.json
 
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
+
+      pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl --half-width 5
     """
 
     runs: JudgedRuns
@@ -56,6 +60,16 @@ class _Table:
         help="Also write the score of each answer to this table (.csv, .tsv, .jsonl or .parquet), which compare reads.",
         metavar="FILE",
     )
+    calibrate: list[Path] | None = Option(
+        None,
+        help="Also estimate the scores that people would give, from their marks of some answers and the judge's "
+        "verdicts on all (exports of annotators, or tables as for fit). May be repeated.",
+        metavar="MARKS",
+    )
+    scale: MarksScale = None
+    half_width: float | None = Option(
+        None, help="With --calibrate: tell how many marks an average ± this number takes.", metavar="POINTS"
+    )
     markdown: bool = Option(False, help="Print Markdown.")
     as_json: Json = False
     gate: ThresholdOptions
@@ -64,14 +78,19 @@ class _Table:
     def __call__(self) -> None:
         from ..checklists import open_runs
         from ..checklists.scoring import table_data, text_tables
+        from ..checklists.scoring.calibrated import calibration_sentences
         from ..tables.value_table import check_value_table, writing_values
 
+        if not self.calibrate and (self.scale or self.half_width is not None):
+            fail(f"{'--scale' if self.scale else '--half-width'}: only --calibrate MARKS uses it")
+        if self.calibrate and self.given.missing == "bounds":
+            fail("--calibrate estimates one score of each model; expected --missing skip or zero")
         self.gate.prepare()
         ends = ("", "_low", "_high")
         self.gate.check_names(f"{name}{end}" for name in ("average", *self.given.loaded.areas) for end in ends)
         if self.answers is not None:
             check_value_table(self.answers)
-        scores = self.given.score(open_runs(self.runs))
+        scores = self._scores(open_runs(self.runs))
         _write_csv(scores, self.csv)
         if self.answers is not None:
             with writing_values(self.answers, table_data.ANSWER_COLUMNS) as write:
@@ -87,6 +106,7 @@ class _Table:
             is_wide = width is None or width >= _WIDE
             tables = [text_tables.ranking(scores, with_areas=is_wide)]
             tables += [] if is_wide else [text_tables.by_area(scores)]
+            tables += [text_tables.calibration(scores)] if scores.calibrated else []
             tables += [text_tables.words_by_area(scores)]
             tables += [text_tables.by_category(scores)] if self.categories else []
             tables += [text_tables.by_length(scores)] if self.lengths else []
@@ -94,8 +114,23 @@ class _Table:
         form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=self.given.quiet)
         is_quiet = self.given.quiet or self.as_json or self.markdown
         _say(scores, self.given, is_quiet=is_quiet)
+        if not is_quiet:
+            for sentence in calibration_sentences(scores.calibrated, self.half_width):
+                stdout().print(shown(sentence))
         self.gate.finish(checks, form, "checklists table")
         _end(scores, self.given)
+
+    def _scores(self, runs: Sequence[Run]) -> Scores:
+        """The scores, calibrated if there are marks."""
+        from ..checklists.people.calibration import calibrated_scores
+        from ..checklists.people.reading import read_marks
+
+        marks = self.calibrate and read_marks(self.calibrate, self.given.loaded, scale=self.scale)
+        scores = self.given.score(runs)
+        if not marks:
+            return scores
+        note(*marks.notes)
+        return calibrated_scores(scores, marks.listed)
 
 
 class _Score:

@@ -75,14 +75,18 @@ def ends(
 
 
 @lru_cache(maxsize=256)
-def quantile(degrees: float) -> float:
-    """The 97.5 % quantile of Student's t distribution; `student.quantile` is the same, faster, with NumPy."""
+def quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
+    """The quantile of Student's t that |t| exceeds with 1 - confidence; `student.quantile` is faster, with NumPy."""
     if degrees > 10_000:
-        return 1.959964
+        if confidence == CONFIDENCE:
+            return 1.959964
+        from statistics import NormalDist
+
+        return NormalDist().inv_cdf((1 + confidence) / 2)
     # The probability beyond t = 40 is negligible, except for few degrees of freedom, which need the whole range.
     step = min(math.pi / 2, 40 / math.sqrt(degrees)) / _N_STEPS
     share = list(accumulate(math.cos((number + 0.5) * step) ** (degrees - 1) for number in range(_N_STEPS)))
-    wanted = CONFIDENCE * share[-1]
+    wanted = confidence * share[-1]
     # The share of a step is reached at its end; between the ends it is interpolated.
     number = bisect_right(share, wanted)
     before = share[number - 1] if number else 0.0

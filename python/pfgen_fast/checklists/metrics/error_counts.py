@@ -9,10 +9,10 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
+from ..rejections import Rejections
 from ..scoring.scores import LengthFigures, length_figures
 from ..suite import OfModel
 from .error_modes import AnswerErrors, ErrorRules
-from .rejections import Rejections
 
 _MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
     "repetition": lambda one: one.is_repetition,

@@ -21,13 +21,13 @@ from typing import Literal
 from ...errors import ChecklistError
 from ..judgements import AnswerKey, Judgement
 from ..line_files import OnFault
+from ..rejections import PUBLISHED_PHRASES, Rejections, phrases_for
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, keys_in_order
 from ..tasks import Task, TaskKey, sha256_of
 from ..words import Counter as CounterName
 from ..words import counter_name, counter_there, has_nltk, nltk_sentences, without, words
 from .lengths import Claim, claim_in
-from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
 from .token_metrics import repetition
 
 Profile = Literal["ours", "published"]

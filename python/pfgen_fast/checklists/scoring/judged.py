@@ -16,11 +16,13 @@ from ...errors import ChecklistError
 from ...files.untrusted_text import in_one_line
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
+from ..rejections import Rejections, phrases_for
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, hashes_of
 from ..tasks import Task
 from ..words import count_words, counter_name, counter_there
 from .scores import State
+from .unanswered import Unanswered, unanswered
 
 WordsFrom = Literal["published", "count"]
 """The source of numbers of words: published with the judgements if available, or counted in all answers."""
@@ -54,6 +56,7 @@ class Verdicts(NamedTuple):
     task: Task
     verdicts: tuple[float, ...]
     words: int | None
+    response_sha256: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,9 @@ class Judged:
     variants: tuple[Variant, ...]
     verdicts: Mapping[AnswerKey, Verdicts]
     states: Mapping[AnswerKey, State]
+    unanswered: Mapping[AnswerKey, Unanswered]
     counters: tuple[str, ...]
+    has_answers: bool
 
 
 def judged_runs(
@@ -98,7 +103,8 @@ def judged_runs(
             f"judgements of {len(variants)} versions or prompts of the judge {_named(name)}: {listed}; choose "
             "one of them (--judge VERSION), or pass --mixed to count all"
         )
-    return [side.judged(suite, name, words) for side in sides]
+    rejections = Rejections(phrases_for(suite.language))
+    return [side.judged(suite, name, words, rejections) for side in sides]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +124,7 @@ class _Side:
                 (stale if is_stale(row, suite, self.answers) else fresh).append(row)
         return replace(self, rows=fresh, stale=[row.key for row in stale])
 
-    def judged(self, suite: ChecklistSuite, judge: str, words: WordsFrom) -> Judged:
+    def judged(self, suite: ChecklistSuite, judge: str, words: WordsFrom, rejections: Rejections) -> Judged:
         by_key: dict[AnswerKey, list[Judgement]] = {}
         for row in self.rows:
             if row.scores is not None:
@@ -140,10 +146,17 @@ class _Side:
                 counter = counter_there(suite.words)
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
-            verdicts[key] = Verdicts(suite.by_key[key[:2]], _mean_verdicts(rows), n_words)
+            verdicts[key] = Verdicts(suite.by_key[key[:2]], _mean_verdicts(rows), n_words, rows[0].response_sha256)
         variants = dict.fromkeys(_variants(self.rows))
         return Judged(
-            self.run, judge, tuple(variants), verdicts, states, tuple(sorted(counters, key=_PUBLISHED.__ne__))
+            self.run,
+            judge,
+            tuple(variants),
+            verdicts,
+            states,
+            unanswered(states, self.answers, rejections),
+            tuple(sorted(counters, key=_PUBLISHED.__ne__)),
+            bool(self.answers),
         )
 
     def _asked_for(self, suite: ChecklistSuite, judged: Iterable[AnswerKey]) -> Iterable[AnswerKey]:

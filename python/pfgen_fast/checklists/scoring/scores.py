@@ -14,7 +14,8 @@ from ...files.untrusted_text import counted
 from ...statistics.paired import Pairs
 from ..judgements import AnswerKey, Method
 from ..suite import ChecklistSuite
-from ..tasks import Missing, Task
+from ..tasks import Task
+from .calibrated import Calibrated
 
 Weighting = Literal["suite", "equal"]
 """Whether questions have the suite's weights or equal weights."""
@@ -22,6 +23,10 @@ Weighting = Literal["suite", "equal"]
 State = Literal["judged", "missing", "unjudged", "stale"]
 """The state of an answer: a `missing` answer has no judgement, an `unjudged` one no usable reply, and since the
 judgement of a `stale` one the answer, its instruction, the checklist or the prompt has changed."""
+
+MissingRule = Literal["skip", "zero", "bounds"]
+"""Whether an answer without a judgement is left out or counts as zero; with bounds, it is left out, and each model has
+its worst and best score and place, too."""
 
 WHY_STALE = "the answer, its instruction, the checklist or the prompt has changed since"
 
@@ -36,11 +41,16 @@ class AnswerScore:
     score: float
     plain: float
     words: int | None
+    response_sha256: str = ""
 
 
 @dataclass(frozen=True)
 class Part:
-    """The score of a model on a part of the suite: an area, a category or a length, with errors of the length."""
+    """The score of a model on a part of the suite: an area, a category or a length, with errors of the length.
+
+    `worst` and `best` are the rescaled scores if all missing answers had the worst or the best verdicts, by the rule
+    `bounds`. `refused`, `filtered` and `failed` name answers that do not answer their task, judged or not.
+    """
 
     n: int
     missing: tuple[str, ...] = ()
@@ -57,6 +67,11 @@ class Part:
     mean_absolute_length_error: float | None = None
     mean_shortfall: float | None = None
     share_long_enough: float | None = None
+    worst: float | None = None
+    best: float | None = None
+    refused: tuple[str, ...] = ()
+    filtered: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +115,8 @@ class Average:
     words: float | None = None
     low: float | None = None
     high: float | None = None
+    worst: float | None = None
+    best: float | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +131,7 @@ class ModelScores:
     lengths: Mapping[str, Part]
     average: Average
     answers: tuple[AnswerScore, ...] = field(default=(), repr=False)
+    has_texts: bool = False  # whether the run has its answers, so that refused, filtered and failed answers are known
 
 
 @dataclass(frozen=True)
@@ -131,17 +149,20 @@ class Scores:
         pairs: All pairs of the models that have an average, in their order; None with fewer than two.
         draws: The number of bootstrap draws for the intervals; 0 without intervals.
         notes: Notes for readers, one sentence each.
+        calibrated: By model, the scores that people would give: the average under an empty name, and the areas; empty
+            without marks of people.
     """
 
     suite: ChecklistSuite
     models: tuple[ModelScores, ...]
     method: Method = "checklist"
-    missing: Missing = "skip"
+    missing: MissingRule = "skip"
     weights: Weighting = "suite"
     groups: tuple[tuple[int, int], ...] = ()
     pairs: Pairs | None = field(default=None, repr=False, compare=False)
     draws: int = 0
     notes: tuple[str, ...] = ()
+    calibrated: Mapping[str, Mapping[str, Calibrated]] = field(default_factory=dict, repr=False)
 
     @property
     def places(self) -> tuple[float | None, ...]:
@@ -151,6 +172,22 @@ class Scores:
             None if average is None else averages.index(average) + (averages.count(average) + 1) / 2
             for average in averages
         )
+
+    @property
+    def place_bounds(self) -> tuple[tuple[float, float] | None, ...]:
+        """The best and the worst place of each model, whatever its missing answers and those of other models were.
+
+        The best place is that of its best score among the worst scores of the other models, and the reverse.
+        """
+        bounds = [(model.average.worst, model.average.best) for model in self.models]
+        found: list[tuple[float, float] | None] = []
+        for number, (worst, best) in enumerate(bounds):
+            others = [one for place, one in enumerate(bounds) if place != number]
+            if worst is None or best is None:
+                found.append(None)
+            else:
+                found.append((_place(best, [one[0] for one in others]), _place(worst, [one[1] for one in others])))
+        return tuple(found)
 
     @property
     def n_unjudged(self) -> int:
@@ -176,3 +213,9 @@ class Scores:
     def _n(self, what: State) -> int:
         parts = (part for model in self.models for part in (*model.areas.values(), *model.lengths.values()))
         return sum(len(getattr(part, what)) for part in parts)
+
+
+def _place(score: float, others: Iterable[float | None]) -> float:
+    """The place of a score among others, from 1; equal scores share the mean of their places."""
+    known = [other for other in others if other is not None]
+    return 1 + sum(other > score for other in known) + sum(other == score for other in known) / 2

@@ -24,10 +24,22 @@ from ..judgements import AnswerKey, Method
 from ..line_files import OnFault
 from ..runs import Run
 from ..suite import PARTS, ChecklistSuite, by_part, keys_in_order
-from ..tasks import Missing, Task
+from ..tasks import Task
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
-from .scores import OF_LENGTH, AnswerScore, Average, ModelScores, Part, Scores, State, Weighting, length_figures
+from .scores import (
+    OF_LENGTH,
+    AnswerScore,
+    Average,
+    MissingRule,
+    ModelScores,
+    Part,
+    Scores,
+    State,
+    Weighting,
+    length_figures,
+)
+from .unanswered import UNANSWERED, Unanswered
 
 _MOST_RATING = 10.0
 """The best overall rating of the methods that ask for one."""
@@ -40,7 +52,7 @@ def score_runs(
     suite: ChecklistSuite,
     runs: Iterable[Run],
     *,
-    missing: Missing | None = None,
+    missing: MissingRule | None = None,
     method: Method = "checklist",
     weights: Weighting = "suite",
     judge: str | None = None,
@@ -55,7 +67,8 @@ def score_runs(
     Args:
         suite: The suite.
         runs: The runs.
-        missing: Whether an answer without a judgement is left out or counts as zero; by default as the suite says.
+        missing: Whether an answer without a judgement is left out or counts as zero; `bounds` leaves it out, and adds
+            the worst and best scores and places. By default as the suite says.
         method: How the judge was asked.
         weights: Whether questions have the suite's weights or equal weights (known as AVG-C).
         judge: The name or a version of the judge; only needed if there are several judges or versions.
@@ -84,11 +97,12 @@ def score_of(verdicts: Sequence[float], weights: Sequence[float]) -> float:
     return math.fsum(map(mul, verdicts, weights))
 
 
-class _Gap(NamedTuple):
-    """An answer without verdicts, and its name in tables."""
+class _State(NamedTuple):
+    """The state of an answer that is not judged or does not answer its task, and its name in tables."""
 
     task: Task
     state: State
+    unanswered: Unanswered | None
     name: str
 
 
@@ -97,7 +111,7 @@ class _Rules:
     suite: ChecklistSuite
     method: Method
     weights: Weighting
-    missing: Missing
+    missing: MissingRule
 
     def model(self, judged: Judged) -> ModelScores:
         """The scores of a model."""
@@ -105,9 +119,14 @@ class _Rules:
         answers = tuple(self._answer(task, key, judged.verdicts[key]) for task, key in found)
         is_repeated = any(trial != 1 for _, _, trial in judged.states)
         gaps = [
-            _Gap(self.suite.by_key[id, length], state, f"{id} (trial {trial})" if is_repeated else id)
-            for (id, length, trial), state in judged.states.items()
-            if state != "judged"
+            _State(
+                self.suite.by_key[key[:2]],
+                state,
+                judged.unanswered.get(key),
+                f"{key[0]} (trial {key[2]})" if is_repeated else key[0],
+            )
+            for key, state in judged.states.items()
+            if state != "judged" or key in judged.unanswered
         ]
         areas, categories, lengths = (self._parts(part, answers, gaps) for part in PARTS)
         of_main = [answer.score for answer in answers if answer.task.length is None]
@@ -122,6 +141,7 @@ class _Rules:
             {name: part for name in self.suite.lengths if (part := lengths[name]).n or part.unjudged or part.stale},
             _average(areas, self.suite.rescaling(fmean(of_main)) if of_main else None),
             answers,
+            has_texts=judged.has_answers,
         )
 
     def _answer(self, task: Task, key: AnswerKey, said: Verdicts) -> AnswerScore:
@@ -130,18 +150,20 @@ class _Rules:
         else:
             plain = 100 * math.fsum(said.verdicts) / len(said.verdicts)
             score = plain if self.weights == "equal" else score_of(said.verdicts, self.suite.checklist(task).weights)
-        return AnswerScore(key, task, said.verdicts, score, plain, said.words)
+        return AnswerScore(key, task, said.verdicts, score, plain, said.words, said.response_sha256)
 
-    def _parts(self, part: str, answers: Sequence[AnswerScore], gaps: Sequence[_Gap]) -> dict[Any, Part]:
+    def _parts(self, part: str, answers: Sequence[AnswerScore], gaps: Sequence[_State]) -> dict[Any, Part]:
         """The scores by area, category or length, in the order of areas."""
         in_order = sorted(self.suite.tasks, key=lambda task: self.suite.areas.index(task.area))
         of_answers, of_gaps = by_part(answers, part), by_part(gaps, part)
         keys = dict.fromkeys(key for key in map(PARTS[part], in_order) if key is not None)
         return {key: self._part(of_answers.get(key, []), of_gaps.get(key, [])) for key in keys}
 
-    def _part(self, answers: Sequence[AnswerScore], gaps: Sequence[_Gap]) -> Part:
+    def _part(self, answers: Sequence[AnswerScore], gaps: Sequence[_State]) -> Part:
         missing, unjudged, stale = (tuple(gap.name for gap in gaps if gap.state == state) for state in _GAPS)
-        part = Part(len(answers), missing, unjudged, stale)
+        reasons = {name: tuple(gap.name for gap in gaps if gap.unanswered == name) for name in UNANSWERED}
+        worst, best = self._bounds([answer.score for answer in answers], len(missing))
+        part = Part(len(answers), missing, unjudged, stale, worst=worst, best=best, **reasons)
         if not answers:
             return part
         rescale, scores = self.suite.rescaling, [answer.score for answer in answers]
@@ -160,6 +182,18 @@ class _Rules:
         if answers[0].task.length is None or figures is None or figures.n < len(answers):
             return part
         return replace(part, **{name: getattr(figures, name) for name in OF_LENGTH})
+
+    def _bounds(self, scores: Sequence[float], n_missing: int) -> tuple[float, float] | tuple[None, None]:
+        """The rescaled scores if all missing answers had the worst or the best verdicts, the lower one first."""
+        n = len(scores) + n_missing
+        if not n or self.missing != "bounds":
+            return None, None
+        ends = (0.0, 100.0)
+        if self.method == "checklist":
+            ends = (100 * self.suite.levels[0], 100 * self.suite.levels[-1])
+        total = math.fsum(scores)
+        low, high = (self.suite.rescaling((total + n_missing * end) / n) for end in ends)
+        return min(low, high), max(low, high)
 
     def _signature(self, judged: Judged) -> str:
         """The inputs of the scores, by name; facts that imported judgements lack are `unknown`."""
@@ -209,13 +243,14 @@ def _rank(model: ModelScores) -> tuple[bool, float, str]:
 
 
 def _average(areas: Mapping[str, Part], over_answers: float | None) -> Average:
-    """The mean of the areas, if each has a score."""
+    """The mean of the areas, if each has a score; bounds also exist for areas without judged answers."""
+    worst, best = (_mean_of_known([getattr(part, name) for part in areas.values()]) for name in ("worst", "best"))
     if not areas or any(part.rescaled is None for part in areas.values()):
-        return Average()
+        return Average(worst=worst, best=best)
 
     names = ("rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
     means = {name: _mean_of_known([getattr(part, name) for part in areas.values()]) for name in names}
-    return Average(**means, rescaled_over_answers=over_answers)
+    return Average(**means, rescaled_over_answers=over_answers, worst=worst, best=best)
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:

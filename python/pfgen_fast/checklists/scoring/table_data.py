@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Any
 
 from ...files.cells import csv_text, place_cell
 from ..suite import ChecklistSuite, by_part
+from .calibrated import CALIBRATED
 from .scores import OF_LENGTH, Average, ModelScores, Part, Scores
+from .unanswered import UNANSWERED
 
 _FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
+
+
+_Names = Mapping[tuple[str, str], str]
 
 
 def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
     """The scores for JSON, with full digits; None for a missing value."""
     names = category_names(scores.suite)
     rows = [
-        _row(model, place, names, scores.suite if with_questions else None)
+        _row(scores, model, place, names, with_questions=with_questions)
         for model, place in zip(scores.models, scores.places, strict=True)
     ]
+    if scores.missing == "bounds":
+        for row, places in zip(rows, scores.place_bounds, strict=True):
+            row["place_bounds"] = places and list(map(place_cell, places))
     return {
         "suite": scores.suite.name,
         "suite_sha256": scores.suite.hash,
@@ -53,18 +62,24 @@ def to_csv(scores: Scores) -> str:
     """The scores as CSV with full digits: a row for each model and part, and one for its average."""
     counts = ("n", "missing", "unjudged", "stale")
     figures = (*counts, *_FIGURES, "rescaled_over_answers", "low", "high", *OF_LENGTH)
-    columns = ("place", "model", "kind", "part", *figures, "signature")
+    bounds = ("worst", "best", *UNANSWERED)
+    columns = ("place", "model", "kind", "part", *figures, "signature", *bounds, "best_place", "worst_place")
+    columns += CALIBRATED if scores.calibrated else ()
     names = category_names(scores.suite)
     rows: list[list[Any]] = []
-    for model, place in zip(scores.models, scores.places, strict=True):
+    for model, place, places in zip(scores.models, scores.places, scores.place_bounds, strict=True):
         parts: list[tuple[str, str, Part | Average]] = [("average", "", model.average)]
         parts += [("area", area, part) for area, part in model.areas.items()]
         parts += [("category", names[key], part) for key, part in model.categories.items()]
         parts += [("length", length, part) for length, part in model.lengths.items()]
         for kind, name, part in parts:
-            values = [getattr(part, column, None) for column in figures]
-            cells = (len(value) if isinstance(value, tuple) else value for value in values)
-            rows.append([place_cell(place), model.model, kind, name, *cells, model.signature])
+            row = [place_cell(place), model.model, kind, name, *_cells(part, figures), model.signature]
+            known = part if model.has_texts else None
+            row += [*_cells(part, bounds[:2]), *_cells(known, bounds[2:]), *map(place_cell, places or (None, None))]
+            if scores.calibrated:
+                of = scores.calibrated[model.model].get(name) if kind in ("average", "area") else None
+                row += [of and of.to_dict()[column] for column in CALIBRATED]
+            rows.append(row)
     return csv_text(columns, rows)
 
 
@@ -81,15 +96,18 @@ def answer_rows(scores: Scores) -> Iterator[tuple[str, str, int, str, float]]:
 
 
 def _row(
+    scores: Scores,
     model: ModelScores,
     place: float | None,
     names: Mapping[tuple[str, str], str],
-    suite: ChecklistSuite | None,
+    *,
+    with_questions: bool,
 ) -> dict[str, Any]:
-    categories = {names[key]: _part(part) for key, part in model.categories.items()}
+    part_of = partial(_part, model, scores)
+    categories = {names[key]: part_of(part) for key, part in model.categories.items()}
     for key, means in question_means(model).items():
-        checklist = suite and suite.checklists[key]
-        if checklist and len(means) == len(checklist.questions):
+        checklist = scores.suite.checklists[key]
+        if with_questions and len(means) == len(checklist.questions):
             columns = zip(checklist.questions, checklist.weights, means, strict=True)
             categories[names[key]]["questions"] = [
                 dict(zip(("question", "weight", "mean"), x, strict=True)) for x in columns
@@ -100,25 +118,42 @@ def _row(
         "name": model.name,
         "place": place_cell(place),
         "signature": model.signature,
-        "areas": {area: _part(part) for area, part in model.areas.items()},
+        "areas": {area: part_of(part) for area, part in model.areas.items()},
         "categories": categories,
         "average": {
             **{name: getattr(average, name) for name in _FIGURES if name != "score"},
             "rescaled_over_answers": average.rescaled_over_answers,
-            "bootstrap_95": _ends(average),
+            "bootstrap_95": _pair(average.low, average.high),
+            **_bounds(scores, average),
         },
         "lengths": {
-            length: _part(part) | {name: getattr(part, name) for name in OF_LENGTH}
+            length: part_of(part) | {name: getattr(part, name) for name in OF_LENGTH}
             for length, part in model.lengths.items()
         },
+        **(
+            {"calibrated": {part or "average": of.to_dict() for part, of in scores.calibrated[model.model].items()}}
+            if scores.calibrated
+            else {}
+        ),
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
-    listed = {name: list(getattr(part, name)) for name in ("missing", "unjudged", "stale")}
+def _part(model: ModelScores, scores: Scores, part: Part) -> dict[str, Any]:
+    known = UNANSWERED if model.has_texts else ()
+    listed = {name: list(getattr(part, name)) for name in ("missing", "unjudged", "stale", *known)}
     figures = {name: getattr(part, name) for name in _FIGURES}
-    return {"n": part.n, **listed, **figures, "bootstrap_95": _ends(part)}
+    return {"n": part.n, **listed, **figures, "bootstrap_95": _pair(part.low, part.high), **_bounds(scores, part)}
 
 
-def _ends(part: Part | Average) -> list[float] | None:
-    return None if part.low is None or part.high is None else [part.low, part.high]
+def _bounds(scores: Scores, part: Part | Average) -> dict[str, Any]:
+    return {"bounds": _pair(part.worst, part.best)} if scores.missing == "bounds" else {}
+
+
+def _pair(low: float | None, high: float | None) -> list[float] | None:
+    return None if low is None or high is None else [low, high]
+
+
+def _cells(part: Any, columns: Sequence[str]) -> list[Any]:
+    """The values of a part, and the numbers of values of its lists; empty cells without a part."""
+    values = [getattr(part, column, None) for column in columns]
+    return [len(value) if isinstance(value, tuple) else value for value in values]

@@ -1,6 +1,6 @@
 """Readable tables of scores for terminals and Markdown: scores with two decimals, words without decimals.
 
-A figure with missing answers is marked; the figure by the other rule for missing answers is next to it.
+A figure with missing answers is marked; the figure by the other rule for missing answers, or its bounds, is next to it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 
 from ...files.cells import markdown_row
 from ...files.untrusted_text import few_names, in_one_line, markdown_text
+from .calibrated import calibration_sentences
 from .scores import WHY_STALE, Average, ModelScores, Part, Scores
 from .table_data import category_names, question_means
+from .unanswered import UNANSWERED
 
 MARK = "*"
 """Marks a figure with missing answers."""
@@ -44,27 +46,52 @@ class TextTable:
 
 def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
     """The models in order, with average, interval, areas, words, group, and missing answers if there are any."""
-    other, figure = ("as zero", "rescaled_missing_as_zero")
-    if scores.missing == "zero":
-        other, figure = ("skipped", "rescaled_missing_skipped")
     names = [model.model for model in scores.models]
     places = dict(zip(names, scores.places, strict=True))
     letters = dict(zip(names, group_letters(scores), strict=True))
-    missing: Columns = [
-        ("missing", lambda model: f"{_n_missing(model):,}" if _n_missing(model) else ""),
-        (f"missing {other}", lambda model: _figure(getattr(model.average, figure)) if _n_missing(model) else ""),
-    ]
     columns: Columns = [
         ("place", lambda model: _NOTHING if places[model.model] is None else f"{places[model.model]:g}"),
         ("model", _name),
         ("average", lambda model: _marked(model.average.rescaled, _n_missing(model))),
         ("95 % interval", lambda model: _interval(model.average)),
         *(_of_areas(scores, _cell) if with_areas else ()),
-        *(missing if any(map(_n_missing, scores.models)) else ()),
+        *_about_missing(scores),
         *([(_unit(scores), lambda model: _figure(model.average.words, 0))] if with_areas else ()),
         ("group", lambda model: letters[model.model]),
     ]
     return _table("Average over areas" if with_areas else "Average", columns, scores.models, n_names=2)
+
+
+def _about_missing(scores: Scores) -> Columns:
+    """The columns about missing answers and about answers that do not answer their task, if there are any."""
+    columns: Columns = []
+    if any(map(_n_missing, scores.models)) or scores.missing == "bounds":
+        columns.append(("missing", lambda model: f"{_n_missing(model):,}" if _n_missing(model) else ""))
+        if scores.missing == "bounds":
+            places = {model.model: of for model, of in zip(scores.models, scores.place_bounds, strict=True)}
+            columns += [
+                ("worst", lambda model: _figure(model.average.worst)),
+                ("best", lambda model: _figure(model.average.best)),
+                ("possible places", lambda model: _places(places[model.model])),
+            ]
+        else:
+            other, name = ("as zero", "rescaled_missing_as_zero")
+            if scores.missing == "zero":
+                other, name = ("skipped", "rescaled_missing_skipped")
+            columns.append(
+                (f"missing {other}", lambda model: _figure(getattr(model.average, name)) if _n_missing(model) else "")
+            )
+    for reason in UNANSWERED:
+        n_of = partial(lambda reason, model: sum(len(getattr(part, reason)) for part in model.areas.values()), reason)
+        if any(map(n_of, scores.models)):
+            columns.append((reason, partial(lambda n_of, model: f"{n_of(model) or ''}", n_of)))
+    return columns
+
+
+def _places(bounds: tuple[float, float] | None) -> str:
+    if bounds is None:
+        return _NOTHING
+    return f"{bounds[0]:g}" if bounds[0] == bounds[1] else f"{bounds[0]:g} to {bounds[1]:g}"
 
 
 def by_area(scores: Scores) -> TextTable:
@@ -106,6 +133,25 @@ def by_length(scores: Scores) -> TextTable:
     return _table("By wanted length", columns, rows, n_names=2)
 
 
+def calibration(scores: Scores) -> TextTable:
+    """The scores by the judge, by marks and verdicts together, and by marks alone, for each model and area."""
+    columns: Columns = [
+        ("model", lambda row: in_one_line(row[0], _LONGEST_NAME)),
+        ("part", lambda row: in_one_line(row[1] or "average", _LONGEST_NAME)),
+        ("judge", lambda row: _figure(row[2]["judge"])),
+        ("marks", lambda row: f"{row[2]['marks']:,}"),
+        ("calibrated", lambda row: _figure(row[2]["calibrated"])),
+        ("95 % interval", lambda row: _ends(row[2]["calibrated_low"], row[2]["calibrated_high"])),
+        ("marks alone", lambda row: _figure(row[2]["marks_alone"])),
+        ("95 % interval", lambda row: _ends(row[2]["marks_alone_low"], row[2]["marks_alone_high"])),
+        ("correlation", lambda row: _figure(row[2]["correlation"])),
+        ("effective marks", lambda row: _figure(row[2]["effective_marks"], 0)),
+    ]
+    rows = [(model, part, of.to_dict()) for model, parts in scores.calibrated.items() for part, of in parts.items()]
+    rows = [row for row in rows if not row[1] or scores.calibrated[row[0]][""].marks]
+    return _table("Calibrated by marks of people", columns, rows, n_names=2)
+
+
 def parts_of(scores: Scores, model: ModelScores) -> TextTable:
     """The score of one model on each area, and its average."""
     average, parts = model.average, model.areas.values()
@@ -142,11 +188,11 @@ def by_question(scores: Scores, model: ModelScores) -> TextTable:
 
 def to_markdown(scores: Scores, *, with_categories: bool = False, with_lengths: bool = False) -> str:
     """The tables as Markdown, with notes."""
-    tables = [ranking(scores), words_by_area(scores)]
+    tables = [ranking(scores), *([calibration(scores)] if scores.calibrated else []), words_by_area(scores)]
     tables += [by_category(scores)] if with_categories else []
     tables += [by_length(scores)] if with_lengths and by_length(scores).rows else []
     blocks = [table.to_markdown() for table in tables]
-    said = [*missing_sentences(scores), *scores.notes]
+    said = [*missing_sentences(scores), *calibration_sentences(scores.calibrated), *scores.notes]
     blocks += ["".join(f"* {markdown_text(in_one_line(sentence, 400))}\n" for sentence in said)] if said else []
     signatures = dict.fromkeys(model.signature for model in scores.models)
     blocks += ["".join(f"signature: {markdown_text(signature)}\n" for signature in signatures)]
@@ -160,10 +206,15 @@ def missing_sentences(scores: Scores) -> list[str]:
         for name, part in (*model.areas.items(), *model.lengths.items()):
             where = f"{in_one_line(model.model, _LONGEST_NAME)}, {in_one_line(name, _LONGEST_NAME)}"
             if part.missing:
-                n = part.n + len(part.missing)
+                n, missing = part.n + len(part.missing), set(part.missing)
+                reasons = {reason: len(missing.intersection(getattr(part, reason))) for reason in UNANSWERED}
+                known = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
+                ends = f", as zeros {_figure(part.rescaled_missing_as_zero)}"
+                if scores.missing == "bounds":
+                    ends = f", at worst {_figure(part.worst)}, at best {_figure(part.best)}"
                 found.append(
-                    f"{MARK} {where}: no judgement of {len(part.missing):,} of {n:,} answers; left out "
-                    f"{_figure(part.rescaled_missing_skipped)}, as zeros {_figure(part.rescaled_missing_as_zero)}"
+                    f"{MARK} {where}: no judgement of {len(part.missing):,} of {n:,} answers"
+                    f"{f' ({known})' if known else ''}; left out {_figure(part.rescaled_missing_skipped)}{ends}"
                 )
             if part.unjudged:
                 found.append(
@@ -224,4 +275,8 @@ def _figure(value: float | None, n_digits: int = 2) -> str:
 
 
 def _interval(part: Part | Average) -> str:
-    return _NOTHING if part.low is None or part.high is None else f"{part.low:.2f} to {part.high:.2f}"
+    return _ends(part.low, part.high)
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return _NOTHING if low is None or high is None else f"{low:.2f} to {high:.2f}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...checklists.metrics.error_counts import MODES
 from ...checklists.scoring.scores import Average, ModelScores, Part, Scores
+from ...checklists.scoring.unanswered import UNANSWERED
 from .evidence import ModelEvidence
 
 N_TINTS = 9
@@ -25,9 +26,12 @@ def model_rows(scores: Scores) -> list[dict[str, Any]]:
             "average": model.average,
             "areas": [model.areas.get(area, Part(0)) for area in scores.suite.areas],
             "n_missing": sum(len(part.missing) for part in model.areas.values()),
+            "places": bounds,
             "signature": model.signature,
         }
-        for number, (model, place) in enumerate(zip(scores.models, scores.places, strict=True))
+        for number, (model, place, bounds) in enumerate(
+            zip(scores.models, scores.places, scores.place_bounds, strict=True)
+        )
     ]
 
 
@@ -95,15 +99,15 @@ def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tup
 
 
 def gap_rows(scores: Scores) -> list[tuple[ModelScores, list[tuple[str, str, tuple[str, ...]]]]]:
-    """For each model with missing, unjudged or stale answers: the part, the state and the IDs of the tasks."""
+    """For each model with missing, unjudged, stale or refused answers: the part, the state and the IDs of the tasks."""
     rows = []
     for model in scores.models:
         parts: Mapping[str, Part] = {**model.areas, **model.lengths}
         gaps = [
             (place, state, ids)
             for place, part in parts.items()
-            for state, ids in (("missing", part.missing), ("unjudged", part.unjudged), ("stale", part.stale))
-            if ids
+            for state in ("missing", "unjudged", "stale", *UNANSWERED)
+            if (ids := getattr(part, state))
         ]
         if gaps:
             rows.append((model, gaps))

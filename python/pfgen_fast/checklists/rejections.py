@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import ChecklistError
-from ...files.untrusted_json import checked, entries, items, member, text, unexpected
-from ...files.untrusted_toml import read_toml
+from ..errors import ChecklistError
+from ..files.untrusted_json import checked, entries, items, member, text, unexpected
+from ..files.untrusted_toml import read_toml
 
-PACKAGED = Path(__file__).parents[2] / "data" / "checklists" / "rejections.toml"
+PACKAGED = Path(__file__).parents[1] / "data" / "checklists" / "rejections.toml"
 PUBLISHED_PHRASES = ("Given the", "Given the constraints of this platform")
 """The phrase that the published figures follow from, and the longer phrase that the paper names."""
 

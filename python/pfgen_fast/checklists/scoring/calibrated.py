@@ -1,0 +1,83 @@
+"""Scores from few marks of people and many verdicts of a judge together; `people.calibration` computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...files.untrusted_text import few_names, in_one_line
+from ...statistics.prediction_powered import MIN_MARKS, PredictionPowered
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The rescaled score of a model or of one of its areas, as people would give it.
+
+    Attributes:
+        judge: The score by the judge.
+        marks: The number of marked tasks.
+        found: The estimate from marks and verdicts; None without marks in an area.
+        without: The areas without marks.
+    """
+
+    judge: float | None
+    marks: int
+    found: PredictionPowered | None
+    without: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures for JSON and CSV; None for an unknown figure."""
+        found, alone = self.found, self.found and self.found.alone
+        return {
+            "judge": self.judge,
+            "marks": self.marks,
+            "calibrated": found and found.mean,
+            "calibrated_low": found and found.low,
+            "calibrated_high": found and found.high,
+            "marks_alone": alone and alone.mean,
+            "marks_alone_low": alone and alone.low,
+            "marks_alone_high": alone and alone.high,
+            "correlation": found and found.correlation,
+            "effective_marks": found and found.effective_marks,
+        }
+
+
+CALIBRATED = tuple(name for name in Calibrated(None, 0, None).to_dict() if name != "judge")
+"""The columns of a calibrated score; the score by the judge has its own column in tables."""
+
+
+def calibration_sentences(
+    calibrated: Mapping[str, Mapping[str, Calibrated]], half_width: float | None = None
+) -> Iterator[str]:
+    """What the marks of each model say about its judge, and how many marks a half width takes."""
+    for model, parts in calibrated.items():
+        of, name = parts[""], in_one_line(model, 40)
+        if not of.marks:
+            yield f"{name}: no marks of its answers, so its score is not calibrated"
+        elif of.found is None:
+            yield f"{name}: an average needs marks in each area; areas without marks: {few_names(list(of.without))}"
+        elif of.found.low is None:
+            yield f"{name}: no interval of the average: expected two marks or more in each area, and not all equal"
+        else:
+            yield f"{name}: {_judge_in_words(of.found)}{_marks_in_words(of.found, half_width)}"
+
+
+def _judge_in_words(found: PredictionPowered) -> str:
+    if found.n < MIN_MARKS:
+        return f"{found.n} marks are too few to fit the weight of the judge (at least {MIN_MARKS}), so they stand alone"
+    known = "is constant" if found.correlation is None else f"correlates by {found.correlation:.2f}"
+    if not found.weight:
+        return f"a judge that {known} with {found.n} marks is as good as no judge: the marks stand alone"
+    return f"the judge {known} with {found.n} marks, so they count like {found.effective_marks:.0f} marks without it"
+
+
+def _marks_in_words(found: PredictionPowered, half_width: float | None) -> str:
+    if half_width is None:
+        return ""
+    alone, needed = found.marks_alone_for(half_width), found.marks_for(half_width)
+    without = "an unknown number" if alone is None else f"{alone:,}"
+    if not found.weight:
+        return f"; ±{half_width:g} would take about {without} marks"
+    with_judge = f"about {needed:,} marks" if needed else f"more than these {found.n + found.n_others:,} tasks"
+    return f"; ±{half_width:g} would take {with_judge} with the judge, and {without} without it"

@@ -1,0 +1,255 @@
+"""Means from few marks and many verdicts of a cheap judge: prediction-powered estimates, which stay unbiased.
+
+The mean of the marks is corrected by the judge's verdicts: if the judge likes the marked items less than all items, the
+marks are probably too low. The weight of this correction is fitted to the marks, so a judge that knows nothing has no
+weight. Needs only the standard library, like `mean_interval`. Definition, assumptions and accuracy: docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from .mean_interval import CONFIDENCE, ROUNDING, MeanInterval, quantile
+
+MIN_MARKS = 10
+"""With fewer marks, intervals with a fitted weight do not hold, so the marks stand alone."""
+
+_MOST_MARKS = 1 << 40
+
+
+@dataclass(frozen=True)
+class MarkedStratum:
+    """The items of a stratum, such as an area of a suite; strata count alike, whatever their sizes.
+
+    Attributes:
+        truth: The dear figure of each marked item.
+        proxy: The cheap figure of each marked item, in the same order.
+        proxy_all: The cheap figures of the other items.
+    """
+
+    truth: Sequence[float]
+    proxy: Sequence[float]
+    proxy_all: Sequence[float]
+
+
+@dataclass(frozen=True)
+class PredictionPowered(MeanInterval):
+    """A mean from marks and a cheap judge, and its interval; `n` is the number of marks.
+
+    Attributes:
+        level: The confidence level of the interval.
+        weight: The weight of the judge: the slope of the marks over its verdicts; 0 if the marks stand alone.
+        correlation: The correlation of marks and verdicts within strata; None if either has no spread.
+        alone: The mean of the marks alone, and its interval.
+        n_others: The number of items without a mark.
+    """
+
+    level: float
+    weight: float
+    correlation: float | None
+    alone: MeanInterval
+    n_others: int
+    strata: tuple[_Moments, ...] = field(repr=False)
+
+    @property
+    def effective_marks(self) -> float | None:
+        """The number of marks that would give this width without the judge; None without an interval."""
+        half, alone = self.half_width, self.alone.half_width
+        return None if not half or alone is None else self.n * (alone / half) ** 2
+
+    def marks_for(self, half_width: float) -> int | None:
+        """The smallest number of marks for a half width, if the number of items stays; None if there is none.
+
+        New marks are spread over the strata like the present marks.
+        """
+        return self._needed(half_width, self.weight, self.n + self.n_others)
+
+    def marks_alone_for(self, half_width: float) -> int | None:
+        """The smallest number of marks for a half width without the judge; None if it is unknown."""
+        return self._needed(half_width, 0.0, _MOST_MARKS)
+
+    def _needed(self, half_width: float, weight: float, most: int) -> int | None:
+        def reaches(n: int) -> bool:
+            found = _half_width([one.with_marks(n / self.n) for one in self.strata], weight, self.level)
+            return found is not None and found <= half_width
+
+        if self.low is None or not half_width > 0 or not reaches(most):
+            return None
+        low, high = (MIN_MARKS if weight else 2) - 1, most
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reaches(middle) else (middle, high)
+        return high
+
+
+def prediction_powered_mean(
+    truth: Sequence[float], proxy: Sequence[float], proxy_all: Sequence[float], level: float = CONFIDENCE
+) -> PredictionPowered:
+    """Estimates the mean over all items from few marks and many verdicts of a cheap judge, with its interval.
+
+    Args:
+        truth: The marks.
+        proxy: The verdicts on the marked items, in the same order.
+        proxy_all: The verdicts on the other items.
+        level: The confidence level.
+
+    Returns:
+        The mean with its interval, which is never wider than the interval of the marks alone. There is no interval with
+        one mark, or with the same mark for all items.
+
+    Raises:
+        ValueError: There is no mark, the numbers of marks and verdicts differ, a value is not finite, or the level is
+            not between 0 and 1.
+
+    Example:
+        >>> marks, verdicts = [3, 5, 4, 8, 7, 9, 6, 2, 5, 7], [5, 6, 6, 9, 9, 9, 8, 4, 7, 8]
+        >>> found = prediction_powered_mean(marks, verdicts, [4, 5, 6, 7] * 20)
+        >>> round(found.alone.mean, 2), round(found.mean, 2), round(found.half_width / found.alone.half_width, 2)
+        (5.6, 3.91, 0.51)
+    """
+    return mean_of_strata([MarkedStratum(truth, proxy, proxy_all)], level)
+
+
+def mean_of_strata(strata: Sequence[MarkedStratum], level: float = CONFIDENCE) -> PredictionPowered:
+    """Estimates the mean of the means of strata, which count alike; one weight is fitted for all strata."""
+    if not 0 < level < 1:
+        raise ValueError(f"the level is {level}; expected a number between 0 and 1")
+    moments = tuple(map(_moments, strata))
+    if not moments:
+        raise ValueError("a mean needs at least one stratum")
+    n, n_others = sum(one.n_marks for one in moments), sum(one.n_others for one in moments)
+    weight = _weight(moments) if n >= MIN_MARKS else 0.0
+    alone, found = (_interval(moments, of, level, n) for of in (0.0, weight))
+    if weight and not _is_narrower(found, alone):
+        weight, found = 0.0, alone
+    correlation = _correlation(moments)
+    return PredictionPowered(found.mean, found.low, found.high, n, level, weight, correlation, alone, n_others, moments)
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """The sums of squares of a stratum around the means of its marked items."""
+
+    n: float  # number of marks; not whole if more or fewer marks are planned
+    n_items: int
+    mean: float  # of the marks
+    of_truth: float
+    of_proxy: float
+    of_both: float
+    shift: float  # mean verdict on all items, minus the mean verdict on the marked items
+
+    @property
+    def n_marks(self) -> int:
+        """The number of marks."""
+        return round(self.n)
+
+    @property
+    def n_others(self) -> int:
+        """The number of items without a mark."""
+        return self.n_items - self.n_marks
+
+    @property
+    def removable(self) -> float:
+        """The part of the variance of a mark that a perfect judge removes from the variance of the mean."""
+        return max(0.0, 1 / self.n - 1 / self.n_items)
+
+    @property
+    def share(self) -> float:
+        """The share of the sums of squares in the fit of the weight."""
+        return self.removable / (self.n - 1) if self.n > 1 else 0.0
+
+    def of_rest(self, weight: float) -> float:
+        """The sum of squares of the marks that the verdicts do not explain."""
+        return max(0.0, self.of_truth - weight * (2 * self.of_both - weight * self.of_proxy))
+
+    def with_marks(self, factor: float) -> _Moments:
+        """What is expected with more or fewer marks of the same items."""
+        n = self.n * factor
+        by = (n - 1) / (self.n - 1)
+        sums = {name: by * getattr(self, name) for name in ("of_truth", "of_proxy", "of_both")}
+        return replace(self, n=n, shift=0.0, **sums)
+
+
+def _moments(stratum: MarkedStratum) -> _Moments:
+    truth, proxy, others = (list(map(float, part)) for part in (stratum.truth, stratum.proxy, stratum.proxy_all))
+    if not truth:
+        raise ValueError("a mean needs at least one mark")
+    if len(truth) != len(proxy):
+        raise ValueError(f"{len(truth)} marks and {len(proxy)} verdicts on the marked items; expected one for each")
+    if not all(map(math.isfinite, (*truth, *proxy, *others))):
+        raise ValueError("a mark or a verdict is not a finite number")
+    n = len(truth)
+    y, x = math.fsum(truth) / n, math.fsum(proxy) / n
+    of_truth, of_proxy, of_both = (
+        math.fsum((a - mean_a) * (b - mean_b) for a, b in zip(left, right, strict=True))
+        for left, mean_a, right, mean_b in ((truth, y, truth, y), (proxy, x, proxy, x), (truth, y, proxy, x))
+    )
+    if _has_no_spread(truth):
+        of_truth = of_both = 0.0
+    if _has_no_spread(proxy):
+        of_proxy = of_both = 0.0
+    shift = math.fsum((*proxy, *others)) / (n + len(others)) - x
+    return _Moments(n, n + len(others), y, of_truth, of_proxy, of_both, shift)
+
+
+def _has_no_spread(values: Sequence[float]) -> bool:
+    return max(values) - min(values) <= ROUNDING * max(map(abs, values))
+
+
+def _weight(strata: Sequence[_Moments]) -> float:
+    """The weight that makes the variance of the mean smallest; a judge that contradicts the marks has none."""
+    of_proxy = math.fsum(one.share * one.of_proxy for one in strata)
+    of_both = math.fsum(one.share * one.of_both for one in strata)
+    return max(0.0, of_both / of_proxy) if of_proxy > 0 else 0.0
+
+
+def _correlation(strata: Sequence[_Moments]) -> float | None:
+    truth, proxy, both = (
+        math.fsum(getattr(one, f"of_{name}") for one in strata) for name in ("truth", "proxy", "both")
+    )
+    return both / math.sqrt(truth * proxy) if truth > 0 and proxy > 0 else None
+
+
+def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -> MeanInterval:
+    mean = math.fsum(one.mean + weight * one.shift for one in strata) / len(strata)
+    half = _half_width(strata, weight, level)
+    return MeanInterval(mean, *((None, None) if half is None else (mean - half, mean + half)), n)
+
+
+def _half_width(strata: Sequence[_Moments], weight: float, level: float) -> float | None:
+    """Half the width of the interval: Student's t, with the degrees of freedom of Welch and Satterthwaite."""
+    if any(one.n <= 1 for one in strata) or not any(one.of_truth > 0 for one in strata):
+        return None
+    if not weight:
+        return _student([one.of_truth / (one.n - 1) / one.n for one in strata], strata, level)
+    degrees = math.fsum(one.n - 1 for one in strata)
+    # The fitted weight costs a degree of freedom.
+    rests = [degrees / (degrees - 1) * one.of_rest(weight) / (one.n - 1) for one in strata]
+    parts = [
+        rest * one.removable + one.of_truth / (one.n - 1) / one.n_items for rest, one in zip(rests, strata, strict=True)
+    ]
+    return _student(parts, strata, level, _of_the_weight(strata, rests))
+
+
+def _student(parts: Sequence[float], strata: Sequence[_Moments], level: float, of_weight: float | None = None) -> float:
+    """Half the width from the variance of each stratum's mean, and the variance that the fitted weight adds."""
+    variance = math.fsum(parts)
+    degrees = variance**2 / math.fsum(part**2 / (one.n - 1) for part, one in zip(parts, strata, strict=True))
+    if of_weight is not None:
+        degrees, variance = max(1.0, degrees - 1), variance + of_weight
+    return quantile(degrees, level) * math.sqrt(variance) / len(strata)
+
+
+def _of_the_weight(strata: Sequence[_Moments], rests: Sequence[float]) -> float:
+    """The variance of the sum of the strata's means from the uncertain weight, which matters if they are shifted."""
+    shift = math.fsum(one.shift for one in strata)
+    if not shift:
+        return 0.0
+    spread = math.fsum(one.share**2 * one.of_proxy * rest for one, rest in zip(strata, rests, strict=True))
+    return spread * (shift / math.fsum(one.share * one.of_proxy for one in strata)) ** 2
+
+
+def _is_narrower(found: MeanInterval, alone: MeanInterval) -> bool:
+    return found.half_width is not None and alone.half_width is not None and found.half_width < alone.half_width
