@@ -19,6 +19,7 @@ from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, co
 from pfgen_fast.checklists.reliability.noise import Noise
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
 from pfgen_fast.checklists.reliability.paired_judgements import pair
+from pfgen_fast.checklists.reliability.wins import JUDGE, Ties, Wins, by_scores, wins
 from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
@@ -29,6 +30,7 @@ from .checklist_data import folder, needs_hellobench, table
 from .figures import figures, numbers
 
 PAGE = "hellobench.md"
+TIES: tuple[Ties, ...] = ("loss", "skip", "half", "win")
 SLOW = (needs_hellobench, pytest.mark.slow)
 
 
@@ -40,6 +42,11 @@ def suite() -> Any:
 @cache
 def scores() -> Scores:
     return score_runs(suite(), open_runs(sorted((folder() / "judgements").iterdir())))
+
+
+@cache
+def bounds() -> Scores:
+    return score_runs(suite(), open_runs(sorted((folder() / "judgements").iterdir())), draws=0, missing="bounds")
 
 
 @cache
@@ -130,14 +137,15 @@ def of_the_intervals() -> Iterator[str]:
     yield f"{len(members)} {n} {len(together)}"
 
 
-def places(*, missing_as_zero: bool) -> Mapping[str, tuple[int, float]]:
+def places(*, missing_as: float | None) -> Mapping[str, tuple[int, float]]:
     """The place and the average of all models, from the judgements where they are here, and from printed scores."""
     areas: dict[str, list[float]] = defaultdict(list)
     for cell in cells():
         if cell["table"] != "length (3)" and cell["cell"] != "average":
             score = float(cell["score_recomputed"] or cell["score_paper"]) / 4 + 75
             n, missing = int(cell["answers"]), int(cell["missing"])
-            areas[cell["key"]].append((score * n / (n + missing if missing_as_zero else n) - 75) * 4)
+            mean = score if missing_as is None else (score * n + missing_as * missing) / (n + missing)
+            areas[cell["key"]].append((mean - 75) * 4)
     averages = {name: sum(of_model) / len(of_model) for name, of_model in areas.items()}
     ranked = sorted(averages, key=lambda name: -averages[name])
     return {name: (place, averages[name]) for place, name in enumerate(ranked, start=1)}
@@ -149,14 +157,56 @@ def of_missing_answers() -> Iterator[str]:
     for name, more in (("neo_7b_v01", "647"), ("yi_large", "")):
         average = model(name).average
         n_missing = sum(len(part.missing) for part in model(name).areas.values())
-        yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f}"
+        best = next(one.average.best for one in bounds().models if one.model == name)
+        yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f} {best:.2f}"
     assert not varied("missing answers as zero").moved.any()
-    usual, with_zeros = places(missing_as_zero=False), places(missing_as_zero=True)
-    yield f"20 {len(usual)}"
+    assert bounds().place_bounds == tuple((place, place) for place in bounds().places)
+    yield "20"
+
+
+@figures(PAGE, "* **Among all 26 models, missing answers", *SLOW)
+def of_all_missing_answers() -> Iterator[str]:
+    usual, with_zeros, flawless = (places(missing_as=score) for score in (None, 0.0, 100.0))
+    yield f"{len(usual)}"
+    possible = {}
+    for name in usual:
+        others = [other for other in usual if other != name]
+        best = 1 + sum(with_zeros[other][1] > flawless[name][1] for other in others)
+        possible[name] = best, 1 + sum(flawless[other][1] > with_zeros[name][1] for other in others)
     for name in ("gemma2_27b", "qwen_max"):
         own = [cell for cell in cells() if cell["key"] == name and cell["table"] == "main (2)"]
         yield f"{sum(int(cell['missing'] or 0) for cell in own)}"
         yield from (f"{place} {average:.2f}" for place, average in (usual[name], with_zeros[name]))
+        yield "{} {}".format(*possible[name])
+    yield f"{sum(best != worst for best, worst in possible.values())} {len(usual)}"
+
+
+@cache
+def won(ties: Ties) -> Wins:
+    runs = open_runs(sorted((folder() / "judgements").iterdir()))
+    return wins(JUDGE, by_scores(scores(), runs), reference="gpt4o_0806", ties=ties, draws=100)
+
+
+PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"
+
+
+@figures(PAGE, "| model | wins by the public verdicts |", *SLOW)
+def of_the_win_rates() -> Iterator[str]:
+    found = won("half")
+    by_model = {pair[0]: number for number, pair in enumerate(found.pairs)}
+    for row in table(PEOPLE_WIN):
+        if row["model"] in by_model:
+            number = by_model[row["model"]]
+            rate, controlled = found.rate(number), found.controlled(number)
+            yield f"{rate.value:.1f} {rate.low:.1f} {rate.high:.1f} {controlled.value:.1f}"
+        yield f"{float(row['win_rate_percent']):.1f}"
+
+
+@figures(PAGE, "The rule for ties matters", *SLOW)
+def of_the_ties() -> Iterator[str]:
+    number = won("half").pairs.index(("llama31_70b", "gpt4o_0806"))
+    yield f"{won('half').n_ties[number]} {int(won('half').figures.n[number])}"
+    yield from (f"{won(ties).rate(number).value:.1f}" for ties in TIES)
 
 
 @figures(PAGE, "* **The weights change scores", *SLOW)

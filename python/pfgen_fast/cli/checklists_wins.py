@@ -1,4 +1,4 @@
-"""`pfgen-fast checklists wins`: how often the answers of one model are better than those of another."""
+"""`pfgen-fast checklists wins`: how often a model's answers are better than another's."""
 
 from __future__ import annotations
 
@@ -7,57 +7,74 @@ from typing import Literal
 
 from typer import Option
 
-from .checklists_options import FindingOptions, JudgedRuns
+from .checklists_options import DrawnFindingOptions, JudgedRuns
 
 
 class _Wins:
-    """How often does a model win against another model, by a judge's verdicts and by people's choices?
+    """How often is a model better than another?
 
-    From verdicts, the answer with the higher score wins. --pairs also counts people's choices between two answers
-    (exports of 'annotate', or tables with id, first_sha256, second_sha256, choice and annotator). With --reference,
-    models are compared with one model; otherwise, each model is compared with all other models. Intervals are
-    clustered by task. The rate at equal lengths takes out the share of wins that a logistic regression explains by the
-    difference of lengths.
+    A model wins on a task if the score of its answer is higher, or if people chose it (--pairs, exports of 'annotate
+    --ask pairs'). Shows win rates against a reference model or between all models, with intervals over tasks, and
+    length-controlled win rates: those of answers of equal length, by a regression.
 
     Examples
 
-      pfgen-fast checklists wins runs --suite hellobench --reference gpt4o_0806
+      pfgen-fast checklists wins runs --suite essays-en --reference gpt-4o
 
-      pfgen-fast checklists wins runs --suite essays-en --pairs people/exports/a1.jsonl --ties skip -o wins
+      pfgen-fast checklists wins runs --suite essays-en --pairs people/exports/a1.jsonl -o wins
     """
 
     runs: JudgedRuns
-    reference: str | None = Option(
-        None, help="Compare all models with this model (its key in tables).", metavar="MODEL"
-    )
+    reference: str | None = Option(None, help="Compare with this run only. Default: all pairs.", metavar="RUN")
     pairs: list[Path] | None = Option(
-        None, help="Also count people's choices between two answers in this file. May be repeated.", metavar="FILE"
+        None,
+        help="Use choices of people: exports of annotators, or tables with id, first_sha256, second_sha256, choice and "
+        "annotator. May be repeated.",
+        metavar="FILE",
     )
     ties: Literal["half", "skip", "win", "loss"] = Option(
-        "half", help="Count a tie as half a win, not at all, as a win, or as a loss of the model against the reference."
+        "half", help="Count a tie as half a win, leave it out, or count it as a win or as a loss of both models."
     )
-    weights: Literal["suite", "equal"] = Option("suite", help="Use the suite's weights, or equal weights, for scores.")
-    given: FindingOptions
+    margin: float = Option(
+        0.0, min=0, max=100, help="Count a difference of scores (0 to 100) up to this as a tie.", metavar="X"
+    )
+    given: DrawnFindingOptions
 
     def __call__(self) -> None:
         from ..checklists.people.reading import read_people
-        from ..checklists.reliability.win_finding import win_finding
-        from ..checklists.reliability.win_rates import check_reference, wins_of_people, wins_of_verdicts
+        from ..checklists.reliability import wins
         from ..checklists.runs import open_runs
         from ..checklists.scoring.scoring import score_runs
         from ..errors import ChecklistError
 
         given, suite, runs = self.given, self.given.loaded, open_runs(self.runs)
-        check_reference(self.reference, [run.key for run in runs])
-        sources, notes, signature = [], [], f"suite:{suite.name} {suite.hash}"
-        if not self.pairs or any(run.judgements_path for run in runs):
-            scores = score_runs(suite, runs, weights=self.weights, draws=0, **given.of_judge)
-            sources.append(wins_of_verdicts(scores, ties=self.ties, reference=self.reference))
+        sources, notes, signature = {}, [], f"suite:{suite.name} {suite.hash}"
+        judged = [run for run in runs if run.judgements_path is not None]
+        if len(judged) > 1:
+            scores = score_runs(suite, judged, draws=0, **given.of_judge)
+            notes += [*scores.notes, *scores.left_out]
             signature = scores.models[0].signature
+            sources[wins.JUDGE] = wins.by_scores(scores, judged, margin=self.margin)
         if self.pairs:
             people = read_people(self.pairs, suite)
             if not people.pairs:
-                raise ChecklistError("no choices between answers: expected exports of 'annotate' with pairs")
-            sources.append(wins_of_people(people.pairs, suite, runs, ties=self.ties, reference=self.reference))
+                expected = "expected exports of 'annotate --ask pairs'"
+                raise ChecklistError(f"--pairs: no choices between two answers; {expected}")
             notes += people.notes
-        given.finish(win_finding(sources, self.reference, f"ties:{self.ties}|{signature}", notes), tables=("wins",))
+            sources[wins.PEOPLE] = wins.by_people(people.pairs, suite, runs)
+        if not sources:
+            raise ChecklistError("expected at least two judged runs, or choices of people (--pairs)")
+        found = [
+            wins.wins(
+                source,
+                comparisons,
+                reference=self.reference,
+                ties=self.ties,
+                draws=given.draws,
+                seed=given.seed,
+            )
+            for source, comparisons in sources.items()
+        ]
+        signature += f"|ties:{self.ties}|margin:{self.margin:g}|draws:{given.draws}|seed:{given.seed}"
+        finding = wins.wins_finding(found, reference=self.reference, ties=self.ties, signature=signature, notes=notes)
+        given.finish(finding, tables=tuple(table.name for table in finding.tables))

@@ -220,3 +220,8 @@ def counted(n: int, noun: str) -> str:
     """A number with its noun, such as `1 row`, `1,000 rows` and `2 replies`."""
     plural = noun if n == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{n:,} {plural}"
+
+
+def is_encodable(text: str) -> bool:
+    """Whether UTF-8 can encode a text, that is, whether it has no lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)

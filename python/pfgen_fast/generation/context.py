@@ -14,11 +14,10 @@ from typing import Any
 
 from ..errors import EngineError
 from ..files.reading import read_text
-from ..files.untrusted_text import json_text, shown_value
+from ..files.untrusted_text import is_encodable, json_text, shown_value
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from ..tables.formats import is_table, table_rows
-from .prompts import is_encodable
 
 N_SENTENCES = 5
 _QUESTION_COLUMNS = ("question", "question_id")

@@ -12,7 +12,7 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from ..errors import EngineError
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, is_encodable
 
 if TYPE_CHECKING:
     from ..suite.questions import Instructions, Question, Sample
@@ -123,11 +123,6 @@ def check_mode(mode: str) -> None:
     """Raises EngineError unless the mode is known."""
     if mode not in MODES:
         raise EngineError(f"unknown mode {mode!r}; expected one of {', '.join(MODES)}")
-
-
-def is_encodable(text: str) -> bool:
-    """Whether UTF-8 can encode a text, that is, whether it has no lone surrogates."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def sampling_seed(seed: str, trial: int) -> int:

@@ -10,12 +10,13 @@ from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.untrusted_json import read_json
+from ..files.untrusted_text import is_encodable
 from ..suite.questions import INSTRUCTIONS, Instructions, language_of
 from ..suite.suite import Suite
 from .context import Context
 from .engines import Sampling
 from .json_parts import member_of
-from .prompts import MODES, NUM_EXAMPLES, STOP, Mode, Task, is_encodable, make_tasks, unescaped, with_system
+from .prompts import MODES, NUM_EXAMPLES, STOP, Mode, Task, make_tasks, unescaped, with_system
 from .reasoning import Reasoning
 
 _LOCAL = ("transformers", "hf", "vllm")

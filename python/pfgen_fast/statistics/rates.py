@@ -8,11 +8,12 @@ from collections.abc import Hashable, Sequence
 from .mean_interval import mean_interval, quantile
 
 
-def clustered_rate(values: Sequence[bool], clusters: Sequence[Hashable]) -> tuple[float, float, float]:
-    """The share of true values and its 95 % interval, by Wilson's formula with the effective number of values.
+def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tuple[float, float, float]:
+    """The mean of values from 0 to 1, such as 1 for yes and 0 for no, and its 95 % interval.
 
-    The effective number is the number of independent values that have the cluster-robust variance of the share; it is
-    at most the number of values, and the number of clusters if the values say nothing about the variance.
+    The interval is that of Wilson's formula with the effective number of values: the number of independent values that
+    have the cluster-robust variance of the mean. It is at most the number of values, and the number of clusters if all
+    values are equal.
     """
     n = len(values)
     if not n:

@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import EngineError
-from ...files.untrusted_text import unknown_name
-from ..prompts import STOP, Mode, Request, Task, check_mode, is_encodable
+from ...files.untrusted_text import is_encodable, unknown_name
+from ..prompts import STOP, Mode, Request, Task, check_mode
 
 if TYPE_CHECKING:
     from ...suite.suite import Suite

@@ -1,0 +1,301 @@
+"""Win rates of models: by the scores of their answers to the same tasks, or by the choices of people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, permutations
+from typing import Literal
+
+import numpy as np
+
+from ...errors import ChecklistError
+from ...experiments.chart_data import Matrix
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...files.untrusted_text import counted, in_one_line, unknown_name
+from ...statistics.rates import clustered_rate
+from ...statistics.resampling import bootstrap_counts
+from ...statistics.win_rates import FEWEST_CLUSTERS, WinRates, win_rates
+from ..judgements import AnswerKey
+from ..people.marks import MarkedAnswer, Pair
+from ..runs import Run
+from ..scoring.scores import Scores
+from ..suite import ChecklistSuite
+from ..tasks import TaskKey
+from ..words import count_words, counter_there
+from .answer_grid import Estimate, estimate, ranges_of
+
+Ties = Literal["half", "skip", "win", "loss"]
+"""Whether a tie counts as half a win, is left out, or counts as a win or as a loss of both models."""
+
+_VALUES: Mapping[Ties, float] = {"half": 0.5, "skip": math.nan, "win": 1.0, "loss": 0.0}
+_EQUAL = 1e-9
+
+JUDGE, PEOPLE = "judge", "people"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of the answers of two models to a task."""
+
+    task: TaskKey
+    models: tuple[str, str]
+    sign: int  # 1 if the first model wins, -1 if the second wins, 0 for a tie
+    ratio: float  # logarithm of the ratio of the numbers of words; NaN if unknown
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """The numbers of words of answers, counted when they are needed."""
+
+    suite: ChecklistSuite
+    runs: Mapping[str, Run]
+    scores: Scores | None
+    _known: dict[tuple[str, AnswerKey], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for model in self.scores.models if self.scores is not None else ():
+            for one in model.answers:
+                if one.words is not None:
+                    self._known[model.model, one.key] = one.words
+
+    def ratio(self, key: AnswerKey, first: str, second: str) -> float:
+        """The logarithm of the ratio of two answers' lengths."""
+        one, other = (self._words(model, key) for model in (first, second))
+        return math.nan if one is None or other is None else math.log((one + 1) / (other + 1))
+
+    def _words(self, model: str, key: AnswerKey) -> int | None:
+        if (model, key) not in self._known:
+            counter = counter_there(self.suite.words)
+            for answer in self.runs[model].answers(self.suite).values():
+                self._known.setdefault((model, answer.key), count_words(answer.response, counter))
+        return self._known.get((model, key))
+
+
+def by_scores(scores: Scores, runs: Iterable[Run], *, margin: float = 0.0) -> list[Comparison]:
+    """Compares the scores of each two models on each answer to the same task; differences up to `margin` are ties."""
+    lengths = _Lengths(scores.suite, {run.key: run for run in runs}, scores)
+    of = {
+        model.model: {one.key: one.score for one in model.answers if one.task.length is None} for model in scores.models
+    }
+    return [
+        Comparison(key[:2], (first, second), _sign(score - of[second][key], margin), lengths.ratio(key, first, second))
+        for first, second in combinations(of, 2)
+        for key, score in of[first].items()
+        if key in of[second]
+    ]
+
+
+def by_people(pairs: Sequence[Pair], suite: ChecklistSuite, runs: Sequence[Run]) -> list[Comparison]:
+    """The choices of people between answers of two runs."""
+    models: dict[MarkedAnswer, list[tuple[str, AnswerKey]]] = {}
+    for run in runs:
+        for answer in run.answers(suite).values():
+            models.setdefault((answer.id, answer.length, answer.sha256), []).append((run.key, answer.key))
+    lengths = _Lengths(suite, {run.key: run for run in runs}, None)
+    signs = {"first": 1, "second": -1, "tie": 0}
+    found = []
+    for pair in pairs:
+        first, second = (models.get(answer, []) for answer in pair.answers)
+        # Equal answers of several models stand for all of them.
+        for one, key in first:
+            for other, _ in second:
+                if one != other:
+                    ratio = lengths.ratio(key, one, other)
+                    found.append(Comparison((pair.id, pair.length), (one, other), signs[pair.choice], ratio))
+    if not found:
+        raise ChecklistError(
+            f"no run has the answers of {counted(len(pairs), 'pair')}; expected the runs that the pages were made for"
+        )
+    return found
+
+
+def _sign(difference: float, margin: float) -> int:
+    return 0 if abs(difference) <= margin + _EQUAL else 1 if difference > 0 else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Wins:
+    """Win rates of pairs of models by one source."""
+
+    source: str
+    pairs: tuple[tuple[str, str], ...]
+    figures: WinRates
+    rates: tuple[Estimate, ...]
+    n_ties: tuple[int, ...]
+    n_tasks: int
+
+    def rate(self, number: int) -> Estimate:
+        """The win rate of the first model of a pair."""
+        return self.rates[number]
+
+    def controlled(self, number: int) -> Estimate:
+        """The length-controlled win rate."""
+        return _percent(self.figures.controlled[number], self.figures.controlled_draws[:, number])
+
+    @property
+    def slope(self) -> Estimate:
+        """The change of the win rate, in percent, if the one answer is twice as long."""
+        return _percent(self.figures.slope * math.log(2), self.figures.slope_draws * math.log(2))
+
+
+def _percent(value: float, draws: np.ndarray) -> Estimate:
+    return estimate(None if math.isnan(value) else 100 * float(value), 100 * draws)
+
+
+def wins(
+    source: str,
+    comparisons: Sequence[Comparison],
+    *,
+    reference: str | None = None,
+    ties: Ties = "half",
+    draws: int = 1000,
+    seed: int = 0,
+) -> Wins:
+    """The win rates of all models against the reference, or of each two models."""
+    models = list(dict.fromkeys(model for one in comparisons for model in one.models))
+    if reference is not None and reference not in models:
+        raise ChecklistError(f"--reference: {unknown_name('model', reference, models)}")
+    wanted = [pair for pair in permutations(models, 2) if reference in (None, pair[1])]
+    numbers = {pair: number for number, pair in enumerate(wanted)}
+    tasks = {task: number for number, task in enumerate(dict.fromkeys(one.task for one in comparisons))}
+    rows = [
+        (numbers[pair], tasks[one.task], sign, ratio)
+        for one in comparisons
+        for pair, sign, ratio in ((one.models, one.sign, one.ratio), (one.models[::-1], -one.sign, -one.ratio))
+        if pair in numbers
+    ]
+    if not rows:
+        raise ChecklistError("no two models have answers to the same task; expected runs on the same suite")
+    pairs, of_tasks, signs, ratios = map(np.array, zip(*rows, strict=True))
+    y = np.where(signs == 0, _VALUES[ties], (signs + 1) / 2)
+    kept = ~np.isnan(y)
+    counts = bootstrap_counts(len(tasks), draws, seed=seed)
+    figures = win_rates(y[kept], ratios[kept].astype(np.float64), pairs[kept], len(wanted), of_tasks[kept], counts)
+    n_ties = np.bincount(pairs[signs == 0], minlength=len(wanted)).tolist()
+    rates = []
+    for number in range(len(wanted)):
+        own = pairs[kept] == number
+        share = clustered_rate(y[kept][own].tolist(), of_tasks[kept][own].tolist()) if own.any() else (None,) * 3
+        rates.append(Estimate(*(None if cell is None else 100 * cell for cell in share)))
+    return Wins(source, tuple(wanted), figures, tuple(rates), tuple(n_ties), len(tasks))
+
+
+def wins_finding(
+    found: Sequence[Wins],
+    *,
+    reference: str | None,
+    ties: Ties,
+    signature: str,
+    notes: Sequence[str] = (),
+) -> Finding:
+    """Win rates by judge and by people."""
+    tables = [_rates(found)]
+    pictures: list[Picture] = []
+    if reference is None:
+        tables += [_means(one) for one in found]
+    for one in found:
+        pictures.append(_matrix(one) if reference is None else _ranges(one, reference))
+    return Finding(
+        "wins",
+        _answer(found, reference),
+        _words(found, ties, signature),
+        tuple(tables),
+        tuple(pictures),
+        tuple(notes),
+        question="How often is a model better than another?",
+        runs=tuple(dict.fromkeys(model for one in found for pair in one.pairs for model in pair)),
+    )
+
+
+def _rates(found: Sequence[Wins]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        listed = [
+            (
+                *(*pair, one.source, int(one.figures.n[number]), one.n_ties[number]),
+                *(*one.rate(number).cells, *one.controlled(number).cells),
+            )
+            for number, pair in enumerate(one.pairs)
+            if one.figures.n[number]
+        ]
+        rows += sorted(listed, key=lambda row: (row[1], -float(row[5] or 0)))
+    columns = (
+        *("model", "against", "by", "comparisons", "ties", "win rate", "low", "high"),
+        *("length-controlled", "length-controlled, low", "length-controlled, high"),
+    )
+    return Table("rates", "Win rates in percent", columns, tuple(rows), 1)
+
+
+def _means(one: Wins) -> Table:
+    models = list(dict.fromkeys(model for model, _ in one.pairs))
+    rows: list[tuple[Cell, ...]] = []
+    for model in models:
+        numbers = [number for number, pair in enumerate(one.pairs) if pair[0] == model and one.figures.n[number]]
+        cells: list[Cell] = []
+        figures = one.figures
+        for values, draws in (
+            (figures.rates, figures.rate_draws),
+            (figures.controlled, figures.controlled_draws),
+        ):
+            cells += _percent(float(values[numbers].mean()), draws[:, numbers].mean(axis=1)).cells
+        rows.append((model, len(numbers), *cells))
+    rows.sort(key=lambda row: -float(row[2] or 0))
+    columns = (
+        *("model", "opponents", "win rate", "low", "high"),
+        *("length-controlled", "length-controlled, low", "length-controlled, high"),
+    )
+    title = f"Mean win rates against all others, by {one.source}, in percent"
+    return Table(f"means-{one.source}", title, columns, tuple(rows), 1)
+
+
+def _matrix(one: Wins) -> Picture:
+    models = tuple(dict.fromkeys(model for model, _ in one.pairs))
+    values = np.full((len(models), len(models)), np.nan)
+    for number, (model, other) in enumerate(one.pairs):
+        values[models.index(model), models.index(other)] = one.figures.rates[number]
+    title = f"Win rate of the model in the row against that in the column, by {one.source}"
+    return Picture(f"wins-{one.source}", title, Matrix(models, models, values, "win rate", 0.0, 1.0, 2))
+
+
+def _ranges(one: Wins, reference: str) -> Picture:
+    shown = [(pair[0], one.rate(number)) for number, pair in enumerate(one.pairs) if one.figures.n[number]]
+    shown.sort(key=lambda each: -float(each[1].value or 0))
+    label = f"win rate against {reference}, in percent"
+    return Picture(f"wins-{one.source}", f"Win rates against {reference}, by {one.source}", ranges_of(shown, label))
+
+
+def _answer(found: Sequence[Wins], reference: str | None) -> str:
+    said = []
+    for one in found:
+        rates = {pair: one.rate(number) for number, pair in enumerate(one.pairs) if one.figures.n[number]}
+        (model, other), best = max(rates.items(), key=lambda each: float(each[1].value or 0))
+        said.append(
+            f"by {one.source}, {in_one_line(model, 60)} wins most often against {in_one_line(other, 60)}: "
+            f"{best.value:.1f} %{best.between(1)}"
+        )
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _words(found: Sequence[Wins], ties: Ties, signature: str) -> str:
+    how = {
+        "half": "A tie counts as half a win.",
+        "skip": "Ties are left out.",
+        "win": "A tie counts as a win of both models.",
+        "loss": "A tie counts as a loss of both models.",
+    }
+    parts = [how[ties]]
+    for one in found:
+        n = int(one.figures.n.sum()) if one.pairs[0][1] == one.pairs[-1][1] else int(one.figures.n.sum()) // 2
+        parts.append(f"By {one.source}: {n:,} comparisons on {counted(one.n_tasks, 'task')}.")
+        if one.slope.value is None:
+            parts.append(f"Length-controlled win rates need {FEWEST_CLUSTERS} tasks.")
+        else:
+            parts.append(
+                f"An answer twice as long as the other wins {one.slope.value:+.1f}{one.slope.between(1)} percentage "
+                "points more often; length-controlled win rates leave this out."
+            )
+    parts.append("Intervals (95 %) treat answers to one task as dependent.")
+    return f"{' '.join(parts)} Signature: {signature}"

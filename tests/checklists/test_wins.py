@@ -1,0 +1,107 @@
+"""`checklists wins`: by scores and by people, with each rule for ties."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers.own_checklists import own_suite, written
+from pfgen_fast.annotations.rows import Header, export_lines
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.checklists.tasks import sha256_of
+
+SUITE = own_suite()
+TASKS = [task for task in SUITE.tasks if task.length is None]
+LEVELS = {"good": (1.0, 0.5, 0.75, 1.0, 0.5), "fair": (0.5, 0.5, 0.5, 0.5, 0.75), "poor": (0.0, 0.5, 0.25, 0.0, 0.25)}
+"""The verdicts on all questions of each task. Good wins, ties, wins, wins, and loses against fair."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    written(SUITE, tmp_path / "suite")
+    for model, levels in LEVELS.items():
+        answers = [Answer(task.id, f"{model} answers {task.id}") for task in TASKS]
+        judgements = [
+            Judgement(task.id, answer.sha256, (level,) * SUITE.n_questions[task.key], judge="j")
+            for task, answer, level in zip(TASKS, answers, levels, strict=True)
+        ]
+        write_run(tmp_path / "runs" / model, answers, judgements, {})
+    return tmp_path
+
+
+def tables(call: Any, folder: Path, *options: Any) -> Any:
+    command = ("checklists", "wins", folder / "runs", "--suite", folder / "suite", "--draws", 20, "--json")
+    code, printed, err = call(*command, *options)
+    assert (code, err) == (0, "")
+    return json.loads(printed)["tables"]
+
+
+@pytest.mark.parametrize(("ties", "rate"), [("half", 70.0), ("skip", 75.0), ("win", 80.0), ("loss", 60.0)])
+def test_a_tie_counts_as_the_user_says(call: Any, folder: Path, ties: str, rate: float) -> None:
+    rows = tables(call, folder, "--reference", "fair", "--ties", ties)["rates"]
+    good = next(row for row in rows if row["model"] == "good")
+    assert (good["against"], good["by"], good["ties"]) == ("fair", "judge", 1)
+    assert good["win rate"] == pytest.approx(rate)
+    assert good["low"] < rate < good["high"]
+
+
+def test_small_differences_are_ties_if_the_user_says_so_and_all_pairs_are_complements(call: Any, folder: Path) -> None:
+    found = tables(call, folder, "--margin", 25)
+    rates = {(row["model"], row["against"]): row["win rate"] for row in found["rates"]}
+    assert len(rates) == 6
+    assert all(rates[pair] + rates[pair[::-1]] == pytest.approx(100) for pair in rates)
+    # Only the first and the fourth task differ by more than one level.
+    assert rates["good", "fair"] == pytest.approx(100 * (2 + 3 / 2) / 5)
+    means = [row["model"] for row in found["means-judge"]]
+    assert means == ["good", "fair", "poor"]
+
+
+def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -> None:
+    rows = [
+        {
+            "kind": "pair",
+            "id": task.id,
+            "length": None,
+            "choice": choice,
+            "first_sha256": sha256_of(f"poor answers {task.id}"),
+            "second_sha256": sha256_of(f"good answers {task.id}"),
+        }
+        for task, choice in zip(TASKS, ("second", "second", "first", "tie", "second"), strict=True)
+    ]
+    (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), rows))
+    found = tables(call, folder, "--pairs", folder / "a.jsonl")["rates"]
+    by_people = {(row["model"], row["against"]): row["win rate"] for row in found if row["by"] == "people"}
+    assert by_people == {("good", "poor"): pytest.approx(70), ("poor", "good"): pytest.approx(30)}
+    assert sum(row["by"] == "judge" for row in found) == 6
+
+
+def test_bad_input_is_one_sentence(call: Any, folder: Path) -> None:
+    command = ("checklists", "wins", folder / "runs", "--suite", folder / "suite")
+    code, _, err = call(*command, "--reference", "god")
+    assert code == 2
+    assert "--reference: unknown model 'god'; expected one of good, fair, poor; did you mean 'good'?" in err
+    mark = {
+        "kind": "pair",
+        "id": "letter_1",
+        "length": None,
+        "first_sha256": "a",
+        "second_sha256": "b",
+        "choice": "tie",
+    }
+    (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [mark]))
+    assert "no run has the answers of 1 pair" in call(*command, "--pairs", folder / "a.jsonl")[2]
+    vote = {
+        "kind": "mark",
+        "id": "letter_1",
+        "length": None,
+        "response_sha256": "a",
+        "verdicts": [1, 1, 1],
+        "overall": 1,
+    }
+    (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [vote]))
+    assert "--pairs: no choices between two answers" in call(*command, "--pairs", folder / "a.jsonl")[2]
+    code, _, err = call("checklists", "wins", folder / "runs" / "good", "--suite", folder / "suite")
+    assert (code, err) == (2, "error: expected at least two judged runs, or choices of people (--pairs)\n")
