@@ -12,6 +12,7 @@ from pfgen_fast import EngineError, ExperimentError, JudgingError, Suite, SuiteE
 from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.external import read_scores
 from pfgen_fast.experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns, judge
+from pfgen_fast.item_scores import read_item_scores
 from pfgen_fast.judging import Prices, Server, Spending
 
 KEY = "sk-0123456789abcdefSECRET"
@@ -187,5 +188,11 @@ def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, mon
     assert read_scores(out / "judge-models.csv").columns["rating"].keys() == {f"org/model-{n}" for n in range(6)}
     assert len((out / "judge-ratings.jsonl").read_bytes().splitlines()) == 48
     assert not any(KEY.encode() in path.read_bytes() for path in out.rglob("*") if path.is_file())
+    assert call(*usual, "--offline", "--items", tmp_path / "ratings.csv")[0] == 0
+    rated = read_item_scores([tmp_path / "ratings.csv"])
+    assert (rated.metrics, len(rated.models), len(rated.items)) == (("rating",), 6, 8)
+    of_runs = ("experiment", "calibrate", varied, "-s", "mini", "--against", tmp_path / "ratings.csv", "-o", out)
+    code, said, _ = call(*of_runs)
+    assert (code, said.splitlines()[0][:47]) == (0, "With the cheap scores, 48 dear scores count lik")
     with (out / "judge-ratings.csv").open(newline="") as file:
         assert sum(int(row["times"]) for row in csv.DictReader(file)) == 48

@@ -19,12 +19,12 @@ class _Calibrate:
 
     Estimates the mean dear score of each model from dear scores of some items and cheap scores of all items, with a
     valid interval that is never wider than that of the dear scores alone. The cheap scores are those of runs (n-grams)
-    or of a table; the dear scores are a table with the same names of runs or models and of items, such as
-    judge-items.csv of 'experiment judge'. The items with a dear score must be a random sample.
+    or of a table; the dear scores are a table with the same names of runs or models and of items, such as that of
+    'experiment judge --items'. The items with a dear score must be a random sample.
 
     Examples
 
-      pfgen-fast experiment calibrate result --against judge/judge-items.csv -o calibrate
+      pfgen-fast experiment calibrate result --against ratings.csv -o calibrate
 
       pfgen-fast experiment calibrate ngram.csv --metric score --against people.csv --half-width 0.02 -o calibrate
     """

@@ -44,13 +44,22 @@ class _Judge:
     cache: Path | None = Option(
         None, help="Store the ratings in this file. Default: judge-ratings.jsonl in DIR.", metavar="FILE"
     )
+    items: Path | None = Option(
+        None,
+        help="Also write the mean rating of each run and question to this table (.csv, .tsv, .jsonl or .parquet), for "
+        "'experiment calibrate --against'.",
+        metavar="FILE",
+    )
     seed: str = Option("", help="Set the seed (any text) of the choice of answers and of replies.")
     asking: ServerOptions
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns
+        from ..experiments.judge import ITEM_COLUMNS, AnswersToJudge, JudgeOptions, RatedRuns
+        from ..tables.value_table import check_value_table, writing_values
 
+        if self.items is not None:
+            check_value_table(self.items)
         asking, call = self.asking, self.call
         wanted = JudgeOptions(
             self.model,
@@ -79,4 +88,7 @@ class _Judge:
         if problem:
             again = "run the same command again to continue, or with --offline to use the stored ratings"
             fail(f"{problem}; {again}", Exit.PARTIAL)
+        if self.items is not None:
+            with writing_values(self.items, ITEM_COLUMNS) as write:
+                write(rated.by_item())
         call.finish(rated.finding())

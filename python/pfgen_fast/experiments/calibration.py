@@ -92,11 +92,9 @@ def calibrate(
             f"both (cheap: {_named(cheap)}; dear: {_named(dear)})"
         )
     names = _COLUMNS if half_width is None else (*_COLUMNS, f"needed for ±{half_width:g}", "needed without the cheap")
-    figures = Ranges(
-        tuple(row.model for row in rows[:MAX_ROWS]),
-        *(np.array([_end(row.found, name) for row in rows[:MAX_ROWS]]) for name in ("mean", "low", "high")),
-        f"mean {in_one_line(of_dear, 60)}",
-    )
+    shown = rows[:MAX_ROWS]
+    mean, low, high = (np.array([_end(row.found, name) for row in shown]) for name in ("mean", "low", "high"))
+    figures = Ranges(tuple(row.model for row in shown), mean, low, high, f"mean {in_one_line(of_dear, 60)}")
     table = Table("models", "The models", names, tuple(row.cells(half_width) for row in rows))
     return Finding(
         "calibrate",

@@ -112,6 +112,10 @@ def _digest(seed: str, question: int, text: str) -> str:
     return hashlib.sha256(utf8(f"{seed}\0{question}\0{text}")).hexdigest()
 
 
+ITEM_COLUMNS = {"item": str, "model": str, "rating": float}
+"""The columns of `RatedRuns.by_item`, and their types."""
+
+
 class RatedRuns:
     """Runs with the ratings of their answers, of which some may be missing."""
 
@@ -142,6 +146,17 @@ class RatedRuns:
             if rating == rating  # not NaN
         ]
 
+    def by_item(self) -> list[tuple[str, str, float]]:
+        """The question, the run and the mean rating of each run's answers to a question; rows of `ITEM_COLUMNS`."""
+        cells: dict[tuple[int, int], list[int]] = {}
+        for one in self.found():
+            cells.setdefault((one.run, one.question), []).append(one.rating)
+        questions, names = self._scored.suite.questions, self._scored.names
+        return [
+            (questions[question].question_id, names[run], float(np.mean(ratings)))
+            for (run, question), ratings in sorted(cells.items())
+        ]
+
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
@@ -167,7 +182,6 @@ class RatedRuns:
                 _models_table(runs.one_per_model("mean")),
                 runs.table("runs", "The runs", runs.means.items(), with_models=True, by="rating"),
                 _spread_table(found, scale),
-                _items_table(scored, found),
             ),
             (Picture("scatter", "The judge's ratings against our scores", Scatter((points,))),),
             (*notes, *more, *_length_note(found)),
@@ -265,18 +279,6 @@ def _models_table(models: RunMeans) -> Table:
     means = zip(models.models, models.means["rating"].tolist(), strict=True)
     rows = tuple(sorted(means, key=lambda row: (-row[1], row[0])))
     return Table("models", "Mean rating of each model, for the experiment external", ("model", "rating"), rows, 3)
-
-
-def _items_table(scored: RunFigures, found: Sequence[Rated]) -> Table:
-    """The mean rating of each run and question, for the experiment calibrate; only a file."""
-    cells: dict[tuple[int, int], list[int]] = {}
-    for one in found:
-        cells.setdefault((one.run, one.question), []).append(one.rating)
-    rows = tuple(
-        (scored.suite.questions[question].question_id, scored.names[run], float(np.mean(ratings)))
-        for (run, question), ratings in sorted(cells.items())
-    )
-    return Table("items", "Mean rating of each run and question", ("item", "model", "rating"), rows, shown=())
 
 
 def _spread_table(found: Sequence[Rated], scale: Scale) -> Table:

@@ -215,7 +215,9 @@ def _correlation(strata: Sequence[_Moments]) -> float | None:
 def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -> MeanInterval:
     mean = math.fsum(one.mean + weight * one.shift for one in strata) / len(strata)
     half = _half_width(strata, weight, level)
-    return MeanInterval(mean, *((None, None) if half is None else (mean - half, mean + half)), n)
+    if half is None:
+        return MeanInterval(mean, None, None, n)
+    return MeanInterval(mean, mean - half, mean + half, n)
 
 
 def _half_width(strata: Sequence[_Moments], weight: float, level: float) -> float | None:

@@ -88,8 +88,8 @@ def _stratum(scores: Scores, model: ModelScores, area: str, people: Mapping[Mark
         if answer.task.area == area and answer.task.length is None:
             item = items.setdefault(answer.task.key, _Item())
             item.judge.append(answer.score)
-            marked = people.get((*answer.task.key, answer.response_sha256))
-            item.people += [] if marked is None else [marked]
+            mark = people.get((*answer.task.key, answer.response_sha256))
+            item.people += [] if mark is None else [mark]
     part, rescale = model.areas[area], scores.suite.rescaling
     share = part.n / (part.n + len(part.missing)) if scores.missing == "zero" else 1.0
 

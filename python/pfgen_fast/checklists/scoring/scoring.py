@@ -161,9 +161,10 @@ class _Rules:
 
     def _part(self, answers: Sequence[AnswerScore], gaps: Sequence[_State]) -> Part:
         missing, unjudged, stale = (tuple(gap.name for gap in gaps if gap.state == state) for state in _GAPS)
-        reasons = {name: tuple(gap.name for gap in gaps if gap.unanswered == name) for name in UNANSWERED}
+        refused, filtered, failed = (tuple(gap.name for gap in gaps if gap.unanswered == name) for name in UNANSWERED)
         worst, best = self._bounds([answer.score for answer in answers], len(missing))
-        part = Part(len(answers), missing, unjudged, stale, worst=worst, best=best, **reasons)
+        part = Part(len(answers), missing, unjudged, stale, refused=refused, filtered=filtered, failed=failed)
+        part = replace(part, worst=worst, best=best)
         if not answers:
             return part
         rescale, scores = self.suite.rescaling, [answer.score for answer in answers]
