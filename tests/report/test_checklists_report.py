@@ -136,7 +136,12 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     assert entry_of(found["letter_2", None], 0)["judgements"][0]["fault"] == "form"
     assert entry_of(found["letter_3", None], 0)["judgements"][0]["stale"] is True
     assert found["letter_1", None]["entries"] == []
-    assert {"1 missing in", "1 unjudged in", "1 stale in"} <= set(re.findall(r"1 \w+ in", words_of(text)))
+    assert {"1 missing in", "1 failed in", "1 unjudged in", "1 stale in"} <= set(re.findall(r"1 \w+ in", words_of(text)))
+    runs = open_runs([tmp_path / "m"])
+    bounds = score_runs(suite, runs, missing="bounds", draws=0)
+    said = words_of(write_checklists(bounds, runs, tmp_path / "b.html")[0].read_text())
+    assert "Worst Best Possible places" in said
+    assert f"{bounds.models[0].average.worst:.2f} {bounds.models[0].average.best:.2f} 1 " in said
 
 
 def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_path):
