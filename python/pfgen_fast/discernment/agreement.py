@@ -72,6 +72,9 @@ def comparison_warnings(found: Sequence[Discernment]) -> tuple[str, ...]:
         return (f"Do not compare these scores: they grow with the number of items, which differs ({listed}).",)
     if len({each.scored.collection.hash for each in found}) > 1:
         return ("The tests have different items, which may cause the differences between evaluators.",)
-    if len({(each.scored.seed, each.scored.plan.perturbations) for each in found}) > 1:
-        return ("The tests have different perturbations or seeds, so their averages are over different damage.",)
+    planned = {(one.name, one.permille, one.k) for each in found for one in each.scored.plan.perturbations}
+    if len({each.scored.seed for each in found}) > 1 or len(planned) > len({name for name, *_ in planned}):
+        return (
+            "The tests have different seeds or amounts of damage, so equal kinds and degrees are different damage.",
+        )
     return ()
