@@ -168,6 +168,9 @@ def test_a_data_set_becomes_a_collection_with_held_out_donors(call):
     assert "no item is left for donors" in one_error(call("discern", *how, "--donors", "d.jsonl", "-o", "c.jsonl"))
     same = one_error(call("discern", *how, "--donors", "./c.jsonl", "-o", "c.jsonl"))
     assert "-o and --donors: expected two different files" in same
+    assert "data.jsonl: is the data set itself; expected another file" in one_error(
+        call("discern", *how, "-o", "./data.jsonl")
+    )
     code, out, err = call("discern", *how, "--items", 20, "--min-length", 10, "--donors", "donors.csv", "-o", "c.jsonl")
     assert (code, out) == (0, "20 of 30 items: c.jsonl\n10 donors: donors.csv\n")
     assert "1 of 31 items left out: no text of at least 10 characters" in err

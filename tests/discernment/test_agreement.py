@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, length, letters, similarity
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment import Collection, discern
+from pfgen_fast.discernment import Collection, Perturbation, Plan, discern
 from pfgen_fast.discernment.agreement import agreement, comparison_warnings
 
 PLAN = a_plan("char_delete", "word_drop", "sentence_repeat", "newline")
@@ -45,5 +45,12 @@ def test_a_comparison_of_different_numbers_of_items_is_warned_of():
     others = Collection.of([replace(item, id=f"other {item.id}") for item in a_collection(20).items])
     (warning,) = comparison_warnings([first, found_by({"length": length}, others)])
     assert warning.startswith("The tests have different items")
-    (warning,) = comparison_warnings([first, found_by({"length": length}, seed=1)])
-    assert warning.startswith("The tests have different perturbations or seeds")
+    fewer = found_by({"length": length}, plan=a_plan("char_delete/30"))
+    assert comparison_warnings([first, fewer]) == ()  # they are compared on the common perturbations
+    amounts = [Plan((Perturbation("char_delete", "minor", k=k),)) for k in (1, 2)]
+    for found in (
+        [first, found_by({"length": length}, seed=1)],
+        [found_by({"length": length}, plan=plan) for plan in amounts],
+    ):
+        (warning,) = comparison_warnings(found)
+        assert warning.startswith("The tests have different seeds or amounts of damage")

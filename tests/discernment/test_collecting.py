@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 from makers.tested_evaluators import problem
@@ -37,6 +38,12 @@ def test_one_text_of_each_item_is_chosen_and_the_others_are_its_references(data)
     assert (by_sentences.text, by_sentences.references) == (f"0 {MIDDLE}", (f"0 {SHORT}", f"0 {LONG}"))
     bounded = collect(data, columns=TASK, bounds=Bounds(5, 30)).collection.items[0]
     assert (bounded.text, bounded.references) == (f"0 {MIDDLE}", (f"0 {SHORT}", f"0 {LONG}"))
+
+
+@pytest.mark.parametrize(("language", "text"), [("ja", LONG), ("en", MIDDLE)])
+def test_sentences_are_those_of_the_given_language(data, language, text):
+    found = collect(data, columns=replace(TASK, language=language), choice="sentences", bounds=Bounds(15))
+    assert found.collection.items[0].text == f"0 {text}"
 
 
 def test_rows_with_the_same_id_are_one_item_and_texts_may_be_missing(tmp_path):
@@ -108,7 +115,11 @@ ONE = [{"id": "a", "text": "x"}]
         ),
         (ONE, {"n_items": 2}, ": expected 2 items with a text of at least 1 character, found 1 of 1"),
         (ONE, {"bounds": Bounds(5, 9)}, ": expected 1 item with a text of 5 to 9 characters, found 0 of 1"),
-        ([{"id": "a", "body": "x"}], {}, ", line 1: no text in column 'text'; its columns are 'id', 'body'"),
+        (
+            [{"id": "a", "body": "x"}],
+            {"columns": TASK},
+            ", line 1: no text in column 'text' or 'summaries'; its columns are 'id', 'body'",
+        ),
         ([{"text": "x"}], {}, ", line 1: no id in column 'id'; its columns are 'text'"),
         (ONE, {"columns": ItemColumns()}, ", line 1: no task in column 'task'; expected a task, "),
         (ONE, {"columns": ItemColumns(task="qa")}, ", line 1: no question; items of the task qa "),

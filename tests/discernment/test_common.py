@@ -101,6 +101,12 @@ def test_weighted_and_plain_averages_and_their_difference_are_of_the_same_pertur
     assert difference["minimum"] is None
     expected = average(*zip(*scores_of(found, FIVE, "weighted_d"), strict=True))
     assert (weighted["average"], weighted["minimum"]) == pytest.approx(expected)
+    other = discerned(ByText({"length": length}), a_collection(20), plan=a_plan(*NINE[1:]), draws=50)
+    plain, others = (rows[0] for rows in common_rows([found, other]))
+    agreed = agreement(found, other, draws=0)["headlines"]
+    assert (agreed.n_perturbations, agreed.difference) == (4, pytest.approx(plain["average"] - others["average"]))
+    third = discerned(ByText({"length": length}), a_collection(20), plan=a_plan(*NINE), draws=0)
+    assert agreement(other, third, compared=[found], draws=0)["headlines"].n_perturbations == 4
 
 
 @examples(30)

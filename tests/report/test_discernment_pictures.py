@@ -136,6 +136,9 @@ def test_correlations_are_between_all_scores_of_the_evaluators_of_a_task(one):
     assert "–" in [text.get_text() for text in drawn(chart).axes[0].texts]
     same = picture_of(finding_of([a_discernment("a", metrics=METRICS[:1]), other]), "correlations")
     assert same.values == pytest.approx(np.ones((2, 2)))
+    many = [Metric(f"{'score' * 10} {number}") for number in range(20)]
+    long = picture_of(finding_of([a_discernment(f"{'name' * 10} {i}", metrics=many) for i in range(2)]), "correlations")
+    assert (len(long.rows), long.label) == (24, "Spearman's correlation of scores (the first 24 of 40)")
     fewer = a_discernment("fewer", n_items=20)
     assert "correlations" not in {picture.name for picture in finding_of([ngram, fewer]).pictures}
 

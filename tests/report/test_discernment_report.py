@@ -370,15 +370,17 @@ def test_the_word_blind_needs_a_margin_and_comes_with_what_may_have_been_missed(
     assert "blind" not in one_text(finding_of([a_discernment()]))
     found = finding_of([a_discernment(margin=5.0)])
     assert re.search(
-        r"statements negated \(helpfulness: d 0\.0, no score changes, blind: it changes by at most \d\.\d\d SD",
+        r"statements negated \(helpfulness: d 0\.0, no score changes, blind: the mean changes by at most \d\.\d\d SD",
         one_text(found),
     )
-    assert re.search(r"^helpfulness is blind to, at any degree: all statements negated", said(found), re.MULTILINE)
+    assert re.search(r"^helpfulness is blind, at each degree, to: all statements negated", said(found), re.MULTILINE)
     assert "the mean score changes by less than 5 SD" in found.paragraph
     assert "missed at most, SD" in table(found, "profile").readable().columns
     narrow = finding_of([a_discernment(margin=0.01)])
-    assert re.search(r"helpfulness: d 0\.0, no score changes, it may change by at most \d\.\d\d SD", one_text(narrow))
-    assert "is blind to" not in said(narrow)
+    assert re.search(
+        r"helpfulness: d 0\.0, no score changes, the mean may change by at most \d\.\d\d SD", one_text(narrow)
+    )
+    assert "is blind" not in said(narrow)
 
 
 def one_text(finding):

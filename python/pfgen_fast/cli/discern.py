@@ -235,4 +235,6 @@ class _Test:
         from ..discernment.agreement import agreement
 
         how: Any = {"zeros": self.given.zeros, "min_items": self.given.min_items, "draws": self.given.draws}
-        return {(i, j): agreement(found[i], found[j], **how) for j in range(len(found)) for i in range(j)}
+        return {
+            (i, j): agreement(found[i], found[j], compared=found, **how) for j in range(len(found)) for i in range(j)
+        }

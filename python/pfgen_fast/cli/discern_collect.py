@@ -57,9 +57,12 @@ class _Collect:
         from ..discernment.collecting import Bounds, collect, write_items
         from ..discernment.item_files import ItemColumns
         from ..tables.value_table import check_value_table
+        from .table import is_same
 
         for path in (self.output, *([] if self.donors is None else [self.donors])):
             check_value_table(path)
+            if is_same(self.data, str(path)):
+                fail(f"{shown(path)}: is the data set itself; expected another file")
         if self.donors is not None and self.donors.resolve() == self.output.resolve():
             fail("-o and --donors: expected two different files")
         bounds = Bounds(self.min_length, self.max_length)

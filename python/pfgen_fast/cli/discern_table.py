@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TITLE = "The lightest damage that each score notices"
 _CONTROLS = "changes that should not matter"
 LEGEND = (
-    "rewarded: scores rise; some: heavier damage is not noticed; blind: the mean changes by less than the margin; "
+    "rewarded: scores rise; some: heavier damage is not noticed; blind: the mean changes by less than --margin; "
     "?: too few scores change to tell; punished: scores fall without reason"
 )
 

@@ -166,7 +166,7 @@ class TableScoring(ScoreOptions):
         from ..tables.places.storage import storage_of
 
         source, output = self.places[0], self.target
-        is_input = output is not None and source != STDIN and _is_same(source, output)
+        is_input = output is not None and source != STDIN and is_same(source, output)
         if not self.in_place and output is not None:
             if is_input:
                 advice = "give another output" if is_remote(output) else "--in-place replaces it by the scored table"
@@ -181,7 +181,7 @@ class TableScoring(ScoreOptions):
         return os.path.join(*storage_of(source).key(source)) if os.path.islink(source) else source  # a link stays
 
 
-def _is_same(source: str, output: str) -> bool:
+def is_same(source: str, output: str) -> bool:
     """Whether two places are the same file, for example by a hard link."""
     from ..tables.places.place_names import is_remote
     from ..tables.places.storage import storage_of

@@ -13,6 +13,7 @@ from ..statistics.evaluator_agreement import agreement as agreement_of
 from ..statistics.signed_rank import Zeros
 from .cells import cells_of
 from .combined import combined_of
+from .common import common_names
 from .items import MIN_ITEMS
 from .result import Discernment
 from .running import DRAWS
@@ -20,9 +21,15 @@ from .task_scores import by_task
 
 
 def agreement(
-    first: Discernment, second: Discernment, *, zeros: Zeros = "drop", min_items: int = MIN_ITEMS, draws: int = DRAWS
+    first: Discernment,
+    second: Discernment,
+    *,
+    compared: Sequence[Discernment] = (),
+    zeros: Zeros = "drop",
+    min_items: int = MIN_ITEMS,
+    draws: int = DRAWS,
 ) -> dict[str, Agreement]:
-    """Computes, by task, how far two evaluators agree over their common perturbations of the same items.
+    """Computes, by task, how far two evaluators agree over the perturbations that they and all compared tests have.
 
     Both use the same bootstrap draws, so the interval is that of a paired comparison. A task in which they have no
     perturbation in common is left out.
@@ -36,17 +43,17 @@ def agreement(
     found = {}
     of_other = {scores.task: scores for scores in by_task(other, like=one.collection)}
     for scores in by_task(one):
-        if (others := of_other.get(scores.task)) is None:
+        if (other_scores := of_other.get(scores.task)) is None:
             continue
         ours, theirs = (
             combined_of(cells_of(each, zeros=zeros, min_items=min_items, draws=draws, seed=one.seed), None)
-            for each in (scores, others)
+            for each in (scores, other_scores)
         )
-        places = {perturbation.name: row for row, perturbation in enumerate(others.perturbations)}
-        rows = [row for row, perturbation in enumerate(scores.perturbations) if perturbation.name in places]
+        common = common_names((first, second, *compared), scores.task)
+        places = {perturbation.name: row for row, perturbation in enumerate(other_scores.perturbations)}
+        rows = [row for row, perturbation in enumerate(scores.perturbations) if perturbation.name in common]
         other_rows = [places[scores.perturbations[row].name] for row in rows]
-        is_damage = np.array([not scores.perturbations[row].is_control for row in rows], dtype=bool)
-        if not (~np.isnan(ours.scores["d"][rows] + theirs.scores["d"][other_rows]) & is_damage).any():
+        if np.isnan(ours.scores["d"][rows] + theirs.scores["d"][other_rows]).all():
             continue
         found[scores.task] = agreement_of(
             ours.scores["d"][rows],
@@ -65,6 +72,9 @@ def comparison_warnings(found: Sequence[Discernment]) -> tuple[str, ...]:
         return (f"Do not compare these scores: they grow with the number of items, which differs ({listed}).",)
     if len({each.scored.collection.hash for each in found}) > 1:
         return ("The tests have different items, which may cause the differences between evaluators.",)
-    if len({(each.scored.seed, each.scored.plan.perturbations) for each in found}) > 1:
-        return ("The tests have different perturbations or seeds, so their averages are over different damage.",)
+    planned = {(one.name, one.permille, one.k) for each in found for one in each.scored.plan.perturbations}
+    if len({each.scored.seed for each in found}) > 1 or len(planned) > len({name for name, *_ in planned}):
+        return (
+            "The tests have different seeds or amounts of damage, so equal kinds and degrees are different damage.",
+        )
     return ()

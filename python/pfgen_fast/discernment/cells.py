@@ -104,9 +104,8 @@ def _changes(scores: TaskScores) -> tuple[Floats, Floats, Floats]:
     """The 90 % interval of each mean drop, and how far the mean may change, in deviations of the originals' scores."""
     known = [original[~np.isnan(original)] for original in scores.originals]
     spread = np.array([of.std(ddof=1) if np.ptp(of) > ROUNDING * np.abs(of).max() else 0.0 for of in known])
-    largest = np.array(
-        [np.ptp(of) for of in known]
-    )  # a rare change may be as large as any change, or as the difference of two originals
+    # A rare change may be as large as any change, or as the difference of two originals.
+    largest = np.array([np.ptp(of) for of in known])
     for chunk in scores.chunks():
         changes = np.abs(np.nan_to_num(scores.originals - scores.damaged(chunk)))
         largest = np.maximum(largest, changes.max(axis=(0, 2), initial=0))

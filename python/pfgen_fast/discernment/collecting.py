@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -114,13 +114,12 @@ def _chosen(item: CollectionItem, choice: Choice, bounds: Bounds) -> CollectionI
     fitting = [text for text in item.references if bounds.hold(text)]
     if not fitting:
         return None
-    size: Callable[[str], int] = len if choice == "longest" else _n_sentences
-    text = max(fitting, key=size)
+    text = max(fitting, key=len if choice == "longest" else lambda text: _n_sentences(text, item.language))
     return replace(item, text=text, references=tuple(other for other in item.references if other != text))
 
 
-def _n_sentences(text: str) -> int:
-    return len(TextReading(text, language_of(text)).sentences)
+def _n_sentences(text: str, language: str | None) -> int:
+    return len(TextReading(text, language or language_of(text)).sentences)
 
 
 def _order(seed: int, name: str) -> bytes:

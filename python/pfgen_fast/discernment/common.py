@@ -6,7 +6,7 @@ the same perturbations. Rules: docs/discernment_rules.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,19 @@ def common_rows(found: Sequence[Discernment]) -> list[list[TableRow]]:
         compared = {i: _Scores(one, task) for i, one in enumerate(found) if task in one.perturbations["task"]}
         if len(compared) == 1 and not any(scores.is_weighted for scores in compared.values()):
             continue
-        names = set.intersection(*({each.name for each in scores.complete} for scores in compared.values()))
+        names = _names(compared.values())
         for i, scores in compared.items():
             rows[i] += scores.rows(names)
     return rows
+
+
+def common_names(found: Sequence[Discernment], task: str) -> set[str]:
+    """The names of the perturbations of a task that all tests with the task have."""
+    return _names(_Scores(one, task) for one in found if task in one.perturbations["task"])
+
+
+def _names(compared: Iterable[_Scores]) -> set[str]:
+    return set.intersection(*({each.name for each in scores.complete} for scores in compared))
 
 
 class _Scores:

@@ -159,11 +159,15 @@ def _item(row: Row, columns: ItemColumns, where: str, *, needs_text: bool = True
     id_column, references, perturbed = map(columns.of, ("id", "references", "perturbed"))
     good = _references(row.get(references), where, references)
     for key in ("id", "text"):
-        if key == "text" and not needs_text and not {columns.of("text"), references}.isdisjoint(row):
-            continue
-        if row.get(columns.of(key)) is None:
+        names = [columns.of(key)]
+        if key == "text" and not needs_text:
+            names.append(references)
+            if not set(names).isdisjoint(row):
+                continue
+        if row.get(names[0]) is None:
             there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
-            raise DiscernmentError(f"{where}: no {key} in column {columns.of(key)!r}; its columns are {there}")
+            listed = " or ".join(map(repr, names))
+            raise DiscernmentError(f"{where}: no {key} in column {listed}; its columns are {there}")
     task = text_of("task") or columns.task
     if task is None:
         raise DiscernmentError(

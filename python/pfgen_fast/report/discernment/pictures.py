@@ -38,11 +38,15 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
     by = weighted_by([result.found for result in results])
     on_common = ", on the kinds and degrees that all have" if any(result.common_share for result in results) else ""
     heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
+    side_by_side = on_common if any(result.is_compared for result in results) else ""
     found: list[tuple[str, str, Chart | None]] = [
         *(("heat", heat.format(result.title), _heat(result)) for result in results),
         *(curves for result in results for curves in _curves(result)),
         ("bars", f"Average and minimum of d{by}{on_common}", _bars(results)),
-        *((f"{scope}s", f"Average d by {scope}", _by_scope(results, scope)) for scope in ("level", "degree")),
+        *(
+            (f"{scope}s", f"Average d by {scope}{side_by_side}", _by_scope(results, scope))
+            for scope in ("level", "degree")
+        ),
         *(("distributions", f"Distributions of the scores by {one.title}", distributions(one)) for one in results),
         *(("scores", f"Scores of originals and damaged texts by {one.title}", score_pairs(one)) for one in results),
         *_correlations(results),

@@ -104,13 +104,13 @@ def correlations_of_scores(results: Sequence[Result]) -> Matrix | None:
     ]
     named = [{one.name: i for i, one in enumerate(of.perturbations) if not one.is_control} for of in of_results]
     common = [name for name in named[0] if all(name in names for names in named)]
-    columns = {}
+    columns = []
     for result, scores, names in zip(results, of_results, named, strict=True):
         rows = np.array([names[name] for name in common], dtype=np.intp)
         of_texts = np.concatenate([scores.originals[None], scores.damaged(rows)])
         step = -(-len(of_texts) * scores.n_items // _MAX_PAIRS)
         for j, metric in enumerate(scores.metrics):
-            columns[_name(result, metric.name)] = of_texts[:, j].ravel()[::step]
+            columns.append((_name(result, metric.name), of_texts[:, j].ravel()[::step]))
     return _matrix(columns, spearman, "Spearman's correlation of scores")
 
 
@@ -119,10 +119,11 @@ def correlations_of_d(results: Sequence[Result]) -> Matrix | None:
     if len(results) < 2:
         return None
     places = {name: i for i, name in enumerate(dict.fromkeys(raw_name(row) for of in results for row in of.damage()))}
-    columns = {}
+    columns = []
     for result in results:
         for metric in result.metrics:
-            column = columns[_name(result, metric)] = np.full(len(places), np.nan)
+            column = np.full(len(places), np.nan)
+            columns.append((_name(result, metric), column))
             for row in result.damage(metric=metric):
                 column[places[raw_name(row)]] = np.nan if row["d"] is None else row["d"]
     return _matrix(columns, kendall_tau, "Kendall's correlation of d")
@@ -130,16 +131,19 @@ def correlations_of_d(results: Sequence[Result]) -> Matrix | None:
 
 def _name(result: Result, metric: str) -> str:
     is_alone = len(result.metrics) == 1
-    return in_one_line(result.label if is_alone else f"{result.label}: {metric}", 40)
+    return in_one_line(result.label, 40) if is_alone else f"{in_one_line(result.label, 20)}: {in_one_line(metric, 20)}"
 
 
-def _matrix(columns: dict[str, Floats], how: Callable[[Floats, Floats], float | None], label: str) -> Matrix | None:
+def _matrix(
+    columns: Sequence[tuple[str, Floats]], how: Callable[[Floats, Floats], float | None], label: str
+) -> Matrix | None:
     """The correlations of each pair of columns over the values that both have; NaN if they are undefined."""
-    names = tuple(columns)[:_MAX_METRICS]
+    names = tuple(name for name, _ in columns[:_MAX_METRICS])
     values = np.eye(len(names))
     for i, j in combinations(range(len(names)), 2):
-        x, y = columns[names[i]], columns[names[j]]
+        x, y = columns[i][1], columns[j][1]
         both = np.isfinite(x) & np.isfinite(y)
         found = how(x[both], y[both]) if both.sum() >= MIN_VALUES else None
         values[i, j] = values[j, i] = np.nan if found is None else found
+    label += f" (the first {len(names)} of {len(columns)})" if len(names) < len(columns) else ""
     return Matrix(names, names, values, label, -1.0, 1.0, 2) if names else None

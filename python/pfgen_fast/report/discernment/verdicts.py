@@ -139,8 +139,8 @@ def missed_text(row: Row) -> str:
     """What a metric may have missed of a kind, by a row of the profile; empty without a margin."""
     if row["missed_at_most"] is None:
         return ""
-    is_blind = "blind: it changes" if row["verdict"] == BLIND else "it may change"
-    return f", {is_blind} by at most {row['missed_at_most']:.2f} SD"
+    said = "blind: the mean changes" if row["verdict"] == BLIND else "the mean may change"
+    return f", {said} by at most {row['missed_at_most']:.2f} SD"
 
 
 def _as_reward(row: Row) -> str:

@@ -206,12 +206,12 @@ def _missed(result: Result) -> Iterator[str]:
         unnoticed = having(profile, verdict=NOT_NOTICED)
         unclear = [row for row in unnoticed if is_unclear(result, row)]
         for said, missed in (
-            ("is blind to", blind),
-            ("does not notice", [row for row in unnoticed if row not in unclear]),
+            ("is blind, at each degree, to", blind),
+            ("does not notice, at any degree", [row for row in unnoticed if row not in unclear]),
         ):
             kinds = [row["kind"] for row in missed]
             if drops := [text for row in missed for text in _as_missed(result, row)]:
-                yield f"{metric} {said}, at any degree: {_listed(drops)}.{_why(result, metric, kinds)}"
+                yield f"{metric} {said}: {_listed(drops)}.{_why(result, metric, kinds)}"
         if unclear:
             kinds = [row["kind"] for row in unclear]
             yield f"Too few scores change to say whether {metric} notices {_kinds(kinds)}: it takes more items."
