@@ -136,8 +136,8 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     assert entry_of(found["letter_2", None], 0)["judgements"][0]["fault"] == "form"
     assert entry_of(found["letter_3", None], 0)["judgements"][0]["stale"] is True
     assert found["letter_1", None]["entries"] == []
-    said = set(re.findall(r"1 \w+ in", words_of(text)))
-    assert {"1 missing in", "1 failed in", "1 unjudged in", "1 stale in"} <= said
+    expected = {"1 missing in", "1 failed in", "1 unjudged in", "1 stale in"}
+    assert expected <= set(re.findall(r"1 \w+ in", words_of(text)))
     runs = open_runs([tmp_path / "m"])
     bounds = score_runs(suite, runs, missing="bounds", draws=0)
     said = words_of(write_checklists(bounds, runs, tmp_path / "b.html")[0].read_text())
