@@ -20,6 +20,7 @@ from makers.tested_evaluators import (
     some_items,
 )
 from pfgen_fast import DiscernmentError
+from pfgen_fast.cli.discern_table import table_of
 from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, result
 from pfgen_fast.discernment.damaged import Damage, texts_of
 from pfgen_fast.discernment.weights import open_weights
@@ -220,6 +221,26 @@ def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
     assert one(found.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
     degrees = dict(zip(found.profile["kind"], found.profile["detectable_at_100"], strict=True))
     assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}
+
+
+def test_the_terminal_calls_an_evaluator_blind_only_if_no_metric_notices_the_damage():
+    def first_five(item, text):
+        return nothing(item, text) - (item in some_items(5) and text != item.text)
+
+    def nothing(item, text):
+        return float(len(item.text))
+
+    def said(functions, margin):
+        found = discerned(ByText(functions), some_items(40), a_plan("truncate/100"), margin=margin)
+        (row,) = table_of(results([found, found])).rows
+        return found, row[1]
+
+    found, text = said({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
+    assert (found.cells["noticed"], found.perturbations["noticed"]) == ([False] * 5 + [True], [False])
+    assert set(found.cells["equivalent"]) == {True}
+    assert text == "no"
+    assert said({"nothing": nothing}, 100.0)[1] == "blind"
+    assert said({"nothing": nothing}, None)[1] == "no"
 
 
 def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_have_been_missed():

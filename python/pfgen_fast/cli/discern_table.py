@@ -67,7 +67,7 @@ def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str:
         return "rewarded"
     if any(row["noticed"] for row in known):
         return "some"
-    if known_cells and all(cell["equivalent"] for cell in known_cells):
+    if known_cells and all(cell["equivalent"] and not cell["noticed"] for cell in known_cells):
         return "blind"
     return "?" if any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells) else "no"
 
