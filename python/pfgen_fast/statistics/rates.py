@@ -12,8 +12,8 @@ def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tup
     """The mean of values from 0 to 1, such as 1 for yes and 0 for no, and its 95 % interval.
 
     The interval is that of Wilson's formula with the effective number of values: the number of independent values that
-    have the cluster-robust variance of the mean. It is at most the number of values, and the number of clusters if all
-    values are equal.
+    have the cluster-robust variance of the mean, which is at least that of independent values. It is the number of
+    clusters if all values are equal.
     """
     n = len(values)
     if not n:
@@ -24,7 +24,9 @@ def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tup
     effective = float(n_clusters)
     if found.half_width and n_clusters > 1:
         variance = (found.half_width / quantile(n_clusters - 1)) ** 2
-        effective = min(float(n), share * (1 - share) / variance)
+        # Independent values between 0 and 1, such as ties, have a smaller variance than yes and no.
+        independent = math.fsum((value - share) ** 2 for value in values) / n
+        effective = share * (1 - share) / max(variance, independent / n)
     z = quantile(max(1, n_clusters - 1))
     share_of_z = z * z / effective
     middle = (share + share_of_z / 2) / (1 + share_of_z)
