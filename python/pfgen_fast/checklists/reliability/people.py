@@ -124,7 +124,8 @@ class MarkedAnswers:
         """The figures of all annotators together on a part of the suite."""
         answers = self.parts[part]
         columns = np.isin(self.answer_of_verdict, answers)
-        tasks, counts = self.grid.task_of, self.grid.counts
+        tasks = self.grid.task_of
+        counts = self.grid.counts if len(set(tasks[answers].tolist())) > 1 else self.grid.counts[:0]
         of_pairs = list(self.pairs.values())
         if part != "all":
             marks = self.overall[:, answers]

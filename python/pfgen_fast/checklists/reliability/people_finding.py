@@ -148,12 +148,11 @@ def _questions(found: MarkedAnswers) -> Table:
 
 def _answer(found: MarkedAnswers, figures: Mapping[str, Estimate]) -> str:
     pearson, alpha = figures["pearson"], figures["alpha_of_verdicts"]
-    said = "undefined" if pearson.value is None else f"{pearson.value:.2f}{pearson.between(2)}"
+    marks = "have no defined correlation"
+    if pearson.value is not None:
+        marks = f"correlate by {pearson.value:.2f}{pearson.between(2)} on average (Pearson)"
     verdicts = "undefined" if alpha.value is None else f"{alpha.value:.2f}{alpha.between(2)}"
-    return (
-        f"The overall marks of two annotators correlate by {said} on average (Pearson); Krippendorff's alpha of "
-        f"verdicts is {verdicts}."
-    )
+    return f"The overall marks of two annotators {marks}; Krippendorff's alpha of verdicts is {verdicts}."
 
 
 def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) -> str:
