@@ -78,7 +78,8 @@ class MarkedAnswers:
         keys = [("people", (*answer[:2], number)) for number, answer in enumerate(self.answers, start=1)]
         used = {answer[:2] for answer in self.answers}
         fields = grid_fields(suite, keys, [task for task in suite.tasks if task.key in used])
-        self.grid = AnswerGrid(**fields, n_draws=draws, seed=seed)
+        # One task says nothing about other tasks, so it has no intervals.
+        self.grid = AnswerGrid(**fields, n_draws=draws if len(used) > 1 else 0, seed=seed)
         self.overall = np.full((len(row), len(column)), np.nan)
         n_questions = [suite.n_questions[answer[:2]] for answer in self.answers]
         self.begins = np.concatenate([[0], np.cumsum(n_questions)]).astype(np.int64)
