@@ -16,6 +16,7 @@ from pfgen_fast.checklists.suite_files import packaged_suites
 from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.files.compression import compressing
+from pfgen_fast.suite.reading import PACKAGED
 from pfgen_fast.tables import parquet
 
 
@@ -172,6 +173,9 @@ def test_a_folder_without_a_suite_says_how_to_make_one(tmp_path: Path) -> None:
         ChecklistSuite.load(tmp_path)
     with pytest.raises(ChecklistError, match=r"no such folder, and no packaged suite of that name \(essays-en, essays"):
         ChecklistSuite.load(tmp_path / "none")
+    for n_gram in ("mini", PACKAGED / "mini"):
+        with pytest.raises(ChecklistError, match=r"an n-gram suite; expected a checklist suite, as .* from-suite"):
+            ChecklistSuite.load(n_gram)
 
 
 def test_the_packaged_suites_are_complete() -> None:

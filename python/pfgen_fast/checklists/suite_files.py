@@ -15,6 +15,7 @@ from typing import Any, get_args
 from ..errors import ChecklistError
 from ..files.untrusted_json import Fault, items, member, number, text, unexpected
 from ..files.untrusted_text import did_you_mean, in_one_line, unknown_name
+from ..suite.reading import packaged_names
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
 from .line_files import (
     checked_objects,
@@ -85,6 +86,11 @@ def _folder(source: str | Path) -> Path:
     shown = in_one_line(source, 300)
     if folder.exists() and not folder.is_dir():
         raise ChecklistError(f"{shown}: expected the folder of a suite, not a file")
+    if str(source) in packaged_names() or any(folder.glob("Q*.json")):
+        raise ChecklistError(
+            f"{shown}: an n-gram suite; expected a checklist suite, as 'pfgen-fast checklists from-suite {shown} -o "
+            "SUITE' makes it"
+        )
     if folder.is_dir():
         raise ChecklistError(
             f"{shown}: has no {SETTINGS_FILE}; a folder of HelloBench is converted to a suite by 'pfgen-fast "
