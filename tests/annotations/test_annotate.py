@@ -16,6 +16,7 @@ from pfgen_fast.checklists.people.marks import judgement_key
 from pfgen_fast.checklists.people.reading import read_people
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.files.lock import held
 
 SUITE = own_suite()
 TASKS = {task.key for task in SUITE.tasks if task.length is None}
@@ -132,16 +133,24 @@ def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, t
     assert (code, printed.split(":")[0]) == (0, "69 items for 2 annotators, 69 of them for 2 annotators each")
     for name, metric in (("a1", "fluency"), ("a2", "coherence")):
         rows = [{"kind": "vote", "task": "story", "perturbation": "char_typo", "metric": metric}]
-        rows.append({**rows[0], "perturbation": "negate", "metric": None})
-
+        rows += [{**rows[0], "perturbation": "negate", "metric": None}, {"kind": "pair", "choice": "tie"}]
         (tmp_path / f"{name}.jsonl").write_bytes(export_lines(Header(name, "kinds of damage", ""), rows))
     code, printed, err = call(
-        "discern", "votes", tmp_path / "a1.jsonl", tmp_path / "a2.jsonl", "-o", tmp_path / "w.csv"
+        "discern", "votes", *(tmp_path / f"{name}.jsonl" for name in ("a1", "a2", "a1")), "-o", tmp_path / "w.csv"
     )
     assert code == 0
     assert "story: 2 voters, 1 kind of damage" in printed
-    assert "2 items without a vote, left out" in err
+    assert "items without a vote, left out" in err
+    assert "rows about answers not used here: the 'checklists' commands read them" in err
     assert "story,char_typo,fluency,0.5,1" in (tmp_path / "w.csv").read_text(encoding="utf-8")
+
+
+def test_votes_have_no_areas_and_one_server_has_the_directory(call: Any, tmp_path: Path) -> None:
+    command = ("annotate", "--ask", "votes", "-o", tmp_path / "v")
+    assert call(*command, "--area", "x")[2].startswith("error: --area, --length and --reference: expected without")
+    call(*command)
+    with held(tmp_path / "v" / ".serve.lock"):
+        assert "another 'annotate --serve' serves this directory" in call(*command, "--serve")[2]
 
 
 @pytest.mark.parametrize(
@@ -156,6 +165,7 @@ def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, t
         (("--annotators", "15"), "15 annotators for 14 items: expected at least one item for each annotator"),
         (("--guideline", "missing.md"), "missing.md: "),
         (("--task", "story"), "--task: expected with --ask votes"),
+        (("--raters", "2"), "--raters 2: expected at least 2, and at most all annotators (1)"),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -74,7 +74,7 @@ def test_the_assignment_depends_on_the_seed_and_the_items_but_not_on_their_order
     [
         ({"overlap": -0.1}, "--overlap -0.1: expected a share from 0 to 1, such as 0.2"),
         ({"overlap": float("nan")}, "--overlap nan: expected a share from 0 to 1"),
-        ({"overlap": 0.5, "raters": 4}, "--raters 4: expected 2 to 3, the number of annotators"),
+        ({"overlap": 0.5, "raters": 4}, "--raters 4: expected at least 2, and at most all annotators"),
     ],
 )
 def test_impossible_options_are_named(options, message):

@@ -110,6 +110,7 @@ def test_only_its_own_page_at_its_own_address_is_answered(server: AnnotationServ
     assert b"Rules" in ann.ask("GET", ann.path)[1]
     assert ann.ask("GET", "wrong/")[0] == 403
     assert ann.ask("GET", "")[0] == 403
+    assert ann.ask("GET", ann.path.removesuffix("/"))[0] == 308  # to the address whose `state` the page asks for
     assert ann.ask("POST", "wrong/state", {"version": "", "rows": []})[0] == 403
     assert ann.ask("GET", f"{ann.path}tokens.json")[0] == 404
     assert ann.ask("POST", f"{ann.path}other", {})[0] == 404

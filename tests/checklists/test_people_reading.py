@@ -37,7 +37,7 @@ def test_exports_of_several_annotators_are_read_together_and_unfinished_rows_are
     assert [pair.choice for pair in found.pairs] == ["tie"]
     assert [(one.question, one.is_reasonable) for one in found.opinions] == [(3, False)]
     assert found.notes == (
-        f"{first}: 2 items not finished by the annotator, left out",
+        f"{first}: 2 rows not finished by the annotator, left out",
         "1 vote on kinds of damage not used here: 'discern votes' reads them",
     )
 
@@ -86,5 +86,5 @@ def test_a_cut_export_and_an_export_for_other_questions_are_refused(tmp_path: Pa
         path.write_bytes(b"".join(lines)[:end])
         with pytest.raises(ChecklistError, match="the export is cut off"):
             read_people(path, SUITE)
-    with pytest.raises(ChecklistError, match="made for other questions or tasks than those of the suite own"):
+    with pytest.raises(ChecklistError, match="with other tasks, questions or levels than those of own"):
         read_people(export(path, *ROWS, questions="0" * 64), SUITE)

@@ -41,7 +41,7 @@ def mark_item(
     """An answer to mark."""
     questions = list(SUITE.checklist(SUITE.tasks[number]).questions)
     about = _about("mark", number, response_sha256=sha256)
-    return {**about, "response": response, "questions": questions, "has_overall": True, **others}
+    return {**about, "response": response, "questions": questions, **others}
 
 
 def items_of_all_kinds() -> list[Mapping[str, Any]]:

@@ -45,8 +45,8 @@ def assign(
     two annotators differ by at most one, and annotators get about the same number of items of each area and model.
     """
     n, n_annotators = len(keys), len(annotators)
-    raters = n_annotators if raters is None else raters
     _check(n, n_annotators, overlap, raters)
+    raters = n_annotators if raters is None else raters
     ordered = spread(keys, strata, seed)
     n_shared = round(overlap * n) if n_annotators > 1 else 0
     # Shared items are the first of the spread order, so they are spread over strata, too.
@@ -95,7 +95,7 @@ def is_swapped(key: str, annotator: str, seed: int) -> bool:
     return _hash(seed, annotator, f"swapped {key}")[0] % 2 == 1
 
 
-def _check(n: int, n_annotators: int, overlap: float, raters: int) -> None:
+def _check(n: int, n_annotators: int, overlap: float, raters: int | None) -> None:
     if not 0 <= overlap <= 1:
         raise AnnotationError(f"--overlap {overlap:g}: expected a share from 0 to 1, such as 0.2")
     if n_annotators > n:
@@ -103,8 +103,8 @@ def _check(n: int, n_annotators: int, overlap: float, raters: int) -> None:
             f"{counted(n_annotators, 'annotator')} for {counted(n, 'item')}: expected at least one item for each "
             "annotator; choose fewer annotators or more answers"
         )
-    if n_annotators > 1 and not 2 <= raters <= n_annotators:
-        raise AnnotationError(f"--raters {raters}: expected 2 to {n_annotators}, the number of annotators")
+    if raters is not None and not 2 <= raters <= n_annotators:
+        raise AnnotationError(f"--raters {raters}: expected at least 2, and at most all annotators ({n_annotators})")
 
 
 def _hash(*parts: object) -> bytes:

@@ -21,7 +21,7 @@ class Sheet:
 
     An item is a JSON object with a `kind` and the keys of its row in the export (`annotations.rows`), and in addition:
 
-        mark       instruction, reference (or null), response, questions (texts), has_overall
+        mark       instruction, reference (or null), response, questions (texts)
         pair       instruction, reference (or null), first, second (texts of the answers)
         judgement  instruction, reference (or null), response, verdicts: [{"question": 1, "text", "verdict", "reason"}]
         vote       description, before, after (an example, or null), metrics: [{"name", "text"}]

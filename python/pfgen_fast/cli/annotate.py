@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -70,7 +71,9 @@ class _Annotate:
         None, min=1, max=1000, help="Make pages for this many annotators, a1, a2, ... Default: 1.", metavar="N"
     )
     annotator: list[str] | None = Option(None, help="Make a page for this annotator. May be repeated.", metavar="NAME")
-    overlap: float = Option(0.2, help="Set the share of items that several annotators see.", metavar="SHARE")
+    overlap: float | None = Option(
+        None, help="Set the share of items that several annotators see. Default: 0.2; 1 for votes.", metavar="SHARE"
+    )
     raters: int | None = Option(
         None, min=2, help="Show each shared item to this many annotators. Default: to all.", metavar="N"
     )
@@ -110,12 +113,12 @@ class _Annotate:
         names = self._names()
         check_annotators(names)
         asked, items = self._asked()
-        is_vote = self.asks == ["votes"]
+        usual = 1.0 if self.asks == ["votes"] else 0.2
         plan = make_plan(
             items,
             names,
             asked,
-            overlap=1.0 if is_vote else self.overlap,
+            overlap=usual if self.overlap is None else self.overlap,
             raters=self.raters,
             limit=self.items,
             seed=self.seed,
@@ -145,6 +148,8 @@ class _Annotate:
         if "votes" in asks:
             if len(asks) > 1 or self.suite is not None:
                 raise AnnotationError("--ask votes: expected without a suite, runs and other questions")
+            if self.area or self.length or self.reference is not None:
+                raise AnnotationError("--area, --length and --reference: expected without --ask votes; choose --task")
             return self._votes()
         if self.task:
             raise AnnotationError("--task: expected with --ask votes; choose areas of a suite with --area")
@@ -203,6 +208,7 @@ class _Annotate:
 
         with (
             contextlib.suppress(KeyboardInterrupt),
+            self._alone(),
             AnnotationServer(plan.sheets, self.output, self.port, on_change=on_change) as server,
         ):
             self._say(plan)
@@ -210,6 +216,16 @@ class _Annotate:
                 print_line(f"{shown(name)}: {address}")
             print_line("each address is for one annotator only; Ctrl-C ends the server, the same command continues")
             server.serve_forever(poll_interval=0.1)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Holds a lock, because two servers of one directory would replace each other's exports."""
+        from ..files.lock import held
+
+        with held(self.output / ".serve.lock") as is_held:
+            if not is_held:
+                raise AnnotationError(f"{self.output}: another 'annotate --serve' serves this directory; stop it first")
+            yield
 
     def _say(self, plan: AnnotationPlan) -> None:
         """Says how many items each annotator has."""

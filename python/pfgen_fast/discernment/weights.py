@@ -236,7 +236,14 @@ class Survey:
     def write(self, path: Path) -> None:
         """Writes the weights as CSV for `open_weights`."""
         rows = [
-            (of.task, name, metric, n_votes / sum(votes.values()), n_votes, f"{of.n_voters} voters, {self.name}")
+            (
+                of.task,
+                name,
+                metric,
+                n_votes / sum(votes.values()),
+                n_votes,
+                f"{counted(of.n_voters, 'voter')}, {self.name}",
+            )
             for of in self.tasks
             for name, votes in of.votes.items()
             for metric, n_votes in votes.items()
@@ -246,35 +253,44 @@ class Survey:
 
 def read_survey(*paths: str | Path) -> Survey:
     """Reads votes from exports, and from tables with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
-    places: dict[tuple[str, str, str], str] = {}
+    places: dict[tuple[str, str, str], tuple[str, str]] = {}
     votes: dict[str, dict[str, Counter[str]]] = {}
-    n_open = 0
-    for row in (row for path in paths for row in _vote_rows(path)):
+    n_open = n_others = 0
+    for row in (row for path in paths for row in _rows_of_survey(path)):
+        if row.kind != "vote":
+            n_others += 1
+            continue
         if row.cells.get("metric") is None:
             n_open += 1
             continue
         where, cells = row.where, {**row.cells, "voter": row.annotator}
         voter, task, perturbation, metric = (cell(cells, key, where) for key in _VOTE_COLUMNS)
         task, perturbation = task_named(task), perturbation_key(perturbation)
-        first = places.setdefault((voter, task, perturbation), where)
-        if first != where:
+        metric, key = metric_named(metric), (voter, task, perturbation)
+        if key not in places:
+            places[key] = metric, where
+            votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric] += 1
+        elif places[key][0] != metric:
             shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
-            raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one vote")
-        votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric_named(metric)] += 1
+            raise DiscernmentError(
+                f"{where}: a second vote of {shown}, after {places[key][1]}; expected one vote, or equal votes"
+            )
     if not votes:
         raise DiscernmentError(f"{', '.join(map(str, paths))}: no votes; expected a vote in each row")
     voters = {task: {voter for voter, of, _ in places if of == task} for task in votes}
-    notes = (f"{counted(n_open, 'item')} without a vote, left out",) if n_open else ()
+    notes = [f"{counted(n_open, 'item')} without a vote, left out"] if n_open else []
+    if n_others:
+        notes.append(f"{counted(n_others, 'row')} about answers not used here: the 'checklists' commands read them")
     tasks = tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items())
-    return Survey(", ".join(Path(path).name for path in paths), tasks, notes)
+    return Survey(", ".join(Path(path).name for path in paths), tasks, tuple(notes))
 
 
-def _vote_rows(path: str | Path) -> Iterator[Row]:
+def _rows_of_survey(path: str | Path) -> Sequence[Row]:
     file = read_rows(Path(path), error=DiscernmentError)
     if file.header is None:
         for _ in rows_of(path, _VOTE_COLUMNS):
             break  # checks the columns
-    return (row for row in file.rows if row.kind == "vote")
+    return file.rows
 
 
 def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:

@@ -22,11 +22,7 @@ def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[Tas
     found: dict[str, Item] = {}
     for run in runs:
         for task, answer in _answers(suite, run, tasks):
-            content = {
-                **_about("mark", task, answer),
-                "questions": list(suite.checklist(task).questions),
-                "has_overall": True,
-            }
+            content = {**_about("mark", task, answer), "questions": list(suite.checklist(task).questions)}
             item = Item("mark", _key("mark", task, answer.sha256), content, (*task.place, run.key), (run.key,))
             found.setdefault(item.key, item)
     return list(found.values())

@@ -62,7 +62,7 @@ def read_people(
         check = _check_of(file, suite, scale)
         incomplete = [row for row in file.rows if file.header is not None and not is_complete(row.cells)]
         if incomplete:
-            notes.append(f"{path}: {counted(len(incomplete), 'item')} not finished by the annotator, left out")
+            notes.append(f"{path}: {counted(len(incomplete), 'row')} not finished by the annotator, left out")
         unfinished = set(map(id, incomplete))
         for row in file.rows:
             if row.kind == "vote":
@@ -111,8 +111,8 @@ def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) 
     header = file.header
     if header is not None and header.questions_sha256 not in ("", questions_sha256(suite)):
         raise ChecklistError(
-            f"{file.path}: made for other questions or tasks than those of the suite {in_one_line(suite.name, 40)} "
-            f"(it names {in_one_line(header.suite, 40)}); expected the suite that the page was made for"
+            f"{file.path}: its page was made for the suite {in_one_line(header.suite, 40)} with other tasks, questions "
+            f"or levels than those of {in_one_line(suite.name, 40)}; expected the version that the page was made for"
         )
     if header is None and scale is None and any(row.kind == "mark" for row in file.rows):
         raise ChecklistError(

@@ -22,7 +22,7 @@ _SCRIPTS = (
 )
 
 _SHOWN = {
-    *("instruction", "reference", "response", "questions", "has_overall", "first", "second", "verdicts"),
+    *("instruction", "reference", "response", "questions", "first", "second", "verdicts"),
     *("description", "before", "after", "metrics"),
 }
 """The keys of items that the page only shows; the others are keys of rows in the export."""

@@ -102,15 +102,17 @@ class _Handler(LoopbackHandler):
             return Reply(HTTPStatus.FORBIDDEN, b"This address is unknown. Ask for a new one.")
         if name == "state":
             return _json(HTTPStatus.OK, desk.state)
+        if name is None:  # the page asks for `state` relative to its own address
+            return Reply(HTTPStatus.PERMANENT_REDIRECT, fields={"Location": f"{self.path}/"})
         if name:
             return Reply(HTTPStatus.NOT_FOUND)
         return Reply(HTTPStatus.OK, "".join(sheet_page(desk.sheet, is_served=True)).encode(), "text/html")
 
-    def _place(self) -> tuple[Desk | None, str]:
-        """The desk of the token in the address, and what follows it."""
-        token, _, name = self.path.removeprefix("/").partition("/")
+    def _place(self) -> tuple[Desk | None, str | None]:
+        """The desk of the token in the address, and what follows its slash; None without a slash."""
+        token, slash, name = self.path.removeprefix("/").partition("/")
         known = [desk for key, desk in self.server.desks.items() if secrets.compare_digest(key, _ascii(token))]
-        return (known[0] if known else None), name
+        return (known[0] if known else None), name if slash else None
 
     def _stored(self) -> Reply:
         # A page of another site cannot send this type without asking first, and the server answers no such question.

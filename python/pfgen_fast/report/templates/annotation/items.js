@@ -11,7 +11,7 @@ function partsOf(item) {
     const levels = keyed(sheet.levels.map(({ value, text }) => ({ value, label: String(value), detail: text })));
     const overall = Array.from({ length: 11 }, (_, mark) => ({ value: mark, label: String(mark), key: mark < 10 ? String(mark) : "x" }));
     const parts = item.questions.map((text, at) => ({ number: at + 1, text, options: levels, form: "levels" }));
-    return item.has_overall ? [...parts, { title: say("overall"), options: overall, form: "scale" }] : parts;
+    return [...parts, { title: say("overall"), options: overall, form: "scale" }];
   }
   if (item.kind === "judgement") {
     const options = keyed([{ value: true, label: say("reasonable") }, { value: false, label: say("not_reasonable") }]);
@@ -45,8 +45,7 @@ function rowsOf(item, decision) {
 function allRowsOf(item, { values, comment, isUnclear }) {
   const more = { ...(comment && { comment }), ...(isUnclear && { unclear: true }) };
   if (item.kind === "mark") {
-    const overall = item.has_overall ? { overall: values.at(-1) } : {};
-    return [{ ...item.row, verdicts: values.slice(0, item.questions.length), ...overall, ...more }];
+    return [{ ...item.row, verdicts: values.slice(0, -1), overall: values.at(-1), ...more }];
   }
   const questions = item.kind === "judgement" ? item.verdicts.map(({ question }) => ({ question })) : [{}];
   return questions.map((question, at) => ({ ...item.row, ...question, [DECIDED[item.kind]]: values[at], ...more }));
@@ -78,7 +77,7 @@ function addRow(found, row) {
   const item = items[number];
   if (!item) throw new Error("unknown item");
   const decision = found.get(number) ?? blank(item);
-  const values = item.kind === "mark" ? [...row.verdicts, ...(item.has_overall ? [row.overall] : [])] : decision.values.with(at, row[DECIDED[item.kind]]);
+  const values = item.kind === "mark" ? [...row.verdicts, row.overall] : decision.values.with(at, row[DECIDED[item.kind]]);
   const isKnown = ({ options }, part) => values[part] === null || options.some(({ value }) => value === values[part]);
   if (values.length !== decision.values.length || !partsOf(item).every(isKnown)) throw new Error("unknown value");
   found.set(number, { values, comment: String(row.comment ?? ""), isUnclear: row.unclear === true });
