@@ -50,6 +50,7 @@ def test_equal_answers_are_one_item_and_no_pair(runs: Path) -> None:
     opened = open_runs([runs])
     n_tasks = len(TASKS)
     assert len(mark_items(SUITE, opened, TASKS)) == 3 * n_tasks - 1
+    assert sum(len(item.source) == 2 for item in mark_items(SUITE, opened, TASKS)) == 1
     # The pair of the two equal answers is none, and each of them makes the same pair with the third.
     assert len(pair_items(SUITE, opened, TASKS)) == 3 * n_tasks - 2
     assert len(pair_items(SUITE, opened, TASKS, reference=MODELS[1])) == 2 * n_tasks - 1

@@ -91,6 +91,7 @@ def test_a_window_that_knows_an_old_version_gets_the_newer_rows(server: Annotati
             400,
             "rows[0].kind: expected one of mark, pair, judgement, v",
         ),
+        ({"version": "", "rows": [{**ROW, "weights": [float("nan")]}]}, 400, "rows[0]: expected finite numbers"),
         ({"version": 1, "rows": []}, 400, "version: expected a string"),
         ([], 400, "expected an object"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -24,7 +25,8 @@ def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[Tas
         for task, answer in _answers(suite, run, tasks):
             content = {**_about("mark", task, answer), "questions": list(suite.checklist(task).questions)}
             item = Item("mark", _key("mark", task, answer.sha256), content, (*task.place, run.key), (run.key,))
-            found.setdefault(item.key, item)
+            before = found.get(item.key)
+            found[item.key] = item if before is None else replace(before, source=(*before.source, run.key))
     return list(found.values())
 
 

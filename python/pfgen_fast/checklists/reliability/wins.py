@@ -199,7 +199,7 @@ def wins_finding(
         pictures.append(_matrix(one) if reference is None else _ranges(one, reference))
     return Finding(
         "wins",
-        _answer(found, reference),
+        _answer(found),
         _words(found, ties, signature),
         tuple(tables),
         tuple(pictures),
@@ -266,13 +266,13 @@ def _ranges(one: Wins, reference: str) -> Picture:
     return Picture(f"wins-{one.source}", f"Win rates against {reference}, by {one.source}", ranges_of(shown, label))
 
 
-def _answer(found: Sequence[Wins], reference: str | None) -> str:
+def _answer(found: Sequence[Wins]) -> str:
     said = []
     for one in found:
         rates = {pair: one.rate(number) for number, pair in enumerate(one.pairs) if one.figures.n[number]}
         (model, other), best = max(rates.items(), key=lambda each: float(each[1].value or 0))
         said.append(
-            f"by {one.source}, {in_one_line(model, 60)} wins most often against {in_one_line(other, 60)}: "
+            f"by {one.source}, {in_one_line(model, 60)} has the highest win rate against {in_one_line(other, 60)}: "
             f"{best.value:.1f} %{best.between(1)}"
         )
     text = "; ".join(said)

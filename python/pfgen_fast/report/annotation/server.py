@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -21,7 +22,7 @@ from ...annotations.rows import KINDS, export_lines, read_rows
 from ...annotations.sheets import Sheet
 from ...errors import AnnotationError
 from ...files.json_writing import json_bytes
-from ...files.untrusted_json import any_object, checked, items, member, parse_json, read_json, text, unexpected
+from ...files.untrusted_json import Fault, any_object, checked, items, member, parse_json, read_json, text, unexpected
 from ...files.writing import make_folder, write_whole
 from ..loopback import LoopbackHandler, LoopbackServer, Reply
 from .page import sheet_page
@@ -143,9 +144,17 @@ def _request(value: Any) -> tuple[str, list[Mapping[str, Any]]]:
         found = any_object(each)
         if found.get("kind") not in KINDS:
             raise unexpected(f"one of {', '.join(KINDS)}", found.get("kind")).inside(".kind")
+        if any(isinstance(each, float) and not math.isfinite(each) for each in _values(found)):
+            raise Fault("expected finite numbers")
         return found
 
     return member(value, "version", text), list(member(value, "rows", lambda rows: items(rows, row)))
+
+
+def _values(row: Mapping[str, Any]) -> Iterator[Any]:
+    """The values of a row, and those of the lists in it."""
+    for value in row.values():
+        yield from value if isinstance(value, list) else (value,)
 
 
 def _tokens(path: Path, annotators: Sequence[str]) -> dict[str, str]:
