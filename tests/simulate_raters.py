@@ -1,4 +1,4 @@
-"""Claims of `make simulate` about people: annotators who are named although they do not differ, and rates."""
+"""Claims of `make simulate` about people: agreement, annotators who are named although they do not differ, rates."""
 
 from __future__ import annotations
 
@@ -8,15 +8,30 @@ import numpy as np
 from makers.annotators import rated
 from makers.claims import FALSE_ALARMS, Claim
 from numpy.random import Generator
-from pfgen_fast.statistics.raters import Against, against_others
+from pfgen_fast.statistics.correlation import interval_of_draws
+from pfgen_fast.statistics.raters import Against, against_others, alpha, correlated
 from pfgen_fast.statistics.rates import clustered_rate
 from pfgen_fast.statistics.resampling import bootstrap_counts
 
+AGREEMENT = "Agreement of annotators: coverage of its interval over tasks"
 NAMED = "Annotators who differ from the others: any false name"
 FOUND = "Annotators who differ from the others: the one who does is named"
 RATES = "Rates of reasonable verdicts: coverage, with several opinions on each answer"
 
 _DRAWS = 400
+
+
+def _agreement(generator: Generator, n_tasks: int, figure: str) -> bool:
+    """Four annotators of two answers to each task; both figures are the answers' share of the variance."""
+    tasks, counts = np.repeat(np.arange(n_tasks), 2), bootstrap_counts(n_tasks, _DRAWS)
+    quality = generator.normal(0, 1.4, n_tasks)[tasks] + generator.normal(0, 1.4, 2 * n_tasks)
+    values = quality + generator.normal(0, 1.2, (4, 2 * n_tasks))
+    is_alpha = figure == "alpha"
+    found = alpha(values, tasks, counts) if is_alpha else correlated(values[0], values[1], tasks, counts).pearson
+    interval = interval_of_draws(found.value, found.draws, n_tasks)
+    assert interval.low is not None
+    assert interval.high is not None
+    return interval.low <= 2 * 1.4**2 / (2 * 1.4**2 + 1.2**2) <= interval.high
 
 
 def _compared(generator: Generator, n_raters: int, n_units: int, kind: str) -> list[Against]:
@@ -50,6 +65,9 @@ def _rate(generator: Generator, n_answers: int, n_opinions: int, truth: float, s
 
 def claims_of_raters() -> Iterator[Claim]:
     """Those on annotators and their opinions."""
+    for figure in ("alpha", "Pearson"):
+        for n_tasks in (5, 10, 20, 50):
+            yield Claim(AGREEMENT, f"{figure}, {n_tasks} tasks", (0.91, 0.99), _agreement, (n_tasks, figure), 2)
     for n_raters, n_units in ((3, 20), (5, 20), (5, 50), (5, 200), (10, 50)):
         of = f"{n_raters} equally good annotators, {n_units} answers"
         yield Claim(NAMED, of, FALSE_ALARMS, _any_name, (n_raters, n_units, "usual"), 4)

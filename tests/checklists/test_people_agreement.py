@@ -55,6 +55,9 @@ def test_one_annotator_or_no_overlap_is_a_sentence() -> None:
     marks = simulated_marks(SUITE, annotators=("a", "b"))
     with pytest.raises(ChecklistError, match=r"^one annotator only \(a\): agreement needs the marks of two"):
         MarkedAnswers(SUITE, [mark for mark in marks if mark.annotator == "a"])
+    few = people_finding(MarkedAnswers(SUITE, marks, draws=9), ()).to_dict()["tables"]["parts"]
+    assert few[-1]["mean Pearson"] is not None
+    assert few[-1]["mean Pearson, low"] is None  # one task says nothing about other tasks
     apart = [mark for mark in marks if (mark.annotator == "a") == mark.id.startswith("letter")]
     with pytest.raises(ChecklistError, match=r"^2 annotators without an answer in common: agreement needs answers"):
         MarkedAnswers(SUITE, apart)

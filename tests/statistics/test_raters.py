@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from makers.annotators import rated
+from pfgen_fast.statistics.correlation import interval_of_draws
 from pfgen_fast.statistics.raters import against_others, alpha, correlated, disagreement, fleiss, mean_of
 from pfgen_fast.statistics.rates import clustered_rate
 from pfgen_fast.statistics.resampling import bootstrap_counts
@@ -28,7 +29,11 @@ def test_alpha_of_the_worked_example_of_krippendorff():
     ]
     found = alpha(np.array(lines), np.arange(12), counts_of(12))
     assert found.value == pytest.approx(0.849, abs=5e-4)
-    assert np.nanquantile(found.draws, 0.025) < found.value < np.nanquantile(found.draws, 0.975)
+    interval = interval_of_draws(found.value, found.draws, 12)
+    assert interval.low < found.value < interval.high
+    assert interval.low < np.nanquantile(found.draws, 0.025)  # percentiles of the draws are narrower
+    assert interval_of_draws(found.value, found.draws, 12, n_strata=12).low is None
+    assert interval_of_draws(1.0, np.ones(9), 12).low is None
 
 
 def test_a_figure_of_a_draw_is_that_of_the_drawn_units():
@@ -74,6 +79,10 @@ def test_a_strict_and_a_careless_rater_are_named_and_nobody_else():
     careless = usual.copy()
     careless[0] = generator.permutation(careless[0])
     assert named(careless, counts) == ([False] * 5, [True] + [False] * 4)
+    flat = usual.copy()
+    flat[2] = 6
+    assert named(flat, counts) == ([False] * 5, [False, False, True, False, False])
+    assert named(np.full((3, 80), 6.0), counts) == ([False] * 3, [False] * 3)
     assert named(careless[:2], counts) == ([False] * 2, [False] * 2)  # of two, nobody can say which differs
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .correlation import Floats, pearson, resampled_pearson, resampled_spearman, spearman
+from .correlation import Floats, is_constant, pearson, resampled_pearson, resampled_spearman, spearman
 from .paired import corrected, paired_difference
 from .resampling import Counts, resampled_means
 
@@ -24,8 +24,9 @@ SMALLEST_SHIFT = 0.5
 """Smaller differences between a rater's mean and that of the others are not named."""
 SMALLEST_LOSS = 0.1
 """Smaller differences between a rater's correlation and the mean of the others' are not named."""
+FEWEST_UNITS = 10
+"""Raters with fewer units that others rated, too, are not named."""
 _LEVEL = 0.025
-_FEWEST_UNITS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,7 @@ class Figure:
 
     value: float
     draws: Floats
+    clusters: Ints  # numbers of the clusters of its units
 
 
 def alpha(values: Floats, clusters: Ints, counts: Counts) -> Figure:
@@ -98,7 +100,7 @@ def _figure(sums: Floats, of: Callable[..., Any], clusters: Ints, counts: Counts
     with np.errstate(divide="ignore", invalid="ignore"):
         value = float(of(*(np.float64(math.fsum(row)) for row in sums.tolist())))
         drawn: Floats = np.asarray(of(*(resampled_means(by_cluster, counts) * n_clusters).T), dtype=np.float64)
-    return Figure(value, drawn)
+    return Figure(value, drawn, np.flatnonzero(by_cluster[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +117,14 @@ def correlated(x: Floats, y: Floats, clusters: Ints, counts: Counts) -> Correlat
     both = ~np.isnan(x) & ~np.isnan(y)
     n = int(both.sum())
     if n < 3:
-        undefined = Figure(math.nan, np.full(len(counts), np.nan))
+        undefined = Figure(math.nan, np.full(len(counts), np.nan), clusters[:0])
         return Correlated(n, undefined, undefined)
     a, b, of = x[both], y[both], clusters[both]
+    used = np.unique(of)
     return Correlated(
         n,
-        Figure(_or_nan(pearson(a, b)), resampled_pearson(a, b, of, counts)),
-        Figure(_or_nan(spearman(a, b)), resampled_spearman(a, b, of, counts)),
+        Figure(_or_nan(pearson(a, b)), resampled_pearson(a, b, of, counts), used),
+        Figure(_or_nan(spearman(a, b)), resampled_spearman(a, b, of, counts), used),
     )
 
 
@@ -129,12 +132,13 @@ def mean_of(figures: list[Figure]) -> Figure:
     """The mean of the figures that are defined, in each draw too."""
     defined = [figure for figure in figures if not math.isnan(figure.value)]
     if not defined:
-        return Figure(math.nan, figures[0].draws if figures else np.empty(0))
+        return Figure(math.nan, figures[0].draws if figures else np.empty(0), np.empty(0, dtype=np.int64))
     draws = np.stack([figure.draws for figure in defined])
     n = (~np.isnan(draws)).sum(axis=0)
     with np.errstate(invalid="ignore"):
         means = np.where(np.isnan(draws), 0.0, draws).sum(axis=0) / n
-    return Figure(math.fsum(figure.value for figure in defined) / len(defined), means)
+    used = np.unique(np.concatenate([figure.clusters for figure in defined]))
+    return Figure(math.fsum(figure.value for figure in defined) / len(defined), means, used)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +160,9 @@ def against_others(values: Floats, clusters: Ints, counts: Counts) -> list[Again
 
     A shift is named if it is significant at 0.05 (clustered t test, Holm over raters) and at least `SMALLEST_SHIFT`. A
     rater is unlike the others if the correlation with their mean is lower than the mean of the other raters'
-    correlations in all but 0.05 / raters of the draws, and by at least `SMALLEST_LOSS`. The rater furthest from the
-    others is named first, and the others are compared again without this rater. At least two raters remain unnamed: of
-    two, nobody can say who differs.
+    correlations in all but 0.025 / raters of the draws, and by at least `SMALLEST_LOSS`. The correlation of a rater who
+    gives all units the same rating counts as 0. The rater furthest from the others is named first, and the others are
+    compared again without this rater. At least two raters remain unnamed: of two, nobody can say who differs.
     """
     reference = list(range(len(values)))
     result: dict[int, Against] = {}
@@ -187,10 +191,12 @@ def _against(values: Floats, reference: list[int], clusters: Ints, counts: Count
     result = {}
     for rater, (figures, one) in found.items():
         others_r = mean_of([other.pearson for number, (other, _) in found.items() if number != rater])
-        loss = others_r.draws - figures.pearson.draws if len(reference) > 1 else np.full(1, np.nan)
+        is_flat = figures.n > 0 and is_constant(values[rater][~np.isnan(values[rater])])
+        own_r = Figure(0.0, np.zeros(len(counts)), clusters[:0]) if is_flat else figures.pearson
+        loss = others_r.draws - own_r.draws if len(reference) > 1 else np.full(1, np.nan)
         defined = np.sort(loss[~np.isnan(loss)])
         is_lower = len(defined) > 0 and defined[int(_LEVEL / len(values) * len(defined))] > 0
-        is_judged = len(reference) > 2 and figures.n >= _FEWEST_UNITS
+        is_judged = len(reference) > 2 and figures.n >= FEWEST_UNITS
         is_shifted = one is not None and p_holm[rater] < _LEVEL and abs(one.mean) >= SMALLEST_SHIFT
         result[rater] = Against(
             figures.n,
@@ -200,7 +206,7 @@ def _against(values: Floats, reference: list[int], clusters: Ints, counts: Count
             None if one is None else one.high,
             None if one is None or one.p_value is None else p_holm[rater],
             is_judged and is_shifted,
-            bool(is_judged and is_lower and others_r.value - figures.pearson.value >= SMALLEST_LOSS),
+            bool(is_judged and is_lower and others_r.value - own_r.value >= SMALLEST_LOSS),
         )
     return result
 

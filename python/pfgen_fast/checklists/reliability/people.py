@@ -13,7 +13,8 @@ import numpy as np
 
 from ...errors import ChecklistError
 from ...files.untrusted_text import counted
-from ...statistics.agreement_of_levels import agreement_of_table, figures_of_tables, tables_of
+from ...statistics.agreement_of_levels import figures_of_tables, tables_of
+from ...statistics.correlation import interval_of_draws
 from ...statistics.paired import corrected, paired_difference
 from ...statistics.raters import (
     Against,
@@ -28,7 +29,7 @@ from ...statistics.raters import (
 )
 from ..people.marks import Mark, MarkedAnswer
 from ..suite import ChecklistSuite
-from .answer_grid import AnswerGrid, Estimate, Ints, estimate, grid_fields
+from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields
 from .judge_selection import Side
 from .paired_judgements import Question
 
@@ -126,7 +127,7 @@ class MarkedAnswers:
         answers = self.parts[part]
         columns = np.isin(self.answer_of_verdict, answers)
         tasks = self.grid.task_of
-        counts = self.grid.counts if len(set(tasks[answers].tolist())) > 1 else self.grid.counts[:0]
+        counts = self.grid.counts
         of_pairs = list(self.pairs.values())
         if part != "all":
             marks = self.overall[:, answers]
@@ -144,6 +145,14 @@ class MarkedAnswers:
             "alpha_of_verdicts": alpha(self.verdicts[:, columns], of_verdicts, counts),
             "kappa_of_verdicts": fleiss(votes.astype(np.float64), of_verdicts, counts),
         }
+
+    def estimate(self, figure: Figure) -> Estimate:
+        """The figure with its interval; tasks are drawn within their part."""
+        if math.isnan(figure.value):
+            return Estimate(None)
+        n_parts = len(np.unique(self.grid.part_of_task[figure.clusters]))
+        found = interval_of_draws(figure.value, figure.draws, len(figure.clusters), n_parts)
+        return Estimate(found.value, found.low, found.high)
 
     @cached_property
     def against_others(self) -> list[Against]:
@@ -242,14 +251,16 @@ class MarkedAnswers:
         of_tasks = tables_of(pairs[:, kept], self.grid.task_of[answers[kept]], n_tasks, n_levels)
         drawn = self.grid.counts.astype(np.float64) @ of_tasks.reshape(n_tasks, -1).astype(np.float64)
         draws = figures_of_tables(drawn.reshape(-1, n_levels, n_levels), suite.levels)
-        figures = agreement_of_table(of_tasks.sum(axis=0), suite.levels)
+        figures = figures_of_tables(of_tasks.sum(axis=0, keepdims=True), suite.levels)[0]
+        used = np.flatnonzero(of_tasks.any(axis=(1, 2)))
+        same = self.estimate(Figure(2 * figures[0] - 1, 2 * draws[:, 0] - 1, used))  # from -1 to 1, as all figures
         return AgainstJudge(
             part,
             scores.n,
             scores,
             int(kept.sum()) // n_orders,
-            estimate(figures.same, draws[:, 0]),
-            estimate(figures.kappa_quadratic, draws[:, 4]),
+            Estimate(*(None if end is None else (end + 1) / 2 for end in same.cells)),
+            self.estimate(Figure(figures[4], draws[:, 4], used)),
         )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, few_names, in_one_line
-from ...statistics.raters import Correlated, Figure
-from .answer_grid import Estimate, estimate, ranges_of
+from ...statistics.raters import FEWEST_UNITS, Against, Correlated
+from .answer_grid import Estimate, ranges_of
 from .judge_selection import Side, signature_of_sides
 from .people import AgainstJudge, MarkedAnswers
 
@@ -26,7 +26,7 @@ _FIGURES: Mapping[str, str] = {
 
 def people_finding(found: MarkedAnswers, sides: Sequence[Side], notes: Sequence[str] = ()) -> Finding:
     """The agreement of annotators, and of each judge with them."""
-    parts = {part: {name: _estimate(one) for name, one in found.of_part(part).items()} for part in found.parts}
+    parts = {part: {name: found.estimate(one) for name, one in found.of_part(part).items()} for part in found.parts}
     against = {_name(side, sides): found.against(side) for side in sides}
     tables = [_parts(found, parts), _pairs(found), _annotators(found), _questions(found)]
     if sides:
@@ -49,10 +49,6 @@ def _name(side: Side, sides: Sequence[Side]) -> str:
     return side.judge if names.count(side.judge) == 1 and side.judge else side.version or side.name
 
 
-def _estimate(figure: Figure) -> Estimate:
-    return estimate(None if math.isnan(figure.value) else figure.value, figure.draws)
-
-
 def _columns(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
 
@@ -69,12 +65,14 @@ def _parts(found: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) ->
     )
 
 
-def _correlated(one: Correlated) -> tuple[Cell, ...]:
-    return one.n, *_estimate(one.pearson).cells, *_estimate(one.spearman).cells
+def _correlated(found: MarkedAnswers, one: Correlated) -> tuple[Cell, ...]:
+    return one.n, *found.estimate(one.pearson).cells, *found.estimate(one.spearman).cells
 
 
 def _pairs(found: MarkedAnswers) -> Table:
-    rows = tuple((found.annotators[i], found.annotators[j], *_correlated(one)) for (i, j), one in found.pairs.items())
+    rows = tuple(
+        (found.annotators[i], found.annotators[j], *_correlated(found, one)) for (i, j), one in found.pairs.items()
+    )
     columns = ("annotator", "other", "answers", *_columns(("Pearson", "Spearman")))
     return Table("pairs", "Overall marks of each two annotators", columns, rows, 3)
 
@@ -87,7 +85,7 @@ def _annotators(found: MarkedAnswers) -> Table:
         shift = None if math.isnan(one.shift) else one.shift
         n_flags = sum(mark.is_unclear for mark in found.marks if mark.annotator == name)
         spread = float(own.std(ddof=1)) if len(own) > 1 else None
-        r = _estimate(one.pearson)
+        r = found.estimate(one.pearson)
         rows.append(
             (
                 name,
@@ -112,14 +110,19 @@ def _annotators(found: MarkedAnswers) -> Table:
     return Table("annotators", "Annotators against the mean of the others", columns, tuple(rows), 3, shown)
 
 
+def _unlike(one: Against) -> str:
+    r = one.pearson.value
+    return "gives all answers the same mark" if math.isnan(r) else f"agrees less with the others (Pearson {r:.2f})"
+
+
 def _direction(shift: float) -> str:
     return "strict" if shift < 0 else "lenient"
 
 
 def _judges(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        ("two annotators", *_of_judge(found.of_people("all"))),
-        *((name, *_of_judge(one)) for name, of_judge in against.items() for one in of_judge),
+        ("two annotators", *_of_judge(found, found.of_people("all"))),
+        *((name, *_of_judge(found, one)) for name, of_judge in against.items() for one in of_judge),
     ]
     columns = (
         *("judge", "part", "answers", *_columns(("Pearson", "Spearman")), "pairs of verdicts"),
@@ -130,8 +133,8 @@ def _judges(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]])
     return Table("judges", title, columns, tuple(rows), 3, shown)
 
 
-def _of_judge(one: AgainstJudge) -> tuple[Cell, ...]:
-    return one.part, *_correlated(one.scores), one.n_verdicts, *one.same.cells, *one.kappa.cells
+def _of_judge(found: MarkedAnswers, one: AgainstJudge) -> tuple[Cell, ...]:
+    return one.part, *_correlated(found, one.scores), one.n_verdicts, *one.same.cells, *one.kappa.cells
 
 
 def _questions(found: MarkedAnswers) -> Table:
@@ -157,8 +160,8 @@ def _answer(found: MarkedAnswers, figures: Mapping[str, Estimate]) -> str:
 
 def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) -> str:
     parts = [
-        f"{counted(len(found.annotators), 'annotator')} marked {len(found.answers):,} answers, {found.n_shared:,} of "
-        "them by two annotators or more."
+        f"{counted(len(found.annotators), 'annotator')} marked {counted(len(found.answers), 'answer')}, "
+        f"{found.n_shared:,} of them by two annotators or more."
     ]
     named = [
         f"{in_one_line(name, 40)} is {_direction(one.shift)} ({one.shift:+.2f} of 10 against the others)"
@@ -166,11 +169,13 @@ def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) 
         if one.is_shifted
     ]
     named += [
-        f"{in_one_line(name, 40)} agrees less with the others (Pearson {one.pearson.value:.2f})"
+        f"{in_one_line(name, 40)} {_unlike(one)}"
         for name, one in zip(found.annotators, found.against_others, strict=True)
         if one.is_unlike
     ]
-    if len(found.annotators) > 2:
+    if len(found.annotators) > 2 and max(one.n for one in found.against_others) < FEWEST_UNITS:
+        parts.append(f"To name annotators who differ takes {FEWEST_UNITS} shared answers of an annotator.")
+    elif len(found.annotators) > 2:
         parts.append(f"{'; '.join(named)}." if named else "No annotator differs from the others.")
     else:
         parts.append("With two annotators, nobody can say which of them differs.")
@@ -194,10 +199,12 @@ def _pictures(found: MarkedAnswers) -> list[Picture]:
     n = len(found.annotators)
     values = np.eye(n)
     for (i, j), one in found.pairs.items():
-        values[i, j] = values[j, i] = 0.0 if math.isnan(one.pearson.value) else one.pearson.value
+        values[i, j] = values[j, i] = one.pearson.value
     lowest = 0.0 if not (values < 0).any() else -1.0
     matrix = Matrix(found.annotators, found.annotators, values, "Pearson", lowest, 1.0, 2)
-    against = [(name, _estimate(one.pearson)) for name, one in zip(found.annotators, found.against_others, strict=True)]
+    against = [
+        (name, found.estimate(one.pearson)) for name, one in zip(found.annotators, found.against_others, strict=True)
+    ]
     shown = [(name, one) for name, one in against if one.value is not None]
     pictures = [Picture("pairs", "Overall marks of each two annotators", matrix)]
     if shown:
