@@ -307,8 +307,8 @@ def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite:
     rows = [row_of(one, response_sha256=sha256_of(f"best {one.id}")) for one in (mark, others[-1])]
     path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
     common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
-    assert "1 marks are not used, because no run has their answers: letter_" in call(*common, "--run", runs / "best")[2]
-    assert "no marks are left: the runs have none of the answers to 3 marks" in call(*common, "--run", runs / "last")[2]
+    assert "1 mark not used, because no run has the answers: letter_" in call(*common, "--run", runs / "best")[2]
+    assert "no marks are left: the runs have none of the answers of 3 marks" in call(*common, "--run", runs / "last")[2]
 
 
 def test_sensitivity_compares_tables(call: Any, tmp_path: Path, runs: Path) -> None:

@@ -59,6 +59,16 @@ def test_small_differences_are_ties_if_the_user_says_so_and_all_pairs_are_comple
     assert means == ["good", "fair", "poor"]
 
 
+def test_ties_only_have_an_interval_or_are_a_sentence(call: Any, folder: Path) -> None:
+    rows = tables(call, folder, "--margin", 100)
+    assert {(row["win rate"], row["low"] < 30, row["high"] > 70) for row in rows["rates"]} == {(50.0, True, True)}
+    assert {(row["win rate"], row["low"] < 30, row["high"] > 70) for row in rows["means-judge"]} == {(50.0, True, True)}
+    command = ("checklists", "wins", folder / "runs", "--suite", folder / "suite", "--margin", 100, "--ties", "skip")
+    code, _, err = call(*command)
+    assert code == 2
+    assert "by judge: no comparison is left of 15 comparisons: all are ties, which --ties skip leaves out" in err
+
+
 def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -> None:
     rows = [
         {
@@ -71,7 +81,10 @@ def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -
         }
         for task, choice in zip(TASKS, ("second", "second", "first", "tie", "second"), strict=True)
     ]
-    (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), rows))
+    stale = {**rows[0], "first_sha256": "of no run"}
+    (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [*rows, stale]))
+    command = ("checklists", "wins", folder / "runs", "--suite", folder / "suite", "--pairs", folder / "a.jsonl")
+    assert "1 mark not used, because no run has the answers: letter_1" in "".join(map(str, call(*command)))
     found = tables(call, folder, "--pairs", folder / "a.jsonl")["rates"]
     by_people = {(row["model"], row["against"]): row["win rate"] for row in found if row["by"] == "people"}
     assert by_people == {("good", "poor"): pytest.approx(70), ("poor", "good"): pytest.approx(30)}
@@ -92,12 +105,13 @@ def test_bad_input_is_one_sentence(call: Any, folder: Path) -> None:
         "choice": "tie",
     }
     (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [mark]))
-    assert "no run has the answers of 1 pair" in call(*command, "--pairs", folder / "a.jsonl")[2]
+    err = call(*command, "--pairs", folder / "a.jsonl")[2]
+    assert "no marks are left: the runs have none of the answers of 1 mark" in err
     vote = {
         "kind": "mark",
         "id": "letter_1",
         "length": None,
-        "response_sha256": "a",
+        "response_sha256": sha256_of("good answers letter_1"),
         "verdicts": [1, 1, 1],
         "overall": 1,
     }

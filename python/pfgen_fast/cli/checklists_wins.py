@@ -56,7 +56,7 @@ class _Wins:
             signature = scores.models[0].signature
             sources[wins.JUDGE] = wins.by_scores(scores, judged, margin=self.margin)
         if self.pairs:
-            people = read_people(self.pairs, suite)
+            people = read_people(self.pairs, suite, runs=runs)
             if not people.pairs:
                 expected = "expected exports of 'annotate --ask pairs'"
                 raise ChecklistError(f"--pairs: no choices between two answers; {expected}")

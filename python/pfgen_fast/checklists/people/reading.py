@@ -167,11 +167,11 @@ def _of_runs(
     }
     kept = [said for said in people if not runs or answers.issuperset(said.answers)]
     if not kept:
-        raise ChecklistError(f"no marks are left: the runs have none of the answers to {len(people)} marks")
+        raise ChecklistError(f"no marks are left: the runs have none of the answers of {counted(len(people), 'mark')}")
     stale = Counter(said.id for said in people if runs and not answers.issuperset(said.answers))
     if stale:
         n, named = sum(stale.values()), few_names(list(stale))
-        notes.append(f"{n} marks are not used, because no run has their answers: {named}")
+        notes.append(f"{counted(n, 'mark')} not used, because no run has the answers: {named}")
 
     def of_kind(kind: type[S]) -> tuple[S, ...]:
         return tuple(said for said in kept if isinstance(said, kind))

@@ -14,7 +14,7 @@ from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, in_one_line, unknown_name
-from ...statistics.rates import clustered_rate
+from ...statistics.rates import clustered_rate, drawn_rate
 from ...statistics.resampling import bootstrap_counts
 from ...statistics.win_rates import FEWEST_CLUSTERS, WinRates, win_rates
 from ..judgements import AnswerKey
@@ -104,10 +104,6 @@ def by_people(pairs: Sequence[Pair], suite: ChecklistSuite, runs: Sequence[Run])
                 if one != other:
                     ratio = lengths.ratio(key, one, other)
                     found.append(Comparison((pair.id, pair.length), (one, other), signs[pair.choice], ratio))
-    if not found:
-        raise ChecklistError(
-            f"no run has the answers of {counted(len(pairs), 'pair')}; expected the runs that the pages were made for"
-        )
     return found
 
 
@@ -132,7 +128,15 @@ class Wins:
 
     def controlled(self, number: int) -> Estimate:
         """The length-controlled win rate."""
-        return _percent(self.figures.controlled[number], self.figures.controlled_draws[:, number])
+        return _controlled(self.figures.controlled[number], self.figures.controlled_draws[:, number], self.rate(number))
+
+    def mean(self, numbers: Sequence[int]) -> tuple[Estimate, Estimate]:
+        """The means of the win rates and of the length-controlled win rates of several pairs."""
+        of = self.figures
+        draws = of.rate_draws[:, numbers].mean(axis=1)
+        share = drawn_rate(float(of.rates[numbers].mean()), draws[~np.isnan(draws)].tolist(), self.n_tasks)
+        rate = _of_share(share)
+        return rate, _controlled(of.controlled[numbers].mean(), of.controlled_draws[:, numbers].mean(axis=1), rate)
 
     @property
     def slope(self) -> Estimate:
@@ -142,6 +146,16 @@ class Wins:
 
 def _percent(value: float, draws: np.ndarray) -> Estimate:
     return estimate(None if math.isnan(value) else 100 * float(value), 100 * draws)
+
+
+def _of_share(share: Iterable[float | None]) -> Estimate:
+    return Estimate(*(None if cell is None else 100 * cell for cell in share))
+
+
+def _controlled(value: float, draws: np.ndarray, rate: Estimate) -> Estimate:
+    """A length-controlled win rate; if all comparisons end alike, draws are all the same, and it is the win rate."""
+    found = _percent(value, draws)
+    return rate if found.low is not None and found.low == found.high else found
 
 
 def wins(
@@ -154,6 +168,8 @@ def wins(
     seed: int = 0,
 ) -> Wins:
     """The win rates of all models against the reference, or of each two models."""
+    if not comparisons:
+        raise ChecklistError(f"by {source}: no two models have answers to the same task; expected runs on one suite")
     models = list(dict.fromkeys(model for one in comparisons for model in one.models))
     if reference is not None and reference not in models:
         raise ChecklistError(f"--reference: {unknown_name('model', reference, models)}")
@@ -166,11 +182,12 @@ def wins(
         for pair, sign, ratio in ((one.models, one.sign, one.ratio), (one.models[::-1], -one.sign, -one.ratio))
         if pair in numbers
     ]
-    if not rows:
-        raise ChecklistError("no two models have answers to the same task; expected runs on the same suite")
     pairs, of_tasks, signs, ratios = map(np.array, zip(*rows, strict=True))
     y = np.where(signs == 0, _VALUES[ties], (signs + 1) / 2)
     kept = ~np.isnan(y)
+    if not kept.any():
+        n = counted(len(rows) if reference is not None else len(rows) // 2, "comparison")
+        raise ChecklistError(f"by {source}: no comparison is left of {n}: all are ties, which --ties skip leaves out")
     counts = bootstrap_counts(len(tasks), draws, seed=seed)
     figures = win_rates(y[kept], ratios[kept].astype(np.float64), pairs[kept], len(wanted), of_tasks[kept], counts)
     n_ties = np.bincount(pairs[signs == 0], minlength=len(wanted)).tolist()
@@ -178,7 +195,7 @@ def wins(
     for number in range(len(wanted)):
         own = pairs[kept] == number
         share = clustered_rate(y[kept][own].tolist(), of_tasks[kept][own].tolist()) if own.any() else (None,) * 3
-        rates.append(Estimate(*(None if cell is None else 100 * cell for cell in share)))
+        rates.append(_of_share(share))
     return Wins(source, tuple(wanted), figures, tuple(rates), tuple(n_ties), len(tasks))
 
 
@@ -218,7 +235,7 @@ def _rates(found: Sequence[Wins]) -> Table:
                 *(*one.rate(number).cells, *one.controlled(number).cells),
             )
             for number, pair in enumerate(one.pairs)
-            if one.figures.n[number]
+            if one.figures.n[number] or one.n_ties[number]
         ]
         rows += sorted(listed, key=lambda row: (row[1], -float(row[5] or 0)))
     columns = (
@@ -233,14 +250,9 @@ def _means(one: Wins) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for model in models:
         numbers = [number for number, pair in enumerate(one.pairs) if pair[0] == model and one.figures.n[number]]
-        cells: list[Cell] = []
-        figures = one.figures
-        for values, draws in (
-            (figures.rates, figures.rate_draws),
-            (figures.controlled, figures.controlled_draws),
-        ):
-            cells += _percent(float(values[numbers].mean()), draws[:, numbers].mean(axis=1)).cells
-        rows.append((model, len(numbers), *cells))
+        if numbers:
+            rate, controlled = one.mean(numbers)
+            rows.append((model, len(numbers), *rate.cells, *controlled.cells))
     rows.sort(key=lambda row: -float(row[2] or 0))
     columns = (
         *("model", "opponents", "win rate", "low", "high"),
@@ -291,7 +303,9 @@ def _words(found: Sequence[Wins], ties: Ties, signature: str) -> str:
         n = int(one.figures.n.sum()) if one.pairs[0][1] == one.pairs[-1][1] else int(one.figures.n.sum()) // 2
         parts.append(f"By {one.source}: {n:,} comparisons on {counted(one.n_tasks, 'task')}.")
         if one.slope.value is None:
-            parts.append(f"Length-controlled win rates need {FEWEST_CLUSTERS} tasks.")
+            parts.append(
+                f"Length-controlled win rates need {FEWEST_CLUSTERS} tasks, and answers with known, different lengths."
+            )
         else:
             parts.append(
                 f"An answer twice as long as the other wins {one.slope.value:+.1f}{one.slope.between(1)} percentage "
