@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from makers.judged_runs import N_TASKS, judged, made_suite, written
-from makers.people import row_of, write_rows
+from makers.people import marked, row_of, write_rows
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.people.calibration import calibrated_scores
 from pfgen_fast.checklists.people.marks import Mark
@@ -32,17 +32,7 @@ def marks(model: str, n: int, annotator: str = "a", shift: float = 0.25) -> Iter
         task = SUITE.by_key[one.id, None]
         if int(one.id[-3:]) < n:
             verdicts = tuple(max(0.0, verdict - shift) for verdict in one.scores or ())
-            sha256 = one.response_sha256
-            yield Mark(
-                id=one.id,
-                length=None,
-                annotator=annotator,
-                area=task.area,
-                category=task.category,
-                response_sha256=sha256,
-                verdicts=verdicts,
-                overall=5,
-            )
+            yield marked(task, one.response_sha256, annotator, verdicts, 5)
 
 
 @pytest.fixture

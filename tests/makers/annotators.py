@@ -11,6 +11,8 @@ from pfgen_fast.checklists.people.marks import Mark
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import sha256_of
 
+from .people import marked
+
 Floats = NDArray[np.float64]
 
 
@@ -62,16 +64,6 @@ def simulated_marks(
                         exact[question] = generator.random()
                 verdicts = levels[np.abs(exact[:, np.newaxis] - levels).argmin(axis=1)]
                 overall = float(np.clip(np.rint(10 * (seen - shift) + generator.normal(0, 10 * noise / 2)), 0, 10))
-                found.append(
-                    Mark(
-                        id=task.id,
-                        length=task.length,
-                        annotator=name,
-                        area=task.area,
-                        category=task.category,
-                        response_sha256=sha256_of(f"{task.id} {task.length} {number}"),
-                        verdicts=tuple(verdicts.tolist()),
-                        overall=overall,
-                    )
-                )
+                answer = sha256_of(f"{task.id} {task.length} {number}")
+                found.append(marked(task, answer, name, verdicts.tolist(), overall))
     return found

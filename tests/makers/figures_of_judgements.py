@@ -197,7 +197,7 @@ def of_the_win_rates() -> Iterator[str]:
     for row in table(PEOPLE_WIN):
         if row["model"] in by_model:
             number = by_model[row["model"]]
-            rate, controlled = found.rate(number), found.controlled(number)
+            rate, controlled = found.rates[number], found.controlled(number)
             yield f"{rate.value:.1f} {rate.low:.1f} {rate.high:.1f} {controlled.value:.1f}"
         yield f"{float(row['win_rate_percent']):.1f}"
 
@@ -206,7 +206,7 @@ def of_the_win_rates() -> Iterator[str]:
 def of_the_ties() -> Iterator[str]:
     number = won("half").pairs.index(("llama31_70b", "gpt4o_0806"))
     yield f"{won('half').n_ties[number]} {int(won('half').figures.n[number])}"
-    yield from (f"{won(ties).rate(number).value:.1f}" for ties in TIES)
+    yield from (f"{won(ties).rates[number].value:.1f}" for ties in TIES)
 
 
 @figures(PAGE, "* **The weights change scores", *SLOW)

@@ -12,7 +12,7 @@ from typing import Any
 from pfgen_fast.checklists.people.marks import Mark
 from pfgen_fast.checklists.people.reading import Marks
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.tasks import sha256_of
+from pfgen_fast.checklists.tasks import Task, sha256_of
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -37,19 +37,22 @@ def people(
                 verdicts = tuple(chance.choice(LEVELS) for _ in raw)
                 exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
                 overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
-                found.append(
-                    Mark(
-                        id=task.id,
-                        length=task.length,
-                        annotator=annotator,
-                        area=task.area,
-                        category=task.category,
-                        response_sha256=answer,
-                        verdicts=verdicts,
-                        overall=overall,
-                    )
-                )
+                found.append(marked(task, answer, annotator, verdicts, overall))
     return Marks(tuple(found))
+
+
+def marked(task: Task, answer: str, annotator: str, verdicts: Sequence[float], overall: float) -> Mark:
+    """A mark of an answer, which its hash names."""
+    return Mark(
+        id=task.id,
+        length=task.length,
+        annotator=annotator,
+        area=task.area,
+        category=task.category,
+        response_sha256=answer,
+        verdicts=tuple(verdicts),
+        overall=overall,
+    )
 
 
 def row_of(mark: Mark, **others: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -70,15 +71,15 @@ class LoopbackServer(ThreadingHTTPServer):
         """Ignores errors, because browsers may close connections at any time."""
 
 
-class LoopbackHandler(BaseHTTPRequestHandler):
+class LoopbackHandler(ABC, BaseHTTPRequestHandler):
     """Answers one request; subclasses have `reply`."""
 
     server: LoopbackServer
     timeout = _SECONDS_FOR_A_REQUEST
 
+    @abstractmethod
     def reply(self) -> Reply:
         """The reply to GET and HEAD."""
-        raise NotImplementedError
 
     def do_GET(self) -> None:
         """Replies to GET."""

@@ -55,7 +55,6 @@ class AgainstJudge:
     """A judge against people, on the answers that both rated."""
 
     part: str
-    n: int
     scores: Correlated  # the judge's score and the mean overall mark
     n_verdicts: int
     same: Estimate  # share of pairs of a judge's and an annotator's verdict with the same level
@@ -126,8 +125,7 @@ class MarkedAnswers:
         """The figures of all annotators together on a part of the suite."""
         answers = self.parts[part]
         columns = np.isin(self.answer_of_verdict, answers)
-        tasks = self.grid.task_of
-        counts = self.grid.counts
+        tasks, counts = self.grid.task_of, self.grid.counts
         of_pairs = list(self.pairs.values())
         if part != "all":
             marks = self.overall[:, answers]
@@ -200,7 +198,8 @@ class MarkedAnswers:
         ]
         return sorted(result, key=lambda one: (not one[1].is_named, -one[1].difference))
 
-    def of_people(self, part: str) -> AgainstJudge:
+    @cached_property
+    def of_people(self) -> AgainstJudge:
         """The same figures as for a judge, for each two annotators: what a judge can be compared with."""
         first, second, units = [], [], []
         for i, j in combinations(range(len(self.annotators)), 2):
@@ -209,12 +208,10 @@ class MarkedAnswers:
             first += [self.levels[i][both], self.levels[j][both]]
             second += [self.levels[j][both], self.levels[i][both]]
             units += [both, both]
-        pairs = [one for one in self.pairs.values() if not math.isnan(one.pearson.value)]
-        together = Correlated(
-            self.n_shared, mean_of([one.pearson for one in pairs]), mean_of([one.spearman for one in pairs])
-        )
+        pairs = self.pairs.values()
+        means = (mean_of([getattr(one, name) for one in pairs]) for name in ("pearson", "spearman"))
         levels = np.stack([np.concatenate(first), np.concatenate(second)])
-        return self._against(part, together, levels, np.concatenate(units), 2)
+        return self._against("all", Correlated(self.n_shared, *means), levels, np.concatenate(units), 2)
 
     def against(self, side: Side) -> list[AgainstJudge]:
         """A judge against the annotators, by part of the suite."""
@@ -256,7 +253,6 @@ class MarkedAnswers:
         same = self.estimate(Figure(2 * figures[0] - 1, 2 * draws[:, 0] - 1, used))  # from -1 to 1, as all figures
         return AgainstJudge(
             part,
-            scores.n,
             scores,
             int(kept.sum()) // n_orders,
             Estimate(*(None if end is None else (end + 1) / 2 for end in same.cells)),

@@ -121,7 +121,7 @@ def _direction(shift: float) -> str:
 
 def _judges(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        ("two annotators", *_of_judge(found, found.of_people("all"))),
+        ("two annotators", *_of_judge(found, found.of_people)),
         *((name, *_of_judge(found, one)) for name, of_judge in against.items() for one in of_judge),
     ]
     columns = (
@@ -182,7 +182,7 @@ def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) 
     unclear = ["/".join(map(str, question.labels)) for question, one in found.questions if one.is_named]
     if unclear:
         parts.append(f"Annotators disagree more on {few_names(unclear)} than on other questions: revise the question.")
-    people = found.of_people("all")
+    people = found.of_people
     for name, (first, *_) in against.items():
         if first.kappa.value is not None and people.kappa.value is not None:
             parts.append(

@@ -118,17 +118,15 @@ class Wins:
     source: str
     pairs: tuple[tuple[str, str], ...]
     figures: WinRates
-    rates: tuple[Estimate, ...]
+    rates: tuple[Estimate, ...]  # of the first model of each pair
     n_ties: tuple[int, ...]
     n_tasks: int
 
-    def rate(self, number: int) -> Estimate:
-        """The win rate of the first model of a pair."""
-        return self.rates[number]
-
     def controlled(self, number: int) -> Estimate:
         """The length-controlled win rate."""
-        return _controlled(self.figures.controlled[number], self.figures.controlled_draws[:, number], self.rate(number))
+        return _controlled(
+            self.figures.controlled[number], self.figures.controlled_draws[:, number], self.rates[number]
+        )
 
     def mean(self, numbers: Sequence[int]) -> tuple[Estimate, Estimate]:
         """The means of the win rates and of the length-controlled win rates of several pairs."""
@@ -232,7 +230,7 @@ def _rates(found: Sequence[Wins]) -> Table:
         listed = [
             (
                 *(*pair, one.source, int(one.figures.n[number]), one.n_ties[number]),
-                *(*one.rate(number).cells, *one.controlled(number).cells),
+                *(*one.rates[number].cells, *one.controlled(number).cells),
             )
             for number, pair in enumerate(one.pairs)
             if one.figures.n[number] or one.n_ties[number]
@@ -272,7 +270,7 @@ def _matrix(one: Wins) -> Picture:
 
 
 def _ranges(one: Wins, reference: str) -> Picture:
-    shown = [(pair[0], one.rate(number)) for number, pair in enumerate(one.pairs) if one.figures.n[number]]
+    shown = [(pair[0], one.rates[number]) for number, pair in enumerate(one.pairs) if one.figures.n[number]]
     shown.sort(key=lambda each: -float(each[1].value or 0))
     label = f"win rate against {reference}, in percent"
     return Picture(f"wins-{one.source}", f"Win rates against {reference}, by {one.source}", ranges_of(shown, label))
@@ -281,7 +279,7 @@ def _ranges(one: Wins, reference: str) -> Picture:
 def _answer(found: Sequence[Wins]) -> str:
     said = []
     for one in found:
-        rates = {pair: one.rate(number) for number, pair in enumerate(one.pairs) if one.figures.n[number]}
+        rates = {pair: one.rates[number] for number, pair in enumerate(one.pairs) if one.figures.n[number]}
         (model, other), best = max(rates.items(), key=lambda each: float(each[1].value or 0))
         said.append(
             f"by {one.source}, {in_one_line(model, 60)} has the highest win rate against {in_one_line(other, 60)}: "
