@@ -1,5 +1,6 @@
 #include "index/ngram_index.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -73,36 +74,55 @@ class PlaceCheck {
   std::uint64_t last_base_;
 };
 
-// Links lead to smaller numbers, so that following them ends, and depths are within the length of a window. Whether a
-// link has the stated depth is checked for the root only, because the root has no counts.
+// The root is its own link, without depth.
 template <class States>
-void check_states(const States& states, std::size_t n_states, const PlaceCheck& check) {
-  const Place link_of_root = states[kRoot].link_place();
-  require(link_of_root.state == kRoot && link_of_root.base == 0 && states[kRoot].depth() == 0 &&
-              states[kRoot].link_depth() == 0,
-          "a state with an impossible link or depth");
-  constexpr std::size_t kAhead = kScanAheadBytes / sizeof(typename States::State);
+void check_root_state(const States& states) {
+  const auto& root = states[kRoot];
+  require(
+      root.link_place().state == kRoot && root.link_place().base == 0 && root.depth() == 0 && root.link_depth() == 0,
+      "a state with an impossible link or depth");
+}
+
+// Negative unless all states, from number `first` on, are valid. Links lead to smaller numbers, so that following them
+// ends, and depths are within the length of a window. Whether a link has the stated depth is checked for the root only,
+// because the root has no counts.
+template <class State>
+std::int64_t check_states(std::span<const State> states, std::size_t first, const PlaceCheck& check) noexcept {
   std::int64_t signs = 0;
-  for (StateId id = 1; id < n_states; ++id) {
-    const auto& state = states[id];
-    prefetch(&state + kAhead);
+  for (std::size_t i = first == kRoot ? 1 : 0; i < states.size(); ++i) {
+    const State& state = states[i];
     const Place link = state.link_place();
-    signs |= check(link) | shortfall(id - 1, link.state) | shortfall(state.depth(), state.link_depth() + 1) |
+    signs |= check(link) | shortfall(first + i - 1, link.state) | shortfall(state.depth(), state.link_depth() + 1) |
              shortfall(kMaxOrder, state.depth()) |
              (shortfall(link.state, kRoot + 1) & shortfall(0, state.link_depth()));
   }
-  require(signs >= 0, "a state with an impossible link or depth");
+  return signs;
 }
 
+// Negative unless all edges are valid.
 template <class Edge>
-void check_edges(std::span<const Edge> edges, const PlaceCheck& check) {
-  constexpr std::size_t kAhead = kScanAheadBytes / sizeof(Edge);
+std::int64_t check_edges(std::span<const Edge> edges, const PlaceCheck& check) noexcept {
   std::int64_t signs = 0;
-  for (const Edge& edge : edges) {
-    prefetch(&edge + kAhead);
-    signs |= check(edge.place());
+  for (const Edge& edge : edges) signs |= check(edge.place());
+  return signs;
+}
+
+// Reads `bytes`, which begin with `n` items and end with padding: adds them to a checksum, if there is one, and calls
+// `check` with some items at a time and the number of the first. So they are read from memory only once. Returns the
+// signs of all checks.
+template <class Item, class Check>
+std::int64_t read_items(std::span<const std::byte> bytes, std::size_t n, RunningChecksum* sum, const Check& check) {
+  constexpr std::size_t kItems = 12'288 / sizeof(Item);
+  static_assert(kItems * sizeof(Item) % RunningChecksum::kStripe == 0);
+  std::int64_t signs = 0;
+  for (std::size_t first = 0; !bytes.empty(); first += kItems) {
+    const auto piece = bytes.first(std::min(kItems * sizeof(Item), bytes.size()));
+    bytes = bytes.subspan(piece.size());
+    if (sum != nullptr) sum->add(piece);
+    const std::size_t n_items = std::min(piece.size() / sizeof(Item), n - first);
+    signs |= check(std::span(reinterpret_cast<const Item*>(piece.data()), n_items), first);
   }
-  require(signs >= 0, "an edge that leads nowhere");
+  return signs;
 }
 
 // The root has an edge for every symbol, so that each walk can continue. The edge leads to the root only if no
@@ -129,22 +149,30 @@ std::vector<typename States::Counts> counts_of_symbols(const States& states, std
 
 }  // namespace
 
-NgramIndex::NgramIndex(std::span<const std::byte> bytes) {
+NgramIndex::NgramIndex(std::span<const std::byte> bytes, RunningChecksum* sum) {
   const SectionHeader header = read_header(bytes);
   const SectionShape shape(header);
   n_bytes_ = shape.end;
   n_states_ = header.n_states;
   is_wide_ = header.is_wide == 1;
+  if (sum != nullptr) sum->add(bytes.first(shape.states));
   sets_ = part<SetHeader>(bytes, shape.sets, header.n_sets);
   check_sets(sets_);
   alphabet_ = Alphabet(check_code_points(part<char32_t>(bytes, shape.code_points, header.n_symbols)));
   const PlaceCheck check(header);
   const auto open = [&](auto& states, auto& symbol_counts) {
     using States = std::remove_reference_t<decltype(states)>;
-    const auto edges = part<typename States::Edge>(bytes, shape.edges, header.n_slots);
-    states = States(part<typename States::State>(bytes, shape.states, n_states_).data(), edges.data());
-    check_states(states, n_states_, check);
-    check_edges(edges, check);
+    using State = typename States::State;
+    using Edge = typename States::Edge;
+    const auto check_some_states = [&](auto some, std::size_t first) { return check_states(some, first, check); };
+    const auto check_some_edges = [&](auto some, std::size_t) { return check_edges(some, check); };
+    const auto of_states = bytes.subspan(shape.states, shape.edges - shape.states);
+    const auto of_edges = bytes.subspan(shape.edges, shape.end - shape.edges);
+    states = States(reinterpret_cast<const State*>(of_states.data()), reinterpret_cast<const Edge*>(of_edges.data()));
+    check_root_state(states);
+    require(read_items<State>(of_states, n_states_, sum, check_some_states) >= 0,
+            "a state with an impossible link or depth");
+    require(read_items<Edge>(of_edges, header.n_slots, sum, check_some_edges) >= 0, "an edge that leads nowhere");
     check_root(states, alphabet_.size());
     symbol_counts = counts_of_symbols(states, alphabet_.size());
   };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "index/alphabet.hpp"
+#include "index/checksum.hpp"
 #include "index/section_shape.hpp"
 #include "index/states.hpp"
 
@@ -23,9 +24,9 @@ namespace pfgen {
 
 class NgramIndex {
  public:
-  // Reads the index at the beginning of `bytes`, which the caller keeps. Throws IndexFormatError if a number in it
-  // would lead outside of it. The counts are not checked.
-  explicit NgramIndex(std::span<const std::byte> bytes);
+  // Reads the index at the beginning of `bytes`, which the caller keeps, and adds its bytes to a checksum, if there is
+  // one. Throws IndexFormatError if a number in it would lead outside of it. The counts are not checked.
+  NgramIndex(std::span<const std::byte> bytes, RunningChecksum* sum);
 
   std::size_t n_bytes() const noexcept { return n_bytes_; }
   const Alphabet& alphabet() const noexcept { return alphabet_; }

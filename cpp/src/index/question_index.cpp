@@ -24,12 +24,13 @@ QuestionIndex::~QuestionIndex() { delete opened_.load(std::memory_order_acquire)
 
 const References& QuestionIndex::references() const {
   if (const References* opened = opened_.load(std::memory_order_acquire)) return *opened;
-  if (checksum(section_.bytes) != checksum_) throw IndexFormatError(name_ + " is damaged: its checksum differs");
   std::unique_ptr<const References> own;
   try {
-    own = std::make_unique<const References>(section_, profile_);
+    own = std::make_unique<const References>(section_, profile_, checksum_);
   } catch (const IndexFormatError& error) {
-    throw IndexFormatError(name_ + ": " + error.what());
+    const bool is_damaged = checksum(section_.bytes) != checksum_;
+    throw IndexFormatError(name_ +
+                           (is_damaged ? " is damaged: its checksum differs" : std::string(": ") + error.what()));
   }
   const References* first = nullptr;
   return opened_.compare_exchange_strong(first, own.get(), std::memory_order_acq_rel) ? *own.release() : *first;

@@ -30,7 +30,7 @@ std::vector<AnswerSet> decode_sets(std::span<const std::vector<TextView>> sets, 
 
 }  // namespace
 
-SetGroup::SetGroup(std::span<const std::byte> bytes) : index_(bytes) {
+SetGroup::SetGroup(NgramIndex index) : index_(std::move(index)) {
   for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
     of_sets_[set] = set < n_sets() ? support_by_frequency(n_answers(set)) : std::vector{0.0};
     if (!index_.is_wide() && of_sets_[set].size() > CompactStates::kMaxLevel + 1) {
@@ -58,19 +58,25 @@ References::References(std::span<const std::vector<TextView>> sets, Profile prof
   }
 }
 
-References::References(Section section, Profile profile) : profile_(profile), section_(std::move(section)) {
+// Nothing is made of the numbers in it before the checksum is right.
+References::References(Section section, Profile profile, std::optional<std::uint64_t> checksum)
+    : profile_(profile), section_(std::move(section)) {
+  std::vector<NgramIndex> indexes;
+  RunningChecksum sum;
   double n_answers = 0.0;
   for (std::span<const std::byte> rest = section_.bytes; !rest.empty();) {
-    const SetGroup& group = groups_.emplace_back(rest);
-    n_sets_ += group.n_sets();
-    for (std::size_t set = 0; set < group.n_sets(); ++set) n_answers += group.n_answers(set);
+    const NgramIndex& index = indexes.emplace_back(rest, checksum ? &sum : nullptr);
+    n_sets_ += index.n_sets();
+    for (std::size_t set = 0; set < index.n_sets(); ++set) n_answers += static_cast<double>(index.n_answers(set));
     if (n_answers > static_cast<double>(kMaxAnswers))
       throw IndexFormatError("a question with an impossible number of answers");
-    rest = rest.subspan(group.index().n_bytes());
-    if (!rest.empty() && group.n_sets() != kSetsPerIndex) throw IndexFormatError("an index with too few sets");
-    if (group.index().is_wide() != groups_.front().index().is_wide()) throw IndexFormatError("indexes of two forms");
+    rest = rest.subspan(index.n_bytes());
+    if (!rest.empty() && index.n_sets() != kSetsPerIndex) throw IndexFormatError("an index with too few sets");
+    if (index.is_wide() != indexes.front().is_wide()) throw IndexFormatError("indexes of two forms");
   }
-  if (groups_.empty()) throw IndexFormatError("a question without an index");
+  if (indexes.empty()) throw IndexFormatError("a question without an index");
+  if (checksum && sum.with_end() != *checksum) throw IndexFormatError("its checksum differs");
+  for (NgramIndex& index : indexes) groups_.emplace_back(std::move(index));
 }
 
 std::size_t References::n_states() const noexcept {

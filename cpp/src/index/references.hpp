@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,8 +21,8 @@ namespace pfgen {
 // Up to four reference sets, which share an index, and how much each frequency counts in truthfulness.
 class SetGroup {
  public:
-  // Borrows `bytes`. Throws IndexFormatError as NgramIndex does.
-  explicit SetGroup(std::span<const std::byte> bytes);
+  // Throws IndexFormatError where an index counts what its form cannot.
+  explicit SetGroup(NgramIndex index);
 
   const NgramIndex& index() const noexcept { return index_; }
   std::size_t n_sets() const noexcept { return index_.n_sets(); }
@@ -57,8 +59,8 @@ class References {
   References(std::span<const std::vector<TextView>> sets, Profile profile);
   // As above, with a builder that can be reused for other questions.
   References(std::span<const std::vector<TextView>> sets, Profile profile, SectionBuilder& builder);
-  // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does.
-  References(Section section, Profile profile);
+  // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does, or if the checksum differs.
+  References(Section section, Profile profile, std::optional<std::uint64_t> checksum = {});
 
   Profile profile() const noexcept { return profile_; }
   const Section& section() const noexcept { return section_; }

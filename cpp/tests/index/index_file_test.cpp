@@ -162,6 +162,38 @@ TEST(a_compact_index_has_as_many_symbols_as_its_keys_can_tell_apart) {
   CHECK(refusal(section) == "a compact index with too many symbols");
 }
 
+// An index is read in pieces; the states and edges at their ends are checked like all others.
+TEST(every_place_of_a_long_index_is_checked) {
+  Random random(41);
+  Sets sets(1, std::vector<Text>(60));
+  for (Text& text : sets[0]) {
+    for (int i = 0; i < 50; ++i) text.push_back(U'あ' + static_cast<char32_t>(random.below(40)));
+  }
+  Bytes section = built_section(sets);
+  const SectionHeader header = header_of(section);
+  const SectionShape shape(header);
+  constexpr StateId kPiece = 12'288 / sizeof(CompactStates::State);
+  CHECK(header.is_wide == 0 && header.n_states > 2 * kPiece && header.n_slots > 2 * kPiece);
+  const auto refusal_with = [&](std::uint64_t offset, auto changed) {
+    const auto before = number_at<decltype(changed)>(section, offset);
+    put(std::span(section), offset, changed);
+    std::string found = refusal(section);
+    put(std::span(section), offset, before);
+    return found;
+  };
+  for (const StateId id : {StateId{1}, kPiece - 1, kPiece, kPiece + 1, 2 * kPiece, header.n_states - 1}) {
+    const std::uint64_t offset = shape.states + id * sizeof(CompactStates::State);
+    auto state = number_at<CompactStates::State>(section, offset);
+    state.link = (state.link & ~std::uint64_t{CompactStates::kMaxStates - 1}) | id;
+    CHECK(refusal_with(offset, state) == "a state with an impossible link or depth");
+  }
+  for (const std::uint32_t slot : {header.n_symbols + 1, 2 * kPiece - 1, 2 * kPiece, header.n_slots - 1}) {
+    const CompactStates::Edge edge = CompactStates::edge(1, {header.n_states, 0});
+    CHECK(refusal_with(shape.edges + slot * sizeof edge, edge) == "an edge that leads nowhere");
+  }
+  CHECK(refusal(section).empty());
+}
+
 TEST(the_answers_of_all_indexes_of_a_question_are_bounded_together) {
   Sets sets(4, {U"あい"});
   sets[0].assign(CompactStates::kMaxCount + 1, U"あい");
