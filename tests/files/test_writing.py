@@ -39,10 +39,10 @@ def test_a_file_is_replaced_whole_and_leaves_nothing_behind(path, either_kind):
 
 @posix
 def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(path, either_kind, monkeypatch):
-    monkeypatch.setattr(writing.secrets, "token_hex", lambda n: "0" * n)
+    monkeypatch.setattr(writing.os, "urandom", bytes)
     victim = path.with_name("victim")
     victim.write_bytes(b"kept")
-    path.with_name(f".file.{'0' * 8}.part").symlink_to(victim)
+    path.with_name(f".file.{'0' * 16}.part").symlink_to(victim)
     with pytest.raises(PfgenError, match="cannot be written: File exists"):
         writing.write_whole(path, b"new")
     assert (path.read_bytes(), victim.read_bytes()) == (b"old", b"kept")

@@ -14,7 +14,6 @@ text, and can always be encoded in UTF-8.
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -145,7 +144,9 @@ def folder_names(model: str) -> list[str]:
 
 def html_text(text: str) -> str:
     """A text for HTML, in an element or in a quoted attribute."""
-    return html.escape(terminal_text(text))
+    from html import escape
+
+    return escape(terminal_text(text))
 
 
 def csv_value(value: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -153,7 +152,7 @@ def _check_unchanged(path: Path, original: os.stat_result) -> None:
 def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
     """A new file next to `path`: an unnamed file if the system supports it (a kill leaves nothing), else hidden."""
     # Random, because a process in another container may have the same id; cut, because the length of names is limited.
-    hidden = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.part")
+    hidden = path.with_name(f".{path.name[:40]}.{os.urandom(8).hex()}.part")
     file = _open_unnamed(path.parent, mode)
     if file is None:
         with open(hidden, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:

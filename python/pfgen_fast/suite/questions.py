@@ -66,7 +66,7 @@ class Sample:
 Language = Literal["ja", "en"]
 
 _SOME = 20
-_JAPANESE = re.compile(
+_JAPANESE = (
     "[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 """A kana or a Chinese character."""
@@ -114,4 +114,4 @@ INSTRUCTIONS: Mapping[Language, Instructions] = {
 
 def language_of(question: str) -> Language:
     """The language of the default texts for a question: Japanese if it has kana or Chinese characters, else English."""
-    return "ja" if _JAPANESE.search(question) else "en"
+    return "ja" if re.search(_JAPANESE, question) else "en"
