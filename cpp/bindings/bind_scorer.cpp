@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -25,6 +27,26 @@ namespace py = pybind11;
 
 namespace pfgen {
 namespace {
+
+void check_record(const RecordForm& form, const Scores& scores, std::size_t row, const CutAnswer& cut) {
+  const auto is_column = [&](std::size_t column) { return column < scores.n_columns(); };
+  const auto is_rule = [&](const UnmetRule& unmet) {
+    return unmet.rule < form.rule_scores.size() && unmet.named_by < form.rule_names.size();
+  };
+  if (row >= scores.size() || !std::ranges::all_of(form.fluency_columns, is_column) ||
+      !std::ranges::all_of(form.truthfulness_columns, is_column) || !std::ranges::all_of(cut.unmet, is_rule)) {
+    throw py::index_error();
+  }
+}
+
+std::optional<py::bytes> record(const RecordForm& form, std::string_view line, const Scores& scores, std::size_t row,
+                                const CutAnswer& cut, std::size_t depth) {
+  check_record(form, scores, row, cut);
+  std::vector<double> values;
+  for (std::size_t column = 0; column < scores.n_columns(); ++column) values.push_back(scores.column(column)[row]);
+  const std::optional<std::string> json = record_json(line, form, values, cut, depth);
+  return json ? std::optional<py::bytes>(*json) : std::nullopt;
+}
 
 // The batch scorer as Python sees it: questions by key, and the functions that apply regexes or spell in tokens.
 class Scorer {
@@ -55,6 +77,42 @@ class Scorer {
     return average;
   }
 
+  std::vector<std::optional<py::bytes>> records(const std::vector<const RecordForm*>& forms, const Scores& scores,
+                                                const TextColumn& answers, const std::vector<std::size_t>& rows,
+                                                const std::vector<py::bytes>& lines, std::size_t depth) const {
+    if (forms.size() != readers_.size() || lines.size() != rows.size() || answers.size() != scores.size()) {
+      throw py::value_error("expected a form for each question, and a line for each row");
+    }
+    std::vector<std::optional<py::bytes>> records;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::uint32_t code = checked_code(scores, rows[i]);
+      records.push_back(record(*forms[code], lines[i], scores, rows[i], details(code, answers, rows[i]), depth));
+    }
+    return records;
+  }
+
+  // The same scorer with another way to add up.
+  Scorer adding_up(FloatSum float_sum) const {
+    Scorer other = *this;
+    other.scorer_ = BatchScorer(scorer_.questions(), float_sum);
+    return other;
+  }
+
+  // The scores of `n` rows from `first` on, added up in the way of this scorer.
+  Scores added_up(const Scores& scores, std::size_t first, std::size_t n) const {
+    if (first > scores.size() || n > scores.size() - first || scores.n_sets() != n_set_columns_) {
+      throw py::value_error("expected scores of this suite");
+    }
+    Scores found(n, n_set_columns_);
+    std::ranges::copy(scores.codes().subspan(first, n), found.codes().begin());
+    for (std::size_t column = 0; column < scores.n_columns(); ++column) {
+      std::ranges::copy(scores.column(column).subspan(first, n), found.columns().fluency + column * n);
+    }
+    for (std::size_t row = 0; row < n; ++row) checked_code(found, row);
+    scorer_.add_up(found.codes(), found.columns());
+    return found;
+  }
+
   CutAnswer details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
     const std::size_t look_ahead = scorer_.look_ahead();
     NormalisedText memory;
@@ -73,6 +131,14 @@ class Scorer {
     std::vector<Question> taken;
     for (const QuestionSource& question : questions) taken.push_back(question.taken());
     return taken;
+  }
+
+  // Python may have made the scores.
+  std::uint32_t checked_code(const Scores& scores, std::size_t row) const {
+    if (row >= scores.size()) throw py::index_error();
+    const auto code = static_cast<std::uint32_t>(scores.codes()[row]);
+    if (code >= readers_.size()) throw py::index_error();
+    return code;
   }
 
   std::int32_t code_of(py::handle key, std::optional<std::size_t> row) const {
@@ -203,12 +269,29 @@ void bind_scorer(py::module_& module) {
       .def_readonly("truncation", &CutAnswer::truncation)
       .def_readonly("score", &CutAnswer::score)
       .def_readonly("unmet", &CutAnswer::unmet);
+  py::class_<RecordForm>(module, "RecordForm", "What a question adds to the records of its answers in a result.json.")
+      .def(py::init([](std::vector<std::string> set_names, std::vector<std::size_t> fluency_columns,
+                       std::vector<std::size_t> truthfulness_columns, std::vector<std::string> rule_names,
+                       std::vector<std::string> rule_scores) {
+             if (fluency_columns.size() != set_names.size() || truthfulness_columns.size() != set_names.size()) {
+               throw py::value_error("expected two columns for each set");
+             }
+             return RecordForm{std::move(set_names), std::move(fluency_columns), std::move(truthfulness_columns),
+                               std::move(rule_names), std::move(rule_scores)};
+           }),
+           py::kw_only(), py::arg("set_names"), py::arg("fluency_columns"), py::arg("truthfulness_columns"),
+           py::arg("rule_names"), py::arg("rule_scores"));
   py::class_<Scorer>(module, "Scorer", "Scores batches of answers to known questions.")
       .def(py::init<const std::vector<QuestionSource>&, py::dict, std::size_t, FloatSum>(), py::arg("questions"),
            py::arg("codes"), py::arg("n_set_columns"), py::arg("float_sum"))
       .def("score", &Scorer::score, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
+      .def("adding_up", &Scorer::adding_up, py::arg("float_sum"), "The same scorer with another way to add up.")
+      .def("added_up", &Scorer::added_up, py::arg("scores"), py::arg("first"), py::arg("n"),
+           "The scores of some rows, added up in the way of this scorer.")
       .def("reward", &Scorer::reward, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
-      .def("details", &Scorer::details, py::arg("code"), py::arg("answers"), py::arg("row"));
+      .def("details", &Scorer::details, py::arg("code"), py::arg("answers"), py::arg("row"))
+      .def("records", &Scorer::records, py::arg("forms"), py::arg("scores"), py::arg("answers"), py::arg("rows"),
+           py::arg("lines"), py::arg("depth"), "The JSON of a record for each row, None where its line is not plain.");
   module.def(
       "sum", [](const std::vector<double>& values, FloatSum float_sum) { return sum(values, float_sum); },
       py::arg("values"), py::arg("float_sum"), "Adds up floats in their order.");

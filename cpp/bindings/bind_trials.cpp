@@ -1,4 +1,4 @@
-// Lines of trial files, the figures of runs, and the records of results.
+// Lines of trial files, and the figures of runs.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -8,13 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "bind.hpp"
 #include "gil.hpp"
 #include "pfgen/aggregate.hpp"
-#include "pfgen/answer_record.hpp"
 #include "pfgen/trial_lines.hpp"
 #include "scores.hpp"
 #include "text_column.hpp"
@@ -133,26 +133,6 @@ RunFigures aggregate_run(const std::vector<std::vector<std::size_t>>& rows, cons
   return aggregate(rows, answers, float_sum);
 }
 
-void check_record(const RecordForm& form, const Scores& scores, std::size_t row, const CutAnswer& cut) {
-  const auto is_column = [&](std::size_t column) { return column < scores.n_columns(); };
-  const auto is_rule = [&](const UnmetRule& unmet) {
-    return unmet.rule < form.rule_scores.size() && unmet.named_by < form.rule_names.size();
-  };
-  if (row >= scores.size() || !std::ranges::all_of(form.fluency_columns, is_column) ||
-      !std::ranges::all_of(form.truthfulness_columns, is_column) || !std::ranges::all_of(cut.unmet, is_rule)) {
-    throw py::index_error();
-  }
-}
-
-std::optional<py::bytes> record(const RecordForm& form, std::string_view line, const Scores& scores, std::size_t row,
-                                const CutAnswer& cut, std::size_t depth) {
-  check_record(form, scores, row, cut);
-  std::vector<double> values;
-  for (std::size_t column = 0; column < scores.n_columns(); ++column) values.push_back(scores.column(column)[row]);
-  const std::optional<std::string> json = record_json(line, form, values, cut, depth);
-  return json ? std::optional<py::bytes>(*json) : std::nullopt;
-}
-
 }  // namespace
 
 void bind_trials(py::module_& module) {
@@ -173,35 +153,20 @@ void bind_trials(py::module_& module) {
             return py::bytes(content.data(), content.size());
           },
           py::arg("row"));
-  py::class_<Figures>(module, "Figures", "Mean and population standard deviation.")
-      .def_readonly("mean", &Figures::mean)
-      .def_readonly("deviation", &Figures::deviation);
+  const auto figures = [](const auto& self) {
+    return std::tuple(self.score.mean, self.score.deviation, self.length.mean, self.length.deviation);
+  };
   py::class_<QuestionFigures>(module, "QuestionFigures", "The figures of one question.")
-      .def_readonly("order", &QuestionFigures::order)
-      .def_readonly("score", &QuestionFigures::score)
-      .def_readonly("length", &QuestionFigures::length)
+      .def_readonly("picked", &QuestionFigures::picked)
+      .def_property_readonly("figures", [=](const QuestionFigures& self) { return figures(self); })
       .def_readonly("means", &QuestionFigures::means);
   py::class_<RunFigures>(module, "RunFigures", "The figures of one run.")
       .def_readonly("n_trials", &RunFigures::n_trials)
-      .def_readonly("score", &RunFigures::score)
-      .def_readonly("length", &RunFigures::length)
+      .def_property_readonly("figures", [=](const RunFigures& self) { return figures(self); })
+      .def_readonly("means", &RunFigures::means)
       .def_readonly("questions", &RunFigures::questions);
   module.def("aggregate", &aggregate_run, py::arg("rows"), py::arg("scores"), py::arg("first"), py::arg("lengths"),
-             py::arg("float_sum"), "The figures of one run, unrounded.");
-  py::class_<RecordForm>(module, "RecordForm", "What a question adds to the records of its answers in a result.json.")
-      .def(py::init([](std::vector<std::string> set_names, std::vector<std::size_t> fluency_columns,
-                       std::vector<std::size_t> truthfulness_columns, std::vector<std::string> rule_names,
-                       std::vector<std::string> rule_scores) {
-             if (fluency_columns.size() != set_names.size() || truthfulness_columns.size() != set_names.size()) {
-               throw py::value_error("expected two columns for each set");
-             }
-             return RecordForm{std::move(set_names), std::move(fluency_columns), std::move(truthfulness_columns),
-                               std::move(rule_names), std::move(rule_scores)};
-           }),
-           py::kw_only(), py::arg("set_names"), py::arg("fluency_columns"), py::arg("truthfulness_columns"),
-           py::arg("rule_names"), py::arg("rule_scores"))
-      .def("record", &record, py::arg("line"), py::arg("scores"), py::arg("row"), py::arg("cut"), py::arg("depth"),
-           "The JSON of a record; None where a line is not plain.");
+             py::arg("float_sum"), "The figures of one run, rounded.");
 }
 
 }  // namespace pfgen

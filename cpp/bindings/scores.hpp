@@ -27,6 +27,7 @@ class Scores {
         values_((kAverage + 1 + 2 * n_sets) * n_rows, std::numeric_limits<double>::quiet_NaN()) {}
 
   std::size_t size() const noexcept { return codes_.size(); }
+  std::size_t n_sets() const noexcept { return n_sets_; }
   std::size_t n_columns() const noexcept { return kAverage + 1 + 2 * n_sets_; }
   std::span<std::int32_t> codes() noexcept { return codes_; }
   std::span<const std::int32_t> codes() const noexcept { return codes_; }

@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string_view>
@@ -63,6 +64,30 @@ py::array_t<bool> differs_from(const TextColumn& self, const TextColumn& other) 
     of_rows[row] = !own.is_null && (others.is_null || !are_equal(own, others));
   }
   return differs;
+}
+
+// The number of texts that contain one of the parts.
+std::size_t n_with_any(const TextColumn& self, const std::vector<py::str>& parts) {
+  const std::vector<std::string> in_utf8(parts.begin(), parts.end());
+  std::vector<const TextView*> others;
+  std::size_t n = 0;
+  {
+    const GilReleased no_gil;
+    for (const TextView& text : self.texts()) {
+      if (text.is_null) continue;
+      if (text.encoding != Encoding::kUtf8) {
+        others.push_back(&text);
+        continue;
+      }
+      const std::string_view bytes(static_cast<const char*>(text.data), text.n_units);
+      n += std::ranges::any_of(in_utf8, [&](const std::string& part) { return bytes.find(part) != bytes.npos; });
+    }
+  }
+  for (const TextView* text : others) {
+    const py::object str = to_str(*text);
+    n += std::ranges::any_of(parts, [&](const py::str& part) { return str.contains(part); });
+  }
+  return n;
 }
 
 }  // namespace
@@ -174,6 +199,12 @@ TextColumn TextColumn::joined(std::string name, const std::vector<const TextColu
   return all;
 }
 
+TextColumn TextColumn::part(std::size_t first, std::size_t n) const {
+  if (first > size() || n > size() - first) throw py::index_error();
+  const auto begin = texts_.begin() + static_cast<std::ptrdiff_t>(first);
+  return {name_, {begin, begin + static_cast<std::ptrdiff_t>(n)}, owners_};
+}
+
 py::object TextColumn::item(std::size_t row) const {
   if (texts_[row].is_null) return py::none();
   py::object text = to_str(texts_[row]);
@@ -187,7 +218,9 @@ void bind_text_column(py::module_& module) {
            py::arg("nulls_allowed") = false)
       .def_static("joined", &TextColumn::joined, py::arg("name"), py::arg("columns"),
                   "The texts of several columns, one after the other.")
+      .def("part", &TextColumn::part, py::arg("first"), py::arg("n"), "Some of the texts.")
       .def("__len__", &TextColumn::size)
+      .def("n_with_any", &n_with_any, py::arg("parts"), "The number of texts that contain one of the parts.")
       .def("differs_from", &differs_from, py::arg("other"),
            "By row, whether there is a text, and the other column has another one or none.")
       .def("tolist",

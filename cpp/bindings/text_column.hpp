@@ -43,6 +43,8 @@ class TextColumn {
   // The texts of several columns, one after the other.
   static TextColumn joined(std::string name, const std::vector<const TextColumn*>& columns);
 
+  TextColumn part(std::size_t first, std::size_t n) const;
+
   const std::string& name() const noexcept { return name_; }
   std::size_t size() const noexcept { return texts_.size(); }
   std::span<const TextView> texts() const noexcept { return texts_; }

@@ -39,7 +39,7 @@ from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.rewards import shape_of
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank, to_csv, to_html, to_json, to_markdown
-from pfgen_fast.runs.result import encode, read_result
+from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs, pack_trials
 from pfgen_fast.suite.faults import find_faults
@@ -153,7 +153,7 @@ def replies_to(config: Any) -> list[Any]:
 
 def good_result(folder: Path) -> Any:
     (run,) = find_runs([make_run(folder, LINES, CONFIG)])
-    result = json.loads(encode(evaluate(run, Scorer(SUITE))))
+    result = json.loads(evaluate(run, Scorer(SUITE)).content)
     result["questions"] = dict(list(result["questions"].items())[:3])
     for question in result["questions"].values():
         question["samples"] = question["samples"][:1]

@@ -17,7 +17,7 @@ from pfgen_fast.files.untrusted_json import MAX_DEPTH
 from pfgen_fast.oracle import compensated_sum, naive_sum
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank
-from pfgen_fast.runs.result import encode, parse_result, read_result, read_scores
+from pfgen_fast.runs.result import parse_result, read_result, read_scores
 from pfgen_fast.runs.trials import find_runs
 
 
@@ -58,7 +58,7 @@ def test_a_result_with_a_lone_surrogate_is_valid_json(tmp_path, mini, scorer):
     lines[0] = json.dumps({"question": mini.questions[0].question, "answer": "\ud800"})
     (run,) = find_runs([make_run(tmp_path, lines)])
     result = evaluate(run, scorer)
-    assert json.loads(encode(result).decode("utf-8")) == result.to_dict()
+    assert json.loads(result.content) == result.to_dict()
 
 
 JSON = st.recursive(
@@ -120,7 +120,7 @@ def good(tmp_path_factory, mini, scorer):
     """The decoded content of a result.json."""
     config = {"model": "org/model", "mode": "qa", "stop": ["Q:", "\n"], "temperature": 1.0}
     (run,) = find_runs([make_run(tmp_path_factory.mktemp("run"), trial_lines(mini, 3), config)])
-    return json.loads(encode(evaluate(run, scorer)))
+    return json.loads(evaluate(run, scorer).content)
 
 
 Q01 = ("questions", "Q01")
@@ -166,7 +166,7 @@ def test_scores_can_be_read_beside_samples_that_are_wrong(good, tmp_path):
 
 
 def test_a_result_that_is_read_is_the_one_that_was_written(good):
-    assert encode(parse_result(good, "x")) == json.dumps(good, ensure_ascii=False, indent=2).encode()
+    assert parse_result(good, "x").content == json.dumps(good, ensure_ascii=False, indent=2).encode()
 
 
 def test_a_leaderboard_needs_its_numbers(good, tmp_path):

@@ -13,7 +13,7 @@ from pfgen_fast import Scorer
 from pfgen_fast.files.json_writing import WrittenObject, json_bytes
 from pfgen_fast.native import _core
 from pfgen_fast.runs import aggregation
-from pfgen_fast.runs.result import RECORD_DEPTH, encode
+from pfgen_fast.runs.result import RECORD_DEPTH
 from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.scoring.score_table import ScoreTable
 
@@ -64,13 +64,13 @@ def test_records_are_written_as_python_writes_them(mini, scorer, monkeypatch, en
         content = b"\n".join(lines_of(mini, extras, ensure_ascii=ensure_ascii))
         written = result_of(content, scorer)
         with monkeypatch.context() as patch:
-            patch.setattr(ScoreTable, "record_json", lambda *_: None)
+            patch.setattr(ScoreTable, "records_json", lambda _, rows, *__: [None] * len(rows))
             made = result_of(content, scorer)
         n_written += sum(isinstance(record, WrittenObject) for record in records(written))
         assert not any(isinstance(record, WrittenObject) for record in records(made))
         n_too_long += sum("字超過" in str(record["scores"]["helpfulness_results"]) for record in records(made))
         expected = json.dumps(made.to_dict(), ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
-        assert encode(written) == encode(made) == expected
+        assert written.content == made.content == expected
         # NaN of a trial differs from itself; all else is equal once decoded.
         assert repr(list(map(dict, records(written)))) == repr(records(made))
 
@@ -98,19 +98,23 @@ def test_a_written_object_is_decoded_on_access():
 
 
 def test_a_record_form_checks_its_arguments(mini, scorer):
-    table = scorer.score(mini.questions[0].question_id, ["a"])
+    table = scorer.score([question.question_id for question in mini], ["a"] * len(mini))
     scores, _ = table.part
-    cut = scorer._core.details(0, table._answers, 0)
     form = {"set_names": [b'"A"'], "fluency_columns": [4], "truthfulness_columns": [5]}
     rules = {"rule_names": [b'"r"'] * 9, "rule_scores": [b"0.5"] * 9}
-    assert _core.RecordForm(**form, **rules).record(b"{}", scores, 0, cut, RECORD_DEPTH)
-    for wrong in ({"fluency_columns": [99]}, {"truthfulness_columns": [99]}):
+
+    def records(rows=(0,), lines=(b"{}",), n_forms=None, **changed):
+        forms = [_core.RecordForm(**(form | rules | changed))] * (n_forms or len(mini))
+        return scorer._core.records(forms, scores, table._answers, rows, lines, RECORD_DEPTH)
+
+    assert all(records())
+    for wrong in ({"fluency_columns": [99]}, {"truthfulness_columns": [99]}, {"rule_names": [], "rule_scores": []}):
         with pytest.raises(IndexError):
-            _core.RecordForm(**(form | wrong), **rules).record(b"{}", scores, 0, cut, RECORD_DEPTH)
+            records(**wrong)
     with pytest.raises(IndexError):
-        _core.RecordForm(**form, **rules).record(b"{}", scores, 1, cut, RECORD_DEPTH)
-    assert cut.unmet
-    with pytest.raises(IndexError):
-        _core.RecordForm(**form, rule_names=[], rule_scores=[]).record(b"{}", scores, 0, cut, RECORD_DEPTH)
+        records(rows=[len(mini)])
     with pytest.raises(ValueError, match="two columns"):
-        _core.RecordForm(**(form | {"fluency_columns": []}), **rules)
+        records(fluency_columns=[])
+    for mismatch in ({"n_forms": 1}, {"lines": []}):
+        with pytest.raises(ValueError, match="a form for each question"):
+            records(**mismatch)

@@ -7,7 +7,7 @@ import numpy as np
 import pfgen_fast
 import pytest
 from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
-from pfgen_fast.suite.rules import PROFILES
+from pfgen_fast.suite.rules import FLOAT_SUMS, PROFILES
 
 GOOD = "Ice floats on water because it is less dense: the molecules form an open lattice when they freeze."
 
@@ -43,6 +43,24 @@ def test_columns_cannot_be_written_and_an_unknown_one_names_the_known_ones(score
         table["fluency_X"]
     with pytest.raises(AttributeError, match="fluency_X"):
         table.fluency_X  # noqa: B018
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_scores_can_be_added_up_in_the_other_way(mini, make_suite, profile):
+    """As a scorer with that sum computes them, for a part of a table too, and with missing answers."""
+    references = mini.questions[0].answers["A"]
+    suite = Suite.load(make_suite({"answers": {name: references[i::5] for i, name in enumerate("VWXYZ")}}))
+    answers = [None, *references, *(text[i:] + text[:i] for i, text in enumerate(references))]
+    scorers = [Scorer(suite, profile=profile, float_sum=float_sum) for float_sum in FLOAT_SUMS]
+    tables = [scorer.score("Q01", answers, nulls="null") for scorer in scorers]
+    assert np.nansum(tables[0].fluency != tables[1].fluency) > 1  # a null differs from itself
+    for expected in tables:
+        rows = expected.rows(1, 9)
+        for found in (table.rows(1, 9).added_up(expected.scorer.float_sum) for table in tables):
+            assert (found.signature, len(found), found.details(7)) == (rows.signature, 8, rows.details(7))
+            assert all(found[column].tobytes() == rows[column].tobytes() for column in rows.columns)
+            again = found.scorer.score("Q01", answers, nulls="null")
+            assert again.fluency.tobytes() == expected.fluency.tobytes()
 
 
 def test_an_empty_batch_gives_an_empty_table(scorer):

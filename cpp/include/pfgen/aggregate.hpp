@@ -1,10 +1,11 @@
-// The figures of one run from the scores of its answers: section 6 of docs/scoring.md, before any rounding.
+// The figures of one run from the scores of its answers, rounded as in its result: section 6 of docs/scoring.md.
 //
 // The order in which floats are added is part of the rules: by falling score for a question, in file order for the run.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pfgen/sums.hpp"
@@ -18,16 +19,19 @@ struct Figures {
 };
 
 struct QuestionFigures {
-  std::vector<std::size_t> order;  // its rows by falling score, equal ones in their old order
+  // The rows of the best answer, the worst, and those at the quarters between them, with their scores; equal ones are
+  // in their old order.
+  std::vector<std::pair<std::size_t, double>> picked;
   Figures score;
   Figures length;
   std::vector<double> means;  // of each column
 };
 
 struct RunFigures {
-  std::size_t n_trials;  // the smallest number of answers over the questions
-  Figures score;         // over the trials
-  Figures length;        // over all answers
+  std::size_t n_trials;       // the smallest number of answers over the questions
+  Figures score;              // over the trials
+  Figures length;             // over all answers
+  std::vector<double> means;  // of each column: over the questions that have values in it, as shares of all questions
   std::vector<QuestionFigures> questions;
 };
 
@@ -38,7 +42,7 @@ struct ScoredAnswers {
   std::vector<std::span<const double>> columns;
 };
 
-// Figures of at least one value.
+// Figures of at least one value, not rounded.
 Figures figures_of(std::span<const double> values, FloatSum float_sum);
 
 // `rows[q]` are the rows of question q in file order: at least one question, and one row of each. Every row is one of

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "pfgen/sums.hpp"
@@ -43,9 +44,10 @@ struct AnswerScore {
   double average;
 };
 
-inline AnswerScore average(const RoundedSets& sets, double helpfulness, FloatSum float_sum) noexcept {
-  AnswerScore score{sum(sets.fluency(), float_sum), sum(sets.truthfulness(), float_sum), round_decimal(helpfulness, 5),
-                    0.0};
+// The parts of the sets are rounded.
+inline AnswerScore average(std::span<const double> fluency, std::span<const double> truthfulness, double helpfulness,
+                           FloatSum float_sum) noexcept {
+  AnswerScore score{sum(fluency, float_sum), sum(truthfulness, float_sum), round_decimal(helpfulness, 5), 0.0};
   score.average = round_decimal((score.fluency + score.truthfulness + score.helpfulness) / 3.0, 5);
   return score;
 }

@@ -73,6 +73,13 @@ struct ThreadMemory {
   RoundedSets rounded;
 };
 
+void store(const AnswerScore& score, std::size_t row, const ScoreColumns& columns) {
+  columns.fluency[row] = score.fluency;
+  columns.truthfulness[row] = score.truthfulness;
+  columns.helpfulness[row] = score.helpfulness;
+  columns.average[row] = score.average;
+}
+
 ThreadMemory& thread_memory() {
   thread_local ThreadMemory memory;
   return memory;
@@ -143,11 +150,9 @@ class BatchScorer::Block : private AnswerSource {
     memory_.rounded.clear();
     for (const SetScore& set : lane.sets) memory_.rounded.add(set, lane.sets.size());
     if (columns_.set_fluency != nullptr) store_sets(question, row);
-    const AnswerScore score = average(memory_.rounded, helpfulness_[lane_number(lane)], scorer_.float_sum_);
-    columns_.fluency[row] = score.fluency;
-    columns_.truthfulness[row] = score.truthfulness;
-    columns_.helpfulness[row] = score.helpfulness;
-    columns_.average[row] = score.average;
+    store(average(memory_.rounded.fluency(), memory_.rounded.truthfulness(), helpfulness_[lane_number(lane)],
+                  scorer_.float_sum_),
+          row, columns_);
   }
 
   void store_sets(const Question& question, std::size_t row) {
@@ -178,6 +183,20 @@ void BatchScorer::score(std::span<const Answer> answers, std::size_t n_threads, 
                         const std::function<void()>& on_pause) const {
   score_in_blocks(answers, questions_.size(), kBlock, n_threads, on_pause,
                   [&] { return Block(*this, answers, columns); });
+}
+
+void BatchScorer::add_up(std::span<const std::int32_t> questions, const ScoreColumns& columns) const {
+  std::vector<double> fluency;
+  std::vector<double> truthfulness;
+  for (std::size_t row = 0; row < questions.size(); ++row) {
+    fluency.clear();
+    truthfulness.clear();
+    for (const std::size_t column : questions_[static_cast<std::size_t>(questions[row])].set_columns) {
+      fluency.push_back(columns.set_fluency[column * questions.size() + row]);
+      truthfulness.push_back(columns.set_truthfulness[column * questions.size() + row]);
+    }
+    store(average(fluency, truthfulness, columns.helpfulness[row], float_sum_), row, columns);
+  }
 }
 
 std::size_t BatchScorer::look_ahead() const noexcept {

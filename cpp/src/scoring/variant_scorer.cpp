@@ -171,7 +171,8 @@ class VariantScorer::Block {
         const SetScore& score = scores_[v * n_sets + s];
         rounded_.add({score.fluency / scorer_.baseline(question, v, s), score.truthfulness}, n_sets);
       }
-      const AnswerScore score = average(rounded_, helpfulness_[v], FloatSum::kCompensated);
+      const AnswerScore score =
+          average(rounded_.fluency(), rounded_.truthfulness(), helpfulness_[v], FloatSum::kCompensated);
       double* out = out_ + v * kParts * answers_.size() + row;
       out[kFluency * answers_.size()] = score.fluency;
       out[kTruthfulness * answers_.size()] = score.truthfulness;

@@ -1,6 +1,8 @@
 // Batches: threads and order change nothing, scores are the same on every platform, and invalid input is named. Python
 // compares every column with the oracle.
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -125,6 +127,27 @@ TEST(scores_are_the_same_on_every_platform) {
   CHECK(digest(Profile::kPaper, FloatSum::kNaive) == 0x67843559E6E8455CU);
   CHECK(digest(Profile::kNormalised, FloatSum::kCompensated) == 0x201784534AF954FDU);
   CHECK(digest(Profile::kNormalised, FloatSum::kNaive) == 0x42BD759E0065E4E4U);
+}
+
+TEST(scores_can_be_added_up_in_the_other_way) {
+  const Fixture fixture(300);
+  const std::size_t n = fixture.answers.size();
+  std::vector<std::int32_t> questions;
+  for (const Answer& answer : fixture.answers) questions.push_back(static_cast<std::int32_t>(answer.question));
+  const auto columns = [&](FloatSum float_sum) {
+    std::vector<double> all = columns_of(fixture.scorer(Profile::kLeaderboard, float_sum, 1), fixture.answers, 1);
+    std::ranges::replace(all, kUntouched, std::numeric_limits<double>::quiet_NaN());
+    return all;
+  };
+  for (const FloatSum one : {FloatSum::kNaive, FloatSum::kCompensated}) {
+    const FloatSum other = one == FloatSum::kNaive ? FloatSum::kCompensated : FloatSum::kNaive;
+    std::vector<double> found = columns(one);
+    CHECK(!same_bits(found, columns(other)));
+    double* begin = found.data();
+    fixture.scorer(Profile::kLeaderboard, other, 1)
+        .add_up(questions, {begin, begin + n, begin + 2 * n, begin + 3 * n, begin + 4 * n, begin + 8 * n});
+    CHECK(same_bits(found, columns(other)));
+  }
 }
 
 TEST(an_index_with_other_sets_than_the_suite_is_refused) {

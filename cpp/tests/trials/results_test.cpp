@@ -1,6 +1,7 @@
 // Figures of runs, in the order of rows, and JSON in the form of Python: literal examples.
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <sstream>
 
 #include "makers/check.hpp"
@@ -9,17 +10,45 @@
 
 namespace pfgen::test {
 
-TEST(answers_stand_by_falling_score_and_equal_ones_stay) {
+using Picked = std::vector<std::pair<std::size_t, double>>;
+
+TEST(figures_are_rounded_and_answers_are_picked_by_falling_score) {
   const std::vector<double> score{0.5, 0.25, 0.5, 0.75, 0.0};
   const std::vector<double> length{10.0, 20.0, 30.0, 40.0, 50.0};
   const RunFigures run = aggregate({{4, 1, 0}, {2, 3}}, {score, length, {score, length}}, FloatSum::kNaive);
-  CHECK(run.questions[0].order == std::vector<std::size_t>({0, 1, 4}));
-  CHECK(run.questions[1].order == std::vector<std::size_t>({3, 2}));
-  CHECK(run.questions[0].means == std::vector<double>({0.25, 80.0 / 3.0}));
+  CHECK(run.n_trials == 2);
+  CHECK(run.questions[0].picked == Picked({{0, 0.5}, {1, 0.25}, {4, 0.0}}));
+  CHECK(run.questions[1].picked == Picked({{3, 0.75}, {2, 0.5}}));
+  CHECK(run.questions[0].means == std::vector<double>({0.25, 26.66667}));
   CHECK(run.questions[1].score.mean == 0.625 && run.questions[1].score.deviation == 0.125);
   CHECK(run.questions[1].length.mean == 35.0 && run.questions[1].length.deviation == 5.0);
-  CHECK(aggregate({{2, 0}}, {score, length, {}}, FloatSum::kNaive).questions[0].order ==
-        std::vector<std::size_t>({2, 0}));
+  CHECK(run.score.mean == 0.375 && run.score.deviation == 0.125);
+  CHECK(run.length.mean == 30.0 && run.length.deviation == 14.1);
+  CHECK(run.means == std::vector<double>({0.4375, 30.83333}));
+}
+
+TEST(of_many_answers_five_are_picked) {
+  const std::vector<double> score{0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.6};
+  const std::vector<std::size_t> rows{0, 1, 2, 3, 4, 5, 6, 7};
+  const auto picked = [&](std::size_t n) {
+    return aggregate({{rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n)}}, {score, score, {}},
+                     FloatSum::kNaive)
+        .questions[0]
+        .picked;
+  };
+  CHECK(picked(8) ==
+        Picked({{6, 0.6}, {5, 0.5}, {3, 0.3}, {2, 0.2}, {0, 0.0}}));  // places 1.75, 3.5 and 5.25 of 0 to 7
+  CHECK(picked(3) == Picked({{2, 0.2}, {1, 0.1}, {0, 0.0}}));         // 0.5 and 1.5 are rounded to even numbers
+  CHECK(picked(1) == Picked({{0, 0.0}}));
+}
+
+TEST(columns_without_values_do_not_count) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> score{0.5, 0.25};
+  const std::vector<double> column{0.123456, kNaN};
+  const RunFigures run = aggregate({{0}, {1}}, {score, score, {column}}, FloatSum::kNaive);
+  CHECK(std::isnan(run.questions[1].means[0]));
+  CHECK(run.means == std::vector<double>({0.06173}));  // half of 0.12346
 }
 
 TEST(a_number_is_the_repr_of_python) {

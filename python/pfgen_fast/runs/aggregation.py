@@ -1,16 +1,16 @@
-"""Aggregates the scored trials of a run into its result: docs/scoring.md, section 6. All rounding happens here."""
+"""Aggregates the scored trials of a run into its result: docs/scoring.md, section 6."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import PfgenError, TrialsError
 from ..files.json_writing import WrittenObject
-from ..files.untrusted_json import any_object, checked, read_json
+from ..files.reading import read_stored
+from ..files.untrusted_json import MAX_JSON_BYTES, any_object, checked, parse_json
 from ..native import _core
 from ..suite.questions import Question
 from ..suite.rules import FLOAT_SUMS
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 UnknownQuestions = Literal["error", "skip"]
 """How to treat trials of questions that the suite lacks: as an error of the run, or by leaving them out."""
-
-_QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
 
 def evaluate(run: RunFolder, scorer: Scorer, *, unknown: UnknownQuestions = "error") -> RunResult:
@@ -65,7 +63,19 @@ def check_questions(trials: Trials, suite: Suite) -> None:
 
 def aggregate(trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None) -> RunResult:
     """Aggregates scored trials into a result; `table` holds the scores of `trials` in the same order."""
+    return _aggregate(trials, table, config, {})
+
+
+def _aggregate(
+    trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None, known: dict[tuple[int, float], ScoredAnswer]
+) -> RunResult:
+    """Takes the answers of the result from `known`, by row and score, and adds those that are not there yet.
+
+    The record of an answer depends on the way to add up only by its score.
+    """
     of_run, by_question, found = _figures(trials, table)
+    new = [key for of in found.questions for key in of.picked if key not in known]
+    known.update(zip(new, _scored_answers(trials, table, [row for row, _ in new]), strict=True))
     return RunResult(
         input_hash=trials.input_hash,
         metadata_hash=table.scorer.suite.metadata_hash,
@@ -76,7 +86,7 @@ def aggregate(trials: Trials, table: ScoreTable, config: Mapping[str, Any] | Non
             question.question_id: QuestionResult(
                 question=question.question,
                 **vars(figures),
-                samples=tuple(_scored_answer(trials, table, row) for row in _picked(of.order)),
+                samples=tuple(known[key] for key in of.picked),
             )
             for (question, figures), of in zip(by_question, found.questions, strict=True)
         },
@@ -92,103 +102,78 @@ def figures_by_question(trials: Trials, table: ScoreTable) -> tuple[Figures, dic
 def _figures(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Question, Figures]], _core.RunFigures]:
     asked = (question for question in table.scorer.suite if question.question in trials.rows_by_question)
     questions = sorted(asked, key=lambda question: question.question_id)
-    columns = table.columns[1:]  # without question_id
     scores, first = table.part
-    figures = _core.aggregate(
+    found = _core.aggregate(
         [trials.rows_by_question[question.question] for question in questions],
         scores,
         first,
         trials.lines.lengths,
         getattr(_core.FloatSum, table.scorer.float_sum),
     )
+    columns = {name: number for number, name in enumerate(table.columns[1:])}  # without question_id
+
+    def figures(of: _core.QuestionFigures | _core.RunFigures, sets: Iterable[str]) -> Figures:
+        return Figures(*of.figures, scores=_mean_scores(of.means, columns, list(sets)))
+
     by_question = [
-        (
-            question,
-            Figures(
-                **_rounded(of.score, of.length),
-                scores=_mean_scores(question, dict(zip(columns, of.means, strict=True))),
-            ),
-        )
-        for question, of in zip(questions, figures.questions, strict=True)
+        (question, figures(of, question.answers)) for question, of in zip(questions, found.questions, strict=True)
     ]
-    overall = _overall_scores([of_question.scores for _, of_question in by_question])
-    return Figures(**_rounded(figures.score, figures.length), scores=overall), by_question, figures
+    names = chain.from_iterable(question.answers for question in questions)
+    return figures(found, dict.fromkeys(names)), by_question, found
 
 
-def _rounded(score: _core.Figures, length: _core.Figures) -> dict[str, float]:
-    return {
-        "score": round(score.mean, 4),
-        "score_std": round(score.deviation, 4),
-        "length": round(length.mean, 1),
-        "length_std": round(length.deviation, 1),
-    }
-
-
-def _mean_scores(question: Question, means: Mapping[str, float]) -> Scores:
+def _mean_scores(means: Sequence[float], columns: Mapping[str, int], sets: Sequence[str]) -> Scores:
     return Scores(
-        fluency={name: round(means[f"fluency_{name}"], 5) for name in question.answers},
-        truthfulness={name: round(means[f"truthfulness_{name}"], 5) for name in question.answers},
-        helpfulness=round(means["helpfulness"], 5),
-        average=round(means["average"], 5),
+        fluency={name: means[columns[f"fluency_{name}"]] for name in sets},
+        truthfulness={name: means[columns[f"truthfulness_{name}"]] for name in sets},
+        helpfulness=means[columns["helpfulness"]],
+        average=means[columns["average"]],
     )
 
 
-def _picked(rows: list[int]) -> list[int]:
-    return [rows[index] for index in dict.fromkeys(round(quantile * (len(rows) - 1)) for quantile in _QUANTILES)]
-
-
-def _scored_answer(trials: Trials, table: ScoreTable, row: int) -> ScoredAnswer:
-    written = table.record_json(row, trials.lines.line(row), RECORD_DEPTH)
-    if written is not None:
-        return ScoredAnswer(WrittenObject(written))
-    record = trials.trial(row)
-    del record["question"]
-    record["scores"] = table.details(row)
-    return ScoredAnswer(record)
-
-
-def _overall_scores(questions: Sequence[Scores]) -> Scores:
-    """The means over questions, rounded at every step as in the published figures."""
-
-    def mean(values: Iterable[float]) -> float:
-        return reduce(lambda overall, value: round(overall + value / len(questions), 5), values, 0.0)
-
-    def by_set(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        names = dict.fromkeys(chain.from_iterable(shares))
-        return {name: mean(of_question[name] for of_question in shares if name in of_question) for name in names}
-
-    return Scores(
-        by_set([scores.fluency for scores in questions]),
-        by_set([scores.truthfulness for scores in questions]),
-        mean(scores.helpfulness for scores in questions),
-        mean(scores.average for scores in questions),
-    )
+def _scored_answers(trials: Trials, table: ScoreTable, rows: Sequence[int]) -> Iterator[ScoredAnswer]:
+    all_written = table.records_json(rows, list(map(trials.lines.line, rows)), RECORD_DEPTH)
+    for row, written in zip(rows, all_written, strict=True):
+        if written is not None:
+            yield ScoredAnswer(WrittenObject(written))
+            continue
+        record = trials.trial(row)
+        del record["question"]
+        record["scores"] = table.details(row)
+        yield ScoredAnswer(record)
 
 
 def with_recorded_sum(
     path: Path, trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None
 ) -> tuple[RunResult, ScoreTable, str | None]:
     """Aggregates trials with the float sum that reproduces their earlier result, which does not name its sum."""
-    from ..scoring.scorer import Scorer
-
-    usual = table.scorer.float_sum
-    result = aggregate(trials, table, config)
-    recorded = _figures_of(path, result)
+    known: dict[tuple[int, float], ScoredAnswer] = {}
+    result = _aggregate(trials, table, config, known)
+    try:
+        stored = read_stored(path, limit=MAX_JSON_BYTES)
+    except TrialsError:
+        return result, table, None
+    hashes = result.input_hash.encode(), result.metadata_hash.encode()
+    if stored == result.content or not all(of in stored for of in hashes):
+        return result, table, None
+    (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != table.scorer.float_sum)
+    other_table = table.added_up(other)
+    found = _aggregate(trials, other_table, config, known)
+    if stored == found.content:
+        return found, other_table, None
+    recorded = _figures_of(stored, path, result)  # without the configuration, which may be another
     if recorded is None or recorded == _without_config(result.to_dict()):
         return result, table, None
-    (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != usual)
-    scorer = Scorer(table.scorer.suite, profile=table.scorer.profile, float_sum=other)
-    other_table = scorer.score(trials.lines.questions, trials.lines.answers)
-    found = aggregate(trials, other_table, config)
     if recorded == _without_config(found.to_dict()):
         return found, other_table, None
-    return result, table, f"{path}: neither float sum reproduces its figures; the {usual} sum is used"
+    problem = f"{path}: neither float sum reproduces its figures; the {table.scorer.float_sum} sum is used"
+    return result, table, problem
 
 
-def _figures_of(path: Path, result: RunResult) -> Mapping[str, Any] | None:
+def _figures_of(stored: bytes, path: Path, result: RunResult) -> Mapping[str, Any] | None:
     """The figures of a result.json; None if it was not made from the inputs of `result`."""
     try:
-        recorded = checked(read_json(path), any_object, str(path))
+        recorded = checked(parse_json(stored, str(path)), any_object, str(path))
     except PfgenError:
         return None
     hashes = recorded.get("input_hash"), recorded.get("metadata_hash")

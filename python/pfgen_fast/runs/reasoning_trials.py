@@ -8,15 +8,13 @@ from typing import Any
 
 from ..files.journal import json_line
 from ..native import _core
-from ..scoring.reasoning_text import closing_tags_in, divided_text
+from ..scoring.reasoning_text import CLOSING_TAGS, divided_text
 from .trials import Trials
 
 
 def reasoning_notes(trials: Trials) -> list[str]:
     """Returns one sentence if answers contain reasoning; otherwise the list is empty."""
-    if not trials.may_have_reasoning:
-        return []
-    n_reasoning = sum(map(closing_tags_in, trials.lines.answers.tolist()))
+    n_reasoning = trials.lines.answers.n_with_any(CLOSING_TAGS)
     if not n_reasoning:
         return []
     return [

@@ -28,7 +28,7 @@ from ..files.untrusted_json import (
     unexpected,
 )
 from ..files.untrusted_text import in_one_line
-from ..files.writing import write_whole
+from ..native.threads import cached_property
 from ..suite.rules import FloatSum, add_up
 from .trials import RunFolder
 
@@ -134,6 +134,11 @@ class RunResult(RunSummary):
         questions = {question_id: question.to_dict(as_record) for question_id, question in self.questions.items()}
         return {**super().to_dict(), "questions": questions}
 
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes of result.json."""
+        return json_bytes(self.to_dict(lambda record: record))  # records of the core are already JSON
+
     def summary(self) -> RunSummary:
         """The result without its questions."""
         return RunSummary(**{part.name: getattr(self, part.name) for part in fields(RunSummary)})
@@ -225,16 +230,6 @@ def _unmet_rule(value: Any) -> tuple[str, float]:
     if not isinstance(value, list) or not value:
         raise unexpected("a list of a rule's name and its score", value)
     return text(value[0]), number(value[1]) if len(value) > 1 else math.nan
-
-
-def encode(result: RunResult) -> bytes:
-    """The bytes of a result.json."""
-    return json_bytes(result.to_dict(lambda record: record))  # records of the core are already JSON
-
-
-def write_result(path: Path, result: RunResult) -> None:
-    """Writes a result.json atomically."""
-    write_whole(path, encode(result))
 
 
 def changes(

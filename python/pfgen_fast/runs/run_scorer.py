@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..errors import PatternTimeout, PfgenError, TrialsError
 from ..files.reading import file_sha1
+from ..files.writing import write_whole
 from ..native import _core
 from ..native.threads import checked_threads
 from ..scoring.reasoning_text import ReasoningChoice
@@ -242,7 +243,6 @@ class RunScorer:
 
     def _written(self, job: ReadRun, table: ScoreTable) -> Outcome:
         from .aggregation import aggregate, with_recorded_sum
-        from .result import write_result
 
         problem = None
         if self.float_sum == "auto" and self.profile == "leaderboard":
@@ -254,7 +254,7 @@ class RunScorer:
         averages = {question_id: question.scores.average for question_id, question in result.questions.items()}
         is_kept = whole is None or job.path.parent.resolve() != job.run.folder.resolve()
         if is_kept:
-            write_result(job.path, result)
+            write_whole(job.path, result.content)
         return Outcome(
             job.run,
             "scored",

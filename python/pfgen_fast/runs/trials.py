@@ -21,7 +21,6 @@ from ..native import _core
 
 _TRIALS_NAMES = ("trials.jsonl.xz", "trials.jsonl.zst", "trials.jsonl.gz", "trials.jsonl")
 _MAX_CONFIG_BYTES = 1 << 20
-_PARTS_OF_TAGS = (b"think", b"THINK", b"reasoning>", b"of_thought")  # each closing tag contains one of these parts
 _ONE_TRIAL = re.compile(r"trial_\d+\.jsonl")
 
 
@@ -57,7 +56,6 @@ class Trials:
     lines: _core.TrialLines = field(repr=False)  # trials as read by the core; their columns can be scored directly
     # for some of the trials of a file (see `part`): the line number of each trial in the file, from 1
     line_numbers: tuple[int, ...] | None = field(default=None, repr=False)
-    may_have_reasoning: bool = True  # false if the file has no part of a known tag of reasoning
 
     @classmethod
     def of(cls, run: RunFolder) -> Trials:
@@ -71,8 +69,7 @@ class Trials:
         """Reads a file of trials, compressed in the format that its extension names."""
         path = Path(path)
         content, sha1 = _read(path, on_piece)
-        lines = _core.TrialLines(content, partial(_parse, path, 1))
-        return cls(path, sha1, lines, may_have_reasoning=any(part in content for part in _PARTS_OF_TAGS))
+        return cls(path, sha1, _core.TrialLines(content, partial(_parse, path, 1)))
 
     def __len__(self) -> int:
         return len(self.lines)

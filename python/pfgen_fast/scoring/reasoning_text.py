@@ -24,6 +24,7 @@ TAGS: tuple[tuple[str, str], ...] = (
 )
 """The opening and closing tags of reasoning that are always known."""
 
+CLOSING_TAGS = tuple(closing for _, closing in TAGS)
 TAG_TEXTS = frozenset(tag for pair in TAGS for tag in pair)
 MARKERS = frozenset({"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *TAG_TEXTS})
 """The special tokens that divide a reply; decoding must keep them."""
@@ -76,11 +77,6 @@ def without_reasoning(text: str) -> str:
             return text
     found = divided_text(text)
     return text if found.state == "none" and _CHANNEL not in text else found.answer
-
-
-def closing_tags_in(text: str) -> bool:
-    """Whether a text has a closing tag of reasoning."""
-    return any(closing in text for _, closing in TAGS)
 
 
 def first_part(answer: str, stop: Sequence[str]) -> str:

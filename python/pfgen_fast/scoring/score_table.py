@@ -45,7 +45,11 @@ class TableScorer(Protocol):
 
     def _details(self, table: ScoreTable, row: int, code: int, scores: tuple[float, ...]) -> dict[str, Any]: ...
 
-    def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None: ...
+    def _records(
+        self, table: ScoreTable, rows: Sequence[int], lines: Sequence[bytes], depth: int
+    ) -> list[bytes | None]: ...
+
+    def _added_up(self, table: ScoreTable, float_sum: FloatSum) -> ScoreTable: ...
 
 
 class ScoreTable(ColumnTable):
@@ -193,10 +197,19 @@ class ScoreTable(ColumnTable):
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
         return self.scorer._details(self, self._first + index, found.code, found.values)
 
-    def record_json(self, row: int, line: bytes, depth: int) -> bytes | None:
-        """The record of a trial in a result.json, from its line; None if `details` must be used instead."""
-        code = self._scores.code(self._first + row)
-        return self.scorer._record_json(self, self._first + row, code, line, depth)
+    def records_json(self, rows: Sequence[int], lines: Sequence[bytes], depth: int) -> list[bytes | None]:
+        """The records of trials in a result.json, from their lines; None where `details` must be used instead."""
+        return self.scorer._records(self, [self._first + row for row in rows], lines, depth)
+
+    def added_up(self, float_sum: FloatSum) -> ScoreTable:
+        """The same scores with the rounded parts added up in another way; see `Scorer`.
+
+        Example:
+            >>> from pfgen_fast import Scorer
+            >>> Scorer("mini").score("Q07", ["Ice floats."]).added_up("naive").scorer.float_sum
+            'naive'
+        """
+        return self.scorer._added_up(self, float_sum)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Exports the table to Arrow consumers; NaN becomes null, and float columns are not copied."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -217,12 +218,25 @@ class Scorer:
             "average": scores[_AVERAGE],
         }
 
-    def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None:
-        """The record of a trial with the details of its row, written by the core; None if the core cannot write it."""
+    def _records(
+        self, table: ScoreTable, rows: Sequence[int], lines: Sequence[bytes], depth: int
+    ) -> list[bytes | None]:
+        """The records of trials with the details of their rows, written by the core; None where it cannot."""
         if self.profile == "paper":  # its discount is another in each record
-            return None
-        cut = self._core.details(code, table._answers, row)
-        return self._record_forms[code].record(line, table._scores, row, cut, depth)
+            return [None] * len(rows)
+        return self._core.records(self._record_forms, table._scores, table._answers, rows, lines, depth)
+
+    @cached_property
+    def _with_other_sum(self) -> Scorer:
+        other = copy(self)
+        (other.float_sum,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != self.float_sum)
+        other._core = self._core.adding_up(getattr(_core.FloatSum, other.float_sum))
+        return other
+
+    def _added_up(self, table: ScoreTable, float_sum: FloatSum) -> ScoreTable:
+        scorer = self if float_sum == self.float_sum else self._with_other_sum
+        (scores, first), n = table.part, len(table)
+        return ScoreTable(scorer, table._answers.part(first, n), scorer._core.added_up(scores, first, n))
 
     @cached_property
     def _record_forms(self) -> list[_core.RecordForm]:
@@ -282,9 +296,12 @@ def core_question(
     )
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make it anew at each call
+
+
 def _json_value(value: Any) -> bytes:
     """A name or a number as `json_bytes` writes it, without waiting for orjson."""
-    return utf8(json.dumps(value, ensure_ascii=False))
+    return utf8(_encode(value))
 
 
 def _length(question: Question, answer: str) -> int:
