@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import resource
 import subprocess
@@ -21,7 +22,8 @@ from pfgen_fast.runs.trials import find_runs
 from . import parse_runs
 from .inputs import Inputs, Mix
 from .measuring import REPORTED, Measure, agree
-from .parse_runs import count_trials, parse_all
+from .parse_runs import count_trials, parse_all, parse_trials
+from .processes import in_a_new_process
 
 _COMMAND = str(Path(sys.executable).with_name("pfgen-fast"))
 _IMPORT = "import numpy, time; begin = time.perf_counter(); import pfgen_fast; print(time.perf_counter() - begin)"
@@ -35,9 +37,11 @@ def processor_time() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def score_command(inputs: Inputs, folders: Sequence[Path], output: Path) -> partial[object]:
+def score_command(
+    inputs: Inputs, folders: Sequence[Path], output: Path, float_sum: str = "compensated"
+) -> partial[object]:
     """Calls the command; with a pipe for stderr, it draws no progress bar."""
-    options = ["--suite", str(inputs.suite), "--force", "--float-sum", "compensated", "--output", str(output)]
+    options = ["--suite", str(inputs.suite), "--force", "--float-sum", float_sum, "--output", str(output)]
     command = [_COMMAND, "score", *map(str, folders), *options]
     return partial(subprocess.run, command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
 
@@ -105,10 +109,45 @@ def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path)
         agree("scores", sorted(read_result(path).score for path in output.rglob("result.json")), recorded)
     n_answers = int(subprocess.check_output(parse_command))
     rounds = 2 if len(folders) > _MANY else 9
-    taken, floor = measure.times(rounds, run_command, {"program": partial(subprocess.check_output, parse_command)})
+    scoring = in_a_new_process("score_runs", inputs.suite, *folders)
+    taken, floor, of_auto = measure.times(
+        rounds,
+        run_command,
+        {
+            "program": partial(subprocess.check_output, parse_command),
+            "auto": score_command(inputs, folders, scratch / "auto", "auto"),
+        },
+    )
     what = f"all {len(folders)} runs, {n_answers:,} answers: processor time"
     measure.row(f"{what} of a program that decompresses and parses", floor, "s")
+    measure.row("  scoring in memory, 1 thread", scoring, "s")
     measure.row(f"{what} of pfgen-fast score", taken, "s", taken / floor, _TO)
+    compared = "  compared with decompressing, parsing and scoring"
+    measure.row(compared, None, ratio=taken / (floor + scoring), to="the sum of both", note="-")
+    measure.row("  with --float-sum auto", of_auto, "s", of_auto / taken, "--float-sum compensated")
+
+
+@pytest.mark.benchmark(group="runs", timer=processor_time)
+def test_small_runs(measure: Measure, inputs: Inputs, scratch: Path) -> None:
+    """The processor time of the command for few answers, most of which goes into starting."""
+    folders = [_beginning(run, n, scratch / f"small_{n}") for n, run in enumerate(inputs.runs[:2], start=1)]
+    run_command = score_command(inputs, folders, scratch / "small")
+    run_command()
+    n_answers = sum(map(count_trials, folders))
+    measure.row(f"pfgen-fast score, 2 runs, {n_answers} answers: processor time", measure.seconds(15, run_command), "s")
+
+
+def _beginning(run: Path, n: int, folder: Path) -> Path:
+    """A run with the first n trials of each question of another."""
+    kept: dict[str, list[str]] = {}
+    for trial in parse_trials(run):
+        of_question = kept.setdefault(trial["question"], [])
+        if len(of_question) < n:
+            of_question.append(json.dumps(trial))
+    folder.mkdir()
+    lines = [line for of_question in kept.values() for line in of_question]
+    (folder / "trials.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder
 
 
 def _check(outcome: Outcome, by_command: Path, *, published: bool) -> None:

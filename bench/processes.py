@@ -23,11 +23,13 @@ import numpy as np  # noqa: F401 - what scores import when they first need it is
 from pfgen_fast import Scorer, Suite
 
 from .inputs import ROOT, Mix, evenly
+from .parse_runs import parse_trials
 
 CACHE = "PFGEN_FAST_CACHE"
 Work = Callable[[], object]
 Clock = Callable[[], float]
 _UNPICKLED = 3
+_SCORED = 5
 
 
 def in_a_new_process(name: str, *arguments: object, cache: Path | str | None = None) -> Any:
@@ -73,6 +75,15 @@ def open_suite(folder: str, answers: str) -> dict[str, Any]:
         "resident_bytes": memory("VmRSS") - resident_before,
         "rewards": rewards.hexdigest(),
     }
+
+
+def score_runs(folder: str, *runs: str) -> float:
+    """The processor time of scoring all answers of runs that are in memory, on one thread."""
+    scorer = Scorer(Suite.load(folder), threads=1)
+    trials = [trial for run in runs for trial in parse_trials(Path(run))]
+    questions, answers = [trial["question"] for trial in trials], [trial["answer"] for trial in trials]
+    scorer.score(questions, answers)  # opens the index
+    return min(seconds(partial(scorer.score, questions, answers), time.process_time) for _ in range(_SCORED))
 
 
 def find_rare(folder: str, question: str, n_answers: str) -> dict[str, float]:
