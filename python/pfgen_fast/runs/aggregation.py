@@ -74,7 +74,8 @@ def _aggregate(
     The record of an answer depends on the way to add up only by its score.
     """
     of_run, by_question, found = _figures(trials, table)
-    new = [key for of in found.questions for key in of.picked if key not in known]
+    picked = [of.picked for of in found.questions]
+    new = [key for key in chain.from_iterable(picked) if key not in known]
     known.update(zip(new, _scored_answers(trials, table, [row for row, _ in new]), strict=True))
     return RunResult(
         input_hash=trials.input_hash,
@@ -86,9 +87,9 @@ def _aggregate(
             question.question_id: QuestionResult(
                 question=question.question,
                 **vars(figures),
-                samples=tuple(known[key] for key in of.picked),
+                samples=tuple(known[key] for key in keys),
             )
-            for (question, figures), of in zip(by_question, found.questions, strict=True)
+            for (question, figures), keys in zip(by_question, picked, strict=True)
         },
     )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -228,7 +227,8 @@ class Scorer:
 
     @cached_property
     def _with_other_sum(self) -> Scorer:
-        other = copy(self)
+        other = Scorer.__new__(Scorer)
+        other.__dict__.update(self.__dict__)
         (other.float_sum,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != self.float_sum)
         other._core = self._core.adding_up(getattr(_core.FloatSum, other.float_sum))
         return other
