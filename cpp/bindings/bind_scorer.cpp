@@ -77,7 +77,7 @@ class Scorer {
     return average;
   }
 
-  std::vector<std::optional<py::bytes>> records(const std::vector<const RecordForm*>& forms, const Scores& scores,
+  std::vector<std::optional<py::bytes>> records(const std::vector<py::object>& forms, const Scores& scores,
                                                 const TextColumn& answers, const std::vector<std::size_t>& rows,
                                                 const std::vector<py::bytes>& lines, std::size_t depth) const {
     if (forms.size() != readers_.size() || lines.size() != rows.size() || answers.size() != scores.size()) {
@@ -86,19 +86,20 @@ class Scorer {
     std::vector<std::optional<py::bytes>> records;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::uint32_t code = checked_code(scores, rows[i]);
-      records.push_back(record(*forms[code], lines[i], scores, rows[i], details(code, answers, rows[i]), depth));
+      const auto& form = forms[code].cast<const RecordForm&>();
+      records.push_back(record(form, lines[i], scores, rows[i], details(code, answers, rows[i]), depth));
     }
     return records;
   }
 
-  // The same scorer with another way to add up.
-  Scorer adding_up(FloatSum float_sum) const {
+  // The same scorer with another float sum.
+  Scorer with_float_sum(FloatSum float_sum) const {
     Scorer other = *this;
     other.scorer_ = BatchScorer(scorer_.questions(), float_sum);
     return other;
   }
 
-  // The scores of `n` rows from `first` on, added up in the way of this scorer.
+  // The scores of `n` rows from `first` on, added up with the float sum of this scorer.
   Scores added_up(const Scores& scores, std::size_t first, std::size_t n) const {
     if (first > scores.size() || n > scores.size() - first || scores.n_sets() != n_set_columns_) {
       throw py::value_error("expected scores of this suite");
@@ -114,6 +115,7 @@ class Scorer {
   }
 
   CutAnswer details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
+    if (code >= readers_.size() || row >= answers.size()) throw py::index_error();
     const std::size_t look_ahead = scorer_.look_ahead();
     NormalisedText memory;
     const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1}, memory);
@@ -285,9 +287,9 @@ void bind_scorer(py::module_& module) {
       .def(py::init<const std::vector<QuestionSource>&, py::dict, std::size_t, FloatSum>(), py::arg("questions"),
            py::arg("codes"), py::arg("n_set_columns"), py::arg("float_sum"))
       .def("score", &Scorer::score, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
-      .def("adding_up", &Scorer::adding_up, py::arg("float_sum"), "The same scorer with another way to add up.")
+      .def("with_float_sum", &Scorer::with_float_sum, py::arg("float_sum"), "The same scorer with another float sum.")
       .def("added_up", &Scorer::added_up, py::arg("scores"), py::arg("first"), py::arg("n"),
-           "The scores of some rows, added up in the way of this scorer.")
+           "The scores of some rows, added up with the float sum of this scorer.")
       .def("reward", &Scorer::reward, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
       .def("details", &Scorer::details, py::arg("code"), py::arg("answers"), py::arg("row"))
       .def("records", &Scorer::records, py::arg("forms"), py::arg("scores"), py::arg("answers"), py::arg("rows"),

@@ -118,3 +118,8 @@ def test_a_record_form_checks_its_arguments(mini, scorer):
     for mismatch in ({"n_forms": 1}, {"lines": []}):
         with pytest.raises(ValueError, match="a form for each question"):
             records(**mismatch)
+    with pytest.raises(TypeError):
+        scorer._core.records([None] * len(mini), scores, table._answers, [0], [b"{}"], RECORD_DEPTH)
+    for code, row in ((len(mini), 0), (0, len(mini))):
+        with pytest.raises(IndexError):
+            scorer._core.details(code, table._answers, row)

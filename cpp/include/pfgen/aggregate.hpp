@@ -19,8 +19,8 @@ struct Figures {
 };
 
 struct QuestionFigures {
-  // The rows of the best answer, the worst, and those at the quarters between them, with their scores; equal ones are
-  // in their old order.
+  // Rows with their scores: the best answer, those at the quarters, and the worst. Rows with equal scores keep their
+  // order.
   std::vector<std::pair<std::size_t, double>> picked;
   Figures score;
   Figures length;
@@ -31,7 +31,7 @@ struct RunFigures {
   std::size_t n_trials;       // the smallest number of answers over the questions
   Figures score;              // over the trials
   Figures length;             // over all answers
-  std::vector<double> means;  // of each column: over the questions that have values in it, as shares of all questions
+  std::vector<double> means;  // of each column over all questions, of which those without values add nothing
   std::vector<QuestionFigures> questions;
 };
 

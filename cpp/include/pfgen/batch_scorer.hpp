@@ -71,7 +71,8 @@ class BatchScorer {
   void score(std::span<const Answer> answers, std::size_t n_threads, const ScoreColumns& columns,
              const std::function<void()>& on_pause = {}) const;
 
-  // Adds the parts of the sets up once more, in the way of this scorer; they and the helpfulness of each row are given.
+  // Computes the columns of fluency, truthfulness and average again, with the float sum of this scorer. Reads the
+  // columns of the sets and the helpfulness. All columns are given, and each question is one of the scorer's.
   void add_up(std::span<const std::int32_t> questions, const ScoreColumns& columns) const;
 
   HelpfulnessDetails details(const Answer& answer) const;

@@ -16,9 +16,9 @@ class RunningChecksum {
   static constexpr std::size_t kStripe = 32;
 
   RunningChecksum() noexcept;
-  // A whole number of stripes.
+  // `stripes` is a whole number of stripes.
   void add(std::span<const std::byte> stripes) noexcept;
-  // Of all bytes that were added, and less than a stripe after them.
+  // The checksum of all added bytes followed by `end`, which is shorter than a stripe.
   std::uint64_t with_end(std::span<const std::byte> end = {}) const noexcept;
 
  private:

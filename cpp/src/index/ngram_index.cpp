@@ -107,9 +107,8 @@ std::int64_t check_edges(std::span<const Edge> edges, const PlaceCheck& check) n
   return signs;
 }
 
-// Reads `bytes`, which begin with `n` items and end with padding: adds them to a checksum, if there is one, and calls
-// `check` with some items at a time and the number of the first. So they are read from memory only once. Returns the
-// signs of all checks.
+// Reads `bytes`, which are `n` items and padding, from memory only once: adds each piece to `sum` unless that is null,
+// and calls `check` with the items of the piece and the number of the first item. Negative if any check was.
 template <class Item, class Check>
 std::int64_t read_items(std::span<const std::byte> bytes, std::size_t n, RunningChecksum* sum, const Check& check) {
   constexpr std::size_t kItems = 12'288 / sizeof(Item);

@@ -24,8 +24,8 @@ namespace pfgen {
 
 class NgramIndex {
  public:
-  // Reads the index at the beginning of `bytes`, which the caller keeps, and adds its bytes to a checksum, if there is
-  // one. Throws IndexFormatError if a number in it would lead outside of it. The counts are not checked.
+  // Reads the index at the beginning of `bytes`, which the caller keeps, and adds its bytes to `sum` unless that is
+  // null. Throws IndexFormatError if a number in it would lead outside of it. The counts are not checked.
   NgramIndex(std::span<const std::byte> bytes, RunningChecksum* sum);
 
   std::size_t n_bytes() const noexcept { return n_bytes_; }

@@ -58,7 +58,7 @@ References::References(std::span<const std::vector<TextView>> sets, Profile prof
   }
 }
 
-// Nothing is made of the numbers in it before the checksum is right.
+// The tables of a SetGroup have as many entries as a set has answers, so they are made after the checksum is verified.
 References::References(Section section, Profile profile, std::optional<std::uint64_t> checksum)
     : profile_(profile), section_(std::move(section)) {
   std::vector<NgramIndex> indexes;

@@ -21,7 +21,7 @@ namespace pfgen {
 // Up to four reference sets, which share an index, and how much each frequency counts in truthfulness.
 class SetGroup {
  public:
-  // Throws IndexFormatError where an index counts what its form cannot.
+  // Throws IndexFormatError if the sets of a compact index have more levels than its form can hold.
   explicit SetGroup(NgramIndex index);
 
   const NgramIndex& index() const noexcept { return index_; }

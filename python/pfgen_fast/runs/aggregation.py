@@ -71,7 +71,7 @@ def _aggregate(
 ) -> RunResult:
     """Takes the answers of the result from `known`, by row and score, and adds those that are not there yet.
 
-    The record of an answer depends on the way to add up only by its score.
+    The float sum changes the record of an answer only through its score.
     """
     of_run, by_question, found = _figures(trials, table)
     picked = [of.picked for of in found.questions]

@@ -202,7 +202,7 @@ class ScoreTable(ColumnTable):
         return self.scorer._records(self, [self._first + row for row in rows], lines, depth)
 
     def added_up(self, float_sum: FloatSum) -> ScoreTable:
-        """The same scores with the rounded parts added up in another way; see `Scorer`.
+        """The same scores, their rounded parts added up with this float sum; see `Scorer`.
 
         Example:
             >>> from pfgen_fast import Scorer

@@ -230,10 +230,11 @@ class Scorer:
         other = Scorer.__new__(Scorer)
         other.__dict__.update(self.__dict__)
         (other.float_sum,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != self.float_sum)
-        other._core = self._core.adding_up(getattr(_core.FloatSum, other.float_sum))
+        other._core = self._core.with_float_sum(getattr(_core.FloatSum, other.float_sum))
         return other
 
     def _added_up(self, table: ScoreTable, float_sum: FloatSum) -> ScoreTable:
+        check_choice("float_sum", float_sum, FLOAT_SUMS)
         scorer = self if float_sum == self.float_sum else self._with_other_sum
         (scores, first), n = table.part, len(table)
         return ScoreTable(scorer, table._answers.part(first, n), scorer._core.added_up(scores, first, n))
