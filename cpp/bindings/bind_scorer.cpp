@@ -228,11 +228,6 @@ struct ScoresRow {
   py::tuple values;
 };
 
-std::int32_t code_of_row(const Scores& scores, std::size_t row) {
-  if (row >= scores.size()) throw py::index_error();
-  return scores.codes()[row];
-}
-
 ScoresRow row_of(const Scores& scores, std::size_t row) {
   if (row >= scores.size()) throw py::index_error();
   py::tuple values(scores.n_columns());
@@ -262,7 +257,6 @@ void bind_scorer(py::module_& module) {
             return read_only_view(scores.column(i), self);
           },
           py::arg("i"))
-      .def("code", &code_of_row, py::arg("row"))
       .def("row", &row_of, py::arg("row"));
   py::class_<UnmetRule>(module, "UnmetRule", "A rule that is not met, and the node that names it.")
       .def_readonly("rule", &UnmetRule::rule)
