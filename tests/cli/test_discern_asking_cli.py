@@ -142,7 +142,7 @@ def test_bad_input_is_said_before_a_model_is_asked(call, unasked):
         (few, ("--min-items", 9, "--metric", "fluenci"), "unknown metric 'fluenci'; expected one of fluency"),
         (
             *(few, ("--min-items", 9, "--weights", "w.csv")),
-            "w.csv, line 2: unknown metric of the task summarization 'fluenci'; expected one of ",
+            "evaluator judge, task summarization: the weights (w.csv) are for fluenci; expected at least one of its ",
         ),
         (without, ("-e", "metrics"), "item item 0: has no references, which the evaluator metrics needs"),
         ("texts.jsonl", ("--budget", 1), "--budget needs prices: "),

@@ -143,6 +143,26 @@ def test_weights_assumed_and_of_votes(call):
     assert [bool(row["weighted_d"]) for row in cells("perturbations")] == [True, True, False]
 
 
+@pytest.mark.parametrize("evaluator", ["metrics", "python:mine:score"])
+def test_an_evaluator_without_weighted_metrics_stands_beside_others_without_a_weighted_score(call, evaluator):
+    source = write_lines("qa.jsonl", rows_of(task="answers", question="Q07"))
+    usual = (source, "--suite", "mini", "-e", evaluator, "--weights", "assumed")
+    code, _, err = run(call, *usual, "-e", "ngram")
+    assert code == 0, err
+    assert "The weights (assumed) of the task answers are for fluency, truthfulness, helpfulness instead of " in err
+    assert [bool(row["weighted_d"]) for row in cells("perturbations")] == [False] * 3 + [True, True, False]
+
+
+def test_weights_that_do_not_fit_are_said_before_anything_is_scored(call):
+    source = write_lines("qa.jsonl", rows_of(task="answers", question="Q07"))
+    found = one_error(run(call, source, "-e", "metrics", "--weights", "assumed"))
+    assert found.startswith("evaluator metrics, task answers: the weights (assumed) are for fluency, ")
+    Path("mine.py").write_text("def score(items, texts):\n    raise SystemExit('scored')\n", encoding="utf-8")
+    Path("w.csv").write_text("task,perturbation,metric,weight\nanswers,negat,same,1\n", encoding="utf-8")
+    found = one_error(run(call, source, *SCORE[1:], "--weights", "w.csv"))
+    assert found.startswith("w.csv, line 2: unknown kind 'negat'; expected one of negate, ")
+
+
 def test_a_plan_of_the_paper_beside_published_figures(call):
     Path("read.csv").write_text("dataset,model,score,value\nSummEval,GPT4-Turbo,d_average,2.5\n", encoding="utf-8")
     usual = ("texts.jsonl", "-e", "metrics", "--plan", "SummEval")

@@ -115,17 +115,29 @@ def test_a_file_that_breaks_the_rules_is_named_with_the_line(tmp_path, text, exp
     assert problem(open_weights, path).startswith(f"{path}{expected}")
 
 
-def test_unknown_metrics_and_kinds_are_refused(tmp_path):
-    plan = [perturbation("negate", k=1)]
-    weights = open_weights(written(tmp_path / "weights.csv", HEAD + "t,negate,fluencey,1\n"))
-    assert problem(weights.matrix, "t", plan, NGRAM).endswith(
-        "line 2: unknown metric of the task t 'fluencey'; expected one of fluency, truthfulness, helpfulness; "
-        "did you mean 'fluency'?"
+def test_an_evaluator_without_a_weighted_metric_has_no_weighted_score(tmp_path):
+    weights = open_weights(written(tmp_path / "weights.csv", VOTES + "u,negate,fluencey,1\n"))
+    matrix, notes = weights.matrix("t", [perturbation("negate", k=1)], NGRAM)
+    assert np.isnan(matrix).all()
+    assert notes == (
+        "The weights (weights.csv) of the task t are for c, b, a instead of fluency, truthfulness, helpfulness, so "
+        "there is no weighted score.",
     )
+    for evaluators in ([("x", NGRAM), ("y", ["B"])], []):
+        weights.check_metrics(["v", "u", "t"], evaluators)
+    weights.check_metrics(["v"], [("x", NGRAM)])
+    assert problem(weights.check_metrics, ["v", "u", "t"], [("x", NGRAM), ("y", ["d"])]) == (
+        "evaluator x, task u: the weights (weights.csv) are for fluencey; expected at least one of its metrics: "
+        "fluency, truthfulness, helpfulness"
+    )
+
+
+def test_unknown_kinds_are_refused(tmp_path):
     weights = open_weights(written(tmp_path / "weights.csv", HEAD + "t,negate,fluency,1\nt,negat,fluency,1\n"))
     assert "weights.csv, line 3: unknown kind 'negat'; expected one of negate, " in problem(
-        weights.matrix, "t", plan, NGRAM
+        weights.check_kinds, ["t"], [perturbation("negate", k=1)]
     )
+    weights.check_kinds(["u"], [])
 
 
 def test_the_hash_is_of_the_weights_and_not_of_their_order_or_scale(tmp_path):

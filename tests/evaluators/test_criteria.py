@@ -120,14 +120,17 @@ FRAME = 'frame.en = "Rate {text} from {low} to {high} by {criterion}. Write only
 
 def test_a_frame_replaces_the_prompt_around_a_criterion_as_a_whole(write):
     criteria = read_criteria(write(FRAME + KEY))
-    prompt = criteria.prompt("any", "charm", language="ja", text="水 {low}")
-    assert prompt == "Rate 水 {low} from 1 to 5 by charm. Write only [[rating]]."
+    prompt_of_charm = criteria.prompt("any", "charm", language="ja", text="水 {low}")
+    assert prompt_of_charm == "Rate 水 {low} from 1 to 5 by charm. Write only [[rating]]."
     packaged = read_criteria(write(FRAME.replace("{criterion}", "{definition}")))
     prompt = packaged.prompt("story", "fluency", language="ja", text="水")  # the frame has no other language
     assert prompt.startswith("Rate 水 from 1 to 5 by How well the text is written")
     assert list(packaged.tasks) == list(read_criteria().tasks)
-    hashes = [of.hash for of in (criteria, packaged, read_criteria(), read_criteria(write(KEY)))]
-    assert len(set(hashes)) == 4
+    of_steps = read_criteria(write(FRAME.replace("{criterion}", "{steps}")))
+    alone = read_criteria(write(FRAME.replace("{criterion}", "charm") + KEY))  # one metric needs no placeholder
+    assert alone.prompt("any", "charm", language="en", text="水 {low}") == prompt_of_charm
+    hashes = [of.hash for of in (criteria, packaged, of_steps, read_criteria(), read_criteria(write(KEY)))]
+    assert len(set(hashes)) == 5
 
 
 FAULTS = {
@@ -140,6 +143,11 @@ FAULTS = {
     "a frame of no language": (
         "frame.ja = '{text} [[1]]'" + KEY,
         "frame: expected a frame in a language of .* charm: en",
+    ),
+    "a frame that asks the same for each metric": (
+        "frame.en = 'Rate {what} {text} [[1]]'",
+        r"frame\['en'\]: expected {criterion}, {definition} or {steps}, because the prompts for the 4 metrics of the "
+        "task summarization are equal without them",
     ),
     "no TOML": ("[", "not TOML"),
     "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),

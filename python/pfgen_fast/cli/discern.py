@@ -114,6 +114,7 @@ class _Run:
         opened = [self.evaluators.open(name, self.output, self.source, self.asking) for name in self.evaluator]
         for one in opened:
             test.check(one)
+        test.check_weights(opened)
         test.make_texts()
         for one in opened:
             test.ask(one)
@@ -173,16 +174,18 @@ class _Test:
         from ..evaluators.metrics import MetricsEvaluator
         from ..evaluators.table import TableScores
 
-        if isinstance(evaluator, TableScores):
-            return
+        if self.weights is not None and not isinstance(evaluator, TableScores):  # a table has its own kinds
+            self.weights.check_kinds(self.collection.tasks, self.plan.perturbations)
         if isinstance(evaluator, MetricsEvaluator):
             seconds = evaluator.expected_seconds(self.collection.items, self.n_texts)
             if seconds > _LONG_SECONDS and not self.asking.quiet:
                 note(f"{evaluator.name} takes about {duration(seconds)} for {counted(self.n_texts, 'text')}")
-        metrics = [metric.name for metric in evaluator.metrics if metric.combined]
-        if self.weights is not None and metrics:
-            for task in self.collection.tasks:
-                self.weights.matrix(task, self.plan.perturbations, metrics)
+
+    def check_weights(self, evaluators: Sequence[Evaluator | TableScores]) -> None:
+        """Raises DiscernmentError if no evaluator has a metric with a weight."""
+        known = [(one.name, [metric.name for metric in one.metrics if metric.combined]) for one in evaluators]
+        if self.weights is not None and all(metrics for _, metrics in known):  # scores may tell the metrics later
+            self.weights.check_metrics(self.collection.tasks, known)
 
     def make_texts(self) -> None:
         """Asks for the texts that a model makes, if the plan has any."""

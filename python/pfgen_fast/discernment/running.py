@@ -119,6 +119,8 @@ def discern(
     damage = Damage(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser, threads=threads)
     if not damage.plan.perturbations:
         raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
+    if weights is not None:
+        weights.check_kinds(collection.tasks, damage.plan.perturbations)
     scoring = score_all(evaluator, damage, on_progress=on_progress)
     how: Any = {"zeros": zeros, "min_items": min_items, "draws": draws, "margin": margin}
     return discernment_of(scoring, weights, evaluator=evaluator, **how)

@@ -72,8 +72,13 @@ class Weights:
         self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
         """The weights of an evaluator's metrics, NaN without weights; and notes on missing weights."""
-        lacking = self._lacking(task, perturbations, metrics)
+        known = set(map(metric_named, metrics))
+        weighted = self._metrics_of(task)
+        lacking = [metric for metric in weighted if metric not in known]
         found = np.full((len(perturbations), len(metrics)), np.nan)
+        if lacking and len(lacking) == len(weighted):
+            note = f"are for {_counted(weighted)} instead of {_counted(metrics)}, so there is no weighted score"
+            return found, (f"The weights ({self.name}) of the task {task} {note}.",)
         without: list[str] = []
         unweighted: list[str] = []
         missing: dict[str, list[str]] = {}
@@ -95,7 +100,6 @@ class Weights:
         if without:
             notes.append(f"of the task {task} have no row for {_counted(without)}, so there is no weighted score")
         if lacking:
-            weighted = {metric for (of_task, _), row in self.rows.items() if of_task == task for metric in row.weights}
             names = few_names([metric for metric in metrics if metric_named(metric) in weighted], 5)
             notes.append(f"of the task {task} are used only for {names}; the evaluator has no {_counted(lacking)}")
         if unweighted:
@@ -103,26 +107,29 @@ class Weights:
         notes += (f"have no weight of {one} for {_counted(kinds)}, which counts as 0" for one, kinds in missing.items())
         return found, tuple(f"The weights ({self.name}) {note}." for note in notes)
 
-    def _lacking(self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]) -> dict[str, str]:
-        """The metrics with weights that an evaluator lacks, with their places in the file; raises if it has none."""
-        known_metrics = set(map(metric_named, metrics))
-        lacking: dict[str, str] = {}
-        has_any = False
-        known_kinds = {*KINDS, *(one.rule for one in perturbations)}
-        for (row_task, key), row in self.rows.items():
-            if row_task != task:
-                continue
+    def check_kinds(self, tasks: Iterable[str], perturbations: Iterable[Perturbation]) -> None:
+        """Raises DiscernmentError if a weight of a task is for an unknown kind."""
+        known, tasks = {*KINDS, *(one.rule for one in perturbations)}, set(tasks)
+        for (task, key), row in self.rows.items():
             kind = key.partition("/")[0]
-            if kind not in known_kinds:
-                raise unknown("kind", kind, sorted(known_kinds), where=row.where)
-            has_any |= not known_metrics.isdisjoint(row.weights)
-            for metric in row.weights:
-                if metric not in known_metrics:
-                    lacking.setdefault(metric, row.where)
-        if lacking and not has_any:
-            metric, where = next(iter(lacking.items()))
-            raise unknown(f"metric of the task {task}", metric, metrics, where=where)
-        return lacking
+            if task in tasks and kind not in known:
+                raise unknown("kind", kind, sorted(known), where=row.where)
+
+    def check_metrics(self, tasks: Iterable[str], evaluators: Sequence[tuple[str, Sequence[str]]]) -> None:
+        """Raises DiscernmentError if no evaluator (a name and metrics) has a metric with a weight."""
+        weighted = {task: metrics for task in tasks if (metrics := self._metrics_of(task))}
+        known = {metric_named(metric) for _, metrics in evaluators for metric in metrics}
+        if evaluators and weighted and all(known.isdisjoint(metrics) for metrics in weighted.values()):
+            (name, own), (task, of_task) = evaluators[0], next(iter(weighted.items()))
+            raise DiscernmentError(
+                f"evaluator {in_one_line(name)}, task {in_one_line(task)}: the weights ({self.name}) are for "
+                f"{_counted(of_task)}; expected at least one of its metrics: {_counted(own)}"
+            )
+
+    def _metrics_of(self, task: str) -> list[str]:
+        """The metrics of a task that have weights."""
+        of_task = (row.weights for (row_task, _), row in self.rows.items() if row_task == task)
+        return list(dict.fromkeys(metric for weights in of_task for metric in weights))
 
 
 def open_weights(source: str | Path) -> Weights:

@@ -34,6 +34,7 @@ DEFAULT_TASK = "default"
 
 _PACKAGED = Path(__file__).with_name("criteria.toml")
 _PLACEHOLDERS = ("what", "language", "criterion", "definition", "low", "high", "steps", "material", "text")
+_OF_CRITERION = ("criterion", "definition", "steps")
 _QUESTION = {"en": "Question", "ja": "質問"}
 _BLOCKS = {
     "en": Template("[{name}]\n{text}\n[End of: {name}]\n\n", ("name", "text")),
@@ -152,12 +153,19 @@ def _criteria(content: Any) -> Criteria:
     if "frame" not in content:
         return Criteria(tasks, scale)
     frames = member(content, "frame", lambda value: _by_language(value, _own_frame))
-    for task in tasks.values():
+    for name, task in tasks.items():
         for metric, criterion in task.criteria.items():
-            if not _with_frame(criterion, frames):
+            spoken = _with_frame(criterion, frames)
+            if not spoken:
                 raise Fault(f"expected a frame in a language of the criterion {metric}: {', '.join(criterion)}").inside(
                     ".frame"
                 )
+            for language in spoken:
+                if len(task.criteria) > 1 and not any(map(frames[language].uses, _OF_CRITERION)):
+                    raise Fault(
+                        f"expected {{criterion}}, {{definition}} or {{steps}}, because the prompts for the "
+                        f"{len(task.criteria)} metrics of the task {name} are equal without them"
+                    ).inside(f".frame[{language!r}]")
     return Criteria(tasks, scale, frames)
 
 
