@@ -10,11 +10,9 @@ import hashlib
 import json
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from pfgen_fast.generation import setting
-from pfgen_fast.generation.engines import transformers
 
 PUBLISHED = [
     ("01-ai/Yi-1.5-34B-Chat/39ffa65", "-e vllm"),
@@ -48,14 +46,10 @@ JAPANESE = {"question": "なぜ？"}
 
 @pytest.fixture
 def nothing_is_loaded(monkeypatch):
-    """Engines that need weights or a key open without."""
-    tokenizer = SimpleNamespace(chat_template="t", apply_chat_template=lambda *messages, **variables: "")
-    model = SimpleNamespace(get_tokenizer=lambda: tokenizer)
-    stand_in = SimpleNamespace(LLM=lambda **arguments: model, SamplingParams=None)
-    monkeypatch.setitem(sys.modules, "vllm", stand_in)
-    monkeypatch.setattr(setting, "_has_template", lambda *weights: False)  # else a hub would be asked
-    monkeypatch.setattr(transformers, "checked_device", lambda device: "cpu")
-    monkeypatch.setattr(transformers, "loaded_model", lambda *arguments: (tokenizer, model))
+    """Engines that need a key or packages for models open without."""
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(setting, "_has_template", lambda *weights: False)
     for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(variable, "key")
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import lzma
+import sys
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -277,7 +278,54 @@ def test_a_replayed_run_has_the_mode_of_its_input(tmp_path):
     assert usual_mode("openai", "m", {}) == ("completion", "")
 
 
+class Hub:
+    """Stands in for the packages that load a tokenizer: models by name, and whether local files have them."""
+
+    models: ClassVar = {"org/local": True, "org/remote": False, "org/plain": True}
+
+    def __init__(self, monkeypatch):
+        self.asked = []
+        tokenizer = SimpleNamespace(from_pretrained=self.load)
+        hub = SimpleNamespace(get_hf_file_metadata=self.find, hf_hub_url=lambda model, file: model)
+        monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(AutoTokenizer=tokenizer))
+        monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+
+    def load(self, name, *, local_files_only, trust_remote_code):
+        if not self.models[name] and local_files_only:
+            raise OSError(name)
+        return SimpleNamespace(chat_template=None if name == "org/plain" else "t")
+
+    def find(self, name, timeout):
+        self.asked.append((name, timeout))
+        if name not in self.models:
+            raise ConnectionError(name)
+
+
+def test_local_files_tell_the_mode_before_the_hub_is_asked_once(monkeypatch, tmp_path):
+    hub, doubt = Hub(monkeypatch), "chat template is unknown"
+    of_template = ("chat", "the tokenizer has a chat template")
+    assert usual_mode("vllm", "org/local", {}) == usual_mode("hf", "m", {"path": "org/local"}) == of_template
+    assert usual_mode("hf", "org/plain", {}) == ("completion", "")
+    mode, why = usual_mode("hf", str(tmp_path), {})  # a folder without a model
+    assert (mode, doubt in why, hub.asked) == ("completion", True, [])
+    assert usual_mode("hf", "org/remote", {}) == of_template
+    mode, why = usual_mode("hf", "no/such", {})
+    assert (mode, doubt in why, hub.asked) == ("completion", True, [("org/remote", 10), ("no/such", 10)])
+
+
+def test_a_dry_run_neither_asks_the_hub_nor_loads_a_model(monkeypatch, call):
+    hub = Hub(monkeypatch)
+    arguments = ("sweep", "-e", "hf", "-s", "mini", "-m", "org/local", "-m", "org/remote", "--dry-run")
+    code, out, err = call(*arguments)
+    assert (code, hub.asked, out.count(": result/")) == (0, [], 2)
+    assert err == (
+        "note: mode chat: the tokenizer has a chat template; --mode chooses another\n"
+        "note: mode completion: without the files of org/remote, its chat template is unknown; --mode chooses another\n"
+    )
+    assert call(*arguments, "--json")[2] == ""
+
+
 @pytest.mark.models
 def test_local_weights_with_a_chat_template_get_its_mode(tiny_model):
     assert usual_mode("transformers", str(tiny_model), {})[0] == "chat"
-    assert usual_mode("transformers", "no/such", {}) == ("completion", "")
+    assert usual_mode("transformers", "no/such", {})[0] == "completion"

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ..scoring.reasoning_text import ReasoningChoice
 from . import options
-from .app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
+from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .engine_options import engine_options
 from .layout import cut, rest, shortened
@@ -123,13 +123,16 @@ class _Sweep:
         from ..generation.sweep import sweep as sweep_over
 
         wanted = SweepOptions.read(self.file, self.given())
-        points = wanted.points()
+        points = wanted.points(asks_hub=not self.dry_run)
         check_files(self.table, self.plot)
         loaded = suite_or_here(wanted.suite).only(wanted.questions, limit=wanted.limit)
+        is_silent = self.quiet or self.as_json
+        if not is_silent:
+            for why in dict.fromkeys(f"mode {one.setting.mode}: {one.why_mode}" for one in points if one.why_mode):
+                note(f"{why}; --mode chooses another")
         if self.dry_run:
             _list(points, loaded, wanted.output, as_json=self.as_json)
             return
-        is_silent = self.quiet or self.as_json
         watch = watch_over("answers", quiet=is_silent or wanted.engine in INTERACTIVE)
         with watch:
             found = sweep_over(

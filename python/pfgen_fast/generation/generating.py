@@ -189,8 +189,8 @@ class Generation:
         )
         return cls(engine, setting, known)
 
-    def open(self, suite: Suite) -> Engine:
-        """Opens the engine.
+    def open(self, suite: Suite, *, loads: bool = True) -> Engine:
+        """Opens the engine; see `open_engine`.
 
         Raises:
             EngineError: The engine cannot be opened, or an option is unknown.
@@ -202,12 +202,13 @@ class Generation:
             model=setting.model,
             mode=setting.mode,
             sampling=setting.sent_sampling,
+            loads=loads,
             **self.options,
         )
 
     def folder(self, suite: Suite, output: str | Path = "result", engine: Engine | None = None) -> Path:
-        """The run's folder. Its name depends on the open engine; without the argument, the engine is opened."""
-        opened = engine or self.open(suite)
+        """The run's folder. Its name depends on the parameters of the engine; no model is loaded for it."""
+        opened = engine or self.open(suite, loads=False)
         try:
             return run_folder(Path(output), self.setting.config(suite, opened.name, opened.parameters))
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.untrusted_json import read_json
-from ..files.untrusted_text import is_encodable
+from ..files.untrusted_text import in_one_line, is_encodable
 from ..suite.questions import INSTRUCTIONS, Instructions, language_of
 from ..suite.suite import Suite
 from .context import Context
@@ -20,6 +21,7 @@ from .prompts import MODES, NUM_EXAMPLES, STOP, Mode, Task, make_tasks, unescape
 from .reasoning import Reasoning
 
 _LOCAL = ("transformers", "hf", "vllm")
+_HUB_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -108,27 +110,37 @@ def _recorded_instructions(suite: Suite, *, with_context: bool) -> dict[str, Any
     return None if texts == recorded(INSTRUCTIONS["ja"]) else texts
 
 
-def usual_mode(engine: str, model: str | None, options: Mapping[str, Any]) -> tuple[Mode, str]:
-    """The default mode of a run, and the reason for a mode other than `completion`."""
+def usual_mode(
+    engine: str, model: str | None, options: Mapping[str, Any], *, asks_hub: bool = True
+) -> tuple[Mode, str]:
+    """The default mode of a run, and the reason for a mode other than `completion`, or for doubt."""
     if engine in _LOCAL and model is not None:
         if options.get("chat_template") is not None:
             return "chat", "--chat-template is given"
-        if _has_template(str(options.get("path") or model), bool(options.get("trust_remote_code"))):
+        weights = str(options.get("path") or model)
+        has_template = _has_template(weights, bool(options.get("trust_remote_code")), asks_hub)
+        if has_template is None:
+            return "completion", f"without the files of {in_one_line(weights, 200)}, its chat template is unknown"
+        if has_template:
             return "chat", "the tokenizer has a chat template"
     if engine == "replay" and options.get("input") is not None:
         return _recorded(Path(options["input"]))
     return "completion", ""
 
 
-def _has_template(weights: str, trust_remote_code: bool) -> bool:
-    """Whether a tokenizer has a chat template; false if it cannot be loaded, because the engine reports the error."""
-    try:
-        from transformers import AutoTokenizer
+def _has_template(weights: str, trust_remote_code: bool, asks_hub: bool) -> bool | None:
+    """Whether a tokenizer has a chat template, by local files or else by the hub; None if it cannot be loaded."""
+    for is_local in (True, False) if asks_hub and not os.path.isdir(weights) else (True,):
+        with contextlib.suppress(Exception):  # a package is missing, or one raises one of many types of errors
+            if not is_local:  # transformers would try six times to reach a hub
+                from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
-        tokenizer: Any = AutoTokenizer.from_pretrained(weights, trust_remote_code=trust_remote_code)
-    except Exception:  # the package is missing, or the library raises one of many types of errors
-        return False
-    return bool(getattr(tokenizer, "chat_template", None))
+                get_hf_file_metadata(hf_hub_url(weights, "tokenizer_config.json"), timeout=_HUB_SECONDS)
+            from transformers import AutoTokenizer
+
+            how: Any = {"trust_remote_code": trust_remote_code, "local_files_only": is_local}
+            return bool(getattr(AutoTokenizer.from_pretrained(weights, **how), "chat_template", None))
+    return None
 
 
 def _recorded(source: Path) -> tuple[Mode, str]:

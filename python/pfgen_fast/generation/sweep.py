@@ -79,6 +79,7 @@ class Point(Generation):
     """A point of a grid."""
 
     values: Mapping[str, Any] = field(default_factory=dict)  # values of the swept parameters
+    why_mode: str = ""  # see `usual_mode`
 
     @property
     def name(self) -> str:
@@ -104,8 +105,8 @@ class Measured:
     replies: ReplySummary | None = None  # see `Generated`
 
 
-def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
-    """Creates the points of a grid, in the order of their runs."""
+def grid(engine: str, parameters: Mapping[str, Any], *, asks_hub: bool = True) -> list[Point]:
+    """Creates the points of a grid, in the order of their runs. The default mode may depend on files of a hub."""
     kinds = {**PARAMETERS, **engine_options(engine)}
     wanted = without_none(parameters)
     for name in wanted:
@@ -115,7 +116,8 @@ def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
             refuse_unknown_options(engine, [name])
     axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
     swept = [key for key, values in axes.items() if len(values) > 1]
-    return [_point(engine, dict(zip(axes, values, strict=True)), swept) for values in itertools.product(*axes.values())]
+    chosen = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    return [_point(engine, values, swept, asks_hub) for values in chosen]
 
 
 def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
@@ -148,16 +150,18 @@ def _kind(annotation: str) -> str | None:
     return next((kind for kind in _KINDS if kind in annotation.split(" | ")), None)
 
 
-def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Point:
+def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str], asks_hub: bool) -> Point:
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}
     of_run: dict[str, Any] = {key: value for key, value in chosen.items() if key in PARAMETERS}
     for key in ("temperature", "top_p"):
         if of_run.get(key) == "none":
             of_run[key] = None
     of_run["reasoning"] = Reasoning.of({key: of_run.pop(key) for key in _OF_REASONING if key in of_run})
+    why = ""
     if "mode" not in of_run:
-        of_run["mode"], _ = usual_mode(engine, of_run.get("model"), options)
-    return replace(Point.of(engine, options=options, **of_run), values={key: chosen[key] for key in swept})
+        of_run["mode"], why = usual_mode(engine, of_run.get("model"), options, asks_hub=asks_hub)
+    point = Point.of(engine, options=options, **of_run)
+    return replace(point, values={key: chosen[key] for key in swept}, why_mode=why)
 
 
 def value_text(value: Any) -> str:
@@ -194,9 +198,9 @@ class SweepOptions:
         own = {"suite": None, **{key: found.pop(key) for key in _OF_THE_SWEEP if key in found}}
         return cls(parameters=found, **own)
 
-    def points(self) -> list[Point]:
+    def points(self, *, asks_hub: bool = True) -> list[Point]:
         """The points of the grid; see `grid`."""
-        return grid(self.engine, self.parameters)
+        return grid(self.engine, self.parameters, asks_hub=asks_hub)
 
 
 _OF_THE_SWEEP = {each.name: _kind(str(each.type)) for each in fields(SweepOptions) if each.name != "parameters"}

@@ -86,7 +86,8 @@ class Engine(Protocol):
     * `trouble`: the reason for the last missing answer, as a part of a sentence;
     * `events`: an `Events`, to which the engine reports all trouble, including empty answers;
     * `on_reply`: a function that the engine calls with a request and its `RawReply` before it yields the answer;
-    * `n_trials`: the number of trials with stored answers.
+    * `n_trials`: the number of trials with stored answers;
+    * `load`: loads the model; `open_engine` calls it.
     """
 
     @property
@@ -118,12 +119,19 @@ class ModelEngine(Engine, Protocol):
 
 
 def open_engine(
-    name: str, *, suite: Suite | None = None, model: str, mode: Mode, sampling: Sampling | None = None, **options: Any
+    name: str,
+    *,
+    suite: Suite | None = None,
+    model: str,
+    mode: Mode,
+    sampling: Sampling | None = None,
+    loads: bool = True,
+    **options: Any,
 ) -> Engine:
     """Opens an engine by its name in `ENGINES`.
 
     Engines for models need no suite. The meaning of `model` depends on the engine, and the default of `sampling` on the
-    mode. `options` are the options of the engine.
+    mode. `options` are the options of the engine. With `loads=False`, an engine has its parameters but no model.
 
     Raises:
         EngineError: The engine or an option is unknown, a package is missing, or the engine cannot be opened.
@@ -132,6 +140,8 @@ def open_engine(
     refuse_unknown_options(name, options)
     sampling = sampling or Sampling(stop=STOP[mode])
     engine: Engine = _engine_class(name)(suite=suite, model=model, mode=mode, sampling=sampling, **options)
+    if loads and hasattr(engine, "load"):
+        engine.load()
     return engine
 
 

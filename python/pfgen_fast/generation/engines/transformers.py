@@ -38,8 +38,8 @@ _DTYPES = ("auto", "float32", "bfloat16", "float16")
 class LocalEngine(ABC):
     """Draws the replies to batches of requests, in a thread."""
 
-    def __init__(self, sampling: Sampling, n_at_once: int) -> None:
-        self._sampling, self._n_at_once = sampling, n_at_once
+    def __init__(self, model: str, sampling: Sampling, n_at_once: int) -> None:
+        self._name, self._sampling, self._n_at_once = model, sampling, n_at_once
         self._stopped = threading.Event()
         self._model: Any
         self.on_reply: Callable[[Request, RawReply], None] | None = None
@@ -61,6 +61,10 @@ class LocalEngine(ABC):
     async def close(self) -> None:
         """Releases the model."""
         self._model = None
+
+    @abstractmethod
+    def load(self) -> None:
+        """Loads the model; raises EngineError if this is impossible."""
 
     def _check(self, requests: Sequence[Request]) -> None:  # noqa: B027 - only some engines have limits
         """Raises EngineError if a request cannot be answered."""
@@ -100,10 +104,14 @@ class TransformersEngine(LocalEngine):
             "dtype": None if dtype == "auto" else dtype,
             **self._template.parameters,
         }
-        super().__init__(sampling, batch_size)
-        self._device = checked_device(device)
-        self._tokenizer, self._model = loaded_model(path or model, dtype, self._device, trust_remote_code)
-        self._template.check(self._tokenizer, model)
+        super().__init__(model, sampling, batch_size)
+        self._device, self._to_load = device, (path or model, dtype, trust_remote_code)
+
+    def load(self) -> None:
+        """Loads tokenizer and model."""
+        self._device, (weights, dtype, trust_remote_code) = checked_device(self._device), self._to_load
+        self._tokenizer, self._model = loaded_model(weights, dtype, self._device, trust_remote_code)
+        self._template.check(self._tokenizer, self._name)
 
     def _tokens(self, prompt: Prompt) -> list[int]:
         if prompt.messages is None:

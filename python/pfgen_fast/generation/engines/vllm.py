@@ -62,8 +62,6 @@ class VllmEngine(LocalEngine):
         chat_template_kwargs: Mapping[str, Any] | None = None,
         engine_args: Mapping[str, Any] | None = None,
     ) -> None:
-        os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # vLLM reads it when it is imported
-        vllm = optional("vllm", extra="vllm", needed_for="the engine vllm", error=EngineError)
         self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
             "dtype": None if dtype == "auto" else dtype,
@@ -73,25 +71,28 @@ class VllmEngine(LocalEngine):
             or None,
             **self._template.parameters,
         }
-        super().__init__(sampling, _AT_ONCE)
-        self._name = in_one_line(model, 200)
+        super().__init__(in_one_line(model, 200), sampling, _AT_ONCE)
+        self._arguments = {
+            "model": path or model,
+            "dtype": dtype,
+            "tensor_parallel_size": tensor_parallel,
+            "max_model_len": max_model_len,
+            "quantization": quantization,
+            "trust_remote_code": trust_remote_code,
+            "generation_config": "vllm",
+            **(engine_args or {}),
+        }
+
+    def load(self) -> None:
+        """Starts vLLM with the model."""
+        os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # vLLM reads it when it is imported
+        vllm = optional("vllm", extra="vllm", needed_for="the engine vllm", error=EngineError)
         self._params = vllm.SamplingParams
         try:
-            self._model = vllm.LLM(
-                **{
-                    "model": path or model,
-                    "dtype": dtype,
-                    "tensor_parallel_size": tensor_parallel,
-                    "max_model_len": max_model_len,
-                    "quantization": quantization,
-                    "trust_remote_code": trust_remote_code,
-                    "generation_config": "vllm",
-                    **(engine_args or {}),
-                }
-            )
+            self._model = vllm.LLM(**self._arguments)
         except Exception as error:  # each reason, such as a missing GPU, raises another type
             raise EngineError(f"the model {self._name} cannot be loaded by vLLM: {why_not_loaded(error)}") from None
-        self._template.check(self._model.get_tokenizer(), model)
+        self._template.check(self._model.get_tokenizer(), self._name)
 
     def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
         params = [self._sampling_params(request.seed) for request in requests]
