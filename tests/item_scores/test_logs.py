@@ -93,7 +93,7 @@ def test_inspect_samples_are_items_epochs_are_trials_and_scorers_are_metrics(tmp
     assert is_score_table(path)
     scores = read_item_scores([path], ColumnNames(cluster="passage"))
     assert (scores.models, scores.items) == (("org/m",), ("quiz/a", "quiz/2"))
-    assert (scores.subjects, scores.clusters) == (("quiz", "quiz"), ("7", "8"))
+    assert (scores.subjects, scores.clusters) == (("quiz", "quiz"), ("quiz/7", "quiz/8"))
     found = {metric: values.tolist() for metric, values in scores.values.items()}
     assert found == {"match": [[0.75, 0]], "parts/ok": [[0.5, 0]], "parts/n": [[2, 2]]}
     assert scores.n_trials["match"].tolist() == [[2, 1]]
@@ -248,7 +248,7 @@ def test_lm_eval_documents_are_items_and_tasks_are_subjects(tmp_path):
     assert expected.models == ("org/a", "org/b")
     assert expected.items == ("law_2/0", "law_2/1", "maths/0", "maths/3")
     assert expected.subjects == ("law_2", "law_2", "maths", "maths")
-    assert expected.clusters == ("0", "0", "0", "1")
+    assert expected.clusters == ("law_2/0", "law_2/0", "maths/0", "maths/1")
     assert expected.values["acc"].tolist() == [[1, 1, 1, 1], [1, 0, 0, 1]]
     assert expected.notes == ()
     for paths in ([tmp_path], [str(tmp_path / "*")], [tmp_path / "a" / f"results_{DATE}.json", tmp_path / "b"]):
@@ -327,7 +327,7 @@ def test_lighteval_documents_are_items_and_tasks_are_subjects(tmp_path):
     lighteval_details(tmp_path, "org/m", "gsm8k|5", rows[:1], "2026-10-01T10-00-00.1")
     scores = read_item_scores([tmp_path], ColumnNames(cluster="passage"))
     assert (scores.models, scores.items, scores.subjects) == (("org/m",), ("gsm8k|5/0", "gsm8k|5/10"), ("gsm8k|5",) * 2)
-    assert scores.clusters == ("1", "2")
+    assert scores.clusters == ("gsm8k|5/1", "gsm8k|5/2")
     np.testing.assert_array_equal(scores.values["em"], [[1, 0]])
     np.testing.assert_array_equal(scores.values["loss"], [[0.5, math.nan]])
     assert scores.higher_is_better == {"em": True, "loss": False}

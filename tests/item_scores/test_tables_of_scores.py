@@ -82,9 +82,13 @@ def test_the_same_item_in_several_subjects_is_several_items(read):
     rows = "item,subject,model,score\n0,law,m,1\n0,art,m,0\n1,law,m,1\n"
     scores = read(a_csv=rows)
     assert (scores.items, scores.subjects) == (("law/0", "art/0", "law/1"), ("law", "art", "law"))
-    assert "have several subjects" in scores.notes[0]
+    assert "names of all items and clusters begin with their subject" in scores.notes[0]
     unused = read(ColumnNames(subject="", trial="subject"), a_csv=rows)
     assert (unused.items, unused.subjects, unused.notes) == (("0", "1"), (), ())
+    rows = "item,task,model,score,document\n0,law,m,1,d\n0,art,m,0,d\n1,law,m,1,\n0,,m,1,d\n"
+    assert read(a_csv=rows).clusters == ("law/d", "art/d", None, "d")
+    own = read(a_csv=rows.replace("0,art", "2,art").replace("0,,", "3,,"))  # a document may be about several subjects
+    assert own.clusters == ("d", "d", None, "d")
 
 
 def test_a_model_that_two_files_score_on_the_same_items_is_two_models(read):

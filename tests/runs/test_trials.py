@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.runs import PACKERS
 from pfgen_fast import TrialsError, _core
+from pfgen_fast.runs.leaderboard import find_results
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials
 
 LINES = b'{"question": "q", "answer": "a\\u0085b\xe2\x80\xa8c", "n": 1}\n\n{"question": "r", "answer": ""}'
@@ -84,6 +85,11 @@ def test_places_without_runs_are_refused(tmp_path):
         find_runs([tmp_path / "nowhere"])
     with pytest.raises(TrialsError, match="no run here"):
         find_runs([tmp_path])
+    for name in ("notes.json", "b.csv", "a.csv.gz"):
+        (tmp_path / name).touch()
+    for find in (find_runs, find_results):
+        with pytest.raises(TrialsError, match=r"; it has tables such as a\.csv\.gz: name them, or use a glob$"):
+            find([tmp_path])
 
 
 def test_single_trials_are_packed_sorted(tmp_path):

@@ -42,6 +42,30 @@ def test_a_byte_order_mark_names_the_encoding(scorer, tmp_path, encoding):
     assert not (tmp_path / "other.csv").exists()
 
 
+@pytest.mark.parametrize(("encoding", "question"), [("utf-16-le", "問"), ("utf-16-be", "q")])
+def test_utf_16_without_a_byte_order_mark_needs_its_name(scorer, tmp_path, encoding, question):
+    message = rf"in\.csv, line 1: zero bytes, as in UTF-16 without a byte-order mark; pass the encoding {encoding}"
+    with pytest.raises(TrialsError, match=message):
+        score_content(scorer, tmp_path, f"{question},a\nQ07,氷\n".encode(encoding))
+    assert score_content(scorer, tmp_path, "q,a\nQ07,氷\n".encode(encoding), encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "message"),
+    [
+        ("in.csv", "q;a", "expected commas between the columns, not semicolons"),
+        ("in.csv", "q\ta", "expected commas between the columns, not tabs"),
+        ("in.tsv", "q,a", "expected tabs between the columns, not commas"),
+    ],
+)
+def test_another_mark_between_columns_is_named(tmp_path, name, header, message):
+    (tmp_path / name).write_text(f"{header}\n1{header[1]}2\n", encoding="utf-8")
+    with pytest.raises(TrialsError, match=rf"in\..sv, line 1: {message}"):
+        column_names(tmp_path / name)
+    (tmp_path / "in.csv").write_text('"q, or a"\n1\n', encoding="utf-8")
+    assert column_names(tmp_path / "in.csv") == ["q, or a"]
+
+
 def test_the_encoding_is_that_of_csv_and_json_is_utf8(scorer, tmp_path):
     line = '{"q": "Q07", "a": "氷"}\n'
     assert score_content(scorer, tmp_path, line, "in.jsonl out.csv").startswith(b"q,a,fluency,")

@@ -32,20 +32,27 @@ class Names(dict[str, int]):
         """The number of a name."""
         return self.setdefault(name, len(self))
 
-    def numbers(self, values: Any, column: str, locate: Locate, *, may_be_empty: bool = False) -> Codes:
+    def numbers(
+        self, values: Any, column: str, locate: Locate, *, may_be_empty: bool = False, task: str | None = None
+    ) -> Codes:
         """The numbers of the names in a column."""
         names, places = _encoded(values)
-        numbers = np.array([self.number_of(name) for name in names], dtype=np.int32)
+        numbers = np.array([self.number_of(name, task) for name in names], dtype=np.int32)
         codes: Codes = numbers[places] if len(places) else places
         empty = np.flatnonzero(codes == NO_NAME)
         if len(empty) and not may_be_empty:
             raise TrialsError(f"{locate(int(empty[0]))}, column {column!r}: empty; expected a name")
         return codes
 
-    def number_of(self, value: Any) -> int:
-        """The number of the name in a cell."""
+    def number_of(self, value: Any, task: str | None = None) -> int:
+        """The number of the name in a cell, which may be a name of a task only."""
         name = label(value)
-        return self.number(name) if name.strip() else NO_NAME
+        return self.number(named_in(task, name)) if name.strip() else NO_NAME
+
+
+def named_in(task: str | None, name: str) -> str:
+    """A name that several tasks may have."""
+    return name if task is None else f"{task}/{name}"
 
 
 def _encoded(values: Any) -> tuple[list[Any], Codes]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import TrialsError
 from ..files.untrusted_text import counted, few_names, in_one_line
-from .cells import NO_NAME, Codes, Locate, Names
+from .cells import NO_NAME, Codes, Locate, Names, named_in
 from .table import Floats, ItemScores
 
 MAX_CELLS = 1 << 28
@@ -109,8 +109,12 @@ class _Scores:
         return np.concatenate(parts) if parts else np.empty(0, kind)
 
     def made(self) -> ItemScores:
-        subjects = self._by_subject()
+        subjects, n_items = self._by_subject(), len(self._rows.items)
         clusters = self._of_items("cluster", self._rows.clusters, "clusters")
+        if clusters and len(self._items) > n_items:
+            clusters = tuple(
+                one if one is None else named_in(of, one) for of, one in zip(subjects, clusters, strict=True)
+            )
         if len(self._models) * len(self._items) > MAX_CELLS:
             raise TrialsError(
                 f"{counted(len(self._models), 'model')} and {counted(len(self._items), 'item')}: expected at most "
@@ -160,7 +164,7 @@ class _Scores:
         example = self._items[int(np.flatnonzero(several)[0])]
         self._notes.append(
             f"{counted(int(several.sum()), 'item')} such as '{in_one_line(example)}' have several subjects, so the "
-            "names of all items begin with their subject"
+            "names of all items and clusters begin with their subject"
         )
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), dtype=np.int32)
@@ -168,7 +172,7 @@ class _Scores:
         self._item = rank[places.reshape(-1)]
         subjects = tuple(None if at == NO_NAME else names[at] for at in of_item[order].tolist())
         old = [self._items[at] for at in item[order].tolist()]
-        self._items = [name if of is None else f"{of}/{name}" for name, of in zip(old, subjects, strict=True)]
+        self._items = [named_in(of, name) for name, of in zip(old, subjects, strict=True)]
         return subjects
 
     def _of_items(self, column: str, names: Names, plural: str) -> tuple[str | None, ...]:

@@ -20,6 +20,7 @@ from ..item_scores.by_subject import by_subject, few_items, subject_columns, sub
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum, add_up
 from ..suite.suite import Suite, hash_of_cut
+from ..tables.formats import tables_hint
 from .checkout import run_name, suite_of_all, yardsticks_beside
 from .result import RunSummary, Scores, read_scores
 from .trials import expand
@@ -135,7 +136,9 @@ def find_results(paths: Iterable[str | Path]) -> list[Path]:
         if not results and not path.exists():
             raise TrialsError(f"{path}: no such directory; expected a directory with results of runs")
         if not results:
-            raise TrialsError(f"{path}: no result.json found; 'pfgen-fast score {path}' writes it")
+            raise TrialsError(
+                f"{path}: no result.json found; 'pfgen-fast score {path}' writes it{tables_hint(Path(path))}"
+            )
         yardsticks = yardsticks_beside(path)
         for result in (*results, *(_results_below(yardsticks) if yardsticks else ())):
             found.setdefault(result.resolve(), result)

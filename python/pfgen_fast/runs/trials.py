@@ -18,6 +18,7 @@ from ..files.reading import MAX_BYTES, Content, read_content, too_large
 from ..files.untrusted_json import Fault, any_object, checked, parse_json, read_json, unique
 from ..files.writing import write_whole
 from ..native import _core
+from ..tables.formats import tables_hint
 
 _TRIALS_NAMES = ("trials.jsonl.xz", "trials.jsonl.zst", "trials.jsonl.gz", "trials.jsonl")
 _MAX_CONFIG_BYTES = 1 << 20
@@ -162,7 +163,10 @@ def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
                     f"{path}: a suite, not a run; 'pfgen-fast generate --engine ground-truth --suite {path}' makes a "
                     "run of its sample answers"
                 )
-            raise TrialsError(f"{path}: no run here; a run has {', '.join(_TRIALS_NAMES)} or trial_NNN.jsonl files")
+            hint = tables_hint(Path(path))
+            raise TrialsError(
+                f"{path}: no run here; a run has {', '.join(_TRIALS_NAMES)} or trial_NNN.jsonl files{hint}"
+            )
         runs.update((run.trials_path or run.folder, run) for run in found)
     return sorted(runs.values(), key=lambda run: run.folder)
 

@@ -19,6 +19,8 @@ from .rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import TextForm, decoded, lines_of
 from .text_rows import check_keys, json_text, score_rows, text_batches
 
+_MARKS = {",": "commas", "\t": "tabs", ";": "semicolons"}
+
 
 def read_csv(
     source: str, columns: Columns, batch_size: int | None, *, delimiter: str = ",", encoding: str | None = None
@@ -32,6 +34,10 @@ def read_csv(
         if not header:
             raise TrialsError(f"{source}: empty; expected a header with the names of the columns")
         form = replace(form, line_end=records.last_end)
+        if len(header) == 1 and (others := [mark for mark in _MARKS if mark in header[0] and mark != delimiter]):
+            raise TrialsError(
+                f"{source}, line {line}: expected {_MARKS[delimiter]} between the columns, not {_MARKS[others[0]]}"
+            )
         columns.check(header, f"{source}, line {line}")
 
         def rows() -> Iterator[tuple[int, dict[str, Any]]]:

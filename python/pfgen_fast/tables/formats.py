@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.compression import compressing, compression
+from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_stdout, writing_whole
 from .arrow_columns import pyarrow
 from .csv_lines import read_csv, writing_csv
@@ -70,6 +71,12 @@ def format_of(path: str | Path) -> str:
 def is_table(path: str | Path) -> bool:
     """Whether the file extension names a format."""
     return _kind(Path(path)) is not None
+
+
+def tables_hint(folder: Path) -> str:
+    """The end of a message about a directory that has no runs but tables; empty without tables."""
+    names = sorted(path.name for path in folder.glob("*") if is_table(path) and ".json" not in path.name)
+    return f"; it has tables such as {in_one_line(names[0], 60)}: name them, or use a glob" if names else ""
 
 
 def _kind(path: Path) -> str | None:

@@ -67,6 +67,11 @@ def decoded(file: IO[bytes], encoding: str | None, where: str) -> tuple[TextForm
         if encoding is not None and _family(form.encoding) != _family(_MARKS[mark]):
             raise TrialsError(f"{where}: begins with the byte-order mark of {_MARKS[mark]}, so it is not {encoding}")
         form = TextForm(_MARKS[mark], has_mark=True)
+    if not mark and encoding is None and b"\0" in first.partition(b"\n")[0]:
+        guess = "utf-16-be" if first.startswith(b"\0") else "utf-16-le"
+        raise TrialsError(
+            f"{where}, line 1: zero bytes, as in UTF-16 without a byte-order mark; pass the encoding {guess}"
+        )
     blocks = chain((first[len(mark) :],), iter(lambda: file.read(_BLOCK_BYTES), b""))
     hint = "" if mark or encoding is not None else "; for other encodings, pass the encoding, such as cp932"
     return form, _decoded_blocks(blocks, form.encoding, where, hint)

@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...errors import TrialsError
 from ...files.untrusted_json import read_json
 from ...files.untrusted_text import did_you_mean, few_names, in_one_line
@@ -90,15 +88,13 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames, model: str, tas
     with contextlib.closing(read_parquet(str(path), ChosenColumns(_COLUMNS, "", ()), None)) as parts:
         for part in parts:
             doc, metrics = (_Fields(part.values(name), path) for name in _COLUMNS)
-            item = Names()
-            place = item.numbers(doc.of(columns.item or "id"), "doc.id", part.location)
-            number = np.array([rows.items.number(f"{task}/{name}") for name in item], dtype=np.int32)
+            item = rows.items.numbers(doc.of(columns.item or "id"), "doc.id", part.location, task=task)
 
-            def codes(key: str | None, names: Names, doc: _Fields = doc, part: Any = part) -> Codes | int:
-                return names.numbers(doc.of(key), key, part.location, may_be_empty=True) if key else NO_NAME
+            def codes(key: str | None, names: Names, doc: _Fields = doc, part: Any = part, **of: str) -> Codes | int:
+                return names.numbers(doc.of(key), key, part.location, may_be_empty=True, **of) if key else NO_NAME
 
             subject = codes(columns.subject, rows.subjects) if columns.subject else rows.subjects.number(task)
-            trial, cluster = codes(columns.trial, rows.trials), codes(columns.cluster, rows.clusters)
+            trial, cluster = codes(columns.trial, rows.trials), codes(columns.cluster, rows.clusters, task=task)
             n_numbers = 0
             for name, values in metrics.fields.items():
                 if not _is_number(values):
@@ -110,7 +106,7 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames, model: str, tas
                     score,
                     metric=rows.metrics.number(name),
                     model=rows.models.number(model),
-                    item=number[place],
+                    item=item,
                     trial=trial,
                     subject=subject,
                     cluster=cluster,

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import TrialsError
 from ...files.untrusted_json import MAX_NUMBER
 from ...files.untrusted_text import did_you_mean, few_names, in_one_line
-from ..cells import NO_NAME, Locate, label
+from ..cells import NO_NAME, Locate, label, named_in
 from ..columns import ColumnNames
 from ..rows import ScoreRows
 
@@ -45,8 +45,8 @@ class Records:
         if columns.subject:
             subject = rows.subjects.number_of(self._of(data, columns.subject, sample))
         if columns.cluster:
-            cluster = rows.clusters.number_of(self._of(data, columns.cluster, sample))
-        at = rows.items.number(f"{self._task}/{name}"), rows.trials.number_of(trial), subject, cluster
+            cluster = rows.clusters.number_of(self._of(data, columns.cluster, sample), self._task)
+        at = rows.items.number(named_in(self._task, name)), rows.trials.number_of(trial), subject, cluster
         for metric, score in scores.items():
             if score is None:
                 self.leave_out("scores that are missing")
