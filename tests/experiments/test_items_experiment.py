@@ -118,12 +118,13 @@ def test_groups_are_not_compared_on_few_items(scores):
 
 def test_gaps_are_left_out_and_named(scores):
     made = scores.copy()
-    made[5, 3] = made[6, :20] = np.nan
+    made[[5, 5, 5, 7, 7, 8, 9], [3, 9, 12, 9, 12, 9, 0]] = made[6, :20] = np.nan
     rows = rows_of_scores(table_of(made))
-    assert rows.scores.shape == (N_MODELS - 1, N_ITEMS - 1)
+    assert rows.scores.shape == (N_MODELS - 1, N_ITEMS - 4)
     assert rows.notes == (
         "left out, because fewer than half of the items have a score: 1 model, org-6/model-6",
-        "left out, because a model has no score: 1 item, i3",
+        "left out, because a model has no score: 4 items, i0, i3, i9 and 1 more; org-5/model-5 lacks 3 scores, and "
+        "leaving it out adds 1 item",
     )
 
 
@@ -168,6 +169,10 @@ def test_impossible_requests_are_refused(rows, scores):
         rows_of_scores(table_of(scores[:2]))
     with pytest.raises(ExperimentError, match="2 items with a score of every model: expected at least 3"):
         rows_of_scores(table_of(scores[:, :2]))
+    made = scores[:, :6].copy()
+    made[0, :3] = made[1, 3] = np.nan
+    with pytest.raises(ExperimentError, match=r"2 items .* at least 3; org-0/model-0 lacks 3 scores, .* adds 3 items"):
+        rows_of_scores(table_of(made))
     with pytest.raises(ExperimentError, match="all 60 models have the same mean score"):
         items(ItemAnalysis(rows_of_scores(table_of(np.ones((60, 5))))))
     two = ItemScores(("a",), ("i",), {"f1": scores[:1, :1], "em": scores[:1, :1]})

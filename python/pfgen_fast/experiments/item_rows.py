@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
-from ..files.untrusted_text import counted, few_names
+from ..files.untrusted_text import counted, few_names, in_one_line
 from ..item_scores.table import ItemScores
 from ..runs.leaderboard import Entry, is_system
 from ..statistics.correlation import MIN_FOR_INTERVAL, MIN_VALUES, Floats
@@ -109,15 +109,21 @@ def _rows(
         n = counted(int(is_sparse.sum()), "model")
         notes.append(f"left out, because fewer than half of the items have a score: {n}, {_named(names, is_sparse)}")
     kept = is_model & ~is_sparse
-    has_gap = missing[kept].any(axis=0)
+    gaps = missing & kept[:, None]
+    has_gap = gaps.any(axis=0)
+    hint = ""
     if has_gap.any():
+        n_gaps, n_gained = gaps.sum(axis=1), (gaps & (gaps.sum(axis=0) == 1)).sum(axis=1)
+        worst = int(np.lexsort((n_gaps, n_gained))[-1])
+        hint = f"; {in_one_line(names[worst])} lacks {counted(int(n_gaps[worst]), 'score')}, and leaving it out adds "
+        hint += counted(int(n_gained[worst]), "item")
         n = counted(int(has_gap.sum()), "item")
-        notes.append(f"left out, because a model has no score: {n}, {_named(items, has_gap)}")
+        notes.append(f"left out, because a model has no score: {n}, {_named(items, has_gap)}{hint}")
     if kept.sum() < MIN_VALUES:
         raise ExperimentError(f"{counted(int(kept.sum()), 'model')} with scores: expected at least {MIN_VALUES}")
     if (~has_gap).sum() < _MIN_ITEMS:
         n = counted(int((~has_gap).sum()), "item")
-        raise ExperimentError(f"{n} with a score of every model: expected at least {_MIN_ITEMS}")
+        raise ExperimentError(f"{n} with a score of every model: expected at least {_MIN_ITEMS}{hint}")
     return ItemRows(
         _chosen(names, kept),
         _chosen(models, kept),
