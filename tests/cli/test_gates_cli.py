@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -193,9 +194,17 @@ def test_a_hostile_name_stays_in_its_line(call, mini, tmp_path):
     assert [line[:15] for line in out.splitlines() if line.startswith("::")] == ["::error title=f"]
 
 
-def test_a_hostile_item_is_no_command_of_github(call, tmp_path):
-    rows = [f"::stop-commands::{item},{model},{score}" for item in range(6) for model, score in (("a", item), ("b", 3))]
+@pytest.mark.parametrize(
+    ("start", "escaped"),
+    [
+        ("::stop-commands::", "\\u003a:stop-commands::"),
+        ("##[error]", "\\u0023#[error]"),
+        ("a ##vso[task.complete]", "a \\u0023#vso[task.complete]"),
+    ],
+)
+def test_a_hostile_item_is_no_command_of_a_log(call, tmp_path, start, escaped):
+    rows = [f"{start}{item},{model},{score}" for item in range(6) for model, score in (("a", item), ("b", 3))]
     (tmp_path / "scores.csv").write_text("\n".join(("item,model,score", *rows)) + "\n", encoding="utf-8")
     code, out, _ = call("compare", tmp_path / "scores.csv", "--fail-if-worse", "--github")
-    assert (code, out.count("\\u003a:stop-commands::")) == (0, 6)
+    assert (code, out.count(escaped), re.search(r"##(vso)?\[", out)) == (0, 6, None)
     assert [line[:10] for line in out.splitlines() if line.lstrip().startswith("::")] == ["::warning "]

@@ -132,6 +132,7 @@ def test_wrong_settings_are_refused(mini, scorer):
         ({"profile": "fast"}, "profile: expected 'leaderboard', 'paper' or 'normalised', not 'fast'"),
         ({"float_sum": "exact"}, "float_sum: expected 'compensated' or 'naive'"),
         ({"threads": 0}, "threads: expected 1 to 1024, not 0"),
+        ({"threads": True}, "threads: expected 1 to 1024, not True"),
     ]:
         with pytest.raises(ValueError, match=message):
             Scorer(mini, **settings)

@@ -6,6 +6,7 @@ import contextlib
 import enum
 import errno
 import os
+import re
 import sys
 import time
 import warnings
@@ -143,9 +144,9 @@ def note(*messages: str) -> None:
 
 
 def shown(value: object) -> str:
-    """Makes untrusted text or a path safe for a line of the terminal, or of a log of GitHub Actions."""
-    text = terminal_text(str(value))
-    # In a log of GitHub Actions, a line that begins with `::` is a command.
+    """Makes untrusted text or a path safe for a line of the terminal, or of a log of GitHub Actions or Azure."""
+    # In such logs, a line that begins with `::` is a command, and `##[` and `##vso[` begin one anywhere in a line.
+    text = re.sub(r"##(?=(vso)?\[)", r"\\u0023#", terminal_text(str(value)))
     return text.replace(":", "\\u003a", 1) if text.lstrip().startswith("::") else text
 
 

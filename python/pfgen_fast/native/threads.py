@@ -44,7 +44,7 @@ class ForkSafeLock:
 def checked_threads(threads: int | None) -> int:
     """Validates a number of threads; None means one for each core."""
     n = default_threads() if threads is None else operator.index(threads)
-    if not 1 <= n <= _MAX_THREADS:
+    if isinstance(threads, bool) or not 1 <= n <= _MAX_THREADS:
         raise ValueError(f"threads: expected 1 to {_MAX_THREADS}, not {threads}")
     return n
 
