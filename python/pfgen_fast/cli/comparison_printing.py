@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..files.cells import markdown_row, signed
+from ..files.cells import markdown_table, signed
 from ..files.untrusted_text import counted, few_names, markdown_text
 from .app import print_json, shown, stdout
 from .layout import aligned, columns, cut, folded, rest, shortened, width_of
@@ -182,11 +182,9 @@ def _print_markdown(
     head: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str], shown_as: Shown
 ) -> None:
     """Prints a table, sentences and the signature."""
-    lines = [markdown_row(head), markdown_row(["---"] * len(head))]
-    lines += [markdown_row(map(markdown_text, row)) for row in rows]
     texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]
     signature = [] if shown_as.scorer is None else [f"`{shown_as.scorer.signature}`"]
-    stdout().out("\n".join(["".join(lines), *texts, *signature]).rstrip("\n"), highlight=False)
+    stdout().out("\n".join([markdown_table(head, rows), *texts, *signature]).rstrip("\n"), highlight=False)
 
 
 def _baseline_cells(run: ComparedRun) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typer import BadParameter, Option, echo
 
-from ..files.untrusted_text import in_one_line, markdown_text, unknown_name
+from ..files.untrusted_text import in_one_line, unknown_name
 from .app import Exit, fail, note, print_line, shown
 from .command_class import option_group
 
@@ -109,10 +109,10 @@ class GateOutputs:
             return
         title = f"pfgen-fast {command}"
         if form == "markdown":
-            from ..files.cells import markdown_row
+            from ..files.cells import markdown_table
 
-            rows = (map(markdown_text, (check.outcome, check.sentence)) for check in checks)
-            echo("\n" + "".join(map(markdown_row, (("check", "what was found"), ("---", "---"), *rows))), nl=False)
+            rows = ((check.outcome, check.sentence) for check in checks)
+            echo("\n" + markdown_table(("check", "what was found"), rows), nl=False)
         for check in checks:
             if form == "text":
                 print_line((check.outcome, _COLOURS[check.outcome]), f": {shown(check.sentence)}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..files.cells import csv_text, markdown_row
+from ..files.cells import csv_text, markdown_table
 from ..files.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
 from ..statistics.correlation import COEFFICIENTS, Correlation
 from .chart_data import Chart, HeatMap
@@ -53,9 +53,7 @@ class Table:
 
     def to_markdown(self) -> str:
         """The table as Markdown."""
-        marks = ["---" if self.is_text(column) else "---:" for column in range(len(self.columns))]
-        head, *rows = ([*map(markdown_text, row)] for row in (self.columns, *self.texts()))
-        return "".join(map(markdown_row, (head, marks, *rows)))
+        return markdown_table(self.columns, self.texts(), list(filter(self.is_text, range(len(self.columns)))))
 
     def to_dicts(self) -> list[dict[str, Cell]]:
         """The rows as dictionaries by column name, with full digits."""

@@ -7,10 +7,10 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
-from .untrusted_text import csv_value, html_text
+from .untrusted_text import csv_value, html_text, markdown_text
 
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px sans-serif}"
@@ -35,6 +35,13 @@ def signed(value: float, n_digits: int) -> str:
 def markdown_row(cells: Iterable[str]) -> str:
     """A line of a Markdown table; the cells are already Markdown."""
     return f"| {' | '.join(cells)} |\n"
+
+
+def markdown_table(heads: Iterable[str], rows: Iterable[Iterable[str]], texts: Container[int] | None = None) -> str:
+    """A table of texts as Markdown; the columns in `texts`, by default all, are aligned to the left."""
+    names = list(map(markdown_text, heads))
+    marks = ["---" if texts is None or column in texts else "---:" for column in range(len(names))]
+    return "".join(map(markdown_row, (names, marks, *(map(markdown_text, row) for row in rows))))
 
 
 def place_cell(place: float | None) -> float | int | None:

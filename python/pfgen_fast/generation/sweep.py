@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, PfgenError
-from ..files.cells import csv_text, markdown_row
+from ..files.cells import csv_text, markdown_table
 from ..files.untrusted_text import did_you_mean, json_text, markdown_text, shown_value
 from ..files.untrusted_toml import read_toml
 from ..runs.precision import Interval, TrialScores
@@ -346,17 +346,16 @@ def to_markdown(measured: Sequence[Measured]) -> str:
     """The table that the command prints, in Markdown."""
     swept = list(measured[0].point.values)
     heads = [*swept, *SCORES, "trials", "trials for the interval", "run"]
-    lines = [heads, ["---"] * len(swept) + ["---:"] * (len(SCORES) + 2) + ["---"]]
+    rows = []
     for point in measured:
-        values = [markdown_text(value_text(value)) for value in point.point.values.values()]
+        values = map(value_text, point.point.values.values())
         figures = [interval_text(point.intervals.get(metric)) for metric in SCORES]
         trials_for = "–" if point.trials_for is None else str(point.trials_for)
-        run = markdown_text("–" if point.folder is None else point.folder.as_posix())
-        lines.append([*values, *figures, str(point.n_trials), trials_for, run])
+        run = "–" if point.folder is None else point.folder.as_posix()
+        rows.append([*values, *figures, str(point.n_trials), trials_for, run])
     signatures = dict.fromkeys(point.signature for point in measured if point.signature)
-    return "".join(
-        [*map(markdown_row, lines), *(f"\nSignature: {markdown_text(signature)}\n" for signature in signatures)]
-    )
+    table = markdown_table(heads, rows, [*range(len(swept)), len(heads) - 1])
+    return "".join([table, *(f"\nSignature: {markdown_text(signature)}\n" for signature in signatures)])
 
 
 def interval_text(interval: Interval | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..files.cells import markdown_row
+from ..files.cells import markdown_table
 from ..files.optional import optional
 from ..files.untrusted_text import markdown_text
 from ..files.writing import check_folder, write_whole
@@ -71,11 +71,10 @@ def _list(named: Mapping[str, str]) -> str:
 
 
 def _table(table: Table) -> str:
-    rules = ["---"] * len(table.columns)
-    return "".join(map(markdown_row, (table.columns, rules, *(map(_cell, row) for row in table.rows))))
+    return markdown_table(table.columns, (map(_cell, row) for row in table.rows))
 
 
 def _cell(value: str | float | None) -> str:
     if isinstance(value, str):
-        return markdown_text(value if len(value) <= _N_SHOWN else value[: _N_SHOWN - 1] + "…")
+        return value if len(value) <= _N_SHOWN else value[: _N_SHOWN - 1] + "…"
     return "–" if value is None else f"{value:.4f}"

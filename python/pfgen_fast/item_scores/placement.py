@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TrialsError
-from ..files.cells import markdown_row, signed
+from ..files.cells import markdown_table, signed
 from ..files.notebook import NotebookTable
 from ..files.untrusted_text import in_one_line, markdown_text, unknown_name
 from ..statistics.mean_interval import MeanInterval
@@ -137,12 +137,11 @@ class Placement(NotebookTable):
         lines = [f"**{markdown_text(self.run)}**: {self.figures()}\n\n"]
         lines += [f"- {markdown_text(sentence)}\n" for sentence in (*self.sentences(), *self.notes)]
         heads = (self.nouns[0][:-1].capitalize(), "Score", "Difference", "p (corrected)")
-        lines += ["\n", markdown_row(heads), "|---|--:|--:|--:|\n"]
+        rows = []
         for other in self.nearest:
             p_value = "–" if math.isnan(other.corrected) else f"{other.corrected:.3f}"
-            figures = f"{other.score:.4f}", signed(other.difference, 4), p_value
-            lines.append(markdown_row((markdown_text(other.run), *figures)))
-        return "".join(lines)
+            rows.append((other.run, f"{other.score:.4f}", signed(other.difference, 4), p_value))
+        return "".join([*lines, "\n", markdown_table(heads, rows, [0])])
 
     def _columns(self) -> dict[str, list[Any]]:
         return _by_name(self.others)

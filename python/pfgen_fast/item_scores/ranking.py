@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TrialsError
-from ..files.cells import csv_text, html_page, markdown_row
+from ..files.cells import csv_text, html_page, markdown_table
 from ..files.notebook import NotebookTable
 from ..files.untrusted_text import counted, in_one_line, json_text, markdown_text
 from ..statistics.mean_interval import MeanInterval, mean_interval
@@ -140,12 +140,8 @@ class ModelRanking(NotebookTable):
 
     def to_markdown(self, *, with_subjects: bool = False) -> str:
         """The table as Markdown, and the notes as a list below it."""
-        blocks = []
-        for heads, rows in self._tables(with_subjects=with_subjects):
-            n_texts = heads.index("model")
-            marks = ["---" if column == n_texts else "---:" for column in range(len(heads))]
-            lines = (heads, marks, *rows)
-            blocks.append("".join(markdown_row(map(markdown_text, row) if row is not marks else row) for row in lines))
+        tables = self._tables(with_subjects=with_subjects)
+        blocks = [markdown_table(heads, rows, [heads.index("model")]) for heads, rows in tables]
         notes = (*self.notes, *(few_items(self._subjects) if with_subjects else ()))
         if notes:
             blocks.append("".join(f"- {markdown_text(sentence)}\n" for sentence in notes))

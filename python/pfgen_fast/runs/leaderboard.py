@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
-from ..files.cells import csv_text, html_page, markdown_row
+from ..files.cells import csv_text, html_page, markdown_row, markdown_table
 from ..files.notebook import NotebookTable
 from ..files.untrusted_text import in_one_line, json_text, link_target, markdown_link, markdown_text
 from ..item_scores.by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
@@ -254,8 +254,7 @@ def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
             row[_MODEL] = markdown_link(row[_MODEL], link_target(entry.folder / "README.md", root or Path.cwd()))
         lines.append(markdown_row([f"<code>{cell}</code>" for cell in row]))
     for heads, cells in _subject_tables(entries):
-        lines += ["\n", markdown_row(map(markdown_text, heads)), "|---|" + "---:|" * (len(heads) - 1) + "\n"]
-        lines += [markdown_row(map(markdown_text, of_row)) for of_row in cells]
+        lines += ["\n", markdown_table(heads, cells, [0])]
         lines += [f"\n- {markdown_text(sentence)}\n" for sentence in few_items(entries[0].subjects or {}, "questions")]
     return "".join(lines)
 

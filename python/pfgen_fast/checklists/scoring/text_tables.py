@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ...files.cells import markdown_row
+from ...files.cells import markdown_table
 from ...files.untrusted_text import few_names, in_one_line, markdown_text
 from .calibrated import calibration_sentences
 from .scores import WHY_STALE, Average, ModelScores, Part, Scores
@@ -39,9 +39,7 @@ class TextTable:
 
     def to_markdown(self) -> str:
         """The table as Markdown, with its title as a heading."""
-        rule = ["---"] * self.n_names + ["---:"] * (len(self.heads) - self.n_names)
-        rows = [map(markdown_text, self.heads), rule, *(map(markdown_text, row) for row in self.rows)]
-        return f"## {markdown_text(self.title)}\n\n{''.join(map(markdown_row, rows))}"
+        return f"## {markdown_text(self.title)}\n\n{markdown_table(self.heads, self.rows, range(self.n_names))}"
 
 
 def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
