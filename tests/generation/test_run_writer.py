@@ -14,7 +14,7 @@ from makers.effort import examples
 from makers.runs import files_of
 from pfgen_fast import PfgenError, Suite, TrialsError
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.run_writer import config_hash, config_line, run_folder, writing_run
+from pfgen_fast.generation.run_writer import MAX_TRIALS, config_hash, config_line, run_folder, writing_run
 
 CONFIG = {"engine": "fake", "mode": "qa", "model": "org/m", "top_p": None}
 EDITED_BY_HAND = {
@@ -130,9 +130,11 @@ def test_damaged_lines_of_an_unfinished_trial_are_asked_again(tmp_path, mini):
     answers = [(1, question.question) for question in mini]
     fill(run, mini, answers[:3])
     with open(run / ".unfinished.jsonl", "ab") as file:
-        negative = b'{"trial": -1, "question": "x", "answer": "", "timestamp": ""}'
-        file.writelines(line + b"\n" for line in (b"\xff", b"[]", b'{"trial": "1"}', b"{}", negative))
+        entry = {"question": next(iter(mini)).question, "answer": "", "timestamp": ""}
+        impossible = [json.dumps({"trial": trial, **entry}).encode() for trial in (-1, 0, MAX_TRIALS + 1, 10**300)]
+        file.writelines(line + b"\n" for line in (b"\xff", b"[]", b'{"trial": "1"}', b"{}", *impossible))
     assert fill(run, mini, answers) == answers[3:]
+    assert sorted(files_of(run)) == ["config.json", "trial_001.jsonl"]
 
 
 def test_an_empty_folder_is_removed_unless_it_existed_before(tmp_path, mini):

@@ -14,16 +14,13 @@ from ..files.untrusted_text import folder_names, json_text, utf8
 from ..files.writing import write_whole
 from ..runs.trials import Trials
 from ..scoring.score_table import ScoreTable, TableScorer
-from ..suite.rules import PARTS
+from ..suite.rules import AVERAGE_FIRST
 from .about import About
 from .scored_run import ScoredRun
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
     from inspect_ai.scorer import Score
-
-VALUES = ("average", *PARTS)
-"""The values of a score in Inspect: columns of a `ScoreTable`."""
 
 QUESTION = "question_id"
 """The key of the question in the metadata of a sample. Standard errors are clustered by question."""
@@ -60,7 +57,7 @@ def inspect_score(table: ScoreTable, row: int, answer: str) -> Score:
     details = table.details(row)
     unmet = [f"{name or 'a rule without a name'}: {score:.2f}" for name, score in details["helpfulness_results"]]
     score: Score = module("inspect_ai.scorer").Score(
-        value={name: float(table[name][row]) for name in VALUES},
+        value={name: float(table[name][row]) for name in AVERAGE_FIRST},
         answer=answer,
         explanation=f"unmet keyword rules, each with the remaining helpfulness: {', '.join(unmet) or 'none'}",
         metadata={part: details[part] for part in ("fluency", "truthfulness")},
@@ -150,7 +147,9 @@ def _eval_log(
             dataset=logs.EvalDataset(name=f"pfgen-{suite_name}", samples=len(samples)),
             config=logs.EvalConfig(epochs=max(sample.epoch for sample in samples)),
             metadata=metadata,
-            scorers=[{"name": _SCORER, "options": {"suite": suite_name}, "metrics": dict.fromkeys(VALUES, _METRICS)}],
+            scorers=[
+                {"name": _SCORER, "options": {"suite": suite_name}, "metrics": dict.fromkeys(AVERAGE_FIRST, _METRICS)}
+            ],
         ),
         stats=logs.EvalStats(started_at=created, completed_at=created),
         samples=samples,

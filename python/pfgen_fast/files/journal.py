@@ -25,12 +25,19 @@ _SKIPPED_BYTES = 1 << 20
 @contextlib.contextmanager
 def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterator[None]:
     """Creates and locks a directory, or raises an `error` that says what another process is `doing` there."""
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    make_folder(folder)
+    with _locked(folder / ".lock", error(f"{folder}: another process is {doing}; wait for it, or stop it")):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(lock: Path, problem: PfgenError) -> Iterator[None]:
+    """Creates the directory of a lock file and locks it, or raises the problem."""
+    made = [path for path in (lock.parent, *lock.parent.parents) if not path.exists()]
+    make_folder(lock.parent, type(problem))
     try:
-        with held(folder / ".lock") as alone:
+        with held(lock) as alone:
             if not alone:
-                raise error(f"{folder}: another process is {doing}; wait for it, or stop it")
+                raise problem
             yield
     finally:
         with contextlib.suppress(OSError):  # removes new directories that are still empty
@@ -63,12 +70,9 @@ class Journal:
     @contextlib.contextmanager
     def locked(self, *, what: str, error: type[PfgenError]) -> Iterator[None]:
         """Locks the file, so that only this process adds entries. Other processes may have added entries before."""
-        make_folder(self.path.parent, error)
-        with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
-            if not alone:
-                raise error(f"{self.path}: another process is adding {what} to it")
-            with contextlib.closing(self):
-                yield
+        problem = error(f"{self.path}: another process is adding {what} to it")
+        with _locked(self.path.with_name(f".{self.path.name}.lock"), problem), contextlib.closing(self):
+            yield
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Appends an object with a single write."""

@@ -24,7 +24,7 @@ from .protocol import RawReply
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_async import run_async
-from .run_writer import MAX_TRIALS, RunWriter, run_folder, writing_run
+from .run_writer import RunWriter, check_trials, run_folder, writing_run
 from .setting import Setting
 
 if TYPE_CHECKING:
@@ -98,8 +98,7 @@ def generate(
     """
     if trials is None:
         trials = max(1, getattr(engine, "n_trials", NUM_TRIALS))
-    if not 1 <= trials <= MAX_TRIALS:
-        raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
+    check_trials(trials)
     config = setting.config(suite, engine.name, engine.parameters)
     if config["num_examples"] is None:
         setting = replace(setting, num_examples=0, context=None)  # for an engine that ignores prompts

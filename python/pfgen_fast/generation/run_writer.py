@@ -32,6 +32,12 @@ MAX_TRIALS = 999_999
 """The maximum trial number, because a larger number in a damaged file may be too long for a file name."""
 
 
+def check_trials(trials: int) -> None:
+    """Raises EngineError for a number of trials that a run cannot have."""
+    if not 1 <= trials <= MAX_TRIALS:
+        raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
+
+
 def config_line(config: Mapping[str, Any]) -> str:
     """The single line of a run's config.json, without parameters that are None."""
     return utf8(json.dumps(without_none(config), ensure_ascii=False, sort_keys=True)).decode()

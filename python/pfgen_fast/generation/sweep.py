@@ -28,7 +28,7 @@ from .json_parts import without_none
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_async import run_async
-from .run_writer import MAX_TRIALS
+from .run_writer import check_trials
 from .setting import usual_mode
 
 USUAL_HALF_WIDTH = 0.005
@@ -224,8 +224,7 @@ def sweep(
     events: Events | None = None,
 ) -> Iterator[Measured]:
     """Generates and scores the run of each point, one after another, and yields the outcomes."""
-    if not 1 <= trials <= MAX_TRIALS:
-        raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
+    check_trials(trials)
     if until_interval is not None and not until_interval > 0:
         raise EngineError(f"until_interval: expected a number above 0, not {until_interval:g}")
     call = _Sweep(suite, trials, until_interval, Path(output), events, Scorer(suite))

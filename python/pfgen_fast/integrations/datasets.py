@@ -15,7 +15,7 @@ from ..files.optional import optional
 from ..references import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..suite.reading import PACKAGED
-from ..suite.rules import PARTS
+from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from ..tables.batches import scored_batches, scored_schema
 from ..tables.table_job import Nulls, TableJob
@@ -56,7 +56,7 @@ class AddScores:
     ) -> None:
         spec = suite if isinstance(suite, ScorerSpec | ReferenceScorer) else ScorerSpec(suite)
         if columns is None and isinstance(spec, ScorerSpec):
-            columns = ("average", *PARTS)
+            columns = AVERAGE_FIRST
         self._job = TableJob(spec, question, answer, columns, nulls, reference_column=reference_column)
         self._sent_spec, self._signature = pickle.dumps(_of_one_spelling(spec)), spec.signature
         self.spec = spec

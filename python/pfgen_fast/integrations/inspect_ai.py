@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..exports.inspect_log import QUESTION, VALUES, check_log_path, inspect_score, module, write_scored
+from ..exports.inspect_log import QUESTION, check_log_path, inspect_score, module, write_scored
 from ..files.untrusted_text import in_one_line
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
@@ -20,6 +20,7 @@ from ..runs.trials import RunFolder, Trials, find_runs
 from ..scoring.reasoning_text import without_reasoning
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
+from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks
 
@@ -34,12 +35,8 @@ _inspect, _dataset = module("inspect_ai"), module("inspect_ai.dataset")
 _model, _scorer, _solver = module("inspect_ai.model"), module("inspect_ai.scorer"), module("inspect_ai.solver")
 
 
-SCORES = VALUES
-"""The values of a score in Inspect: columns of a `ScoreTable`."""
-
-
 @_scorer.scorer(  # type: ignore[untyped-decorator]  # Inspect is optional
-    metrics={name: [_scorer.mean(), _scorer.stderr(cluster=QUESTION)] for name in SCORES},
+    metrics={name: [_scorer.mean(), _scorer.stderr(cluster=QUESTION)] for name in AVERAGE_FIRST},
 )
 def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
     """A scorer of Inspect with the values `average`, `fluency`, `truthfulness` and `helpfulness`.

@@ -20,7 +20,7 @@ from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
 from ..scoring.reasoning_text import without_reasoning
 from ..scoring.spec import ScorerSpec
 from ..suite.cache import own_cache_folder
-from ..suite.rules import PARTS
+from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks
 
@@ -39,7 +39,6 @@ _metrics, _samples = _module("metrics.utils.metric_utils"), _module("metrics.met
 _tasks, _requests = _module("tasks.lighteval_task"), _module("tasks.requests")
 SampleLevelComputation: Any = _samples.SampleLevelComputation
 
-SCORES = ("average", *PARTS)
 """The scores in lighteval: columns of a `ScoreTable`."""
 
 _QUESTION = "question_id"
@@ -83,7 +82,7 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval is
             table = self.spec.scorer.score(question, answers)
         except TrialsError as error:
             raise TrialsError(f"document {doc.id!r} of {doc.task_name}: {error.problem}") from None
-        return {name: float(table[name].mean()) for name in SCORES}
+        return {name: float(table[name].mean()) for name in AVERAGE_FIRST}
 
 
 def pfgen_metric(suite: Suite | str | Path = "mini", mode: Mode | None = None) -> SampleLevelMetricGrouping:
@@ -96,11 +95,11 @@ def pfgen_metric(suite: Suite | str | Path = "mini", mode: Mode | None = None) -
     import numpy as np
 
     return _metrics.SampleLevelMetricGrouping(
-        metric_name=list(SCORES),
-        higher_is_better=dict.fromkeys(SCORES, True),
+        metric_name=list(AVERAGE_FIRST),
+        higher_is_better=dict.fromkeys(AVERAGE_FIRST, True),
         category=_requests.SamplingMethod.GENERATIVE,
         sample_level_fn=PfgenScores(suite, mode),
-        corpus_level_fn=dict.fromkeys(SCORES, np.mean),
+        corpus_level_fn=dict.fromkeys(AVERAGE_FIRST, np.mean),
     )
 
 

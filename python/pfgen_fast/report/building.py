@@ -15,7 +15,7 @@ from ..files.untrusted_text import in_one_line
 from ..refset.pipeline import Branch, Built, building_alone, records
 from ..refset.stages import examples
 from ..scoring.scorer import Scorer
-from ..suite.rules import PARTS
+from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from .page_files import write_page
 from .templating import markup, page_json, page_text
@@ -27,7 +27,6 @@ _N_SCORED = 1000
 _N_POINTS = 200
 _SHOWN = 300
 _BIN = 5
-_METRICS = ("average", *PARTS)
 
 
 def write_building_report(
@@ -118,7 +117,7 @@ def _scores(scorer: Scorer, branch: Branch, table: Any) -> dict[str, Any] | None
     if not answers:
         return None
     scored = scorer.score(branch.asked.question_id, answers)
-    return {"n": len(answers), **{metric: float(getattr(scored, metric).mean()) for metric in _METRICS}}
+    return {"n": len(answers), **{metric: float(getattr(scored, metric).mean()) for metric in AVERAGE_FIRST}}
 
 
 def thinned(curve: Sequence[Any]) -> list[Any]:

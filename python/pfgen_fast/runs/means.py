@@ -10,13 +10,13 @@ import numpy as np
 
 from ..item_scores.table import ItemScores
 from ..scoring.scorer import Scorer
-from ..suite.rules import PARTS, FloatSum
+from ..suite.rules import AVERAGE_FIRST, FloatSum
 from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
 from .result import Figures
 from .trials import RunFolder, Trials
 
-METRICS = ("average", *PARTS, "length")
+METRICS = (*AVERAGE_FIRST, "length")
 
 
 class MeansOfRun(NamedTuple):
@@ -35,7 +35,7 @@ def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions = "error"
     trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
     table = scorer.score(trials.lines.questions, trials.lines.answers)
     whole, by_question = figures_by_question(trials, table)
-    columns = {metric: np.asarray(table[metric]) for metric in METRICS[:-1]}
+    columns = {metric: np.asarray(table[metric]) for metric in AVERAGE_FIRST}
     columns["length"] = np.asarray(trials.lines.lengths)
     rows = {text: trials.rows_by_question[text] for text in by_question}
     return MeansOfRun(
@@ -101,4 +101,4 @@ def item_scores_of_means(names: Sequence[str], means: Sequence[MeansOfRun], suit
 
 
 def _means(figures: Figures, float_sum: FloatSum) -> dict[str, float]:
-    return {**{metric: figures.scores.total(metric, float_sum) for metric in METRICS[:-1]}, "length": figures.length}
+    return {**{metric: figures.scores.total(metric, float_sum) for metric in AVERAGE_FIRST}, "length": figures.length}

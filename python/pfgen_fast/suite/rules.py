@@ -17,6 +17,7 @@ FLOAT_SUMS: tuple[FloatSum, ...] = get_args(FloatSum)
 
 PARTS = ("fluency", "truthfulness", "helpfulness")  # the parts of a score
 COLUMNS = (*PARTS, "average")  # the scores of an answer, in the order of the core
+AVERAGE_FIRST = ("average", *PARTS)  # the same, in the order for readers
 SCORES = ("score", *PARTS)  # the score and its parts; the score is their average
 METRICS = (*SCORES, "length")  # all metrics that an answer, a question or a run has
 MAX_ORDER = 10  # the order of the longest n-grams

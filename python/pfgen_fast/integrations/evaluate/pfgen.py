@@ -7,7 +7,7 @@ from typing import Any
 
 import pfgen_fast
 from pfgen_fast.files.optional import optional
-from pfgen_fast.suite.rules import PARTS
+from pfgen_fast.suite.rules import AVERAGE_FIRST
 
 evaluate = optional("evaluate", extra="evaluate", needed_for="the metric for evaluate")
 datasets = optional("datasets", extra="evaluate", needed_for="the metric for evaluate")
@@ -22,7 +22,6 @@ Args:
 Returns:
     `average`, `fluency`, `truthfulness`, `helpfulness`, and the `signature` of the scores.
 """
-_SCORES = ("average", *PARTS)
 
 
 class Pfgen(evaluate.Metric):  # type: ignore[misc, name-defined]  # evaluate is optional
@@ -54,5 +53,5 @@ class Pfgen(evaluate.Metric):  # type: ignore[misc, name-defined]  # evaluate is
         self, predictions: Sequence[str], references: Sequence[str], per_answer: bool = False
     ) -> dict[str, Any]:
         table = self._spec.scorer.score(references, predictions)
-        scores = {name: table[name].tolist() if per_answer else float(table[name].mean()) for name in _SCORES}
+        scores = {name: table[name].tolist() if per_answer else float(table[name].mean()) for name in AVERAGE_FIRST}
         return {**scores, "signature": table.signature}

@@ -12,10 +12,8 @@ from typing import Any
 
 from ...errors import PfgenError
 from ...files.untrusted_text import json_text
-from ...suite.rules import PARTS
+from ...suite.rules import AVERAGE_FIRST
 from . import TASKS
-
-_SCORES = ("average", *PARTS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,10 +55,10 @@ def _lines(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         answers, table = score_samples(file, scorer, question_column=options.question_column, mode=options.mode)
         if options.rows:
             for answer, row in zip(answers, table, strict=True):
-                scores = {name: row[name] for name in _SCORES}
+                scores = {name: row[name] for name in AVERAGE_FIRST}
                 yield {"file": file, "question_id": row["question_id"], "answer": answer, **scores}
         else:
-            means = {name: float(table[name].mean()) for name in _SCORES}
+            means = {name: float(table[name].mean()) for name in AVERAGE_FIRST}
             yield {"file": file, "n_answers": len(table), **means, "signature": table.signature}
 
 
