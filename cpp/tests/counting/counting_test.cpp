@@ -46,7 +46,7 @@ TEST(counts_of_one_order_agree) {
 }
 
 // With classes as bits and as lists.
-TEST(a_climb_ends_with_the_sums_of_a_comparison) {
+TEST(threads_climb_to_the_sums_of_a_comparison) {
   Random random(3);
   for (int round = 0; round < 10; ++round) {
     Texts texts = random_texts(random);
@@ -64,7 +64,7 @@ TEST(a_climb_ends_with_the_sums_of_a_comparison) {
   }
 }
 
-TEST(what_on_progress_throws_ends_the_work) {
+TEST(what_on_progress_throws_ends_all_threads) {
   Random random(6);
   Texts texts;
   for (int i = 0; i < 300; ++i) texts.push_back(random.text(U"abcdefgh", 40));
@@ -124,7 +124,7 @@ TEST(threads_and_batches_change_nothing) {
   CHECK(sampled(sampler_of(texts, {.order = 3}, 2), 1000) != one);
 }
 
-TEST(what_on_pause_throws_ends_the_work) {
+TEST(what_on_pause_throws_ends_all_threads) {
   const NgramSampler sampler = sampler_of({U"abc", U"abd"}, {.order = 2});
   const std::vector<std::uint64_t> seeds = first_seeds(100'000);
   CHECK_THROWS(std::logic_error, sampler.sample(seeds, 300, 2, [] { throw std::logic_error("stop"); }));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace pfgen::test {
@@ -32,22 +33,27 @@ bool throws(const Action& action) {
   return false;
 }
 
+struct Test {
+  std::string_view name;
+  void (*run)();
+};
+
 // The tests of the program, in the order of their definition.
-inline std::vector<void (*)()>& tests() {
-  static std::vector<void (*)()> all;
+inline std::vector<Test>& tests() {
+  static std::vector<Test> all;
   return all;
 }
 
 struct Registered {
-  explicit Registered(void (*test)()) { tests().push_back(test); }
+  explicit Registered(const Test& test) { tests().push_back(test); }
 };
 
 #define CHECK(condition) pfgen::test::check((condition), __FILE__, __LINE__, #condition)
 #define CHECK_THROWS(error, action) \
   pfgen::test::check(pfgen::test::throws<error>([&] { action; }), __FILE__, __LINE__, #action)
-#define TEST(name)                                     \
-  static void name();                                  \
-  static const pfgen::test::Registered k_##name(name); \
+#define TEST(name)                                                 \
+  static void name();                                              \
+  static const pfgen::test::Registered k_##name({#name, &(name)}); \
   static void name()
 
 }  // namespace pfgen::test
