@@ -193,6 +193,7 @@ void TextColumn::take_sequence(const py::tuple& values, bool nulls_allowed) {
 TextColumn TextColumn::joined(std::string name, const std::vector<const TextColumn*>& columns) {
   TextColumn all(std::move(name), {}, {});
   for (const TextColumn* column : columns) {
+    if (column == nullptr) throw py::type_error("expected TextColumns, got None");
     all.texts_.insert(all.texts_.end(), column->texts_.begin(), column->texts_.end());
     all.owners_.insert(all.owners_.end(), column->owners_.begin(), column->owners_.end());
   }
