@@ -21,7 +21,7 @@ from ..files.untrusted_text import few_names, in_one_line
 from .assignment import Stratum, assign, is_swapped, spread
 from .items import Item
 from .rows import KINDS
-from .sheets import Sheet
+from .sheets import Sheet, row_of
 
 PLAN_FILE, PAGES, EXPORTS = "plan.json", "pages", "exports"
 
@@ -123,6 +123,5 @@ def check_plan_folder(folder: Path, plan: AnnotationPlan) -> None:
 
 
 def _recorded(item: Item) -> dict[str, Any]:
-    names = ("id", "length", "response_sha256", "first_sha256", "second_sha256", "judgement", "task", "perturbation")
-    content = {name: item.content[name] for name in names if item.content.get(name) is not None}
-    return {"kind": item.kind, **content, "source": list(item.source)}
+    row = {name: value for name, value in row_of(item.content).items() if value is not None}
+    return {**row, "source": list(item.source)}

@@ -52,8 +52,8 @@ class _ImportSuite:
 class _Import:
     """Imports answers and judgements of HelloBench: a run for each model.
 
-    Invalid lines are reported and skipped. Two different judgements of one answer, or two different answers to one task,
-    are reported, and both are left out. The exit code is then 3.
+    Invalid lines are reported and skipped. Two different judgements of one answer, or two different texts of it, are
+    reported, and both are left out. The exit code is then 3.
 
     Example
 
