@@ -14,12 +14,12 @@ from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.journal import json_line
 from ..files.reading import read_stored
-from ..files.untrusted_json import Fault, count, items, number, or_none, text, unexpected
+from ..files.untrusted_json import Fault, count, items, number, one_of, or_none, text, unexpected
 from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from ..tables.arrow_columns import MISFITS, pyarrow
 from .judgements import METHODS, AnswerKey, Judgement
-from .line_files import OnFault, checked_objects, fields_of, number_from_one, one_of, report_two, whole_text
+from .line_files import OnFault, checked_objects, fields_of, number_from_one, report_two, whole_text
 from .suite import ChecklistSuite, hashes_of
 
 _COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")

@@ -142,17 +142,6 @@ def filled(what: str) -> Callable[[Any], str]:
     return check
 
 
-def one_of(known: Iterable[str]) -> Callable[[Any], Any]:
-    """A check that a value is one of the known strings."""
-
-    def check(value: Any) -> Any:
-        if value not in known:
-            raise unexpected(f"one of {', '.join(known)}", value)
-        return value
-
-    return check
-
-
 def number_from_one(value: Any) -> int:
     """A check of a whole number above 0."""
     if type(value) is not int or not 1 <= value < 1 << 53:

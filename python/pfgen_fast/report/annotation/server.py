@@ -16,8 +16,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ...annotations.plan import EXPORTS
-from ...annotations.rows import export_lines, read_rows
+from ...annotations.plan import EXPORTS, read_export
+from ...annotations.rows import export_lines
 from ...annotations.sheet_rows import rows_on
 from ...annotations.sheets import Sheet
 from ...errors import AnnotationError
@@ -50,11 +50,8 @@ class Desk:
     def of(cls, sheet: Sheet, folder: Path) -> Desk:
         """The desk with the rows that an earlier server has stored."""
         desk = cls(sheet, folder / EXPORTS / f"{sheet.annotator}.jsonl")
+        desk.rows = [row.cells for row in read_export(folder, sheet.annotator, sheet.sha256)]
         if desk.path.exists():
-            file = read_rows(desk.path, error=AnnotationError)
-            if file.header != sheet.header:
-                raise AnnotationError(f"{desk.path}: the export of another sheet or annotator; remove it, or rename it")
-            desk.rows = [row.cells for row in file.rows]
             desk.version = _version(desk.path.read_bytes())
         return desk
 
