@@ -33,6 +33,7 @@ from .words import COUNTERS
 PACKAGED = Path(__file__).parents[1] / "data" / "checklists"
 FORMAT = 1
 SETTINGS_FILE = "suite.json"
+GUIDELINE_FILE = "guideline.md"  # for annotators; no part of the suite's hash
 _SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "missing", "notes")
 _MAX_TASKS = 1_000_000
 
