@@ -117,6 +117,37 @@ def test_the_command_writes_a_page_for_each_annotator_and_the_same_again(call: A
     assert "plan.json: the plan of other runs, options or another suite" in err
 
 
+def test_the_status_tells_what_each_annotator_has_left(call: Any, runs: Path, tmp_path: Path) -> None:
+    suite, people = written(SUITE, tmp_path / "suite"), tmp_path / "people"
+    asks = ("--ask", "marks", "--ask", "judgements", "--annotators", "3", "--overlap", "1", "--items", "6")
+    assert call("annotate", suite, runs, *asks, "-o", people)[0] == 0
+    plan = json.loads((people / "plan.json").read_text(encoding="utf-8"))["annotators"]
+    rows = [{name: value for name, value in item.items() if name != "source"} for item in plan["a1"]["items"]]
+    n_marks = sum(row["kind"] == "mark" for row in rows)
+    done = [{"length": None, **row, "verdicts": [1, 1, 1], "overall": 8} for row in rows[1:n_marks]]
+    opinion = {"length": None, **rows[n_marks], "question": 1}
+    said = [*done, {**opinion, "is_reasonable": True}, {**opinion, "question": 2, "is_reasonable": None}]
+    (people / "exports").mkdir()
+    for name, sheet in (("a1", plan["a1"]["sheet"]), ("a2", "0" * 64)):
+        content = export_lines(Header(name, "own", "", sheet), said)
+        (people / "exports" / f"{name}.jsonl").write_bytes(content)
+    before = sorted(people.rglob("*"))
+    code, printed, err = call("annotate", "-o", people, "--status")
+    assert (code, n_marks) == (3, 4)
+    assert printed == "a1: 3 of 6 items done, 1 begun; left: 1, 5 to 6\na3: 0 of 6 items done; left: 1 to 6\n"
+    assert "a2.jsonl: the export of another sheet or annotator; remove it, or rename it" in err
+    assert sorted(people.rglob("*")) == before
+    (people / "exports" / "a2.jsonl").unlink()
+    assert call("annotate", "-o", people, "--status")[0] == 0
+    for items, message in (
+        ("[1]", "['a1'].items[0]: expected an object"),
+        ('[{"kind": 1}]', "[0].kind: expected one of"),
+    ):
+        (people / "plan.json").write_text(f'{{"annotators": {{"a1": {{"sheet": "x", "items": {items}}}}}}}')
+        code, _, err = call("annotate", "-o", people, "--status")
+        assert (code, message in err) == (2, True)
+
+
 def test_a_guideline_of_the_suite_is_shown_before_ours(call: Any, runs: Path, tmp_path: Path) -> None:
     suite = written(SUITE, tmp_path / "suite")
     for number, (options, text) in enumerate(
@@ -166,6 +197,7 @@ def test_votes_have_no_areas_and_one_server_has_the_directory(call: Any, tmp_pat
         (("--annotators", "15"), "15 annotators for 14 items: expected at least one item for each annotator"),
         (("--guideline", "missing.md"), "missing.md: "),
         (("--task", "story"), "--task: expected with --ask votes"),
+        (("--status",), "--status: expected with -o alone"),
         (("--raters", "2"), "--raters 2: expected at least 2, and at most all annotators (1)"),
     ],
 )

@@ -226,17 +226,35 @@ def test_the_judged_answer_is_kept_with_a_note_and_equal_judgements_are_one(chec
     assert runs["heron"].answers(suite)[FIRST].response.startswith("heron answers chat_000")
 
 
-@pytest.mark.parametrize("kind", ["judgement of the answer", "answer"])
-def test_two_that_differ_stop_this_model_only(checkout, judged, imported, kind):
-    path = judged if kind != "answer" else checkout / "results/generations/main_exp/heron/chat_results.jsonl"
-    other = "response" if kind == "answer" else "checklist_wise_evaluation"
-    change(path, lambda rows: rows.append({**rows[0], other: rows[1][other]}))
+@pytest.mark.parametrize(
+    ("kind", "other", "n_answers", "n_judgements"),
+    [
+        ("judgement of the answer", "checklist_wise_evaluation", N, N - 1),
+        ("judgement of the answer", "response", N, N - 1),
+        ("answer", "response", N, N),  # the judged answer is known
+    ],
+)
+def test_two_that_differ_cost_this_answer_only(checkout, judged, suite, imported, kind, other, n_answers, n_judgements):
+    generated = checkout / "results/generations/main_exp/heron/chat_results.jsonl"
+    path = generated if kind == "answer" else judged
+    change(path, lambda rows: rows.extend([{**rows[0], other: rows[1][other]}]))
     found, runs = imported(checkout)
-    assert list(runs) == ["stork"]
-    assert found["heron"].folder is None
     assert found["heron"].problems == (
-        f"{path}, line 3: another {kind} to chat_000 came before; expected one {kind.split()[0]}",
+        f"{path}, line 3: another {kind} to chat_000 came before; expected one {kind.split()[0]}; both are left out",
     )
+    answers, judgements = runs["heron"].answers(suite), runs["heron"].judgements(suite)
+    assert (len(answers), len(judgements), found["heron"].notes) == (n_answers, n_judgements, ())
+    assert (FIRST in {one.key for one in judgements}) == (kind == "answer")
+    assert answers[FIRST].response.startswith("heron answers chat_000")
+    assert len(runs["stork"].judgements(suite)) == N
+
+
+def test_two_judged_answers_that_differ_are_no_answer(checkout, judged, suite, imported):
+    shutil.rmtree(checkout / "results/generations")
+    change(judged, lambda rows: rows.append({**rows[0], "response": "other"}))
+    heron = imported(checkout)[1]["heron"]
+    assert FIRST not in heron.answers(suite)
+    assert len(heron.answers(suite)) == len(heron.judgements(suite)) == N - 1
 
 
 BAD_LINES = {
@@ -312,18 +330,40 @@ def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, importe
         imported(tmp_path / "empty")
 
 
+def test_several_ratings_of_an_answer_are_kept_also_where_the_judge_is_filled_in(tmp_path, imported, checkout, suite):
+    _, runs = imported(checkout)
+    path = tmp_path / "compact/judgements/heron.jsonl"
+    path.parent.mkdir(parents=True)
+    shutil.copy(runs["heron"].folder / "judgements.jsonl", path)
+    unnamed = {"judge": "", "scores": [0.0, 0.0]}
+    change(path, lambda rows: rows.extend([{**rows[0], "rating": 2}, {**rows[1], **unnamed}]))
+    heron = imported(tmp_path / "compact", "again")[1]["heron"].judgements(suite)
+    assert [(one.rating, len(one.scores)) for one in heron][:3] == [(1, 2), (2, 2), (1, 2)]
+    assert (len(heron), heron[2].scores) == (N + 1, (0.0, 0.0))
+
+
+def line(**changes):
+    return lambda rows: rows[1].update(changes)
+
+
+def second(**changes):
+    return lambda rows: rows.insert(1, {**rows[0], **changes})
+
+
 @pytest.mark.parametrize(
-    ("kind", "name", "changes", "message"),
+    ("kind", "name", "spoil", "message"),
     [
-        ("judgements", "judgements", {"scores": [1.0, 0.3]}, "question 1: the verdict 0.3 is not a level"),
-        ("judgements", "judgements", {"scores": [1.0]}, "1 verdicts; expected 2, one for each question"),
-        ("judgements", "judgements", {"id": "chat_0000"}, "unknown task 'chat_0000'"),
-        ("generations", "answers", {"id": "chat_0000"}, "unknown task 'chat_0000'"),
-        ("generations", "answers", {"response": 3}, "response: expected a string"),
+        ("judgements", "judgements", line(scores=[1.0, 0.3]), "question 1: the verdict 0.3 is not a level"),
+        ("judgements", "judgements", line(scores=[1.0]), "1 verdicts; expected 2, one for each question"),
+        ("judgements", "judgements", line(id="chat_0000"), "unknown task 'chat_0000'"),
+        ("judgements", "judgements", second(scores=[0.0, 0.0]), "by the same judge, with other verdicts than the"),
+        ("generations", "answers", line(id="chat_0000"), "unknown task 'chat_0000'"),
+        ("generations", "answers", line(response=3), "response: expected a string"),
+        ("generations", "answers", second(response="other"), "another answer to open_ended_qa_000 came before; ex"),
     ],
 )
 def test_a_bad_line_of_the_compact_form_is_named_and_the_others_are_there(
-    tmp_path, checkout, suite, imported, call, kind, name, changes, message
+    tmp_path, checkout, suite, imported, call, kind, name, spoil, message
 ):
     _, runs = imported(checkout)
     write_suite(suite, tmp_path / "suite")
@@ -332,7 +372,7 @@ def test_a_bad_line_of_the_compact_form_is_named_and_the_others_are_there(
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(runs[key].folder / f"{name}.jsonl", path)
     bad = tmp_path / "compact" / kind / "heron.jsonl"
-    change(bad, lambda rows: rows[1].update(changes))
+    change(bad, spoil)
     command = ("checklists", "import", tmp_path / "compact", "--suite", tmp_path / "suite", "-o", tmp_path / "again")
     code, _, err = call(*command)
     assert (code, err.count(f"{bad}, line 2")) == (3, 1)

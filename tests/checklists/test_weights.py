@@ -273,6 +273,7 @@ def test_fit_writes_weights_and_the_stability_of_a_table(call: Any, tmp_path: Pa
     assert "1 of 3 categories have no marks" in err
     assert "Does it thank somebody?" in (tmp_path / "page/checklist-weights.html").read_text()
     table = ("--table", runs)
+    (tmp_path / "suite" / "guideline.md").write_text("# Our rules\n")
     options = (*table, "--bootstrap", 50, "--json", "--output", tmp_path / "fitted")
     found = json.loads(call(*common, "--scale", "unit", *options)[1])
     assert [row["model"] for row in found["table"]["models"]] == ["best", "middle", "last"]
@@ -281,6 +282,7 @@ def test_fit_writes_weights_and_the_stability_of_a_table(call: Any, tmp_path: Pa
     before, fitted = (ChecklistSuite.load(tmp_path / name) for name in ("suite", "fitted"))
     assert (fitted.checklists[WEATHER], fitted.hash == before.hash) == (before.checklists[WEATHER], False)
     assert list(fitted.checklists[THANKS].weights) == weights["thanks"]
+    assert (tmp_path / "fitted" / "guideline.md").read_text() == "# Our rules\n"
     assert call(*common, "--scale", "unit", "--output", tmp_path / "weights.json")[0] == 0
     assert json.loads((tmp_path / "weights.json").read_text())["letters"] == weights
     assert "--scale" in call(*common)[2]

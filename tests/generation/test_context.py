@@ -114,6 +114,8 @@ def test_a_sweep_reads_contexts_and_instructions(tmp_path):
     assert {(point.setting.instruction, point.setting.context.n_drawn) for point in points} == {
         ("", 1), ("", 2), ("default", 1), ("default", 2)
     }  # fmt: skip
+    with pytest.raises(EngineError, match="sentences: expected with a context, from which they are drawn"):
+        grid("openai", parameters)
 
 
 def test_the_command_prints_the_drawn_sentences(tmp_path, call):
@@ -126,3 +128,5 @@ def test_the_command_prints_the_drawn_sentences(tmp_path, call):
     assert "\n".join(f"- {one}" for one in line["context"]) + "\n\nQ: " in line["prompt"]
     code, _, err = call(*options, "--instruction", "x", "--mode", "qa")
     assert (code, "mode qa has its own instruction" in err) == (2, True)
+    code, _, err = call("prompts", "-s", "mini", "--sentences", 2)
+    assert (code, "--sentences 2: expected with --context FILE, from which they are drawn" in err) == (2, True)

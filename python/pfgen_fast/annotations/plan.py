@@ -20,8 +20,8 @@ from ..files.reading import read_stored
 from ..files.untrusted_text import few_names, in_one_line
 from .assignment import Stratum, assign, is_swapped, spread
 from .items import Item
-from .rows import KINDS
-from .sheets import Sheet
+from .rows import KINDS, Row, read_rows
+from .sheets import Sheet, row_of
 
 PLAN_FILE, PAGES, EXPORTS = "plan.json", "pages", "exports"
 
@@ -122,7 +122,21 @@ def check_plan_folder(folder: Path, plan: AnnotationPlan) -> None:
         raise AnnotationError(f"{folder}: holds other files; expected a new or empty folder")
 
 
+def read_export(folder: Path, annotator: str, sheet_sha256: str) -> tuple[Row, ...]:
+    """The rows of an annotator's export; empty if it is missing.
+
+    Raises:
+        AnnotationError: The export is damaged, or belongs to another sheet.
+    """
+    path = folder / EXPORTS / f"{annotator}.jsonl"
+    if not path.exists():
+        return ()
+    file = read_rows(path, error=AnnotationError)
+    if file.header is None or file.header.sheet != sheet_sha256:
+        raise AnnotationError(f"{path}: the export of another sheet or annotator; remove it, or rename it")
+    return file.rows
+
+
 def _recorded(item: Item) -> dict[str, Any]:
-    names = ("id", "length", "response_sha256", "first_sha256", "second_sha256", "judgement", "task", "perturbation")
-    content = {name: item.content[name] for name in names if item.content.get(name) is not None}
-    return {"kind": item.kind, **content, "source": list(item.source)}
+    row = {name: value for name, value in row_of(item.content).items() if value is not None}
+    return {**row, "source": list(item.source)}

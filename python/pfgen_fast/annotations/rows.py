@@ -16,6 +16,7 @@ column `annotator` (`voter` for votes); its rows need no kind, because their col
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,6 +33,14 @@ Kind = Literal["mark", "pair", "judgement", "vote"]
 """A mark of an answer, a choice of two answers, an opinion on a judge's verdict, or a vote on a kind of damage."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+DECIDED: Mapping[Kind, tuple[str, ...]] = {
+    "mark": ("verdicts", "overall"),
+    "pair": ("choice",),
+    "judgement": ("question", "is_reasonable"),
+    "vote": ("metric",),
+}
+"""The columns of each kind with a decision, or with the part of the item that was decided."""
 
 FORMAT = 1
 
@@ -58,6 +67,12 @@ class Row:
     annotator: str  # from the header or a column; empty if both are missing
     cells: Mapping[str, Any]
     where: str  # place in the file, for error messages
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the annotator has decided all parts of the row."""
+        decided = [self.cells[name] for name in DECIDED[self.kind] if name in self.cells]
+        return None not in decided and not any(isinstance(cell, list) and None in cell for cell in decided)
 
 
 @dataclass(frozen=True)
@@ -99,6 +114,12 @@ def export_lines(header: Header, rows: Iterable[Mapping[str, Any]]) -> bytes:
     listed = [json_line(dict(row)) for row in rows]
     first = json_line({"kind": _HEADER, "format": FORMAT, **asdict(header)})
     return b"".join([first, *listed, json_line({"kind": _END, "rows": len(listed)})])
+
+
+def about(cells: Mapping[str, Any]) -> str:
+    """What a row is about: all of it except decisions."""
+    said = (*DECIDED[cells["kind"]], "comment", "unclear")
+    return json.dumps({name: value for name, value in cells.items() if name not in said}, sort_keys=True)
 
 
 def _is_export(path: Path) -> bool:

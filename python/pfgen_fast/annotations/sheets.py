@@ -55,6 +55,18 @@ class Sheet:
         return {**self._content, "sheet": self.sha256}
 
 
+SHOWN = {
+    *("instruction", "reference", "response", "questions", "first", "second", "verdicts"),
+    *("description", "before", "after", "metrics"),
+}
+"""The keys of items that the page only shows."""
+
+
+def row_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of an item that rows about it repeat."""
+    return {name: value for name, value in item.items() if name not in SHOWN}
+
+
 _MAX_GUIDELINE_BYTES = 1 << 20
 _PACKAGED = Path(__file__).parents[1] / "data" / "annotation"
 

@@ -14,12 +14,12 @@ from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.journal import json_line
 from ..files.reading import read_stored
-from ..files.untrusted_json import Fault, count, items, number, or_none, text, unexpected
+from ..files.untrusted_json import Fault, count, items, number, one_of, or_none, text, unexpected
 from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from ..tables.arrow_columns import MISFITS, pyarrow
 from .judgements import METHODS, AnswerKey, Judgement
-from .line_files import OnFault, checked_objects, fields_of, number_from_one, one_of, whole_text
+from .line_files import OnFault, checked_objects, fields_of, number_from_one, report_two, whole_text
 from .suite import ChecklistSuite, hashes_of
 
 _COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
@@ -44,23 +44,23 @@ def read_judgements(
     found: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
     several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
+    contradicted: set[Hashable] = set()
     objects = checked_objects(
         path, judgement_of, on_fault=on_fault, rows=rows, fits=_check_of(suite), on_misfit=on_misfit
     )
     for where, judgement in objects:
         of_answer = first.setdefault(judgement.key, judgement)
         if of_answer is not judgement:
-            several.setdefault(_identity(of_answer), of_answer)
-            former = several.setdefault(_identity(judgement), judgement)
+            several.setdefault(identity(of_answer), of_answer)
+            former = several.setdefault(identity(judgement), judgement)
             if former.scores != judgement.scores:
-                raise ChecklistError(
-                    f"{where}: a second judgement of {in_one_line(judgement.id)} by the same judge, with other "
-                    "verdicts than the first; expected only one"
-                )
+                contradicted.add(identity(judgement))
+                second = f"{where}: a second judgement of {in_one_line(judgement.id)} by the same judge"
+                report_two(f"{second}, with other verdicts than the first; expected only one", on_misfit)
             if former is not judgement:
                 continue
         found.append(judgement)
-    return found
+    return [one for one in found if identity(one) not in contradicted] if contradicted else found
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
@@ -114,7 +114,7 @@ def _type(name: str) -> Any:
     return others.get(name, pa.string())
 
 
-def _identity(judgement: Judgement) -> Hashable:
+def identity(judgement: Judgement) -> Hashable:
     """The values that two judgements of the same answer by the same judge share."""
     return (
         *(judgement.id, judgement.length, judgement.trial, judgement.response_sha256, judgement.checklist_sha256),

@@ -73,7 +73,8 @@ def checked_objects(
 ) -> Iterator[tuple[str, T]]:
     """The objects of a file (or the given rows), converted by a check, each with its place for error messages.
 
-    `fits` raises ChecklistError for an object that does not fit the suite. With `on_misfit`, it is skipped.
+    `fits` raises ChecklistError for an object that does not fit the suite. With `on_misfit`, it is skipped; so are two
+    objects that contradict each other, where the caller looks for them.
     """
     if rows is None:
         rows = table_rows(path) if path.suffix == ".parquet" else _lines(path)
@@ -82,20 +83,28 @@ def checked_objects(
             try:
                 found = checked(_object(row, where), check, where, error=ChecklistError)
             except ChecklistError as fault:
-                if on_fault is None:
-                    raise
-                on_fault(str(fault))
+                report(fault, on_fault)
                 continue
             try:
                 fits(found, where)
             except ChecklistError as fault:
-                if on_misfit is None:
-                    raise
-                on_misfit(str(fault))
+                report(fault, on_misfit)
                 continue
             yield where, found
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
+
+
+def report(fault: ChecklistError, to: OnFault | None) -> None:
+    """Raises a fault, or passes its message on."""
+    if to is None:
+        raise fault
+    to(str(fault))
+
+
+def report_two(fault: str, to: OnFault | None) -> None:
+    """Reports a line that contradicts an earlier line; both are left out, unless this is an error."""
+    report(ChecklistError(fault if to is None else f"{fault}; both are left out"), to)
 
 
 def json_file(path: Path, check: Callable[[Any], T], **limit: int) -> T:
@@ -129,17 +138,6 @@ def filled(what: str) -> Callable[[Any], str]:
         if not whole_text(value).strip():
             raise unexpected(what, value)
         return str(value)
-
-    return check
-
-
-def one_of(known: Iterable[str]) -> Callable[[Any], Any]:
-    """A check that a value is one of the known strings."""
-
-    def check(value: Any) -> Any:
-        if value not in known:
-            raise unexpected(f"one of {', '.join(known)}", value)
-        return value
 
     return check
 

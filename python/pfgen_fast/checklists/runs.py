@@ -37,6 +37,7 @@ from .line_files import (
     json_file,
     number_from_one,
     numbered_objects,
+    report_two,
     stem,
     whole_text,
 )
@@ -218,11 +219,14 @@ def read_answers(
         suite.task(answer.id, answer.length, where)
 
     found: dict[AnswerKey, Answer] = {}
+    contradicted: set[AnswerKey] = set()
     for where, answer in checked_objects(path, answer_of, on_fault=on_fault, fits=fits, on_misfit=on_misfit):
         former = found.setdefault(answer.key, answer)
         if former.response != answer.response:
-            raise ChecklistError(f"{where}: another answer to {shown_key(answer.key)} came before; expected one answer")
-    return found
+            contradicted.add(answer.key)
+            before = f"{where}: another answer to {shown_key(answer.key)} came before"
+            report_two(f"{before}; expected one answer", on_misfit)
+    return {key: answer for key, answer in found.items() if key not in contradicted}
 
 
 def shown_key(key: AnswerKey) -> str:

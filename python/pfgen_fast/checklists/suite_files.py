@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import ChecklistError
-from ..files.untrusted_json import Fault, items, member, number, text, unexpected
+from ..files.untrusted_json import Fault, items, member, number, one_of, text, unexpected
 from ..files.untrusted_text import did_you_mean, in_one_line, unknown_name
 from ..suite.reading import packaged_names
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
@@ -24,7 +24,6 @@ from .line_files import (
     filled,
     json_file,
     number_from_one,
-    one_of,
     whole_text,
 )
 from .prompt_files import prompt_names, read_prompts
@@ -34,6 +33,7 @@ from .words import COUNTERS
 PACKAGED = Path(__file__).parents[1] / "data" / "checklists"
 FORMAT = 1
 SETTINGS_FILE = "suite.json"
+GUIDELINE_FILE = "guideline.md"  # for annotators; no part of the suite's hash
 _SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "missing", "notes")
 _MAX_TASKS = 1_000_000
 

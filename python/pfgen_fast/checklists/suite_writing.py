@@ -10,12 +10,13 @@ from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
+from ..files.reading import read_stored
 from ..files.writing import check_folder, write_whole, writing_whole
 from ..judging.template import Template
 from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, by_area
 from .prompt_files import PROMPTS
 from .suite import ChecklistSuite
-from .suite_files import FORMAT, SETTINGS_FILE
+from .suite_files import FORMAT, GUIDELINE_FILE, SETTINGS_FILE
 from .tasks import Prompts
 
 
@@ -27,6 +28,8 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
     _write_tasks(suite, folder)
     questions = {key: one.questions for key, one in suite.checklists.items()}
     weights = {key: one.weights for key, one in suite.checklists.items() if one.has_weights}
+    if suite.folder is not None and (guideline := suite.folder / GUIDELINE_FILE).exists():
+        write_whole(folder / GUIDELINE_FILE, read_stored(guideline))
     write_whole(folder / CHECKLISTS_FILE, json_bytes(by_area(questions)))
     (folder / WEIGHTS_FILE).unlink(missing_ok=True)
     if weights:
@@ -39,7 +42,7 @@ def check_suite_folder(folder: Path) -> None:
     check_folder(folder)
     if not folder.exists():
         return
-    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
+    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, GUIDELINE_FILE, "prompts")
     is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
     if not is_suite:
         raise ChecklistError(f"{folder}: is not the folder of a suite; expected a new folder, or a suite")

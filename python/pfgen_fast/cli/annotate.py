@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
 
 from ..errors import AnnotationError
-from .app import Quiet, counted, print_line, shown
+from .app import Quiet, counted, exit_if_partial, print_line, shown, warn
 from .options import RandomSeed
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class _Annotate:
 
     Each annotator gets one page, which works without a network and keeps all decisions in the browser until the
     annotator exports them to a file. The page does not name models or judges. With --serve, the pages are served on
-    this machine instead, each at an address with a secret token, and the exports are written here.
+    this machine instead, each at an address with a secret token, and the exports are written here. With --status, the
+    command only compares the exports with the plan.
 
     The exports are read by 'checklists fit', 'checklists agreement', 'checklists reasonable', 'checklists wins',
     'checklists table --calibrate', 'checklists correlate' and 'discern votes'.
@@ -48,6 +49,8 @@ class _Annotate:
       pfgen-fast annotate essays-ja runs --ask marks --ask judgements --items 100 --serve -o people
 
       pfgen-fast annotate --ask votes --annotators 7 -o experts
+
+      pfgen-fast annotate -o people --status
     """
 
     suite: str | None = Argument(
@@ -100,9 +103,15 @@ class _Annotate:
     seed: RandomSeed = 0
     serve: bool = Option(False, help="Serve the pages on 127.0.0.1, and write the exports.")
     port: int = Option(0, min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
+    status: bool = Option(
+        False, help="Show what each annotator of this directory has done and left, and write nothing."
+    )
     quiet: Quiet = False
 
     def __call__(self) -> None:
+        if self.status:
+            self._show_progress()
+            return
         from ..annotations.plan import PLAN_FILE, check_annotators, check_plan_folder, make_plan
         from ..files.json_writing import json_bytes
         from ..files.writing import check_folder, write_whole
@@ -129,6 +138,25 @@ class _Annotate:
             self._serve(plan)
         else:
             self._write(plan)
+
+    def _show_progress(self) -> None:
+        from ..annotations.progress import progress_of, read_planned
+
+        if self.suite is not None or self.ask or self.serve:
+            raise AnnotationError("--status: expected with -o alone, such as: annotate -o people --status")
+        has_faults = False
+        for name, planned in read_planned(self.output).items():
+            try:
+                found = progress_of(self.output, name, planned)
+            except AnnotationError as error:
+                warn(str(error))
+                has_faults = True
+                continue
+            n_done = found.n_items - len(found.left)
+            begun = f", {found.n_begun} begun" if found.n_begun else ""
+            left = f"; left: {_ranges(found.left)}" if found.left else ""
+            print_line(f"{shown(name)}: {n_done} of {counted(found.n_items, 'item')} done{begun}{left}")
+        exit_if_partial(has_faults)
 
     @property
     def asks(self) -> list[str]:
@@ -236,3 +264,11 @@ class _Annotate:
         print_line(
             f"{counted(plan.n_items, 'item')} for {counted(len(plan.sheets), 'annotator')}{shared}: {each} on each page"
         )
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers, such as 1, 4 to 6."""
+    first = [number for number in numbers if number - 1 not in numbers]
+    last = [number for number in numbers if number + 1 not in numbers]
+    pairs = zip(first, last, strict=True)
+    return ", ".join(str(one) if one == other else f"{one} to {other}" for one, other in pairs)

@@ -52,8 +52,8 @@ class _ImportSuite:
 class _Import:
     """Imports answers and judgements of HelloBench: a run for each model.
 
-    An invalid line is reported and skipped; a model with two different judgements of one answer is reported and skipped
-    as a whole. The exit code is then 3.
+    Invalid lines are reported and skipped. Two different judgements of one answer, or two different texts of it, are
+    reported, and both are left out. The exit code is then 3.
 
     Example
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import options
+from .app import fail
 from .command_class import option_group
 
 
@@ -23,9 +24,11 @@ class GenerationOptions:
     system: options.System = ""
     instruction: options.Instruction = ""
     context: options.ContextFile = None
-    sentences: options.Sentences = 5
+    sentences: options.Sentences = None
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The options as arguments."""
-        return {**vars(self), "stop": self.stop or ()}
+        if self.sentences is not None and self.context is None:
+            fail(f"--sentences {self.sentences}: expected with --context FILE, from which they are drawn")
+        return {**vars(self), "stop": self.stop or (), "sentences": self.sentences or 5}

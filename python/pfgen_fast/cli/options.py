@@ -192,7 +192,8 @@ ContextFile = Annotated[
     ),
 ]
 Sentences = Annotated[
-    int, Option(min=1, help="Draw this many sentences of --context for each question and trial.", metavar="N")
+    int | None,
+    Option(min=1, help="Draw this many sentences of --context for each question and trial. Default: 5.", metavar="N"),
 ]
 Prefix = Annotated[str, Option(help="Begin every prompt with this text; \\n is a line break.")]
 

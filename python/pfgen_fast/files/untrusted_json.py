@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -178,6 +178,19 @@ def items(value: Any, check: Callable[[Any], T]) -> tuple[T, ...]:
 def or_none(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
     """A check that also accepts null."""
     return lambda value: None if value is None else check(value)
+
+
+def one_of(known: Iterable[Any]) -> Callable[[Any], Any]:
+    """A check that a value is one of the known strings, numbers or truths; true is not 1."""
+    listed = list(known)
+
+    def check(value: Any) -> Any:
+        if value not in listed or isinstance(value, bool) != isinstance(listed[listed.index(value)], bool):
+            names = (one if isinstance(one, str) else json.dumps(one) for one in listed)
+            raise unexpected(f"one of {', '.join(names)}", value)
+        return value
+
+    return check
 
 
 def text(value: Any) -> str:

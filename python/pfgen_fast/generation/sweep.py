@@ -114,6 +114,8 @@ def grid(engine: str, parameters: Mapping[str, Any], *, asks_hub: bool = True) -
             if hint := did_you_mean(name, [*_OF_THE_SWEEP, *kinds]):
                 raise EngineError(f"unknown parameter {shown_value(name)}{hint}")
             refuse_unknown_options(engine, [name])
+    if "sentences" in wanted and "context" not in wanted:
+        raise EngineError("sentences: expected with a context, from which they are drawn")
     axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
     swept = [key for key, values in axes.items() if len(values) > 1]
     chosen = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]

@@ -3,12 +3,12 @@
     results/{generations,judgements}/EXPERIMENT/MODEL/AREA[_LENGTH]_results.jsonl    of the repository
     {judgements,generations}/MODEL.jsonl, models.csv                                 compact
 
-Invalid lines are reported and skipped. A model with contradictory lines is reported and skipped as a whole.
+Invalid lines, and lines that contradict each other, are reported and left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,9 +18,18 @@ from ...errors import ChecklistError
 from ...files.untrusted_json import Fault, checked, items, member, number, unexpected
 from ...files.untrusted_text import in_one_line
 from ...files.writing import check_folder
-from ..judgement_files import read_judgements
+from ..judgement_files import identity, read_judgements
 from ..judgements import AnswerKey, Judgement
-from ..line_files import check_is_folder, data_file, is_data_file, numbered_objects, rows_of_table, stem, whole_text
+from ..line_files import (
+    check_is_folder,
+    data_file,
+    is_data_file,
+    numbered_objects,
+    report_two,
+    rows_of_table,
+    stem,
+    whole_text,
+)
 from ..runs import REPLIES_FILE, Answer, read_answers, shown_key, write_run
 from ..suite import ChecklistSuite, keys_in_order
 
@@ -74,7 +83,7 @@ class _Source:
 @dataclass
 class _Content:
     answers: dict[AnswerKey, Answer] = field(default_factory=dict)
-    judgements: dict[AnswerKey, Judgement] = field(default_factory=dict)
+    judgements: list[Judgement] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     n_replaced: int = 0
 
@@ -125,20 +134,19 @@ def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) 
         if source.answers is not None:
             content.answers = read_answers(source.answers, suite, on_fault=skip, on_misfit=skip)
         if source.judgements is not None:
-            content.judgements = {
-                one.key: one for one in read_judgements(source.judgements, suite, on_fault=skip, on_misfit=skip)
-            }
+            content.judgements = read_judgements(source.judgements, suite, on_fault=skip, on_misfit=skip)
         _read_results(source.results, suite, content)
         if not content.answers and not content.judgements:
             raise ChecklistError(f"{source.key}: its files contain no usable answer or judgement")
     except ChecklistError as error:
         return Imported(source.key, None, problems=(*content.problems, str(error)))
     answers = [content.answers[key] for _, key in keys_in_order(suite, content.answers)]
-    judgements = []
-    for task, key in keys_in_order(suite, content.judgements):
-        one = content.judgements[key]
-        questions = one.checklist_sha256 or suite.checklist(task).sha256
-        judgements.append(replace(one, judge=one.judge or judge, checklist_sha256=questions))
+    of_answers: dict[AnswerKey, dict[Hashable, Judgement]] = {}
+    for one in content.judgements:
+        questions = one.checklist_sha256 or suite.checklist(suite.by_key[one.key[:2]]).sha256
+        judged = replace(one, judge=one.judge or judge, checklist_sha256=questions)
+        of_answers.setdefault(one.key, {})[identity(judged)] = judged
+    judgements = [one for _, key in keys_in_order(suite, of_answers) for one in of_answers[key].values()]
     write_run(folder, answers, judgements, source.config or {"model": source.key})
     note = f"{source.key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
     notes = (note,) if content.n_replaced else ()
@@ -148,18 +156,21 @@ def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) 
 def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Content) -> None:
     """Reads the files of a model; a judged answer takes the place of one without a judgement."""
     judged: dict[AnswerKey, Answer] = {}
+    judgements: dict[AnswerKey, Judgement] = {}
+    contradicted: list[tuple[dict[AnswerKey, Any], AnswerKey]] = []
     for where, answer, judgement in (line for path in paths for line in _lines(path, suite, content.problems)):
-        if judgement is None:
-            is_equal = content.answers.setdefault(answer.key, answer).response == answer.response
-        else:
-            judged.setdefault(answer.key, answer)
-            known = content.judgements.setdefault(answer.key, judgement)
-            is_equal = (known.response_sha256, known.scores) == (answer.sha256, judgement.scores)
-        if not is_equal:
+        key, answers = answer.key, content.answers if judgement is None else judged
+        differing: list[Any] = [answers] if answers.setdefault(key, answer).response != answer.response else []
+        if judgement is not None and (judgements.setdefault(key, judgement).scores != judgement.scores or differing):
+            differing.append(judgements)
+        if differing:
             what = "answer" if judgement is None else "judgement of the answer"
-            raise ChecklistError(
-                f"{where}: another {what} to {shown_key(answer.key)} came before; expected one {what.split()[0]}"
-            )
+            before = f"{where}: another {what} to {shown_key(key)} came before"
+            report_two(f"{before}; expected one {what.split()[0]}", content.problems.append)
+            contradicted += [(of, key) for of in differing]
+    for of, key in contradicted:
+        of.pop(key, None)
+    content.judgements += judgements.values()
     content.n_replaced = sum(
         content.answers[key].response != answer.response for key, answer in judged.items() if key in content.answers
     )

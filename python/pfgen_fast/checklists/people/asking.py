@@ -8,10 +8,8 @@ from pathlib import Path
 from ...annotations.plan import Asked
 from ...annotations.sheets import packaged_guideline, read_guideline
 from ..suite import ChecklistSuite
+from ..suite_files import GUIDELINE_FILE
 from .marks import questions_sha256
-
-GUIDELINE_FILE = "guideline.md"
-"""The guideline of a suite, in its directory."""
 
 _LEVELS: Mapping[str, Mapping[float, str]] = {
     "en": {0: "fails", 0.25: "in part", 0.5: "about half", 0.75: "mostly", 1: "nothing to improve"},

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ...files.untrusted_json import Fault, items, member, unexpected
+from ...files.untrusted_json import Fault, items, member, one_of, unexpected
 from ...files.untrusted_text import in_one_line
 from ..judgements import Judgement
-from ..line_files import number_in_cell, one_of, text_in_cell
+from ..line_files import number_in_cell, text_in_cell
 from ..suite import ChecklistSuite
 from ..tasks import Task, sha256_of
 
@@ -116,13 +116,6 @@ def questions_sha256(suite: ChecklistSuite) -> str:
     tasks = [[*task.key, *task.place, task.instruction_sha256] for task in suite.tasks]
     questions = [[*key, one.questions] for key, one in sorted(suite.checklists.items())]
     return sha256_of(json.dumps([tasks, questions, suite.levels], ensure_ascii=False))
-
-
-def is_complete(cells: Mapping[str, Any]) -> bool:
-    """Whether an annotator has decided all parts of a row of an export."""
-    verdicts = cells.get("verdicts", ())
-    decided = all(cells[name] is not None for name in ("overall", "choice", "is_reasonable") if name in cells)
-    return decided and (not isinstance(verdicts, list) or None not in verdicts)
 
 
 def mark_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite, *, scale: Scale) -> Mark:

@@ -25,7 +25,6 @@ from .marks import (
     Pair,
     Said,
     Scale,
-    is_complete,
     level_of,
     mark_of,
     opinion_of,
@@ -60,7 +59,7 @@ def read_people(
     for path in listed:
         file = read_rows(path, error=ChecklistError)
         check = _check_of(file, suite, scale)
-        incomplete = [row for row in file.rows if file.header is not None and not is_complete(row.cells)]
+        incomplete = [row for row in file.rows if file.header is not None and not row.is_complete]
         if incomplete:
             notes.append(f"{path}: {counted(len(incomplete), 'row')} not finished by the annotator, left out")
         unfinished = set(map(id, incomplete))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...annotations.rows import export_lines
-from ...annotations.sheets import Sheet
+from ...annotations.sheets import SHOWN, Sheet, row_of
 from ..page_files import write_page
 from ..templating import markup, page_json, page_text, source
 
@@ -20,12 +20,6 @@ _SCRIPTS = (
     *("annotation/words.js", "annotation/items.js", "annotation/storage.js", "annotation/server.js"),
     *("annotation/item_view.js", "annotation/dialogs.js", "annotation/exchange.js", "annotation/main.js"),
 )
-
-_SHOWN = {
-    *("instruction", "reference", "response", "questions", "first", "second", "verdicts"),
-    *("description", "before", "after", "metrics"),
-}
-"""The keys of items that the page only shows; the others are keys of rows in the export."""
 
 
 def sheet_page(sheet: Sheet, *, is_served: bool = False) -> Iterator[str]:
@@ -67,10 +61,9 @@ def words() -> dict[str, dict[str, str]]:
 
 
 def _item(item: Mapping[str, Any]) -> dict[str, Any]:
-    row = {name: value for name, value in item.items() if name not in _SHOWN}
-    shown = {name: item[name] for name in item if name in _SHOWN}
+    shown = {name: item[name] for name in item if name in SHOWN}
     metrics = [metric["name"] for metric in item.get("metrics", ())]
-    return {"kind": item["kind"], **shown, "row": _exact(row), "names": _exact(metrics)}
+    return {"kind": item["kind"], **shown, "row": _exact(row_of(item)), "names": _exact(metrics)}
 
 
 def _exact(value: Any) -> str:

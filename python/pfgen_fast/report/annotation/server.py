@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ...annotations.plan import EXPORTS
-from ...annotations.rows import KINDS, export_lines, read_rows
+from ...annotations.plan import EXPORTS, read_export
+from ...annotations.rows import export_lines
+from ...annotations.sheet_rows import rows_on
 from ...annotations.sheets import Sheet
 from ...errors import AnnotationError
 from ...files.json_writing import json_bytes
-from ...files.untrusted_json import Fault, any_object, checked, items, member, parse_json, read_json, text, unexpected
+from ...files.untrusted_json import any_object, checked, member, parse_json, read_json, text
 from ...files.writing import make_folder, write_whole
 from ..loopback import LoopbackHandler, LoopbackServer, Reply
 from .page import sheet_page
@@ -43,15 +43,15 @@ class Desk:
     version: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def __post_init__(self) -> None:
+        self.check = rows_on(self.sheet)
+
     @classmethod
     def of(cls, sheet: Sheet, folder: Path) -> Desk:
         """The desk with the rows that an earlier server has stored."""
         desk = cls(sheet, folder / EXPORTS / f"{sheet.annotator}.jsonl")
+        desk.rows = [row.cells for row in read_export(folder, sheet.annotator, sheet.sha256)]
         if desk.path.exists():
-            file = read_rows(desk.path, error=AnnotationError)
-            if file.header != sheet.header:
-                raise AnnotationError(f"{desk.path}: the export of another sheet or annotator; remove it, or rename it")
-            desk.rows = [row.cells for row in file.rows]
             desk.version = _version(desk.path.read_bytes())
         return desk
 
@@ -59,6 +59,10 @@ class Desk:
     def state(self) -> dict[str, Any]:
         """What the page loads."""
         return {"version": self.version, "rows": self.rows}
+
+    def request(self, value: Any) -> tuple[str, list[Mapping[str, Any]]]:
+        """A check of the page's request: the version that it knows, and all rows."""
+        return member(value, "version", text), member(value, "rows", self.check)
 
     def store(self, version: str, rows: list[Mapping[str, Any]]) -> bool:
         """Stores rows unless others were stored since the version that the page knows."""
@@ -130,31 +134,13 @@ class _Handler(LoopbackHandler):
             return _json(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, {"error": "expected application/json"})
         try:
             content = parse_json(body, "the request", error=AnnotationError)
-            version, rows = checked(content, _request, "the request", error=AnnotationError)
+            version, rows = checked(content, desk.request, "the request", error=AnnotationError)
         except AnnotationError as problem:
             return _json(HTTPStatus.BAD_REQUEST, {"error": str(problem)})
         if not desk.store(version, rows):
             return _json(HTTPStatus.CONFLICT, desk.state)
         self.server.on_change(desk.sheet, len(rows))
         return _json(HTTPStatus.OK, {"version": desk.version})
-
-
-def _request(value: Any) -> tuple[str, list[Mapping[str, Any]]]:
-    def row(each: Any) -> dict[str, Any]:
-        found = any_object(each)
-        if found.get("kind") not in KINDS:
-            raise unexpected(f"one of {', '.join(KINDS)}", found.get("kind")).inside(".kind")
-        if any(isinstance(each, float) and not math.isfinite(each) for each in _values(found)):
-            raise Fault("expected finite numbers")
-        return found
-
-    return member(value, "version", text), list(member(value, "rows", lambda rows: items(rows, row)))
-
-
-def _values(row: Mapping[str, Any]) -> Iterator[Any]:
-    """The values of a row, and those of the lists in it."""
-    for value in row.values():
-        yield from value if isinstance(value, list) else (value,)
 
 
 def _tokens(path: Path, annotators: Sequence[str]) -> dict[str, str]:
