@@ -7,19 +7,8 @@ import shlex
 
 import pytest
 import typer
+from makers.command_tree import COMMANDS, LEAVES
 from pfgen_fast.cli.app import app
-
-
-def _commands(command, context=None, path=()):
-    """Every command below one, with its names and its context."""
-    context = command.make_context(" ".join(("pfgen-fast", *path)), ["--help"], parent=context, resilient_parsing=True)
-    yield path, command, context
-    for name in getattr(command, "commands", ()):
-        yield from _commands(command.get_command(context, name), context, (*path, name))
-
-
-COMMANDS = {" ".join(path): (command, context) for path, command, context in _commands(typer.main.get_command(app))}
-LEAVES = [name for name, (command, _) in COMMANDS.items() if not hasattr(command, "commands")]
 
 
 def test_the_walk_finds_all_commands():

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from pfgen_fast._on_demand import modules_of_names
 
@@ -136,23 +135,16 @@ def _tree(module: str) -> ast.Module:
 
 
 def _of_commands() -> Iterator[str]:
-    import typer
-    from pfgen_fast.cli.app import app
+    from makers.command_tree import COMMANDS
 
-    command: Any = typer.main.get_command(app)
-    yield from _options("pfgen-fast", command)
-
-
-def _options(path: str, command: Any) -> Iterator[str]:
-    arguments = [parameter.name.upper() for parameter in command.params if not parameter.opts[0].startswith("-")]
-    yield " ".join([path, *arguments])
-    options = (option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts))
-    yield from (f"{path} {option}" for option in options if option.startswith("-"))
-    if hasattr(command, "list_commands"):
-        for name in command.list_commands(None):
-            yield from _options(f"{path} {name}", command.get_command(None, name))
+    for name, (command, _) in COMMANDS.items():
+        path = f"pfgen-fast {name}".rstrip()
+        arguments = [parameter.name.upper() for parameter in command.params if not parameter.opts[0].startswith("-")]
+        yield " ".join([path, *arguments])
+        options = (option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts))
+        yield from (f"{path} {option}" for option in options if option.startswith("-"))
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "python"))
+    sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
     RECORD.write_text("\n".join(public_api()) + "\n", encoding="utf-8")

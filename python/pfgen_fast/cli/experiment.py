@@ -273,9 +273,8 @@ class _Significance:
         scored: RunFigures | ItemScores
         if are_score_tables(self.paths):
             scored = self.tables.read(self.paths, quiet=self.call.quiet)
-        elif option := "--metric" if self.metric else self.tables.named:
-            fail(f"{option} is for tables of scores: leave it out for runs")
         else:
+            self.tables.refuse_with_runs(self.metric)
             scored = self.call.figures(self.paths)
         self.call.finish(find(scored, alpha=self.alpha, correction=self.correction, metric=self.metric))
 

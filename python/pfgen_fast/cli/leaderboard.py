@@ -138,9 +138,7 @@ class _Leaderboard:
         from ..runs import leaderboard as library
         from ..runs.result_tables import published
 
-        option = "--metric" if self.metric else self.tables.named
-        if option:
-            fail(f"{option} is for tables of scores: leave it out for runs")
+        self.tables.refuse_with_runs(self.metric)
         problems: list[TrialsError] = []
         entries = library.rank(
             library.find_results(self.paths or ()),

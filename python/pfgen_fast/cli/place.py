@@ -131,9 +131,7 @@ class _Place:
         from ..runs.placement import Field
         from ..runs.result_tables import PUBLISHED, read_entries
 
-        option = "--metric" if self.metric else self.tables.named
-        if option:
-            fail(f"{option} is for tables of scores: leave it out for runs")
+        self.tables.refuse_with_runs(self.metric)
         field = Field(read_entries(self.against or PUBLISHED))
         placements = []
         results: list[Path] = []

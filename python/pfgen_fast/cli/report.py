@@ -73,8 +73,7 @@ class _Report:
         if are_score_tables(self.paths):
             self.report_table(output)
             return
-        if option := "--metric" if self.metric else self.tables.named:
-            fail(f"{option} is for tables of scores: leave it out for runs")
+        self.tables.refuse_with_runs(self.metric)
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
         runs: list[tuple[Path, ReportRun]] = []

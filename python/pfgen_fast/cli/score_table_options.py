@@ -70,6 +70,11 @@ class ScoreTableOptions:
         others = (("--score-column", self.score_columns), ("--lower-is-better", self.lower_is_better))
         return next((name for name, value in (*others, ("--encoding", self.encoding)) if value), None)
 
+    def refuse_with_runs(self, metric: str | None) -> None:
+        """Ends the command with the first option for tables that is set."""
+        if option := "--metric" if metric else self.named:
+            fail(f"{option} is for tables of scores: leave it out for runs")
+
     def read(self, paths: Sequence[str], *, quiet: bool = False, all_models: bool = False) -> ItemScores:
         """Reads the chosen models, or all of them, from tables and logs, and prints how they were read."""
         from ..item_scores.columns import ColumnNames

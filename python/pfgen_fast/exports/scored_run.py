@@ -58,15 +58,9 @@ class ScoredRun:
         return self.result.config or {}
 
     @property
-    def scorer(self) -> Any:
-        """What scored the answers."""
-        return self.table.scorer
-
-    @property
     def suite(self) -> Suite:
         """The suite of the run."""
-        suite: Suite = self.table.scorer.suite
-        return suite
+        return self.table.scorer.suite
 
     @property
     def suite_name(self) -> str:
@@ -86,8 +80,8 @@ class ScoredRun:
             "signature": self.table.signature,
             "suite": self.suite_name,
             "suite_hash": self.suite.metadata_hash,
-            "profile": self.scorer.profile,
-            "float_sum": self.scorer.float_sum,
+            "profile": self.table.scorer.profile,
+            "float_sum": self.table.scorer.float_sum,
             "num_questions": len(self.result.questions),
             "num_trials": self.result.num_trials,
             "input_hash": self.result.input_hash,
@@ -102,7 +96,7 @@ class ScoredRun:
 
     def total(self, figures: Any, name: str) -> float:
         """A score or part of the run or of a question."""
-        return float(figures.scores.total("average" if name == "score" else name, self.scorer.float_sum))
+        return float(figures.scores.total("average" if name == "score" else name, self.table.scorer.float_sum))
 
     def _figure(self, name: str, value: float) -> Figure:
         by_question = [self.total(question, name) for question in self.result.questions.values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..files.untrusted_text import unknown_name
 from ..native import _core
@@ -14,19 +14,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .reference_scorer import ReferenceScorer as TableScorer
+
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int32]
-
-
-class TableScorer(Protocol):
-    """The parts of a `ReferenceScorer` that its tables use."""
-
-    @property
-    def signature(self) -> str:
-        """Identifies how the scores were computed."""
-
-    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
-        """The score of a corpus from the sums of the counts of its rows."""
 
 
 class ReferenceScores(ColumnTable):
@@ -48,17 +39,13 @@ class ReferenceScores(ColumnTable):
     ) -> None:
         """Created by `ReferenceScorer.score`."""
         self.scorer = scorer
-        self._answers, self._values, self._counts = answers, floats, counts
+        self._answers, self._floats, self._counts = answers, floats, counts
         self._first, self._size = 0, len(answers)  # the range of rows of `answers` that this table covers
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return tuple(self._values)
-
-    @property
-    def _floats(self) -> dict[str, Floats]:
-        return self._values
+        return tuple(self._floats)
 
     @property
     def signature(self) -> str:
@@ -101,7 +88,7 @@ class ReferenceScores(ColumnTable):
         """The rows from `start` up to `stop` as a new table, without a copy."""
         start, stop, _ = slice(start, stop).indices(len(self))
         part = slice(start, max(start, stop))
-        floats = {name: column[part] for name, column in self._values.items()}
+        floats = {name: column[part] for name, column in self._floats.items()}
         counts = {name: column[part] for name, column in self._counts.items()}
         table = ReferenceScores(self.scorer, self._answers, floats, counts)
         table._first, table._size = self._first + start, part.stop - start
@@ -109,12 +96,12 @@ class ReferenceScores(ColumnTable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         answers = [self._answers[self._first + row] for row in range(len(self))]
-        return _table, (self.scorer, answers, self._values, self._counts)
+        return _table, (self.scorer, answers, self._floats, self._counts)
 
     def __repr__(self) -> str:
         import numpy as np
 
-        has_values = {name: ~np.isnan(column) for name, column in self._values.items()}
+        has_values = {name: ~np.isnan(column) for name, column in self._floats.items()}
         is_scored = np.any([*has_values.values()], axis=0) if has_values else np.ones(len(self), bool)
         shown = self._described(is_scored, [name for name, has_value in has_values.items() if has_value.any()])
         return shown[:-1] + "".join(f"; corpus {name} {self.corpus(name):.4f}" for name in self._counts) + ")"
@@ -126,10 +113,6 @@ class ReferenceScores(ColumnTable):
 
     def _words(self) -> list[str]:
         return [repr(self)]
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Exports the table to Arrow consumers; NaN becomes null, and columns are not copied."""
-        return _core.export_stream(len(self), None, list(self._values), list(self._values.values()))
 
 
 def _table(

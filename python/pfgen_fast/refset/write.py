@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..errors import BuildError, PfgenError, SuiteError
+from ..files.journal import json_line
+from ..files.json_writing import json_bytes
 from ..files.writing import write_whole
 from ..suite.faults import find_faults
 from ..suite.reading import SAMPLES_FILE, SETTINGS_FILE, parse_suite_json, read_bytes
 from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
 from .config import Config
-
-
-def _json(content: Any) -> bytes:
-    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def check_place(config: Config) -> None:
@@ -80,10 +76,10 @@ def _files(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -
             **source_of(asked.tokenizer),
             "answers": answers[asked.question_id],
         }
-        files[f"{asked.question_id}.json"] = _json(content)
+        files[f"{asked.question_id}.json"] = json_bytes(content) + b"\n"
     samples = [{"question": asked.question, "answer": asked.sample} for asked in config.questions if asked.sample]
     if samples:
-        files[SAMPLES_FILE] = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples).encode()
+        files[SAMPLES_FILE] = b"".join(map(json_line, samples))
     if config.instructions:
-        files[SETTINGS_FILE] = _json({"instructions": dict(config.instructions)})
+        files[SETTINGS_FILE] = json_bytes({"instructions": dict(config.instructions)}) + b"\n"
     return files

@@ -27,34 +27,25 @@ class RewardTable(ColumnTable):
     def __init__(self, signature: str, columns: dict[str, Floats]) -> None:
         """Created by `Reward.details`."""
         self.signature = signature
-        self._by_name = columns
+        self._floats = columns
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return tuple(self._by_name)
-
-    @property
-    def _floats(self) -> dict[str, Floats]:
-        return self._by_name
+        return tuple(self._floats)
 
     def __len__(self) -> int:
-        return len(self._by_name["reward"])
+        return len(self._floats["reward"])
 
     def rows(self, start: int, stop: int) -> RewardTable:
         """The rows from `start` up to `stop` as a new table, without a copy."""
-        return RewardTable(self.signature, {name: values[start:stop] for name, values in self._by_name.items()})
+        return RewardTable(self.signature, {name: values[start:stop] for name, values in self._floats.items()})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RewardTable, (self.signature, self._by_name)
+        return RewardTable, (self.signature, self._floats)
 
     def __repr__(self) -> str:
         return self._described(~np.isnan(self["reward"]), self.columns)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Exports the table to Arrow consumers; NaN becomes null."""
-        columns = [np.ascontiguousarray(values) for values in self._by_name.values()]
-        return _core.export_stream(len(self), None, list(self.columns), columns)
 
 
 class Reward:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,27 +21,6 @@ from ..suite.questions import some_references
 from ..suite.rules import PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite
 from .batch import Batch, Floats, Rows, TextGroups
-
-
-class Source(Protocol):
-    """A source of scores."""
-
-    metric: str
-
-    @property
-    def signature(self) -> str:
-        """Identifies how the scores are computed."""
-
-    @property
-    def n_threads(self) -> int:
-        """The number of threads."""
-
-    @property
-    def scorer(self) -> Scorer | None:
-        """The scorer of the suite; None without a suite."""
-
-    def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
-        """The columns of a batch, of which `score` is the score; completes the batch with references."""
 
 
 class SuiteSource:
@@ -63,17 +42,17 @@ class SuiteSource:
 
     @property
     def signature(self) -> str:
-        """See `Source`."""
+        """Identifies how the scores are computed."""
         of_metric = "" if self.metric == "score" else f"|metric:{self.metric}"
         return self._given.signature + of_metric
 
     @property
     def n_threads(self) -> int:
-        """See `Source`."""
+        """The number of threads."""
         return self.scorer._threads
 
     def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
-        """See `Source`."""
+        """The columns of a batch, of which `score` is the score; completes the batch with references."""
         if references is not None:
             raise RewardError("references: the suite has the reference answers; expected none in the rows")
         table = self.scorer.score(questions, batch.answers, nulls="null")
@@ -121,16 +100,16 @@ class ReferenceSource:
 
     @property
     def signature(self) -> str:
-        """See `Source`."""
+        """Identifies how the scores are computed."""
         return f"{self._reference_scorer.signature}|metric:{self.metric}"
 
     @property
     def n_threads(self) -> int:
-        """See `Source`."""
+        """The number of threads."""
         return checked_threads(self._reference_scorer.threads)
 
     def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
-        """See `Source`."""
+        """The columns of a batch, of which `score` is the score; completes the batch with references."""
         if references is None and not len(batch.answers):
             references = []
         values = self._reference_scorer.score(batch.answers, references, nulls="null")[self.metric]
@@ -156,6 +135,10 @@ class ReferenceSource:
         if len(means) and not means.min() > 0:
             raise RewardError(f"references[{means.argmin()}]: their mean {self.metric} is 0, so nothing can be scaled")
         return means
+
+
+Source = SuiteSource | ReferenceSource
+"""A source of scores."""
 
 
 def source_of(source: Any, metric: str | None, profile: Profile | None) -> Source:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..files.notebook import NotebookTable
+from ..native import _core
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,15 +20,12 @@ if TYPE_CHECKING:
 class ColumnTable(NotebookTable):
     """A table whose columns are attributes and items; most columns are floats."""
 
+    _floats: dict[str, Floats]  # columns of floats, in order
+
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-
-    @property
-    @abstractmethod
-    def _floats(self) -> Mapping[str, Floats]:
-        """The columns of floats, in order."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -52,6 +50,13 @@ class ColumnTable(NotebookTable):
         """Yields rows as dictionaries from column to value."""
         values = zip(*(self[name].tolist() for name in self.columns), strict=True)
         return (dict(zip(self.columns, row, strict=True)) for row in values)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Exports the table to Arrow consumers; NaN becomes null, and contiguous columns are not copied."""
+        import numpy as np
+
+        columns = list(map(np.ascontiguousarray, self._floats.values()))
+        return _core.export_stream(len(self), None, list(self._floats), columns)
 
     def __copy__(self) -> Self:
         return self.rows(0, len(self))
