@@ -105,33 +105,14 @@ def _with_interval(value: float, without: Floats) -> Correlation:
     if np.isnan(without).any():
         return Correlation(value)
     n = len(without)
-    return Correlation(value, *_ends(value, (n - 1) * np.arctanh(_inside(without)).var(), n - 2))
-
-
-def interval_of_draws(value: float, draws: Floats, n_clusters: int, n_strata: int = 1) -> Correlation:
-    """A figure from -1 to 1 with its interval, from draws of clusters within strata; undefined draws are left out.
-
-    The interval is Student's on Fisher's scale; 1 and -1 have none. With few clusters, percentiles of the draws are too
-    narrow, because the draws of a figure such as alpha are lower than the figure on average.
-    """
-    degrees, defined, scale = n_clusters - n_strata, draws[~np.isnan(draws)], 1 - value * value
-    if degrees < 1 or len(defined) < 2 or abs(value) > _ALMOST_ONE:
-        return Correlation(value)
-    # Not the variance on Fisher's scale, where a draw of 1 is infinite.
-    variance = defined.var() * n_clusters / degrees / (scale * scale)
-    return Correlation(value, *_ends(value, variance, degrees))
+    half = quantile(n - 2) * math.sqrt((n - 1) * np.arctanh(_inside(without)).var())
+    low, high = (float(np.tanh(np.arctanh(_inside(value)) + side * half)) for side in (-1, 1))
+    return Correlation(value, min(low, value), max(high, value))
 
 
 def _inside(values: Any) -> Any:
     """Values that Fisher's scale has."""
     return np.clip(values, -_ALMOST_ONE, _ALMOST_ONE)
-
-
-def _ends(value: float, variance: float, degrees: int) -> tuple[float, float]:
-    """The ends of Student's interval on Fisher's scale."""
-    half = quantile(degrees) * math.sqrt(variance)
-    low, high = (float(np.tanh(np.arctanh(_inside(value)) + side * half)) for side in (-1, 1))
-    return min(low, value), max(high, value)
 
 
 def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], counts: Floats) -> dict[str, Floats]:
