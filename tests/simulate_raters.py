@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from makers.annotators import rated
-from makers.claims import FALSE_ALARMS, Claim
+from makers.claims import FALSE_ALARMS, Claim, within
 from numpy.random import Generator
-from pfgen_fast.statistics.correlation import interval_of_draws
+from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
 from pfgen_fast.statistics.raters import Against, against_others, alpha, correlated
 from pfgen_fast.statistics.rates import clustered_rate
 from pfgen_fast.statistics.resampling import bootstrap_counts
@@ -28,10 +28,7 @@ def _agreement(generator: Generator, n_tasks: int, figure: str) -> bool:
     values = quality + generator.normal(0, 1.2, (4, 2 * n_tasks))
     is_alpha = figure == "alpha"
     found = alpha(values, tasks, counts) if is_alpha else correlated(values[0], values[1], tasks, counts).pearson
-    interval = interval_of_draws(found.value, found.draws, n_tasks)
-    assert interval.low is not None
-    assert interval.high is not None
-    return interval.low <= 2 * 1.4**2 / (2 * 1.4**2 + 1.2**2) <= interval.high
+    return within(interval_of_draws(found.value, found.draws, n_tasks), 2 * 1.4**2 / (2 * 1.4**2 + 1.2**2))
 
 
 def _compared(generator: Generator, n_raters: int, n_units: int, kind: str) -> list[Against]:
@@ -66,7 +63,7 @@ def _rate(generator: Generator, n_answers: int, n_opinions: int, truth: float, s
 def claims_of_raters() -> Iterator[Claim]:
     """Those on annotators and their opinions."""
     for figure in ("alpha", "Pearson"):
-        for n_tasks in (5, 10, 20, 50):
+        for n_tasks in (3, 5, 10, 20, 50):
             yield Claim(AGREEMENT, f"{figure}, {n_tasks} tasks", (0.91, 0.99), _agreement, (n_tasks, figure), 2)
     for n_raters, n_units in ((3, 20), (5, 20), (5, 50), (5, 200), (10, 50)):
         of = f"{n_raters} equally good annotators, {n_units} answers"

@@ -41,6 +41,7 @@ from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
 from pfgen_fast.statistics.student import half_width
 from simulate_item_analysis import claims_of_item_analysis
 from simulate_items import claims_of_items
+from simulate_judges import claims_of_judges
 from simulate_marks import claims_of_marks
 from simulate_raters import claims_of_raters
 
@@ -316,7 +317,7 @@ def main() -> None:
     wanted += [*claims_of_item_analysis(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()
-    wanted += claims_of_raters()
+    wanted += [*claims_of_judges(), *claims_of_raters()]
     rows: dict[str, list[str]] = {}
     n_wrong = 0
     # Forked, so that the published scores are there.

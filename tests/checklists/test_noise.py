@@ -46,13 +46,18 @@ def with_verdict(number, verdict):
 def test_half_widths_follow_from_deviations():
     part = PartNoise("p", n_tasks=100, n_ratings=2, between=20.0, within=10.0, apart=None)
     assert part.variance() == pytest.approx((400 + 50) / 100)
-    assert part.half_width() == pytest.approx(1.96 * math.sqrt(4.5), rel=1e-4)
+    assert part.half_width() == pytest.approx(1.984217 * math.sqrt(4.5), rel=1e-4)  # 99 degrees of freedom
     n = part.tasks_for(1.0)
     assert part.half_width(n / 100) <= 1.0 < part.half_width((n - 1) / 100)
-    k = part.ratings_for(3.95)
-    assert part.half_width(ratings=k) <= 3.95 < part.half_width(ratings=k - 1)
+    k = part.ratings_for(3.99)
+    assert part.half_width(ratings=k) <= 3.99 < part.half_width(ratings=k - 1)
     assert part.ratings_for(1.0) is None
     assert PartNoise("p", 100, 1, 20.0, None, None).ratings_for(10.0) is None
+    few = PartNoise("p", 6, 1, 20.0, None, 10.0, n_parts=3)
+    assert few.half_width() == pytest.approx(3.182446 * 20 / math.sqrt(6), rel=1e-4)
+    assert few.half_width_of_difference == pytest.approx(few.half_width() / 2)
+    n = few.tasks_for(30.0)
+    assert few.half_width(n / 6) <= 30 < few.half_width((n - 1) / 6)
 
 
 def test_the_deviation_of_tasks_is_that_of_their_scores_and_an_average_counts_areas_alike():

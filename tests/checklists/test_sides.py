@@ -14,6 +14,7 @@ from pfgen_fast.checklists.reliability.drift import Drifted, drift_finding
 from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection
 from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.errors import ChecklistError
+from pfgen_fast.statistics.mean_interval import mean_interval
 
 WEIGHTS = (40.0, 30.0, 20.0, 10.0)
 SUITE = made_suite(WEIGHTS)
@@ -30,6 +31,21 @@ def test_a_lowered_question_is_seen_at_that_question():
     assert found.levels["stories"][1]["same"].value == 1
     difference = found.levels["letters"][1]["mean_difference"]
     assert difference.low < difference.value < difference.high < 0
+
+
+def test_three_tasks_of_an_area_have_the_interval_of_students_t():
+    few = {"beta": [one for one in FIRST["beta"] if one.id in ("fable-000", "fable-001", "fable-002")]}
+    by_task = {"fable-000": 0.25, "fable-001": 0.5, "fable-002": 0.75}
+    first, second = (
+        changed(few, lambda _, one, share=share: replace(one, scores=(share * by_task[one.id],) * 4)) for share in (0, 1)
+    )
+    found = agreed(side(first), side(second), SUITE, draws=4000)
+    expected = mean_interval([0.25, 0.5, 0.75])
+    difference = found.levels["stories"][1]["mean_difference"]
+    assert difference.cells == pytest.approx((0.5, expected.low, expected.high), abs=0.05)
+    assert found.levels["stories"][1]["kappa"].value is None
+    _, figures = found.answers["stories"]
+    assert 0 < figures["mean_absolute_difference"].low < 50 < figures["mean_absolute_difference"].high == 100
 
 
 def test_averages_are_means_of_areas_that_count_alike():

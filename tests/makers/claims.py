@@ -63,4 +63,8 @@ class Claim:
 
 
 def holds(found: Any, truth: float) -> bool:
-    return found.low is None or found.low <= truth <= found.high  # without an interval nothing wrong is said
+    return within((found.low, found.high), truth)
+
+
+def within(ends: Any, truth: float) -> bool:
+    return ends[0] is None or ends[0] <= truth <= ends[1]  # without an interval nothing wrong is said

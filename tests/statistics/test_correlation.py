@@ -22,9 +22,11 @@ from pfgen_fast.statistics.correlation import (
     places,
     ranks,
     resampled_coefficients,
+    resampled_spearman,
     spearman,
     spearman_rows,
 )
+from pfgen_fast.statistics.resampling import bootstrap_counts
 
 
 @st.composite
@@ -79,6 +81,14 @@ def test_a_resample_has_the_coefficients_of_the_rows_that_it_draws(both, data):
     for name in COEFFICIENTS:
         expected = coefficient(name, x[rows], y[rows]) if varies else math.nan
         assert found[name] == pytest.approx([expected, expected], abs=1e-12, nan_ok=True)
+
+
+def test_pairs_counted_in_a_table_or_one_by_one_have_the_same_draws(monkeypatch):
+    x, y = np.random.default_rng(1).integers(0, 5, (2, 300)).astype(float)
+    counts = bootstrap_counts(30, 50)
+    in_table = resampled_spearman(x, y, np.arange(300) % 30, counts)
+    monkeypatch.setattr("pfgen_fast.statistics.correlation._CELLS_OF_VALUE", 0)
+    assert resampled_spearman(x, y, np.arange(300) % 30, counts).tolist() == in_table.tolist()
 
 
 @pytest.mark.parametrize("clusters", [np.arange(40), np.arange(40) % 13])

@@ -6,6 +6,7 @@ import pytest
 from makers.claims import COVERAGE, Claim
 from simulate_item_analysis import claims_of_item_analysis
 from simulate_items import claims_of_items
+from simulate_judges import claims_of_judges
 from simulate_marks import claims_of_marks
 from simulate_raters import claims_of_raters
 from simulate_statistics import (
@@ -23,6 +24,7 @@ _CLAIMS = [
     *claims_of_resampling(),
     *claims_of_items(),
     *claims_of_marks(),
+    *claims_of_judges(),
     *claims_of_raters(),
     *claims_of_item_analysis(),
     *claims_of_trials(orders=(10,), temperatures=(0.05, 0.5), n_answers=2_000),

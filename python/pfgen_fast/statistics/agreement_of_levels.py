@@ -7,7 +7,7 @@ order, and draws of a bootstrap are sums of tables. An undefined figure is None 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import ChecklistError
 from .correlation import Floats
+from .intervals_of_draws import Scale
 
 Ints = NDArray[np.int64]
 
@@ -32,8 +33,14 @@ class LevelAgreement:
     kappa_quadratic: float | None = None  # kappa weighted by squared distances of levels; None in the same cases
 
 
-FIGURES = ("same", "within_one_level", "mean_difference", "kappa", "kappa_quadratic")
-"""The figures of `LevelAgreement`, in the order of `figures_of_tables`."""
+FIGURES: Mapping[str, Scale] = {
+    "same": "share",
+    "within_one_level": "share",
+    "mean_difference": "linear",
+    "kappa": "fisher",
+    "kappa_quadratic": "fisher",
+}
+"""The figures of `LevelAgreement`, in the order of `figures_of_tables`, with the scales of their intervals."""
 
 
 def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> LevelAgreement:

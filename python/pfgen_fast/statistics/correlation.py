@@ -27,7 +27,8 @@ MIN_FOR_INTERVAL = 10
 """The smallest number of values, or of clusters of dependent values, for which intervals hold."""
 
 SAME_RANKING = 0.95  # two rankings count as the same if their Kendall correlation exceeds this value
-_VALUES_AT_ONCE = 1 << 20  # weights of draws whose temporary arrays are made together
+_VALUES_AT_ONCE = 1 << 16  # weights of draws whose temporary arrays fit into the cache of a core
+_CELLS_OF_VALUE = 16  # with up to so many cells (a cluster and a pair of values) a value, a table of them is faster
 _ALMOST_ONE = 1 - 1e-12
 
 
@@ -104,33 +105,14 @@ def _with_interval(value: float, without: Floats) -> Correlation:
     if np.isnan(without).any():
         return Correlation(value)
     n = len(without)
-    return Correlation(value, *_ends(value, (n - 1) * np.arctanh(_inside(without)).var(), n - 2))
-
-
-def interval_of_draws(value: float, draws: Floats, n_clusters: int, n_strata: int = 1) -> Correlation:
-    """A figure from -1 to 1 with its interval, from draws of clusters within strata; undefined draws are left out.
-
-    The interval is Student's on Fisher's scale; 1 and -1 have none. With few clusters, percentiles of the draws are too
-    narrow, because the draws of a figure such as alpha are lower than the figure on average.
-    """
-    degrees, defined, scale = n_clusters - n_strata, draws[~np.isnan(draws)], 1 - value * value
-    if degrees < 1 or len(defined) < 2 or abs(value) > _ALMOST_ONE:
-        return Correlation(value)
-    # Not the variance on Fisher's scale, where a draw of 1 is infinite.
-    variance = defined.var() * n_clusters / degrees / (scale * scale)
-    return Correlation(value, *_ends(value, variance, degrees))
+    half = quantile(n - 2) * math.sqrt((n - 1) * np.arctanh(_inside(without)).var())
+    low, high = (float(np.tanh(np.arctanh(_inside(value)) + side * half)) for side in (-1, 1))
+    return Correlation(value, min(low, value), max(high, value))
 
 
 def _inside(values: Any) -> Any:
     """Values that Fisher's scale has."""
     return np.clip(values, -_ALMOST_ONE, _ALMOST_ONE)
-
-
-def _ends(value: float, variance: float, degrees: int) -> tuple[float, float]:
-    """The ends of Student's interval on Fisher's scale."""
-    half = quantile(degrees) * math.sqrt(variance)
-    low, high = (float(np.tanh(np.arctanh(_inside(value)) + side * half)) for side in (-1, 1))
-    return min(low, value), max(high, value)
 
 
 def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], counts: Floats) -> dict[str, Floats]:
@@ -245,16 +227,25 @@ def p_value(coefficient: float, n: int) -> float | None:
 
 def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
     """Spearman's correlation in each draw; NaN if a column of it is constant."""
-    columns = _Ranked(np.asarray(x, dtype=np.float64)), _Ranked(np.asarray(y, dtype=np.float64))
-    found = np.full(len(counts), np.nan)
-    per_block = max(1, _VALUES_AT_ONCE // max(1, len(cluster_of)))
-    for begin in range(0, len(counts), per_block):
+    (_, of_x), (ys, of_y) = (np.unique(column, return_inverse=True) for column in (x, y))
+    # Equal pairs of values share their ranks, so they are counted together.
+    pairs, pair_of = np.unique(of_x * len(ys) + of_y, return_inverse=True)
+    columns = [_Ranked(side) for side in np.divmod(pairs, max(1, len(ys)))]
+    found, n_clusters, n_pairs = np.full(len(counts), np.nan), counts.shape[1], len(pairs)
+    if n_clusters * n_pairs <= _CELLS_OF_VALUE * len(pair_of):
+        table = np.bincount(cluster_of * n_pairs + pair_of, minlength=n_clusters * n_pairs)
+        by_cluster, order = table.reshape(n_clusters, n_pairs).astype(np.float64), None
+    else:
+        order = np.argsort(pair_of, kind="stable")
+        begins = np.searchsorted(pair_of[order], np.arange(n_pairs))
+    per_block = max(1, _VALUES_AT_ONCE // max(1, n_pairs if order is None else len(order)))
+    for begin in range(0, len(counts) if n_pairs else 0, per_block):
         block = slice(begin, begin + per_block)
-        weights = counts[block].astype(np.float64)[:, cluster_of]
+        drawn = counts[block].astype(np.float64)
+        weights = drawn @ by_cluster if order is None else np.add.reduceat(drawn[:, cluster_of[order]], begins, axis=1)
         # Doubled and centred ranks are whole numbers, whose sums are exact in any order.
-        of_x, of_y = (2 * column.ranks(weights) - weights.sum(axis=1, keepdims=True) for column in columns)
-        xx, yy, xy = ((weights * product).sum(axis=1) for product in (of_x * of_x, of_y * of_y, of_x * of_y))
-        found[block] = _ratio(xx, yy, xy)
+        a, b = (2 * column.ranks(weights) - weights.sum(axis=1, keepdims=True) for column in columns)
+        found[block] = _ratio(*((weights * product).sum(axis=1) for product in (a * a, b * b, a * b)))
     return found
 
 

@@ -27,21 +27,25 @@ def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tup
         # Independent values between 0 and 1, such as ties, have a smaller variance than yes and no.
         independent = math.fsum((value - share) ** 2 for value in values) / n
         effective = share * (1 - share) / max(variance, independent / n)
-    return _wilson(share, effective, n_clusters)
+    return _wilson(share, effective, max(1, n_clusters - 1))
 
 
-def drawn_rate(share: float, draws: Sequence[float], n_clusters: int) -> tuple[float, float | None, float | None]:
-    """A share with the interval of `clustered_rate`, from the share in each draw of clusters."""
+def drawn_rate(
+    share: float, draws: Sequence[float], n_clusters: int, n_strata: int = 1
+) -> tuple[float, float | None, float | None]:
+    """A share with the interval of `clustered_rate`, from the share in each draw of clusters within strata."""
     if not len(draws):
         return share, None, None
     mean = math.fsum(draws) / len(draws)
-    variance = math.fsum((value - mean) ** 2 for value in draws) / len(draws) * n_clusters / max(1, n_clusters - 1)
-    return _wilson(share, share * (1 - share) / variance if variance > 1e-12 else n_clusters, n_clusters)
+    degrees = max(1, n_clusters - n_strata)
+    variance = math.fsum((value - mean) ** 2 for value in draws) / len(draws) * n_clusters / degrees
+    has_spread = variance > 1e-12 and 0 < share < 1
+    return _wilson(share, share * (1 - share) / variance if has_spread else n_clusters, degrees)
 
 
-def _wilson(share: float, effective: float, n_clusters: int) -> tuple[float, float, float]:
+def _wilson(share: float, effective: float, degrees: int) -> tuple[float, float, float]:
     """Wilson's interval with Student's quantile, for an effective number of values."""
-    z = quantile(max(1, n_clusters - 1))
+    z = quantile(degrees)
     share_of_z = z * z / effective
     middle = (share + share_of_z / 2) / (1 + share_of_z)
     half = z * math.sqrt(share * (1 - share) / effective + share_of_z / (4 * effective)) / (1 + share_of_z)

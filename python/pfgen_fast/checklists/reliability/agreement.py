@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...statistics.agreement_of_levels import (
     FIGURES,
@@ -27,7 +26,7 @@ from ...statistics.correlation import (
 )
 from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
-from .answer_grid import Estimate, Ints, estimate
+from .answer_grid import AnswerGrid, Estimate, Ints
 from .judge_selection import Side
 from .paired_judgements import PairedJudgements, pair
 
@@ -38,10 +37,15 @@ USUAL_DRAWS = 1000
 class TwoTables:
     """The rescaled averages of models by two sides, over the answers that both judged."""
 
-    models: tuple[str, ...]
+    grid: AnswerGrid
     parts: tuple[str, ...]
     values: Floats
     draws: Floats
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models."""
+        return self.grid.models
 
     @property
     def is_defined(self) -> bool:
@@ -55,17 +59,19 @@ class TwoTables:
 
     @property
     def tau(self) -> Estimate:
-        """Kendall's tau-b between the two tables."""
+        """Kendall's tau-b between the two tables; the interval holds its mean over samples of as many tasks."""
         of_draws = kendall_rows(self.draws[:, 0], self.draws[:, 1])
-        return estimate(float(kendall_rows(self.values[:1], self.values[1:])[0]), of_draws)
+        value = float(kendall_rows(self.values[:1], self.values[1:])[0])
+        return self.grid.estimate(value, of_draws, scale="linear", bounds=(-1.0, 1.0))
 
     @property
     def largest_change(self) -> Estimate:
-        """The largest change of a place."""
+        """The largest change of a place, with the interval of its mean over samples of as many tasks."""
         change, *of_draws = (
             np.abs(np.diff(each, axis=-2)).max(axis=(-2, -1), initial=0) for each in (self.places, places(self.draws))
         )
-        return estimate(float(change), *of_draws)
+        bounds = (0.0, len(self.models) - 1.0)
+        return self.grid.estimate(float(change), *of_draws, scale="linear", bounds=bounds)
 
     @property
     def reversed_pairs(self) -> list[tuple[int, int]]:
@@ -81,7 +87,7 @@ def two_tables(pairing: PairedJudgements, scores: Floats | None = None) -> TwoTa
     (parts, *_), values, draws = zip(*map(pairing.averages, pairing.scores if scores is None else scores), strict=True)
     rescale = pairing.suite.rescaling
     return TwoTables(
-        pairing.models,
+        pairing,
         parts,
         (np.stack(values) - rescale.centre) * rescale.factor,
         (np.stack(draws, axis=1) - rescale.centre) * rescale.factor,
@@ -100,19 +106,20 @@ class Agreed:
         """By part of the suite, and over all ('all'): the number of verdicts, and each of `FIGURES`."""
         pairing = self.pairing
         of_tasks = self._tables(pairing.task_of[pairing.rated_answers], len(pairing.tasks))
-        parts = {part: pairing.part_of_task == number for number, part in enumerate(pairing.parts)}
-        everything = np.ones(len(pairing.tasks), dtype=np.bool_)
-        return {part: self._of_levels(of_tasks, tasks) for part, tasks in {"all": everything, **parts}.items()}
+        of_parts = (np.flatnonzero(pairing.part_of_task == number) for number in range(len(pairing.parts)))
+        parts = {"all": np.arange(len(pairing.tasks)), **dict(zip(pairing.parts, of_parts, strict=True))}
+        return {part: self._of_levels(of_tasks, tasks) for part, tasks in parts.items()}
 
-    def _of_levels(self, of_tasks: Ints, tasks: NDArray[np.bool_]) -> tuple[int, dict[str, Estimate]]:
+    def _of_levels(self, of_tasks: Ints, tasks: Ints) -> tuple[int, dict[str, Estimate]]:
         levels = self.pairing.suite.levels
         # Whole numbers: their sums are exact in any order.
-        flat = of_tasks[tasks].reshape(int(tasks.sum()), -1).astype(np.float64)
+        flat = of_tasks[tasks].reshape(len(tasks), -1).astype(np.float64)
         drawn = self.pairing.counts[:, tasks].astype(np.float64) @ flat
         draws = figures_of_tables(drawn.reshape(-1, len(levels), len(levels)), levels)
         figures = agreement_of_table(of_tasks[tasks].sum(axis=0), levels)
         return figures.n, {
-            name: estimate(getattr(figures, name), draws[:, number]) for number, name in enumerate(FIGURES)
+            name: self.pairing.estimate(getattr(figures, name), of_draws, tasks, scale=scale)
+            for (name, scale), of_draws in zip(FIGURES.items(), draws.T, strict=True)
         }
 
     def _tables(self, groups: Ints, n_groups: int) -> Ints:
@@ -141,15 +148,17 @@ class Agreed:
         pairing = self.pairing
         x, y = pairing.scores[:, answers]
         used, clusters = np.unique(pairing.task_of[answers], return_inverse=True)
-        counts = pairing.counts[:, used]
+        counts, of = pairing.counts[:, used], partial(pairing.estimate, tasks=used)
         apart = np.abs(x - y)
         # The mean over answers, whose number differs from task to task: sums over sums.
         sums = np.stack([np.bincount(clusters, apart), np.bincount(clusters)])
         drawn, whole = (resampled_means(sums, some) for some in (counts, np.ones((1, len(used)), dtype=np.int32)))
         return len(x), {
-            "pearson": estimate(pearson(x, y), resampled_pearson(x, y, clusters, counts)),
-            "spearman": estimate(spearman(x, y), resampled_spearman(x, y, clusters, counts)),
-            "mean_absolute_difference": estimate(whole[0, 0] / whole[0, 1], drawn[:, 0] / drawn[:, 1]),
+            "pearson": of(pearson(x, y), resampled_pearson(x, y, clusters, counts)),
+            "spearman": of(spearman(x, y), resampled_spearman(x, y, clusters, counts)),
+            "mean_absolute_difference": of(
+                whole[0, 0] / whole[0, 1], drawn[:, 0] / drawn[:, 1], scale="logarithm", bounds=(0.0, 100.0)
+            ),
         }
 
 

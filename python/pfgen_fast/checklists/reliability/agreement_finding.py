@@ -135,9 +135,7 @@ def _words(found: Agreed, names: tuple[str, str]) -> str:
     words += "."
     if found.tables.is_defined:
         words += f" Averages of models are over {', '.join(found.tables.parts)}, which have equal weights."
-    if found.pairing.n_draws:
-        words += f" Intervals (95 %) are from {found.pairing.n_draws:,} draws of tasks within each area."
-    return words
+    return words + found.pairing.words
 
 
 def _question_table(found: Agreed) -> Table:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ...experiments.chart_data import Ranges
 from ...statistics.correlation import Floats
-from ...statistics.resampling import Counts, bootstrap_counts, interval
+from ...statistics.intervals_of_draws import Scale, interval_of_draws
+from ...statistics.resampling import Counts, bootstrap_counts
 from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
@@ -79,6 +80,32 @@ class AnswerGrid:
             counts[:, tasks] = bootstrap_counts(len(tasks), self.n_draws, seed=self.seed * _SEEDS + part)
         return counts
 
+    def estimate(
+        self,
+        value: float | None,
+        draws: Floats,
+        tasks: Ints | None = None,
+        *,
+        scale: Scale = "fisher",
+        bounds: tuple[float, float] = (-math.inf, math.inf),
+    ) -> Estimate:
+        """A figure of some tasks (by default all) with its interval from draws of tasks within their part."""
+        if value is None or math.isnan(value):
+            return Estimate(None)
+        parts = self.part_of_task if tasks is None else self.part_of_task[tasks]
+        ends = interval_of_draws(value, draws, len(parts), len(np.unique(parts)), scale=scale, bounds=bounds)
+        return Estimate(float(value), *ends)
+
+    @property
+    def words(self) -> str:
+        """Where intervals come from; empty without draws."""
+        if not self.n_draws:
+            return ""
+        return (
+            f" Intervals (95 %) are from {self.n_draws:,} draws of whole tasks within each area; figures of too few "
+            "tasks, or without spread, have none."
+        )
+
     def strata(self, values: Floats) -> list[Stratum]:
         """The values of answers by part, with a row for each model and a column for each task of the part."""
         n_models, n_tasks = len(self.models), len(self.tasks)
@@ -120,14 +147,6 @@ class Estimate:
     def between(self, n_digits: int) -> str:
         """The interval in parentheses, after a blank; empty without an interval."""
         return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"
-
-
-def estimate(value: float | None, draws: Floats) -> Estimate:
-    """A figure with the percentiles 2.5 and 97.5 of its draws; undefined draws are left out."""
-    if value is None or np.isnan(value):
-        return Estimate(None)
-    low, high = (float(end) for end in interval(draws))
-    return Estimate(float(value), *(None if np.isnan(end) else end for end in (low, high)))
 
 
 def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:

@@ -1,7 +1,8 @@
 """`correlate`: correlations of methods of scoring answers, over answers and over models.
 
 Coefficients are Spearman's. Intervals are from draws of whole tasks within each area, because the answers of all models
-to a task depend on one another; p-values, as in the literature, treat answers as independent.
+to a task depend on one another; p-values, as in the literature, treat answers as independent. The interval over models
+holds the mean correlation over samples of as many tasks.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, unknown_name
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from .agreement import USUAL_DRAWS
-from .answer_grid import AnswerGrid, Estimate, Ints, estimate, grid_fields, ranges_of
+from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, ranges_of
 from .method_values import PEOPLE, Place, Values
 
 MIN_ANSWERS = 3
@@ -57,7 +58,7 @@ class Correlated:
         value = spearman(one, other) if len(answers) >= MIN_ANSWERS else None
         draws = resampled_spearman(one, other, clusters, self.grid.counts[:, used])
         p = None if value is None else p_value(value, len(answers))
-        return Coefficient(len(answers), estimate(value, draws), p)
+        return Coefficient(len(answers), self.grid.estimate(value, draws, used), p)
 
     @cached_property
     def model_means(self) -> dict[str, tuple[Floats, Floats]]:
@@ -68,8 +69,8 @@ class Correlated:
         """The correlation of two methods over the means of models."""
         (x, x_draws), (y, y_draws) = self.model_means[one], self.model_means[other]
         value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
-        draws = spearman_rows(x_draws, y_draws)
-        return Coefficient(len(x), estimate(value, draws), None if value is None else p_value(value, len(x)))
+        of_order = self.grid.estimate(value, spearman_rows(x_draws, y_draws), scale="linear", bounds=(-1.0, 1.0))
+        return Coefficient(len(x), of_order, None if value is None else p_value(value, len(x)))
 
 
 def correlated(
@@ -155,11 +156,10 @@ def _words(found: Correlated) -> str:
     words = (
         f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of "
         f"{counted(len(found.grid.models), 'model')} to {len(found.grid.tasks):,} tasks: {', '.join(found.names)}. "
-        "P-values treat answers as independent, although answers to the same task are not"
+        f"P-values treat answers as independent, although answers to the same task are not.{found.grid.words}"
     )
-    drawn = f"; intervals (95 %) are from {found.grid.n_draws:,} draws of whole tasks within each area."
     signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""
-    return words + (drawn if found.grid.n_draws else ".") + signature
+    return words + signature
 
 
 def _coverage(found: Correlated) -> list[str]:

@@ -19,7 +19,7 @@ from ...statistics.paired import MIN_QUESTIONS, corrected, paired_difference
 from ...statistics.resampling import resampled_means
 from .agreement import Agreed
 from .agreement_finding import level_table, model_picture, model_table, unequal_names
-from .answer_grid import Estimate, Ints, estimate, ranges_of
+from .answer_grid import Estimate, Ints, ranges_of
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
 
@@ -102,7 +102,7 @@ class Drifted:
         with np.errstate(invalid="ignore"):
             draws = (drawn[:, 1] - drawn[:, 0]) / drawn[:, 2]
         p = paired_difference(new, old).p_value if len(old) >= MIN_QUESTIONS else None
-        shift = estimate((of_new - of_old) / n, draws)
+        shift = self.agreed.pairing.estimate((of_new - of_old) / n, draws, used, scale="linear")
         down, up = (float(np.mean(moved)) for moved in (new < old, new > old))
         return Shift(len(old), of_old / n, of_new / n, shift, down, up, p)
 
@@ -174,9 +174,9 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
         f"{names[0]} against {names[1]}, over {one.pairing.n_answers:,} answers to {len(one.pairing.tasks):,} tasks "
         f"and {n:,} verdicts, of which {100 * (figures['same'].value or 0):.2f} % are the same. Points are those of "
         "rescaled scores. Whether an area or a question moved is tested by the paired t-test over answers, corrected "
-        f"after Benjamini and Hochberg, areas and questions at the level {ALPHA:g} each (5 % together)"
+        f"after Benjamini and Hochberg, areas and questions at the level {ALPHA:g} each (5 % together)."
+        f"{one.pairing.words}"
     )
-    words += f"; intervals (95 %) are from {one.pairing.n_draws:,} draws of tasks." if one.pairing.n_draws else "."
     if one.tables.is_defined and len(one.tables.models) > 1:
         n_pairs = len(one.tables.models) * (len(one.tables.models) - 1) // 2
         reversed_pairs = one.tables.reversed_pairs

@@ -16,6 +16,7 @@ from statistics import fmean
 import numpy as np
 
 from ...statistics.correlation import Floats, pearson, spearman
+from ...statistics.mean_interval import ROUNDING, quantile
 from ..judgements import AnswerKey
 from ..scoring.scoring import score_of
 from .agreement import TwoTables, two_tables
@@ -25,9 +26,6 @@ from .paired_judgements import PairedJudgements, Question
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
 """By model and answer, the number of words."""
-
-_Z = 1.959963984540054
-
 
 @dataclass(frozen=True)
 class PartNoise:
@@ -39,6 +37,11 @@ class PartNoise:
     between: float
     within: float | None
     apart: float | None
+    n_parts: int = 1
+
+    def _quantile(self, n_tasks: float) -> float:
+        """Student's quantile: each part costs a degree of freedom."""
+        return quantile(max(1.0, n_tasks - self.n_parts))
 
     def variance(self, tasks: float = 1.0, ratings: float | None = None) -> float:
         """The variance of a mean."""
@@ -47,22 +50,26 @@ class PartNoise:
 
     def half_width(self, tasks: float = 1.0, ratings: float | None = None) -> float:
         """Half of the 95 % interval of a mean."""
-        return _Z * math.sqrt(self.variance(tasks, ratings))
+        return self._quantile(self.n_tasks * tasks) * math.sqrt(self.variance(tasks, ratings))
 
     @property
     def half_width_of_difference(self) -> float | None:
         """Half of the 95 % interval of the difference of two models; None with one model."""
-        return None if self.apart is None else _Z * self.apart / math.sqrt(self.n_tasks)
+        return None if self.apart is None else self._quantile(self.n_tasks) * self.apart / math.sqrt(self.n_tasks)
 
     def tasks_for(self, wanted: float, ratings: float | None = None) -> int:
         """The number of tasks for intervals of this half width."""
-        return max(1, math.ceil(self.variance(1 / self.n_tasks, ratings) * (_Z / wanted) ** 2 - 1e-9))
+        variance = self.variance(1 / self.n_tasks, ratings)
+        n = max(1, math.ceil(variance * (quantile(math.inf) / wanted) ** 2))
+        while self._quantile(n) * math.sqrt(variance / n) > wanted * (1 + ROUNDING):
+            n += 1
+        return n
 
     def ratings_for(self, wanted: float) -> int | None:
         """The number of ratings for this half width with these tasks; None if unknown, or if no number is enough."""
         if self.within is None:
             return None
-        spare = (wanted / _Z) ** 2 * self.n_tasks - self.between**2
+        spare = (wanted / self._quantile(self.n_tasks)) ** 2 * self.n_tasks - self.between**2
         return math.ceil(self.within**2 / spare - 1e-9) if spare > 0 else None
 
 
@@ -156,7 +163,8 @@ class Noise:
         ratings = fmean(part.n_ratings for part in chosen)
         within = together([part.within for part in chosen])
         between = together([part.between for part in chosen]) or 0.0
-        return PartNoise("average", n, ratings, between, within, together([part.apart for part in chosen]))
+        apart = together([part.apart for part in chosen])
+        return PartNoise("average", n, ratings, between, within, apart, len(chosen))
 
     @cached_property
     def questions(self) -> tuple[QuestionUse, ...]:

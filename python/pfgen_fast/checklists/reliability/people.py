@@ -13,8 +13,7 @@ import numpy as np
 
 from ...errors import ChecklistError
 from ...files.untrusted_text import counted
-from ...statistics.agreement_of_levels import figures_of_tables, tables_of
-from ...statistics.correlation import interval_of_draws
+from ...statistics.agreement_of_levels import FIGURES, figures_of_tables, tables_of
 from ...statistics.paired import corrected, paired_difference
 from ...statistics.raters import (
     Against,
@@ -145,12 +144,8 @@ class MarkedAnswers:
         }
 
     def estimate(self, figure: Figure) -> Estimate:
-        """The figure with its interval; tasks are drawn within their part."""
-        if math.isnan(figure.value):
-            return Estimate(None)
-        n_parts = len(np.unique(self.grid.part_of_task[figure.clusters]))
-        found = interval_of_draws(figure.value, figure.draws, len(figure.clusters), n_parts)
-        return Estimate(found.value, found.low, found.high)
+        """The figure, which is from -1 to 1, with its interval."""
+        return self.grid.estimate(figure.value, figure.draws, figure.clusters)
 
     @cached_property
     def against_others(self) -> list[Against]:
@@ -250,14 +245,11 @@ class MarkedAnswers:
         draws = figures_of_tables(drawn.reshape(-1, n_levels, n_levels), suite.levels)
         figures = figures_of_tables(of_tasks.sum(axis=0, keepdims=True), suite.levels)[0]
         used = np.flatnonzero(of_tasks.any(axis=(1, 2)))
-        same = self.estimate(Figure(2 * figures[0] - 1, 2 * draws[:, 0] - 1, used))  # from -1 to 1, as all figures
-        return AgainstJudge(
-            part,
-            scores,
-            int(kept.sum()) // n_orders,
-            Estimate(*(None if end is None else (end + 1) / 2 for end in same.cells)),
-            self.estimate(Figure(figures[4], draws[:, 4], used)),
+        same, *_, kappa = (
+            self.grid.estimate(figure, of_draws, used, scale=scale)
+            for figure, of_draws, scale in zip(figures.tolist(), draws.T, FIGURES.values(), strict=True)
         )
+        return AgainstJudge(part, scores, int(kept.sum()) // n_orders, same, kappa)
 
 
 def _verdicts_by_answer(side: Side) -> Mapping[MarkedAnswer, Sequence[float]]:

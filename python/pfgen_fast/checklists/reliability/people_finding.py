@@ -190,9 +190,7 @@ def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) 
                 f"{first.kappa.between(2)} on verdicts, two annotators by {people.kappa.value:.2f}"
                 f"{people.kappa.between(2)}."
             )
-    if found.grid.n_draws > 1:
-        parts.append(f"Intervals (95 %) are from {found.grid.n_draws:,} draws of tasks within each area.")
-    return " ".join(parts)
+    return " ".join(parts) + found.grid.words
 
 
 def _pictures(found: MarkedAnswers) -> list[Picture]:

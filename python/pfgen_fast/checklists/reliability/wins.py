@@ -14,6 +14,7 @@ from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, in_one_line, unknown_name
+from ...statistics.intervals_of_draws import Scale, interval_of_draws
 from ...statistics.rates import clustered_rate, drawn_rate
 from ...statistics.resampling import bootstrap_counts
 from ...statistics.win_rates import FEWEST_CLUSTERS, WinRates, win_rates
@@ -24,7 +25,7 @@ from ..scoring.scores import Scores
 from ..suite import ChecklistSuite
 from ..tasks import TaskKey
 from ..words import count_words, counter_there
-from .answer_grid import Estimate, estimate, ranges_of
+from .answer_grid import Estimate, ranges_of
 
 Ties = Literal["half", "skip", "win", "loss"]
 """Whether a tie counts as half a win, is left out, or counts as a win or as a loss of both models."""
@@ -124,36 +125,29 @@ class Wins:
 
     def controlled(self, number: int) -> Estimate:
         """The length-controlled win rate."""
-        return _controlled(
-            self.figures.controlled[number], self.figures.controlled_draws[:, number], self.rates[number]
-        )
+        return self._percent(self.figures.controlled[number], self.figures.controlled_draws[:, number], "share")
 
     def mean(self, numbers: Sequence[int]) -> tuple[Estimate, Estimate]:
         """The means of the win rates and of the length-controlled win rates of several pairs."""
         of = self.figures
         draws = of.rate_draws[:, numbers].mean(axis=1)
         share = drawn_rate(float(of.rates[numbers].mean()), draws[~np.isnan(draws)].tolist(), self.n_tasks)
-        rate = _of_share(share)
-        return rate, _controlled(of.controlled[numbers].mean(), of.controlled_draws[:, numbers].mean(axis=1), rate)
+        controlled = self._percent(of.controlled[numbers].mean(), of.controlled_draws[:, numbers].mean(axis=1), "share")
+        return _of_share(share), controlled
 
     @property
     def slope(self) -> Estimate:
         """The change of the win rate, in percent, if the one answer is twice as long."""
-        return _percent(self.figures.slope * math.log(2), self.figures.slope_draws * math.log(2))
+        return self._percent(self.figures.slope * math.log(2), self.figures.slope_draws * math.log(2), "linear")
 
-
-def _percent(value: float, draws: np.ndarray) -> Estimate:
-    return estimate(None if math.isnan(value) else 100 * float(value), 100 * draws)
+    def _percent(self, value: float, draws: np.ndarray, scale: Scale) -> Estimate:
+        if math.isnan(value):
+            return Estimate(None)
+        return _of_share((float(value), *interval_of_draws(float(value), draws, self.n_tasks, scale=scale)))
 
 
 def _of_share(share: Iterable[float | None]) -> Estimate:
     return Estimate(*(None if cell is None else 100 * cell for cell in share))
-
-
-def _controlled(value: float, draws: np.ndarray, rate: Estimate) -> Estimate:
-    """A length-controlled win rate; if all comparisons end alike, draws are all the same, and it is the win rate."""
-    found = _percent(value, draws)
-    return rate if found.low is not None and found.low == found.high else found
 
 
 def wins(

@@ -1,0 +1,161 @@
+"""Claims of `make simulate` about judges and methods: intervals over tasks, of few of them too, and win rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+from makers.claims import COVERAGE, Claim, within
+from numpy.random import Generator
+from pfgen_fast.statistics.agreement_of_levels import FIGURES, figures_of_tables, tables_of
+from pfgen_fast.statistics.correlation import kendall_rows, resampled_pearson, resampled_spearman, spearman_rows
+from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
+from pfgen_fast.statistics.resampling import bootstrap_counts, interval
+from pfgen_fast.statistics.win_rates import win_rates
+
+JUDGES = "Two judges of the same answers: coverage of the interval of a figure over tasks"
+METHODS = "Two methods of scoring answers: coverage of the interval of a figure over tasks"
+ORDERS = "Two tables of models: coverage of the interval of a figure over samples of as many tasks"
+WINS = "Length-controlled win rates: coverage of the interval"
+
+_DRAWS = 400
+_MANY = 100_000  # tasks that give the truth
+_LEVELS = np.linspace(0, 1, 5)
+_OF_LEVELS = {"usual": (-1.5, -0.5, 0.3, 1.0), "top": (-3.2, -2.6, -2.0, -1.3)}
+_ANSWERS = 4  # of each task
+_CALLED = {"same": "equal verdicts", "mean_difference": "mean difference", "kappa_quadratic": "quadratic kappa"}
+
+
+def _two_scores(generator: Generator, n_tasks: int, n_questions: int = 1) -> np.ndarray:
+    """Two judges (first axis) of the answers of four models, of which each has tasks that it likes."""
+    shape = n_tasks, _ANSWERS, n_questions
+    shared = 0.5 * generator.standard_normal((n_tasks, 1, 1)) + 0.7 * generator.standard_normal((n_tasks, _ANSWERS, 1))
+    shared = shared + 0.5 * generator.standard_normal(shape) + np.linspace(-0.7, 0.7, _ANSWERS)[:, np.newaxis]
+    own = 0.25 * generator.standard_normal((2, n_tasks, 1, 1)) + 0.6 * generator.standard_normal((2, *shape))
+    return shared + own + np.array([0.0, 0.15])[:, np.newaxis, np.newaxis, np.newaxis]
+
+
+def _tables(generator: Generator, n_tasks: int, world: str) -> np.ndarray:
+    levels = np.searchsorted(_OF_LEVELS[world], _two_scores(generator, n_tasks, 5) + np.linspace(-0.6, 0.6, 5))
+    return tables_of(levels.reshape(2, -1), np.repeat(np.arange(n_tasks), 5 * _ANSWERS), n_tasks, 5).astype(float)
+
+
+@lru_cache
+def _true_levels(world: str) -> np.ndarray:
+    tables = _tables(np.random.default_rng(0), _MANY, world)
+    return figures_of_tables(tables.sum(axis=0, keepdims=True), _LEVELS)[0]
+
+
+def _of_levels(generator: Generator, n_tasks: int, figure: str, world: str) -> bool:
+    tables, counts = _tables(generator, n_tasks, world), bootstrap_counts(n_tasks, _DRAWS)
+    number = list(FIGURES).index(figure)
+    value = figures_of_tables(tables.sum(axis=0, keepdims=True), _LEVELS)[0, number]
+    draws = figures_of_tables((counts @ tables.reshape(n_tasks, -1)).reshape(-1, 5, 5), _LEVELS)[:, number]
+    return bool(np.isnan(value)) or within(
+        interval_of_draws(value, draws, n_tasks, scale=FIGURES[figure]), _true_levels(world)[number]
+    )
+
+
+def _figure(scores: np.ndarray, counts: Any, figure: str, is_skewed: bool) -> np.ndarray:
+    """A figure of two columns in each draw of tasks."""
+    x, y = np.exp(0.8 * scores) if is_skewed else scores
+    if figure == "mean absolute difference":
+        return counts @ np.abs(x - y).mean(axis=(1, 2)) / counts.sum(axis=1)
+    of = resampled_spearman if figure == "Spearman" else resampled_pearson
+    return of(x.ravel(), y.ravel(), np.repeat(np.arange(len(x)), _ANSWERS), counts)
+
+
+@lru_cache
+def _true_figure(*settings: Any) -> float:
+    scores = _two_scores(np.random.default_rng(0), _MANY)
+    return float(_figure(scores, np.ones((1, _MANY), dtype=np.int32), *settings)[0])
+
+
+def _of_methods(generator: Generator, n_tasks: int, figure: str, is_skewed: bool, by_percentiles: bool = False) -> bool:
+    counts = np.vstack([np.ones((1, n_tasks), dtype=np.int32), bootstrap_counts(n_tasks, _DRAWS)])
+    value, *draws = _figure(_two_scores(generator, n_tasks), counts, figure, is_skewed).tolist()
+    scale = "logarithm" if figure == "mean absolute difference" else "fisher"
+    ends = interval(draws) if by_percentiles else interval_of_draws(value, np.array(draws), n_tasks, scale=scale)
+    return bool(within(ends, _true_figure(figure, is_skewed)))
+
+
+def _orders(generator: Generator, n_tasks: int, figure: str, n_models: int, counts: Any) -> np.ndarray:
+    """A coefficient of the means of models by two judges, in each draw of tasks."""
+    quality = np.linspace(0, 0.3 * n_models, n_models)[:, np.newaxis]
+    shared = quality + 0.5 * generator.standard_normal((n_models, n_tasks))
+    of_judges = shared + generator.standard_normal((2, n_models, n_tasks))
+    x, y = np.swapaxes(of_judges @ counts.T, 1, 2)
+    return (kendall_rows if figure == "Kendall" else spearman_rows)(x, y)
+
+
+@lru_cache
+def _mean_order(n_tasks: int, figure: str, n_models: int) -> float:
+    generator, whole = np.random.default_rng(0), np.ones((1, n_tasks))
+    return float(np.mean([_orders(generator, n_tasks, figure, n_models, whole) for _ in range(4_000)]))
+
+
+def _of_orders(generator: Generator, *settings: Any) -> bool:
+    n_tasks = settings[0]
+    counts = np.vstack([np.ones((1, n_tasks), dtype=np.int32), bootstrap_counts(n_tasks, _DRAWS)])
+    value, *draws = _orders(generator, *settings, counts).tolist()
+    ends = interval_of_draws(value, np.array(draws), n_tasks, scale="linear", bounds=(-1, 1))
+    return within(ends, _mean_order(*settings))
+
+
+def _won(generator: Generator, n_tasks: int, n_models: int, apart: float) -> tuple[np.ndarray, ...]:
+    """Wins of models that differ in quality and length, by a judge who prefers long answers."""
+    models = np.arange(n_models)[:, np.newaxis]
+    length = 0.2 * (models % 2) + 0.4 * generator.standard_normal((n_models, n_tasks))
+    quality = apart * models + generator.standard_normal((n_models, n_tasks)) + 0.5 * length
+    pairs = np.array(list(combinations(range(n_models), 2))).T
+    (y, better), (x, shorter) = quality[pairs], length[pairs]
+    number = np.repeat(np.arange(pairs.shape[1]), n_tasks)
+    return (y > better).ravel().astype(float), (x - shorter).ravel(), number, np.tile(np.arange(n_tasks), len(pairs[0]))
+
+
+@lru_cache
+def _true_wins(*settings: Any) -> np.ndarray:
+    y, x, pairs, tasks = _won(np.random.default_rng(0), _MANY, *settings)
+    return win_rates(y, x, pairs, int(pairs[-1]) + 1, tasks, np.zeros((0, _MANY), dtype=np.int32)).controlled
+
+
+def _controlled(generator: Generator, n_tasks: int, *settings: Any) -> list[bool]:
+    y, x, pairs, tasks = _won(generator, n_tasks, *settings)
+    found = win_rates(y, x, pairs, int(pairs[-1]) + 1, tasks, bootstrap_counts(n_tasks, _DRAWS))
+    return [
+        within(interval_of_draws(value, draws, n_tasks, scale="share"), truth)
+        for value, draws, truth in zip(
+            found.controlled.tolist(), found.controlled_draws.T, _true_wins(*settings), strict=True
+        )
+    ]
+
+
+def claims_of_judges() -> Iterator[Claim]:
+    """Those on two judges, two methods, two tables of models, and win rates."""
+    for n_tasks in (3, 5, 10, 20, 50, 200):
+        usual, cost = COVERAGE if n_tasks >= 50 else (0.93, 1.0), 2 if n_tasks < 50 else 4
+        for figure, called in _CALLED.items():
+            for world, bounds, of in (
+                ("usual", usual, ""),
+                ("top", (0.9, 1.0), ", most verdicts are the highest level"),
+            ):
+                name = f"{called}, {n_tasks} tasks{of}"
+                yield Claim(JUDGES, name, bounds, _of_levels, (n_tasks, figure, world), cost)
+        for figure in ("Pearson", "Spearman", "mean absolute difference"):
+            yield Claim(METHODS, f"{figure}, {n_tasks} tasks", usual, _of_methods, (n_tasks, figure, False), 2 * cost)
+            # Pearson's correlation of long tails is uncertain with any number of tasks.
+            bounds = None if figure == "Pearson" else (0.9, 1.0)
+            what = f"{figure}, {n_tasks} tasks, of columns with long tails"
+            yield Claim(METHODS, what, bounds, _of_methods, (n_tasks, figure, True), 2 * cost)
+        what = f"Pearson, {n_tasks} tasks, percentiles of the draws (not used)"
+        yield Claim(METHODS, what, None, _of_methods, (n_tasks, "Pearson", False, True), 2 * cost)
+        for figure, n_models in product(("Kendall", "Spearman"), (5, 15) if n_tasks in (3, 10, 50) else ()):
+            what = f"{figure}, {n_models} models, {n_tasks} tasks"
+            yield Claim(ORDERS, what, (0.93, 1.0), _of_orders, (n_tasks, figure, n_models), cost)
+    for n_tasks in (20, 50, 200):
+        for n_models, apart in ((2, 0.0), (2, 2.5), (4, 0.3)):
+            what = f"{n_tasks} tasks, {n_models} models, qualities differ by {apart:g}"
+            yield Claim(WINS, what, (0.93, 0.98), _controlled, (n_tasks, n_models, apart), 2)
