@@ -105,7 +105,8 @@ def of_correlations() -> Iterator[str]:
 
 @figures("statistics.md", "* **Percentiles of the draws are too narrow**")
 def of_percentiles() -> Iterator[str]:
-    yield from (f"{float(simulated()[f'Pearson, {n} tasks, percentiles of the draws (not used)']):.2f}" for n in (3, 10))
+    of = "tasks, percentiles of the draws (not used)"
+    yield from (f"{float(simulated()[f'Pearson, {n} {of}']):.2f}" for n in (3, 10))
 
 
 @figures("statistics.md", "* **Limits.** Pearson's correlation")
