@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from makers.own_checklists import own_suite, written
 from pfgen_fast.annotations.rows import Header, export_lines
 from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.reliability.wins import Comparison, wins
 from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.tasks import sha256_of
+from pfgen_fast.statistics.rates import drawn_rate
 
 SUITE = own_suite()
 TASKS = [task for task in SUITE.tasks if task.length is None]
@@ -67,6 +73,23 @@ def test_ties_only_have_an_interval_or_are_a_sentence(call: Any, folder: Path) -
     code, _, err = call(*command)
     assert code == 2
     assert "by judge: no comparison is left of 15 comparisons: all are ties, which --ties skip leaves out" in err
+
+
+def test_a_length_controlled_rate_has_wilsons_interval_inside_0_and_100() -> None:
+    draw = random.Random(0)
+    mixed = [
+        Comparison((f"t{number}", None), ("a", "b"), draw.choice((1, -1)), draw.gauss(0, 0.5)) for number in range(24)
+    ]
+    found = wins("judge", mixed, reference="b", draws=300)
+    figures = found.figures
+    share = drawn_rate(float(figures.controlled[0]), figures.controlled_draws[:, 0].tolist(), 24)
+    assert found.controlled(0).cells == pytest.approx([100 * cell for cell in share])
+    low, high = found.slope.low, found.slope.high
+    assert low < found.slope.value < high
+    assert high - low > 100 * math.log(2) * np.ptp(np.quantile(figures.slope_draws, [0.025, 0.975]))
+    won = wins("judge", [replace(one, sign=1) for one in mixed], reference="b", draws=300)
+    assert won.controlled(0) == won.rates[0]
+    assert won.rates[0].low < won.rates[0].value == 100
 
 
 def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -> None:

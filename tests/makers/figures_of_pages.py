@@ -103,6 +103,18 @@ def of_correlations() -> Iterator[str]:
     yield from (f"{float(simulated()[f'Pearson, runs of {n} models, {correlated}']):.2f}" for n in (12, 40))
 
 
+@figures("statistics.md", "* **Percentiles of the draws are too narrow**")
+def of_percentiles() -> Iterator[str]:
+    of = "tasks, percentiles of the draws (not used)"
+    yield from (f"{float(simulated()[f'Pearson, {n} {of}']):.2f}" for n in (3, 10))
+
+
+@figures("statistics.md", "* **Limits.** Pearson's correlation")
+def of_limits() -> Iterator[str]:
+    yield f"{float(simulated()['Pearson, 200 tasks, columns with long tails']):.2f} 200"
+    yield f"{float(simulated()['quadratic kappa, 10 tasks, most verdicts are the highest level']):.2f}"
+
+
 @figures("statistics.md", "*Coverage* is the share of draws")
 def of_draws() -> Iterator[str]:
     yield "0.95"

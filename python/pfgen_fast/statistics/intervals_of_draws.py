@@ -18,7 +18,7 @@ from .student import quantile
 
 Scale = Literal["linear", "fisher", "logarithm", "share"]
 """Where an interval is symmetric: means, coefficients from -1 to 1, sizes from 0 on, and shares (Wilson's interval)."""
-Ends = tuple[float, float] | tuple[None, None]
+Ends = tuple[float | None, float | None]
 
 _MOST_UNDEFINED = 0.025
 """Share of the draws up to which undefined ones, such as those of one level only, are left out."""

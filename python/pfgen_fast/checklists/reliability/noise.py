@@ -27,6 +27,7 @@ from .paired_judgements import PairedJudgements, Question
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
 """By model and answer, the number of words."""
 
+
 @dataclass(frozen=True)
 class PartNoise:
     """The noise of the scores of a part of the suite, in points of rescaled scores."""
