@@ -31,7 +31,7 @@ from ..people.marks import Mark, MarkedAnswer
 from ..suite import ChecklistSuite
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields
 from .judge_selection import Side
-from .paired_judgements import Question
+from .paired_judgements import Question, mean_verdicts
 
 LEAST_DISAGREEMENT = 0.125
 """Questions with a smaller mean difference of verdicts, half of a usual level, are not named as unclear."""
@@ -262,11 +262,8 @@ class MarkedAnswers:
 
 def _verdicts_by_answer(side: Side) -> Mapping[MarkedAnswer, Sequence[float]]:
     """The judge's mean verdicts on each answer."""
-    found: dict[MarkedAnswer, list[float]] = {}
+    found: dict[MarkedAnswer, Sequence[float]] = {}
     for answers in side.models.values():
         for (id, length, _), ratings in answers.items():
-            scores = [one.scores for one in ratings if one.scores is not None]
-            if scores:
-                means = [math.fsum(column) / len(column) for column in zip(*scores, strict=True)]
-                found.setdefault((id, length, ratings[0].response_sha256), means)
+            found.setdefault((id, length, ratings[0].response_sha256), mean_verdicts(ratings))
     return found
