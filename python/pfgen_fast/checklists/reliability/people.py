@@ -28,6 +28,7 @@ from ...statistics.raters import (
     mean_of,
 )
 from ..people.marks import Mark, MarkedAnswer
+from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields
 from .judge_selection import Side
@@ -225,7 +226,7 @@ class MarkedAnswers:
         for number in common:
             verdicts = judged[self.answers[number]]
             weights = self.suite.checklist(self.suite.by_key[self.answers[number][:2]]).weights
-            scores[number] = math.fsum(weight * verdict for weight, verdict in zip(weights, verdicts, strict=True))
+            scores[number] = score_of(verdicts, weights)
             at = slice(self.begins[number], self.begins[number + 1])
             levels[at] = np.abs(np.asarray(verdicts)[:, np.newaxis] - known).argmin(axis=1)
         n = (~np.isnan(self.overall)).sum(axis=0)
